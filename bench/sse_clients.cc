@@ -1,0 +1,94 @@
+// bench/sse_clients.cc: many subscribers of one session, counting what is delivered to them.
+//
+// Says "ready" when every stream is open; ends when each has got --events events and prints one
+// JSON object. The clock runs from the first event that arrives to the last.
+//
+// sse_clients --port P --token T --session S --after N --connections C --events E
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdio>
+
+#include "wire.h"
+
+using namespace agentrt::bench;
+
+namespace {
+
+constexpr std::string_view kMark = "\ndata:";
+constexpr int kTimeoutMs = 30'000;
+
+struct Subscriber {
+  int socket = -1;
+  std::string tail;  // the last bytes, in which a mark may have begun
+};
+
+std::uint64_t count_marks(Subscriber& subscriber, std::string_view bytes) {
+  subscriber.tail.append(bytes);
+  std::uint64_t count = 0;
+  std::size_t from = 0;
+  for (;;) {
+    const std::size_t at = subscriber.tail.find(kMark, from);
+    if (at == std::string::npos) break;
+    ++count;
+    from = at + kMark.size();
+  }
+  const std::size_t keep = std::min(subscriber.tail.size() - from, kMark.size() - 1);
+  subscriber.tail.erase(0, subscriber.tail.size() - keep);
+  return count;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options(argc, argv);
+  const Target target{static_cast<unsigned short>(options.number("port", 0)),
+                      options.text("token")};
+  const rlimit files{65536, 65536};
+  setrlimit(RLIMIT_NOFILE, &files);
+  std::vector<Subscriber> subscribers(options.number("connections", 1000));
+  const std::string request =
+      stream_text(target, fmt::format("/v1/sessions/{}/events?after={}", options.text("session"),
+                                      options.number("after", 0)));
+  const int poll = epoll_create1(EPOLL_CLOEXEC);
+  std::array<char, 262144> bytes{};
+  for (Subscriber& subscriber : subscribers) {
+    subscriber.socket = connect_to(target, Blocking::yes);
+    send_all(subscriber.socket, request);
+    std::string head;
+    while (head.find("\r\n\r\n") == std::string::npos) {
+      const ssize_t got = recv(subscriber.socket, bytes.data(), bytes.size(), 0);
+      if (got <= 0) die("the daemon closed a stream");
+      head.append(bytes.data(), static_cast<std::size_t>(got));
+    }
+    if (!head.starts_with("HTTP/1.1 200")) die(fmt::format("refused: {}", head));
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &subscriber}};
+    epoll_ctl(poll, EPOLL_CTL_ADD, subscriber.socket, &event);
+  }
+  fmt::print("ready\n");
+  std::fflush(stdout);
+
+  const std::uint64_t wanted = subscribers.size() * options.number("events", 100);
+  std::uint64_t delivered = 0;
+  Clock::time_point first;
+  std::array<epoll_event, 256> ready{};
+  while (delivered < wanted) {
+    const int count = epoll_wait(poll, ready.data(), ready.size(), kTimeoutMs);
+    if (count <= 0) die(fmt::format("only {} of {} deliveries came", delivered, wanted));
+    for (int i = 0; i < count; ++i) {
+      auto& subscriber = *static_cast<Subscriber*>(ready[static_cast<std::size_t>(i)].data.ptr);
+      const ssize_t got = recv(subscriber.socket, bytes.data(), bytes.size(), 0);
+      if (got <= 0) die("the daemon closed a stream");
+      if (delivered == 0) first = Clock::now();
+      delivered += count_marks(subscriber, {bytes.data(), static_cast<std::size_t>(got)});
+    }
+  }
+  const double seconds = micros_since(first) / 1e6;
+  fmt::print(R"({{"deliveries":{},"seconds":{:.3f},"per_second":{:.0f}}})"
+             "\n",
+             delivered, seconds, static_cast<double>(delivered) / seconds);
+  return 0;
+}

@@ -1,0 +1,58 @@
+// bench/wire.h: plain sockets and just enough HTTP for load that costs less than what it measures.
+//
+// Everything ends the program on failure: a measurement with errors in it is no measurement.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentrt::bench {
+
+using Clock = std::chrono::steady_clock;
+
+// Options of the form --name value.
+class Options {
+ public:
+  Options(int argc, char** argv);
+  std::string text(const std::string& name) const;  // required
+  std::uint64_t number(const std::string& name, std::uint64_t otherwise) const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+struct Target {
+  unsigned short port = 0;
+  std::string token;
+};
+
+[[noreturn]] void die(const std::string& what);
+
+enum class Blocking { yes, no };
+int connect_to(const Target& target, Blocking blocking);
+void send_all(int socket, std::string_view bytes);
+
+std::string post_text(const Target& target, std::string_view path, std::string_view body);
+std::string stream_text(const Target& target, std::string_view path);
+
+// Collects one reply at a time from a kept connection.
+class ReplyReader {
+ public:
+  // Takes what arrived; true when the reply is whole. A status other than 200 ends the program.
+  bool take(std::string_view bytes);
+  void next() { buffer_.clear(); }
+
+ private:
+  std::string buffer_;
+};
+
+// The value below which `share` of the samples lie. Sorts them.
+double percentile(std::vector<double>& samples, double share);
+
+double micros_since(Clock::time_point start);
+
+}  // namespace agentrt::bench

@@ -1,0 +1,9 @@
+# Third-party libraries, all Debian packages (see ./dev setup). Each is linked only by the module
+# that names it, so its headers are a fact of that module alone.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(benchmark REQUIRED)

@@ -1,0 +1,31 @@
+# Compiler and linker flags that every target shares.
+option(AGENTRT_WERROR "Treat warnings as errors" ON)
+set(AGENTRT_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+                    -Wno-sign-conversion -Wno-missing-field-initializers
+                    -fno-omit-frame-pointer -fstack-protector-strong)
+if(AGENTRT_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_compile_options(-march=x86-64-v2)  # SSE4.2: what simdjson needs to be fast
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-ffunction-sections -fdata-sections)
+  add_link_options(-Wl,--gc-sections -Wl,--as-needed)
+endif()
+if(AGENTRT_SANITIZE)
+  add_compile_options(-fsanitize=${AGENTRT_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${AGENTRT_SANITIZE})
+endif()
+if(NOT AGENTRT_SANITIZE)
+  find_program(MOLD mold)
+  if(MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,42 @@
+// adapters/models/catalog.h: the models of a configuration, each behind the adapter of its provider.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "adapters/models/script.h"
+#include "ports/models.h"
+
+namespace agentrt::adapters {
+
+struct ConfiguredModel {
+  schema::Candidate candidate;
+  std::string script;  // the file a script model plays
+};
+
+struct ModelRouting {
+  std::string default_name;
+  std::vector<std::string> fallback;
+  std::vector<std::string> candidates;  // empty: every model but script ones that nothing names
+};
+
+// Core only.
+class ModelCatalog final : public ports::Models {
+ public:
+  ModelCatalog(ports::Loop& loop, ports::Worker& worker, std::vector<ConfiguredModel> models,
+               ModelRouting routing);
+
+  ports::ModelChoice choice(const std::optional<std::string>& requested) override;
+  void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
+  void cancel(const ModelRequestId& request) override;
+
+ private:
+  const ConfiguredModel* find(const std::string& name) const;
+  bool offered(const ConfiguredModel& model, const std::optional<std::string>& requested) const;
+
+  ScriptPlayer scripts_;
+  std::vector<ConfiguredModel> models_;
+  ModelRouting routing_;
+};
+
+}  // namespace agentrt::adapters

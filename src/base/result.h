@@ -1,0 +1,73 @@
+// base/result.h: operating failures as values.
+//
+// Result<T> is what every function returns that can fail for a reason outside the program. The
+// codes are the closed, documented set of the protocol (docs/errors.md): they go on the wire, are
+// never renamed, and each has one HTTP status.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace agentrt {
+
+enum class Code {
+  invalid_params,
+  unauthenticated,
+  forbidden,
+  not_found,
+  method_not_allowed,
+  timeout,
+  conflict,
+  idempotency_conflict,
+  binding_mismatch,
+  gone,
+  expired,
+  too_large,
+  unsupported_media_type,
+  misdirected,
+  limit_exceeded,
+  header_too_large,
+  internal,
+  overloaded,
+  unavailable,
+  storage_full,
+};
+
+std::string_view code_name(Code code);
+std::optional<Code> code_of(std::string_view name);
+int http_status(Code code);
+
+struct Error {
+  Code code = Code::internal;
+  std::string message;  // one sentence for a person; no program may depend on its words
+  std::string details;  // a JSON object as text, or empty
+
+  bool operator==(const Error&) const = default;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+inline std::unexpected<Error> fail(Code code, std::string message, std::string details = {}) {
+  return std::unexpected(Error{code, std::move(message), std::move(details)});
+}
+
+}  // namespace agentrt
+
+// TRY(expr): leaves the function with the error when expr failed.
+// TRY_ASSIGN(auto x, expr): the same, and x is the value when it did not.
+#define AGENTRT_JOIN2(a, b) a##b
+#define AGENTRT_JOIN(a, b) AGENTRT_JOIN2(a, b)
+#define TRY(expr)                                                            \
+  do {                                                                       \
+    auto try_result = (expr);                                                \
+    if (!try_result) return std::unexpected(std::move(try_result).error()); \
+  } while (false)
+#define TRY_ASSIGN(declaration, expr)                                        \
+  auto AGENTRT_JOIN(try_, __LINE__) = (expr);                                \
+  if (!AGENTRT_JOIN(try_, __LINE__))                                         \
+    return std::unexpected(std::move(AGENTRT_JOIN(try_, __LINE__)).error()); \
+  declaration = *std::move(AGENTRT_JOIN(try_, __LINE__))

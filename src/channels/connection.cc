@@ -1,0 +1,302 @@
+#include "channels/connection.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+
+#include <boost/asio/buffer.hpp>
+
+#include "channels/request_checks.h"
+
+namespace agentrt::channels {
+namespace {
+
+constexpr std::size_t kReadBytes = 8 << 10;
+constexpr std::size_t kReadBodyBytes = 64 << 10;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+using boost::system::error_code;
+
+iovec as_iovec(std::string_view text) {
+  return {const_cast<char*>(text.data()), text.size()};  // sendmsg() only reads from it
+}
+
+}  // namespace
+
+Connection::Connection(Descriptor socket, const ConnectionContext& context)
+    : socket_(std::move(socket)), context_(context), reader_(context.limits) {}
+
+Connection::~Connection() = default;
+
+void Connection::start() {
+  set_deadline();
+  read_more();
+}
+
+// --- reading ---
+
+void Connection::read_more() {
+  if (read_pending_) return;
+  read_pending_ = true;
+  const std::size_t used = input_.size();
+  const std::size_t wanted =
+      reader_.stage() == RequestReader::Stage::body ? kReadBodyBytes : kReadBytes;
+  input_.resize(used + wanted);
+  socket_.async_read_some(
+      boost::asio::buffer(input_.data() + used, wanted),
+      [self = shared_from_this(), used](const error_code& error, std::size_t got) {
+        self->read_pending_ = false;
+        if (self->state_ != State::reading) return;  // refused or closed meanwhile
+        self->input_.resize(used + got);
+        if (error) return self->close();
+        self->process();
+      });
+}
+
+void Connection::set_deadline() {
+  const HttpLimits& limits = context_.limits;
+  const auto enter = [&](Phase phase, Duration time) {
+    if (phase_ == phase && deadline_ != Instant::max()) return;
+    phase_ = phase;
+    deadline_ = Clock::now() + time;
+  };
+  if (reader_.stage() == RequestReader::Stage::body)
+    enter(Phase::body, limits.body);
+  else if (!input_.empty())
+    enter(Phase::head, limits.head);
+  else
+    enter(Phase::idle, served_ ? limits.idle : limits.head);
+}
+
+// Reads and answers requests as long as there are bytes for them and nothing has to be waited for.
+void Connection::process() {
+  if (processing_) return;
+  processing_ = true;
+  while (state_ == State::reading && !input_.empty()) {
+    const auto used = reader_.put(input_);
+    if (!used) {
+      refuse(used.error());
+      break;
+    }
+    input_.erase(0, *used);
+    const RequestReader::Stage stage = reader_.stage();
+    if (stage == RequestReader::Stage::head || stage == RequestReader::Stage::body) break;
+    process_request();
+  }
+  processing_ = false;
+  if (state_ != State::reading) return;
+  if (stopping_ && phase_ == Phase::idle && input_.empty()) return close();
+  set_deadline();
+  read_more();
+}
+
+// REQUIRES: a whole head, with or without its body.
+void Connection::process_request() {
+  if (!head_checked_) {
+    if (const auto good = check_head(); !good) return refuse(good.error());
+    head_checked_ = true;
+  }
+  if (reader_.stage() == RequestReader::Stage::done) return dispatch();
+  if (const auto begun = begin_body(); !begun) return refuse(begun.error());
+}
+
+Result<void> Connection::check_head() {
+  Head& head = reader_.head();
+  TRY(check_origin(head, context_.host_names));
+  TRY_ASSIGN(Target target, read_target(head.target));
+  match_ = match_route(head.method, target.path);
+  identity = nullptr;
+  revoked_ = false;
+  if (head.authorization)
+    if (const auto token = bearer_token(*head.authorization))
+      identity = context_.services.tokens.find(*token);
+  TRY(check_access(match_, identity.get()));
+  if (head.method == Method::post && !is_json(head.content_type.value_or("")))
+    return fail(Code::unsupported_media_type, "send the body with Content-Type: application/json");
+  request.query = std::move(target.query);
+  return {};
+}
+
+Result<void> Connection::begin_body() {
+  TRY(reader_.accept_body());
+  if (reader_.head().expects_continue && input_.empty()) {
+    const iovec text = as_iovec(kContinue);
+    (void)write_now({&text, 1});  // a client that does not get it sends its body after a while
+  }
+  return {};
+}
+
+void Connection::dispatch() {
+  context_.services.metrics.http_requests.fetch_add(1, std::memory_order_relaxed);
+  request.head = std::move(reader_.head());
+  request.ids = std::move(match_.ids);
+  request.body = reader_.take_body();
+  keep_ = request.head.keep;
+  state_ = State::answering;
+  deadline_ = Instant::max();
+  match_.route->handler(context_.services, shared_from_this());
+}
+
+// --- answering ---
+
+void Connection::refuse(const Error& error) {
+  context_.services.metrics.http_requests.fetch_add(1, std::memory_order_relaxed);
+  request.head = std::move(reader_.head());
+  // What is left of the request cannot be told from the next one, or is not worth reading.
+  const bool whole = reader_.stage() == RequestReader::Stage::done;
+  keep_ = whole ? request.head.keep : Keep::close;
+  Response response = error_response(error);
+  if (error.code == Code::method_not_allowed) response.fields.emplace_back("Allow", match_.allow);
+  state_ = State::answering;
+  respond(std::move(response));
+}
+
+void Connection::respond(Response response) {
+  if (state_ != State::answering) return;
+  if (stopping_) keep_ = Keep::close;
+  reply_head_ = response_head(response, request.head, keep_);
+  reply_body_ = request.head.method == Method::head ? std::string{} : std::move(response.body);
+  reply_sent_ = 0;
+  state_ = State::writing;
+  write_reply();
+}
+
+void Connection::write_reply() {
+  const std::size_t total = reply_head_.size() + reply_body_.size();
+  while (reply_sent_ < total) {
+    std::array<iovec, 2> pieces;
+    std::size_t count = 0;
+    if (reply_sent_ < reply_head_.size())
+      pieces[count++] = as_iovec(std::string_view(reply_head_).substr(reply_sent_));
+    const std::size_t body_sent = reply_sent_ - std::min(reply_sent_, reply_head_.size());
+    pieces[count++] = as_iovec(std::string_view(reply_body_).substr(body_sent));
+    const auto taken = write_now({pieces.data(), count});
+    if (!taken) return close();
+    reply_sent_ += *taken;
+    if (reply_sent_ < total) {
+      deadline_ = Clock::now() + context_.limits.stall;
+      return wait_writable();
+    }
+  }
+  reply_written();
+}
+
+void Connection::reply_written() {
+  reply_head_ = {};
+  reply_body_ = {};
+  request = {};
+  const bool whole = reader_.stage() == RequestReader::Stage::done;
+  if (keep_ == Keep::close) return whole ? close() : linger();
+  reader_.reset();
+  head_checked_ = false;
+  served_ = true;
+  state_ = State::reading;
+  phase_ = Phase::idle;
+  deadline_ = Instant::max();
+  process();
+}
+
+// Closing with bytes unread would make the system reset the connection, and the peer lose our
+// answer. So it is told that we are done, and what it still sends is thrown away for a while.
+void Connection::linger() {
+  state_ = State::lingering;
+  deadline_ = Clock::now() + context_.limits.linger;
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  input_ = {};
+  watch_peer();
+}
+
+// --- streaming ---
+
+void Connection::stream(std::shared_ptr<Subscriber> subscriber) {
+  if (state_ != State::answering || stopping_ || revoked_) {
+    context_.services.hub.close(*subscriber);
+    return close();
+  }
+  state_ = State::streaming;
+  input_ = {};
+  const int bytes = context_.limits.stream.send_buffer_bytes;
+  ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  subscriber_ = std::move(subscriber);
+  watch_peer();
+  const auto keep = subscriber_;
+  keep->attach(*this, stream_head(request.head, context_.services.feed.generation().text()));
+}
+
+// Notices when the peer is gone; what it sends is thrown away.
+void Connection::watch_peer() {
+  socket_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (self->state_ == State::closed) return;
+    if (error) return self->close();
+    std::array<char, 4096> scratch;
+    const ssize_t got =
+        ::recv(self->socket_.native_handle(), scratch.data(), scratch.size(), MSG_DONTWAIT);
+    const bool none = got < 0 && (errno == EAGAIN || errno == EINTR);
+    if (got <= 0 && !none) return self->close();
+    self->watch_peer();
+  });
+}
+
+std::optional<std::size_t> Connection::write_now(std::span<const iovec> bytes) {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(bytes.data());  // sendmsg() only reads from it
+  message.msg_iovlen = bytes.size();
+  while (true) {
+    const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN || errno == ENOBUFS) return 0;
+    return std::nullopt;
+  }
+}
+
+void Connection::wait_writable() {
+  socket_.async_wait(Descriptor::wait_write, [self = shared_from_this()](const error_code& error) {
+    if (self->state_ == State::closed) return;
+    if (error) return self->close();
+    if (self->state_ == State::writing) return self->write_reply();
+    if (const auto subscriber = self->subscriber_) subscriber->on_writable();
+  });
+}
+
+void Connection::end_stream_of(const std::string& token_id) {
+  if (!identity || identity->id != token_id) return;
+  if (state_ == State::streaming) return close();
+  revoked_ = true;  // a stream that is about to open will not
+}
+
+// --- ending ---
+
+void Connection::tick(Instant now) {
+  if (const auto subscriber = subscriber_) return subscriber->tick(now);
+  if (now < deadline_) return;
+  if (state_ != State::reading || phase_ == Phase::idle) return close();
+  error_code ignored;
+  socket_.cancel(ignored);  // the read under way must not touch input_ any more
+  refuse({Code::timeout, "the request took too long to arrive", {}});
+}
+
+void Connection::stop() {
+  stopping_ = true;
+  if (state_ == State::streaming) {
+    const auto subscriber = subscriber_;
+    subscriber->end();
+    close();
+  } else if (state_ == State::reading || state_ == State::lingering) {
+    close();
+  }
+}
+
+void Connection::close() {
+  if (state_ == State::closed) return;
+  state_ = State::closed;
+  const auto self = shared_from_this();
+  if (const auto subscriber = std::exchange(subscriber_, nullptr))
+    context_.services.hub.close(*subscriber);
+  error_code ignored;
+  socket_.close(ignored);
+  context_.closed(*this);
+}
+
+}  // namespace agentrt::channels

@@ -1,0 +1,103 @@
+// channels/connection.h: one client, from its first byte to its last.
+//
+// Requests are answered one at a time, in order; a client may send the next before it has the
+// answer. Every request is judged before any work is done for it: header size, Host, Origin, token,
+// scope, content type, body size. A request for a stream turns the connection into one for good.
+//
+// At any moment a connection waits for exactly one thing (bytes, an answer, the peer to take
+// bytes), and everything but the answer, which always comes, has a deadline.
+//
+// Network thread only. Pending operations keep a connection alive until they end; close() ends
+// them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+
+#include "channels/exchange.h"
+#include "channels/limits.h"
+#include "channels/request_reader.h"
+#include "channels/routes.h"
+
+namespace agentrt::channels {
+
+using Descriptor =
+    boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type>;
+
+class Connection;
+
+// What the connections of a server share.
+struct ConnectionContext {
+  Services& services;
+  const HttpLimits& limits;
+  const std::vector<std::string>& host_names;
+  std::function<void(Connection&)> closed;  // called once; may drop the last reference
+};
+
+class Connection final : public Exchange,
+                         public StreamPipe,
+                         public std::enable_shared_from_this<Connection> {
+ public:
+  // Takes over a connected socket that does not block.
+  Connection(Descriptor socket, const ConnectionContext& context);
+  ~Connection();
+
+  void start();
+  // Ends the connection where its time is up.
+  void tick(Instant now);
+  // No further request is read; an answer under way still goes out.
+  void stop();
+  void close();
+  // Closes the stream that this token opened or is about to open, if it is one.
+  void end_stream_of(const std::string& token_id);
+
+  void respond(Response response) override;
+  void stream(std::shared_ptr<Subscriber> subscriber) override;
+
+  std::optional<std::size_t> write_now(std::span<const iovec> bytes) override;
+  void wait_writable() override;
+  void close_stream() override { close(); }
+
+ private:
+  enum class State { reading, answering, writing, streaming, lingering, closed };
+  enum class Phase { idle, head, body };  // of reading: what the deadline is for
+
+  void read_more();
+  void set_deadline();
+  void process();
+  void process_request();
+  Result<void> check_head();
+  Result<void> begin_body();
+  void dispatch();
+  void refuse(const Error& error);
+  void write_reply();
+  void reply_written();
+  void linger();
+  void watch_peer();
+
+  Descriptor socket_;
+  const ConnectionContext& context_;
+  RequestReader reader_;
+  std::string input_;  // received and not yet read by reader_
+  RouteMatch match_;
+  State state_ = State::reading;
+  Phase phase_ = Phase::idle;
+  Instant deadline_ = Instant::max();
+  bool head_checked_ = false;
+  bool processing_ = false;  // process() is on the stack
+  bool read_pending_ = false;
+  bool stopping_ = false;
+  bool revoked_ = false;  // the request's token was revoked after it was let in
+  bool served_ = false;   // an earlier request was answered
+  Keep keep_ = Keep::open;
+  std::string reply_head_;
+  std::string reply_body_;
+  std::size_t reply_sent_ = 0;
+  std::shared_ptr<Subscriber> subscriber_;
+};
+
+}  // namespace agentrt::channels

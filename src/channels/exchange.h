@@ -1,0 +1,57 @@
+// channels/exchange.h: one request on its way to its answer, as a route's handler sees it.
+//
+// A handler answers now or later: it keeps a weak reference, hands work to the core or the feed,
+// and answers from the inbox. Whoever is gone by then needs no answer. Network thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "channels/inbox.h"
+#include "channels/request.h"
+#include "channels/sse_hub.h"
+#include "channels/tokens.h"
+
+namespace agentrt::channels {
+
+// Texts that are served as they are.
+struct Documents {
+  std::string openapi;
+  std::map<std::string, std::string> schemas;  // by what follows /schemas/
+};
+
+// What the handlers work with; one for the whole server.
+struct Services {
+  ports::CommandSink& sink;
+  ports::FactFeed& feed;
+  ports::Metrics& metrics;
+  Tokens& tokens;
+  const Documents& documents;
+  SseHub& hub;
+  std::shared_ptr<Inbox> inbox;
+};
+
+class Exchange {
+ public:
+  Request request;
+  std::shared_ptr<const Identity> identity;  // absent on routes that are open to all
+
+  // Exactly one of these, once.
+  virtual void respond(Response response) = 0;
+  virtual void stream(std::shared_ptr<Subscriber> subscriber) = 0;
+
+ protected:
+  ~Exchange() = default;
+};
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+// Who asks, for the kernel. REQUIRES: an identity.
+ports::Caller caller_of(const Exchange& exchange);
+// Whether the exchange's token may give `command`: its scope and, where it is bound, its session.
+Result<void> check_command(const Identity& identity, const schema::Command& command);
+// Gives `command` to the core and answers with its reply.
+void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command);
+
+}  // namespace agentrt::channels

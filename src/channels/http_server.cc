@@ -1,0 +1,220 @@
+#include "channels/http_server.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <boost/asio/post.hpp>
+
+#include "base/check.h"
+#include "channels/listener.h"
+
+namespace agentrt::channels {
+namespace {
+
+using boost::system::error_code;
+
+constexpr Duration kSweepMin{5};
+constexpr Duration kSweepMax{250};
+
+// Often enough to keep every time limit within a quarter of itself.
+Duration sweep_interval(const HttpLimits& limits) {
+  const Duration shortest = std::min({limits.head, limits.body, limits.idle, limits.stall,
+                                      limits.linger, limits.stream.keepalive, limits.stream.stall});
+  return std::clamp(shortest / 4, kSweepMin, kSweepMax);
+}
+
+}  // namespace
+
+class HttpServer::Network {
+ public:
+  Network(HttpOptions options, ports::CommandSink& sink, ports::FactFeed& feed,
+          ports::Metrics& metrics, Tokens& tokens, Documents documents)
+      : options_(std::move(options)),
+        documents_(std::move(documents)),
+        metrics_(metrics),
+        tokens_(tokens),
+        inbox_(std::make_shared<Inbox>(
+            [this] { boost::asio::post(io_, [this] { inbox_->drain(); }); })),
+        hub_(feed, metrics, inbox_, options_.limits.stream),
+        services_{sink, feed, metrics, tokens, documents_, hub_, inbox_},
+        context_{services_, options_.limits, options_.host_names,
+                 [this](Connection& connection) { forget(connection); }},
+        sweep_every_(sweep_interval(options_.limits)),
+        sweep_timer_(io_.get_executor()),
+        stop_timer_(io_.get_executor()) {}
+
+  ~Network() { stop(); }
+
+  Result<void> start();
+  void stop();
+  std::uint16_t port() const { return port_; }
+  std::size_t connections() const { return open_.load(std::memory_order_relaxed); }
+
+ private:
+  void listen_on(const ListeningSocket& socket);
+  void take(int descriptor);
+  void turn_away(int descriptor);
+  void forget(Connection& connection);
+  void schedule_sweep();
+  void sweep();
+  template <class Do>
+  void for_each_connection(Do&& act);
+  void begin_stop();
+
+  const HttpOptions options_;
+  const Documents documents_;
+  ports::Metrics& metrics_;
+  Tokens& tokens_;
+  boost::asio::io_context io_{1};
+  const std::shared_ptr<Inbox> inbox_;
+  SseHub hub_;
+  Services services_;
+  const ConnectionContext context_;
+  const Duration sweep_every_;
+  Timer sweep_timer_;
+  Timer stop_timer_;
+  std::vector<std::shared_ptr<Listener>> listeners_;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::atomic<std::size_t> open_{0};
+  std::uint16_t port_ = 0;
+  bool sweeping_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+Result<void> HttpServer::Network::start() {
+  check(!thread_.joinable(), "a server starts once");
+  if (options_.tcp) {
+    TRY_ASSIGN(const ListeningSocket socket, open_tcp(options_.tcp->host, options_.tcp->port));
+    listen_on(socket);
+    port_ = socket.port;
+  }
+  if (!options_.socket_path.empty()) {
+    TRY_ASSIGN(const ListeningSocket socket, open_unix(options_.socket_path));
+    listen_on(socket);
+  }
+  tokens_.on_revoked([this, inbox = inbox_](const std::string& id) {
+    inbox->post([this, id] {
+      for_each_connection([&](Connection& connection) { connection.end_stream_of(id); });
+    });
+  });
+  hub_.start();
+  thread_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "agentrt-http");
+    const auto work = boost::asio::make_work_guard(io_);
+    io_.run();
+  });
+  return {};
+}
+
+void HttpServer::Network::listen_on(const ListeningSocket& socket) {
+  listeners_.push_back(std::make_shared<Listener>(
+      io_, socket.descriptor, options_.limits.accept_backoff, [this](int taken) { take(taken); }));
+  listeners_.back()->start();
+}
+
+void HttpServer::Network::take(int descriptor) {
+  if (connections_.size() >= options_.limits.connections_max) return turn_away(descriptor);
+  const auto connection =
+      std::make_shared<Connection>(Descriptor(io_.get_executor(), descriptor), context_);
+  connections_.emplace(connection.get(), connection);
+  open_.store(connections_.size(), std::memory_order_relaxed);
+  metrics_.http_connections.fetch_add(1, std::memory_order_relaxed);
+  connection->start();
+  schedule_sweep();
+}
+
+// Over the limit: says so as far as the socket takes it at once.
+void HttpServer::Network::turn_away(int descriptor) {
+  metrics_.http_connections_refused.fetch_add(1, std::memory_order_relaxed);
+  const Response response =
+      error_response({Code::overloaded, "there are too many connections; try again", {}});
+  const std::string text = response_head(response, Head{}, Keep::close) + response.body;
+  (void)::send(descriptor, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::shutdown(descriptor, SHUT_WR);
+  ::close(descriptor);
+}
+
+void HttpServer::Network::forget(Connection& connection) {
+  connections_.erase(&connection);
+  open_.store(connections_.size(), std::memory_order_relaxed);
+  metrics_.http_connections.fetch_sub(1, std::memory_order_relaxed);
+  if (stopping_ && connections_.empty()) io_.stop();
+}
+
+// `act` may close the connection it is given, and no other.
+template <class Do>
+void HttpServer::Network::for_each_connection(Do&& act) {
+  for (auto next = connections_.begin(); next != connections_.end();) {
+    const std::shared_ptr<Connection> connection = (next++)->second;
+    act(*connection);
+  }
+}
+
+// One timer for all time limits, and none while nobody is connected.
+void HttpServer::Network::schedule_sweep() {
+  if (std::exchange(sweeping_, true)) return;
+  sweep_timer_.expires_after(sweep_every_);
+  sweep_timer_.async_wait([this](const error_code& error) {
+    sweeping_ = false;
+    if (!error) sweep();
+  });
+}
+
+void HttpServer::Network::sweep() {
+  const Instant now = Clock::now();
+  for_each_connection([&](Connection& connection) { connection.tick(now); });
+  if (!connections_.empty()) schedule_sweep();
+}
+
+void HttpServer::Network::begin_stop() {
+  stopping_ = true;
+  for (const auto& listener : listeners_) listener->close();
+  for_each_connection([](Connection& connection) { connection.stop(); });
+  if (connections_.empty()) return io_.stop();
+  stop_timer_.expires_after(options_.limits.stop);
+  stop_timer_.async_wait([this](const error_code& error) {
+    if (error) return;
+    for_each_connection([](Connection& connection) { connection.close(); });
+  });
+}
+
+void HttpServer::Network::stop() {
+  if (thread_.joinable()) {
+    hub_.stop();
+    tokens_.on_revoked({});
+    inbox_->post([this] { begin_stop(); });
+    thread_.join();
+    if (!options_.socket_path.empty()) ::unlink(options_.socket_path.c_str());
+  }
+  inbox_->close();
+}
+
+HttpServer::HttpServer(HttpOptions options, ports::CommandSink& sink, ports::FactFeed& feed,
+                       ports::Metrics& metrics, Tokens& tokens, Documents documents)
+    : network_(std::make_unique<Network>(std::move(options), sink, feed, metrics, tokens,
+                                         std::move(documents))) {}
+
+HttpServer::~HttpServer() = default;
+
+Result<void> HttpServer::start() {
+  try {
+    return network_->start();
+  } catch (const std::exception& e) {
+    return fail(Code::unavailable, fmt::format("cannot start the server: {}", e.what()));
+  }
+}
+
+void HttpServer::stop() { network_->stop(); }
+std::uint16_t HttpServer::port() const { return network_->port(); }
+std::size_t HttpServer::connections() const { return network_->connections(); }
+
+}  // namespace agentrt::channels

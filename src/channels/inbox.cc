@@ -1,0 +1,29 @@
+#include "channels/inbox.h"
+
+namespace agentrt::channels {
+
+void Inbox::post(Task task) {
+  const std::scoped_lock lock(mutex_);
+  if (!wake_) return;
+  tasks_.push_back(std::move(task));
+  // Waking within the lock keeps close() from taking the network away in between.
+  if (tasks_.size() == 1) wake_();
+}
+
+void Inbox::drain() {
+  {
+    const std::scoped_lock lock(mutex_);
+    running_.swap(tasks_);
+  }
+  for (Task& task : running_) task();
+  running_.clear();
+}
+
+void Inbox::close() {
+  std::vector<Task> dropped;
+  const std::scoped_lock lock(mutex_);
+  wake_ = nullptr;
+  dropped.swap(tasks_);
+}
+
+}  // namespace agentrt::channels

@@ -1,0 +1,192 @@
+#include "channels/request_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace agentrt::channels {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+bool is_port(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The host without its port; nothing when what follows it is no port.
+std::optional<std::string_view> without_port(std::string_view host) {
+  const std::size_t from = host.starts_with('[') ? host.find(']') : 0;
+  if (from == std::string_view::npos) return std::nullopt;
+  const std::size_t colon = host.find(':', from);
+  if (colon == std::string_view::npos) return host;
+  if (!is_port(host.substr(colon + 1))) return std::nullopt;
+  return host.substr(0, colon);
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char l = lower(c);
+  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
+}
+
+enum class Plus { stays, is_space };
+
+std::optional<std::string> decode(std::string_view text, Plus plus) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus == Plus::is_space) {
+      out += ' ';
+    } else if (text[i] != '%') {
+      out += text[i];
+    } else {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      out += static_cast<char>(high * 16 + low);
+      i += 2;
+    }
+  }
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Takes the part of `text` before `separator` off its front.
+std::string_view next_part(std::string_view& text, char separator) {
+  const std::size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+bool is_hex(std::string_view text, std::size_t size) {
+  return text.size() == size && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+bool all_zero(std::string_view text) { return text.find_first_not_of('0') == text.npos; }
+
+}  // namespace
+
+bool host_allowed(std::string_view host, std::span<const std::string> names) {
+  constexpr std::array<std::string_view, 3> kOwn{"127.0.0.1", "localhost", "[::1]"};
+  const auto name = without_port(host);
+  if (!name) return false;
+  const auto is_it = [&](std::string_view own) { return equal_ignoring_case(own, *name); };
+  return std::ranges::any_of(kOwn, is_it) || std::ranges::any_of(names, is_it);
+}
+
+bool origin_is_own(std::string_view origin, std::string_view host) {
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (origin.starts_with(scheme)) return equal_ignoring_case(origin.substr(scheme.size()), host);
+  return false;
+}
+
+Result<void> check_origin(const Head& head, std::span<const std::string> names) {
+  if (head.host_fields > 1)
+    return fail(Code::invalid_params, "the request has more than one Host field");
+  if (!host_allowed(head.host, names))
+    return fail(Code::misdirected,
+                "this daemon does not answer for that Host; use 127.0.0.1 or localhost, or start "
+                "it with --host NAME");
+  if (head.origin && !origin_is_own(*head.origin, head.host))
+    return fail(Code::forbidden, "requests from pages of another origin are refused");
+  return {};
+}
+
+bool is_json(std::string_view content_type) {
+  return equal_ignoring_case(trimmed(next_part(content_type, ';')), "application/json");
+}
+
+bool accepts_stream(std::string_view accept) {
+  while (!accept.empty()) {
+    std::string_view kind = next_part(accept, ',');
+    if (equal_ignoring_case(trimmed(next_part(kind, ';')), "text/event-stream")) return true;
+  }
+  return false;
+}
+
+std::optional<std::string_view> bearer_token(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (!equal_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) return std::nullopt;
+  const std::string_view token = trimmed(authorization.substr(kScheme.size()));
+  if (token.empty()) return std::nullopt;
+  return token;
+}
+
+std::optional<TraceId> trace_of(std::string_view traceparent) {
+  const std::string_view version = next_part(traceparent, '-');
+  const std::string_view trace = next_part(traceparent, '-');
+  const std::string_view parent = next_part(traceparent, '-');
+  if (!is_hex(version, 2) || version == "ff" || !is_hex(trace, 32) || !is_hex(parent, 16))
+    return std::nullopt;
+  if (all_zero(trace) || all_zero(parent)) return std::nullopt;
+  return TraceId{std::string(trace)};
+}
+
+Result<Target> read_target(std::string_view target) {
+  if (!target.starts_with('/'))
+    return fail(Code::invalid_params, "the request target is not a path");
+  std::string_view path = next_part(target, '?');
+  Target out;
+  path.remove_prefix(1);
+  while (!path.empty()) {
+    auto segment = decode(next_part(path, '/'), Plus::stays);
+    if (!segment) return fail(Code::invalid_params, "the path has a damaged percent encoding");
+    out.path.push_back(*std::move(segment));
+  }
+  while (!target.empty()) {
+    std::string_view pair = next_part(target, '&');
+    if (pair.empty()) continue;
+    auto name = decode(next_part(pair, '='), Plus::is_space);
+    auto value = decode(pair, Plus::is_space);
+    if (!name || !value)
+      return fail(Code::invalid_params, "the query has a damaged percent encoding");
+    out.query.emplace_back(*std::move(name), *std::move(value));
+  }
+  return out;
+}
+
+const std::string* find(const Query& query, std::string_view name) {
+  for (const auto& [key, value] : query)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+Result<std::uint64_t> read_number(std::string_view name, std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stopped != end)
+    return fail(Code::invalid_params, fmt::format("{}: expected a whole number, 0 or more", name));
+  return number;
+}
+
+Result<std::optional<std::uint64_t>> find_number(const Query& query, std::string_view name) {
+  const std::string* const text = find(query, name);
+  if (!text) return std::nullopt;
+  TRY_ASSIGN(const std::uint64_t number, read_number(name, *text));
+  return number;
+}
+
+Result<std::optional<bool>> find_flag(const Query& query, std::string_view name) {
+  const std::string* const text = find(query, name);
+  if (!text) return std::nullopt;
+  if (*text == "true" || *text == "1") return true;
+  if (*text == "false" || *text == "0") return false;
+  return fail(Code::invalid_params, fmt::format("{}: expected true or false", name));
+}
+
+}  // namespace agentrt::channels

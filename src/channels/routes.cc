@@ -1,0 +1,119 @@
+#include "channels/routes.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "channels/handlers.h"
+
+namespace agentrt::channels {
+namespace {
+
+constexpr std::array kRoutes{
+    Route{Method::post, "/v1/commands/{command}", Access::by_command, post_command},
+    Route{Method::post, "/v1/rpc", Access::by_call, post_rpc},
+    Route{Method::get, "/v1/sessions", Access::read, get_sessions},
+    Route{Method::get, "/v1/sessions/{id}", Access::read, get_session},
+    Route{Method::get, "/v1/sessions/{id}/threads/{id}", Access::read, get_thread},
+    Route{Method::get, "/v1/sessions/{id}/events", Access::read, get_session_events},
+    Route{Method::get, "/v1/events", Access::read, get_all_events},
+    Route{Method::post, "/v1/tokens", Access::admin, post_token},
+    Route{Method::get, "/v1/tokens", Access::admin, get_tokens},
+    Route{Method::delete_, "/v1/tokens/{id}", Access::admin, delete_token},
+    Route{Method::get, "/healthz", Access::open, get_health},
+    Route{Method::get, "/readyz", Access::open, get_health},
+    Route{Method::get, "/metrics", Access::read, get_metrics},
+    Route{Method::get, "/openapi.json", Access::read, get_openapi},
+    Route{Method::get, "/schemas/{name}", Access::read, get_schema},
+};
+
+bool fits(std::string_view pattern, const std::vector<std::string>& path,
+          std::vector<std::string>& ids) {
+  ids.clear();
+  std::size_t at = 0;
+  while (!pattern.empty()) {
+    pattern.remove_prefix(1);  // the slash
+    const std::size_t end = std::min(pattern.find('/'), pattern.size());
+    const std::string_view segment = pattern.substr(0, end);
+    pattern.remove_prefix(end);
+    if (at == path.size()) return false;
+    const std::string& given = path[at++];
+    if (segment.starts_with('{'))
+      ids.push_back(given);
+    else if (segment != given)
+      return false;
+  }
+  return at == path.size();
+}
+
+std::string_view method_names(Method method) {
+  switch (method) {
+    case Method::get:
+      return "GET, HEAD";
+    case Method::post:
+      return "POST";
+    case Method::delete_:
+      return "DELETE";
+    default:
+      return "";
+  }
+}
+
+TokenScope scope_of(Access access) {
+  switch (access) {
+    case Access::read:
+      return TokenScope::read;
+    case Access::submit:
+      return TokenScope::submit;
+    case Access::approve:
+      return TokenScope::approve;
+    default:
+      return TokenScope::admin;
+  }
+}
+
+Result<TokenScope> required_scope(const RouteMatch& match) {
+  if (match.route->access != Access::by_command) return scope_of(match.route->access);
+  const std::string& name = match.ids.front();
+  const schema::CommandTraits* const traits = schema::find_command(name);
+  if (!traits) return fail(Code::not_found, fmt::format("there is no command {}", name));
+  return traits->scope;
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return kRoutes; }
+
+RouteMatch match_route(Method method, const std::vector<std::string>& path) {
+  const Method sought = method == Method::head ? Method::get : method;
+  RouteMatch match;
+  for (const Route& route : kRoutes) {
+    if (!fits(route.pattern, path, match.ids)) continue;
+    if (route.method == sought) {
+      match.route = &route;
+      match.allow.clear();
+      return match;
+    }
+    if (!match.allow.empty()) match.allow += ", ";
+    match.allow += method_names(route.method);
+  }
+  return match;
+}
+
+Result<void> check_access(const RouteMatch& match, const Identity* identity) {
+  if (match.route && match.route->access == Access::open) return {};
+  if (!identity)
+    return fail(Code::unauthenticated,
+                "send Authorization: Bearer TOKEN; the first token is in DATA/token");
+  if (!match.route && match.allow.empty()) return fail(Code::not_found, "there is no such route");
+  if (!match.route)
+    return fail(Code::method_not_allowed, fmt::format("this route takes {}", match.allow));
+  if (match.route->access == Access::by_call) return {};
+  TRY_ASSIGN(const TokenScope scope, required_scope(match));
+  if (!identity->allows(scope))
+    return fail(Code::forbidden,
+                fmt::format("this needs a token with scope {}", schema::name_of(scope)));
+  return {};
+}
+
+}  // namespace agentrt::channels

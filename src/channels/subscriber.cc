@@ -1,0 +1,232 @@
+#include "channels/subscriber.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace agentrt::channels {
+namespace {
+
+constexpr std::size_t kPiecesPerWrite = 64;
+constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
+
+bool is_load(Code code) { return code == Code::overloaded || code == Code::timeout; }
+
+}  // namespace
+
+Subscriber::Subscriber(StreamStart start, StreamKind kind, SubscriberHost& host,
+                       const StreamLimits& limits, ports::Metrics& metrics)
+    : start_(std::move(start)),
+      kind_(std::move(kind)),
+      host_(host),
+      limits_(limits),
+      metrics_(metrics),
+      sent_(start_.after),
+      head_(start_.after),
+      reading_(true) {}
+
+void Subscriber::attach(StreamPipe& pipe, std::string head) {
+  pipe_ = &pipe;
+  const std::size_t size = head.size();
+  queue_.push_front({std::make_shared<const std::string>(std::move(head)), 0, 0});
+  queued_bytes_ += size;
+  flush();
+}
+
+void Subscriber::detach() {
+  pipe_ = nullptr;
+  state_ = State::closed;
+  queue_.clear();
+  held_.clear();
+}
+
+bool Subscriber::has_room(const Frames& frames) const {
+  return queue_.empty() || (queued_bytes_ + frames.text.size() <= limits_.queue_bytes_max &&
+                            queued_frames_ + frames.count() <= limits_.queue_frames_max);
+}
+
+void Subscriber::queue_text(std::string text) {
+  queued_bytes_ += text.size();
+  queue_.push_back({std::make_shared<const std::string>(std::move(text)), 0, 0});
+}
+
+// REQUIRES: frames->first <= sent_ + 1 && frames->last > sent_, or frames read from disk after
+// sent_.
+void Subscriber::queue_frames(const FramesPtr& frames) {
+  const std::size_t known =
+      frames->first <= sent_ ? static_cast<std::size_t>(sent_ + 1 - frames->first) : 0;
+  const std::size_t offset = frames->starts[known];
+  const std::size_t count = frames->count() - known;
+  queue_.push_back({{frames, &frames->text}, offset, count});
+  queued_bytes_ += frames->text.size() - offset;
+  queued_frames_ += count;
+  sent_ = frames->last;
+}
+
+void Subscriber::hold(const FramesPtr& frames) {
+  if (held_bytes_ + frames->text.size() > limits_.queue_bytes_max ||
+      held_frames_ + frames->count() > limits_.queue_frames_max) {
+    held_.clear();  // they are on disk
+    held_bytes_ = held_frames_ = 0;
+  }
+  held_.push_back(frames);
+  held_bytes_ += frames->text.size();
+  held_frames_ += frames->count();
+}
+
+void Subscriber::offer(const FramesPtr& frames) {
+  if (state_ == State::ending || state_ == State::closed) return;
+  head_ = std::max(head_, frames->last);
+  if (frames->last <= sent_) return;
+  if (state_ == State::live) {
+    if (frames->first <= sent_ + 1 && has_room(*frames)) return queue_frames(frames);
+    state_ = State::behind;
+  }
+  hold(frames);
+  if (was_live_ && head_ - sent_ > limits_.behind_events_max) overflow();
+}
+
+void Subscriber::missed() {
+  if (state_ == State::ending || state_ == State::closed) return;
+  must_read_ = true;
+  if (state_ == State::live) state_ = State::behind;
+}
+
+void Subscriber::finish_with(std::string frame) {
+  queue_text(std::move(frame));
+  state_ = State::ending;
+  held_.clear();
+}
+
+void Subscriber::overflow() {
+  metrics_.subscribers_overflowed.fetch_add(1, std::memory_order_relaxed);
+  const std::string resume_after =
+      kind_.generation ? fmt::format("\"{}\"", write_cursor(sent_, *kind_.generation))
+                       : fmt::format("{}", sent_);
+  finish_with(overflow_frame(resume_after));
+}
+
+void Subscriber::page_arrived(Result<FramesPage> page) {
+  reading_ = false;
+  if (state_ == State::ending || state_ == State::closed) return;
+  if (!page) {
+    if (!is_load(page.error().code) || ++retries_ > limits_.page_retries_max) {
+      finish_with(error_frame(page.error()));
+    } else {
+      paused_ = true;
+      must_read_ = true;
+    }
+    return flush();
+  }
+  retries_ = 0;
+  state_ = State::behind;
+  if (page->more) must_read_ = true;
+  if (page->frames->last > sent_) queue_frames(page->frames);
+  head_ = std::max(head_, sent_);
+  flush();
+}
+
+// Returns whether everything went out.
+bool Subscriber::write_queued() {
+  while (!queue_.empty()) {
+    std::array<iovec, kPiecesPerWrite> pieces;
+    std::size_t count = 0;
+    std::size_t offered = 0;
+    for (const Piece& piece : queue_) {
+      if (count == pieces.size()) break;
+      const std::size_t size = piece.text->size() - piece.offset;
+      // sendmsg() only reads from it.
+      pieces[count++] = {const_cast<char*>(piece.text->data() + piece.offset), size};
+      offered += size;
+    }
+    const auto taken = pipe_->write_now({pieces.data(), count});
+    if (!taken) {
+      pipe_->close_stream();
+      return false;
+    }
+    consume(*taken);
+    if (*taken < offered) return false;
+  }
+  return true;
+}
+
+void Subscriber::consume(std::size_t bytes) {
+  if (bytes > 0) progress_ = Clock::now();
+  queued_bytes_ -= bytes;
+  while (!queue_.empty()) {
+    Piece& piece = queue_.front();
+    const std::size_t rest = piece.text->size() - piece.offset;
+    if (bytes < rest) {
+      piece.offset += bytes;
+      return;
+    }
+    bytes -= rest;
+    queued_frames_ -= piece.frames;
+    metrics_.events_delivered.fetch_add(piece.frames, std::memory_order_relaxed);
+    queue_.pop_front();
+  }
+}
+
+// Moves a subscriber that is behind towards the present: first what it held back, then from disk.
+void Subscriber::advance() {
+  if (state_ != State::behind || reading_ || paused_) return;
+  while (!held_.empty() && held_.front()->first <= sent_ + 1) {
+    const FramesPtr& next = held_.front();
+    if (next->last > sent_) {
+      if (!has_room(*next)) return;
+      queue_frames(next);
+    }
+    held_bytes_ -= next->text.size();
+    held_frames_ -= next->count();
+    held_.pop_front();
+  }
+  if (held_.empty() && sent_ >= head_ && !must_read_) {
+    state_ = State::live;
+    was_live_ = true;
+    return;
+  }
+  if (queued_bytes_ > limits_.queue_bytes_max / 2) return;
+  reading_ = true;
+  must_read_ = false;
+  host_.want_page(shared_from_this());
+}
+
+void Subscriber::flush() {
+  marked_ = false;
+  while (pipe_ && !blocked_) {
+    if (!queue_.empty()) {
+      progress_ = Clock::now();
+      if (!write_queued()) {
+        if (!pipe_) return;
+        blocked_ = true;
+        pipe_->wait_writable();
+      }
+    }
+    if (queue_.empty() && state_ == State::ending) return pipe_->close_stream();
+    advance();
+    if (queue_.empty()) return;
+  }
+}
+
+void Subscriber::on_writable() {
+  blocked_ = false;
+  flush();
+}
+
+void Subscriber::tick(Instant now) {
+  if (!pipe_) return;
+  paused_ = false;
+  if (!queue_.empty()) {
+    if (now - progress_ > limits_.stall) return pipe_->close_stream();
+  } else if (now - progress_ >= limits_.keepalive) {
+    queue_text(std::string(kKeepAlive));
+  }
+  flush();
+}
+
+void Subscriber::end() {
+  if (pipe_ && !blocked_ && !queue_.empty()) (void)write_queued();
+}
+
+}  // namespace agentrt::channels

@@ -1,0 +1,78 @@
+// cli/arguments.h: what the user typed, as values. Knows the words, not what they do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace agentrt::cli {
+
+struct RunArguments {
+  std::string prompt;  // "-" reads standard input
+  std::optional<std::string> model, mode, sandbox, cwd, session, thread, turn_id;
+  bool yes = false;
+};
+struct ServeArguments {
+  std::string listen = "127.0.0.1:7717";
+  std::vector<std::string> hosts;
+  bool allow_remote = false;
+  bool behind_proxy = false;
+};
+struct CallArguments {
+  std::string command;
+  std::string params = "{}";  // "-" reads standard input
+};
+struct SessionsArguments {
+  std::optional<std::uint64_t> limit;
+  std::optional<std::string> cursor;
+  bool all = false;
+  bool system = false;
+};
+struct ShowArguments {
+  std::string session;
+  std::optional<std::uint64_t> limit;
+  std::optional<std::string> cursor;
+};
+struct EventsArguments {
+  std::string session;
+  bool follow = false;
+  std::uint64_t after = 0;
+  std::optional<std::uint64_t> limit;
+  std::vector<std::string> types;
+};
+struct TokenCreateArguments {
+  std::vector<std::string> scopes;
+  std::optional<std::string> session, name;
+};
+struct TokenListArguments {};
+struct TokenRevokeArguments {
+  std::string token;
+};
+struct SchemaArguments {
+  std::string document;
+};
+struct DoctorArguments {};
+
+using Verb = std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments,
+                          ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
+                          TokenRevokeArguments, SchemaArguments, DoctorArguments>;
+
+struct Arguments {
+  std::optional<std::string> data, config;
+  bool json = false;
+  Verb verb;
+};
+
+// Not a command to perform: text to print (help, version) or a usage error to tell.
+struct Answer {
+  int exit_code = 0;
+  std::string out;      // for standard output
+  std::string problem;  // a sentence; exit_code is 2 then
+  bool json = false;    // the problem was to be told as an object
+};
+
+std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& words);
+
+}  // namespace agentrt::cli

@@ -1,0 +1,118 @@
+// cli/arguments_test.cc: what users type, and what they are told when it is wrong.
+#include "cli/arguments.h"
+
+#include <doctest/doctest.h>
+
+namespace agentrt::cli {
+namespace {
+
+template <class T>
+T verb_of(const std::vector<std::string>& words) {
+  const auto parsed = parse_arguments(words);
+  REQUIRE(std::holds_alternative<Arguments>(parsed));
+  return std::get<T>(std::get<Arguments>(parsed).verb);
+}
+
+Answer answer_of(const std::vector<std::string>& words) {
+  const auto parsed = parse_arguments(words);
+  REQUIRE(std::holds_alternative<Answer>(parsed));
+  return std::get<Answer>(parsed);
+}
+
+TEST_CASE("run takes a prompt and its options in any order") {
+  const auto run = verb_of<RunArguments>(
+      {"run", "--model", "main", "hello", "--session", "s", "--turn-id", "t", "--yes"});
+  CHECK(run.prompt == "hello");
+  CHECK(run.model == "main");
+  CHECK(run.session == "s");
+  CHECK(run.turn_id == "t");
+  CHECK(run.yes);
+  CHECK(verb_of<RunArguments>({"run", "-"}).prompt == "-");
+}
+
+TEST_CASE("a prompt that starts with a dash follows two dashes") {
+  CHECK(verb_of<RunArguments>({"run", "--", "--why?"}).prompt == "--why?");
+}
+
+TEST_CASE("shared options stand before or after the command") {
+  for (const auto& words : {std::vector<std::string>{"--data", "/d", "--json", "sessions"},
+                            std::vector<std::string>{"sessions", "--json", "--data", "/d"}}) {
+    const auto parsed = parse_arguments(words);
+    const auto& arguments = std::get<Arguments>(parsed);
+    CHECK(arguments.data == "/d");
+    CHECK(arguments.json);
+  }
+}
+
+TEST_CASE("serve listens on the loopback address unless told otherwise") {
+  CHECK(verb_of<ServeArguments>({"serve"}).listen == "127.0.0.1:7717");
+  const auto serve = verb_of<ServeArguments>({"serve", "--host", "a", "--host", "b"});
+  CHECK(serve.hosts == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("call takes params, or none") {
+  CHECK(verb_of<CallArguments>({"call", "list_sessions"}).params == "{}");
+  CHECK(verb_of<CallArguments>({"call", "x", "{\"a\":[1,2]}"}).params == "{\"a\":[1,2]}");
+}
+
+TEST_CASE("events can be filtered by several types") {
+  const auto events =
+      verb_of<EventsArguments>({"events", "--type", "a", "--type", "b", "s", "--after", "7"});
+  CHECK(events.session == "s");
+  CHECK(events.types == std::vector<std::string>{"a", "b"});
+  CHECK(events.after == 7);
+}
+
+TEST_CASE("token commands are told apart") {
+  const auto create = verb_of<TokenCreateArguments>({"token", "create", "--scope", "read"});
+  CHECK(create.scopes == std::vector<std::string>{"read"});
+  verb_of<TokenListArguments>({"token", "list"});
+  CHECK(verb_of<TokenRevokeArguments>({"token", "revoke", "tok"}).token == "tok");
+}
+
+TEST_CASE("help has examples for every command and exits with 0") {
+  const std::vector<std::vector<std::string>> commands = {{},
+                                                          {"run"},
+                                                          {"serve"},
+                                                          {"call"},
+                                                          {"sessions"},
+                                                          {"show"},
+                                                          {"events"},
+                                                          {"token"},
+                                                          {"token", "create"},
+                                                          {"token", "list"},
+                                                          {"token", "revoke"},
+                                                          {"schema"},
+                                                          {"doctor"}};
+  for (auto words : commands) {
+    words.emplace_back("--help");
+    const Answer answer = answer_of(words);
+    CHECK(answer.exit_code == 0);
+    CHECK(answer.out.find("Examples:") != std::string::npos);
+  }
+}
+
+TEST_CASE("the version is one line") {
+  CHECK(answer_of({"--version"}).out.starts_with("agentrt "));
+}
+
+TEST_CASE("wrong usage is one sentence that names the help to read, with exit code 2") {
+  for (const auto& words : std::vector<std::vector<std::string>>{{},
+                                                                 {"fly"},
+                                                                 {"run"},
+                                                                 {"run", "a", "b"},
+                                                                 {"run", "--nope", "x"},
+                                                                 {"schema", "x"},
+                                                                 {"token"},
+                                                                 {"token", "create"},
+                                                                 {"events", "s", "--after", "x"}}) {
+    const Answer answer = answer_of(words);
+    CHECK(answer.exit_code == 2);
+    CHECK(answer.problem.find("--help") != std::string::npos);
+    CHECK(answer.problem.find('\n') == std::string::npos);
+  }
+  CHECK(answer_of({"run", "--json"}).json);
+}
+
+}  // namespace
+}  // namespace agentrt::cli

@@ -1,0 +1,25 @@
+// cli/checkup.h: the findings of `agentrt doctor`, and how they read. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+
+namespace agentrt::cli {
+
+enum class Health { good, bad };
+
+struct Check {
+  std::string name;
+  Health health = Health::good;
+  std::string finding;
+  std::string remedy;  // what to do; empty when all is well
+};
+
+bool all_good(const std::vector<Check>& checks);
+std::string checks_text(const std::vector<Check>& checks, Colour colour);
+// {"ok": …, "checks": [{"name", "ok", "finding", "remedy"?}]}
+std::string checks_json(const std::vector<Check>& checks);
+
+}  // namespace agentrt::cli

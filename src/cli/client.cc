@@ -1,0 +1,293 @@
+#include "cli/client.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include "schema/codec.h"
+
+namespace agentrt::cli {
+namespace {
+
+namespace http = boost::beast::http;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPollSliceMs = 100;
+constexpr std::size_t kReadBytes = 64 * 1024;
+
+class Socket {
+ public:
+  explicit Socket(int fd) : fd_(fd) {}
+  ~Socket() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&&) = delete;
+  Socket(const Socket&) = delete;
+
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+Result<Socket> connect_to(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path))
+    return fail(Code::unavailable,
+                fmt::format("The path {} is too long for a socket ({} bytes at most); choose a "
+                            "shorter data folder with --data.",
+                            path, sizeof(address.sun_path) - 1));
+  path.copy(address.sun_path, path.size());
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0)
+    return fail(Code::unavailable, fmt::format("No socket can be made: {}.", reason(errno)));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return fail(Code::unavailable, fmt::format("Nobody answers at {}: {}.", path, reason(errno)));
+  return socket;
+}
+
+int remaining_ms(Clock::time_point deadline) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return left > 0 ? static_cast<int>(left) : 0;
+}
+
+// Waits until `fd` is ready for `events`. Errors: timeout; unavailable when it was given up.
+Result<void> wait_for(int fd, short events, Clock::time_point deadline,
+                      const std::function<bool()>& abandon) {
+  while (true) {
+    const int left = remaining_ms(deadline);
+    pollfd waiting{fd, events, 0};
+    const int ready = ::poll(&waiting, 1, std::min(left, kPollSliceMs));
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR)
+      return fail(Code::unavailable, fmt::format("Waiting failed: {}.", reason(errno)));
+    if (abandon && abandon()) return fail(Code::unavailable, "The request was given up.");
+    if (left == 0)
+      return fail(Code::timeout,
+                  "The runtime did not answer in time; is it stopped or overloaded?");
+  }
+}
+
+Result<void> send_all(int fd, std::string_view bytes, Clock::time_point deadline,
+                      const std::function<bool()>& abandon) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      TRY(wait_for(fd, POLLOUT, deadline, abandon));
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return {};  // the server may have answered before it closed: read what it said
+    } else if (errno != EINTR) {
+      return fail(Code::unavailable, fmt::format("The runtime is gone: {}.", reason(errno)));
+    }
+  }
+  return {};
+}
+
+using Parser = http::parser<false, http::string_body>;
+
+// One HTTP response as its bytes arrive.
+class ResponseReader {
+ public:
+  ResponseReader() {
+    parser_.eager(true);
+    parser_.body_limit(Client::kReplyBytesMax);
+  }
+
+  // What a read brought; no bytes: the server closed.
+  Result<void> feed(std::string_view bytes) {
+    boost::system::error_code error;
+    if (bytes.empty()) {
+      if (!parser_.is_done()) parser_.put_eof(error);
+      if (error)
+        return fail(Code::unavailable, "The runtime closed the connection before it answered.");
+      return {};
+    }
+    pending_ += bytes;
+    while (!pending_.empty() && !parser_.is_done()) {
+      const std::size_t used = parser_.put(boost::asio::buffer(pending_), error);
+      pending_.erase(0, used);
+      if (error == http::error::need_more || (!error && used == 0)) return {};
+      if (error)
+        return fail(Code::unavailable,
+                    fmt::format("The runtime's answer cannot be read: {}.", error.message()));
+    }
+    return {};
+  }
+
+  void without_limit() { parser_.body_limit(boost::none); }
+  bool header_done() const { return parser_.is_header_done(); }
+  bool done() const { return parser_.is_done(); }
+  int status() const { return static_cast<int>(parser_.get().result_int()); }
+  std::string take_body() { return std::exchange(parser_.get().body(), {}); }
+
+ private:
+  Parser parser_;
+  std::string pending_;
+};
+
+// Reads once into `reader`; true when something came, the end of the connection included.
+Result<bool> read_some(int fd, ResponseReader& reader, bool& closed) {
+  std::array<char, kReadBytes> bytes;
+  const ssize_t size = ::recv(fd, bytes.data(), bytes.size(), 0);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (size < 0 && errno != ECONNRESET)
+    return fail(Code::unavailable, fmt::format("The runtime is gone: {}.", reason(errno)));
+  closed = size <= 0;
+  TRY(reader.feed({bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0}));
+  return true;
+}
+
+std::string head_of(std::string_view method, std::string_view target, std::string_view token,
+                    std::string_view more) {
+  return fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{}\r\n",
+                     method, target, token, more);
+}
+
+struct ErrorBody {
+  std::string code;
+  std::string message;
+  std::optional<schema::Json> details;
+};
+BOOST_DESCRIBE_STRUCT(ErrorBody, (), (code, message, details))
+struct ErrorReply {
+  std::optional<ErrorBody> error;
+};
+BOOST_DESCRIBE_STRUCT(ErrorReply, (), (error))
+
+}  // namespace
+
+struct Stream::State {
+  explicit State(Socket connected) : socket(std::move(connected)) {}
+
+  Socket socket;
+  ResponseReader reader;
+  EventStreamParser parser;
+  bool closed = false;
+};
+
+Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Stream::~Stream() = default;
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+
+Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  while (true) {
+    if (const std::string body = state_->reader.take_body(); !body.empty()) {
+      TRY_ASSIGN(auto events, state_->parser.feed(body));
+      if (!events.empty()) return Received{What::events, std::move(events)};
+    }
+    if (state_->closed || state_->reader.done()) return Received{What::ended, {}};
+    std::array<pollfd, 2> waiting = {pollfd{state_->socket.get(), POLLIN, 0},
+                                     pollfd{wake, POLLIN, 0}};
+    const int left = timeout_ms < 0 ? -1 : remaining_ms(deadline);
+    const int ready = ::poll(waiting.data(), waiting.size(), left);
+    if (ready < 0 && errno != EINTR)
+      return fail(Code::unavailable, fmt::format("Waiting failed: {}.", reason(errno)));
+    if (ready == 0) return Received{What::quiet, {}};
+    if (ready < 0) continue;
+    if (waiting[1].revents != 0) return Received{What::woken, {}};
+    // A stream that breaks off is ended: whoever follows it reconnects.
+    if (!read_some(state_->socket.get(), state_->reader, state_->closed)) state_->closed = true;
+  }
+}
+
+Result<HttpReply> Client::request(std::string_view method, std::string_view target,
+                                  std::string_view body) const {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
+  TRY_ASSIGN(const Socket socket, connect_to(socket_));
+  std::string more = "Connection: close\r\nAccept: application/json\r\n";
+  if (method == "POST" || !body.empty())
+    more += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
+  TRY(send_all(socket.get(), head_of(method, target, token_, more), deadline, abandon_));
+  TRY(send_all(socket.get(), body, deadline, abandon_));
+  ResponseReader reader;
+  bool closed = false;
+  while (!reader.done() && !closed) {
+    TRY(wait_for(socket.get(), POLLIN, deadline, abandon_));
+    TRY(read_some(socket.get(), reader, closed));
+  }
+  return HttpReply{reader.status(), reader.take_body()};
+}
+
+Result<std::string> Client::ask(std::string_view method, std::string_view target,
+                                std::string_view body) const {
+  TRY_ASSIGN(HttpReply reply, request(method, target, body));
+  if (reply.status >= 200 && reply.status < 300) return std::move(reply.body);
+  return std::unexpected(error_of(reply));
+}
+
+Result<std::string> Client::call(std::string_view command, std::string_view params) const {
+  return ask("POST", fmt::format("/v1/commands/{}", url_escaped(command)), params);
+}
+
+Result<Stream> Client::follow(const SessionId& session, Sequence after) const {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
+  TRY_ASSIGN(Socket socket, connect_to(socket_));
+  const std::string target = fmt::format("/v1/sessions/{}/events", url_escaped(session.text()));
+  const std::string more = fmt::format("Accept: text/event-stream\r\nLast-Event-ID: {}\r\n", after);
+  TRY(send_all(socket.get(), head_of("GET", target, token_, more), deadline, abandon_));
+  auto state = std::make_unique<Stream::State>(std::move(socket));
+  state->reader.without_limit();
+  const auto answered = [&] {
+    return state->reader.header_done() && (state->reader.status() == 200 || state->reader.done());
+  };
+  while (!answered() && !state->closed) {
+    TRY(wait_for(state->socket.get(), POLLIN, deadline, abandon_));
+    TRY(read_some(state->socket.get(), state->reader, state->closed));
+  }
+  if (state->reader.status() != 200)
+    return std::unexpected(error_of({state->reader.status(), state->reader.take_body()}));
+  return Stream(std::move(state));
+}
+
+Error error_of(const HttpReply& reply) {
+  ErrorReply parsed;
+  if (schema::check_json(reply.body) &&
+      schema::from_json(reply.body, parsed, schema::Unknown::ignore) && parsed.error) {
+    Error error;
+    error.code = code_of(parsed.error->code).value_or(Code::internal);
+    error.message = parsed.error->message;
+    if (parsed.error->details) error.details = parsed.error->details->text;
+    return error;
+  }
+  return Error{Code::internal,
+               fmt::format("The runtime answered with status {} and no reason.", reply.status),
+               {}};
+}
+
+std::string url_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,72 @@
+#include "cli/context.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "schema/json.h"
+#include "schema/publish_text.h"
+
+namespace agentrt::cli {
+
+Result<std::string> data_folder_of(const Context& context) {
+  return runtime::resolve_data_folder(context.arguments.data, context.environment);
+}
+
+Result<runtime::Config> config_of(Context& context, const std::string& cwd) {
+  runtime::ConfigSources sources;
+  sources.user = runtime::user_config_path(context.environment);
+  sources.named = context.arguments.config;
+  sources.workspace = cwd;
+  auto config = runtime::load_config(sources);
+  if (config)
+    for (const std::string& warning : config->warnings)
+      context.output.err(paint("agentrt: ", Paint::yellow, context.output.screen().err_colour) +
+                         one_line(warning) + "\n");
+  return config;
+}
+
+Result<Attachment> attach_plainly(Context& context, Signals& signals) {
+  TRY_ASSIGN(const std::string data, data_folder_of(context));
+  AttachOptions options;
+  options.data = data;
+  options.cwd = context.cwd;
+  options.config = [&context] { return config_of(context, context.cwd); };
+  options.abandon = [&signals] { return signals.count() > 0; };
+  return Attachment::make(std::move(options));
+}
+
+Result<std::string> text_or_input(const std::string& text) {
+  if (text != "-") return text;
+  std::string input;
+  std::string piece(64 * 1024, '\0');
+  while (true) {
+    const ssize_t size = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0)
+      return fail(Code::invalid_params, fmt::format("Standard input cannot be read: {}.",
+                                                    std::generic_category().message(errno)));
+    if (size == 0) return input;
+    input.append(piece, 0, static_cast<std::size_t>(size));
+    if (input.size() > kInputBytesMax)
+      return fail(Code::invalid_params,
+                  fmt::format("Standard input is too long: at most {} bytes.", kInputBytesMax));
+  }
+}
+
+void print_json(Context& context, const std::string& json) {
+  const bool for_reading = context.form() == Form::text && context.output.screen().out_terminal &&
+                           schema::check_json(json).has_value();
+  context.output.out(for_reading ? schema::pretty(json) : json + "\n");
+}
+
+Timestamp now_of_clock() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
+}
+
+}  // namespace agentrt::cli

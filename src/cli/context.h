@@ -1,0 +1,53 @@
+// cli/context.h: what every command is given: the arguments, the world outside, where to write.
+#pragma once
+
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/attach.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "runtime/config.h"
+
+namespace agentrt::cli {
+
+struct Context {
+  Arguments arguments;
+  runtime::Environment environment;
+  std::string cwd;  // of the process, absolute
+  Output output;
+
+  Form form() const { return arguments.json ? Form::json : Form::text; }
+};
+
+Result<std::string> data_folder_of(const Context& context);
+// The configuration for the workspace `cwd`, with --config; its warnings are told.
+Result<runtime::Config> config_of(Context& context, const std::string& cwd);
+// Attaches for a command that needs nothing but a runtime; any signal gives it up.
+Result<Attachment> attach_plainly(Context& context, Signals& signals);
+// `text`, or standard input when it is "-", at most kInputBytesMax.
+Result<std::string> text_or_input(const std::string& text);
+// One JSON value as a line, or pretty at a terminal.
+void print_json(Context& context, const std::string& json);
+Timestamp now_of_clock();
+
+inline constexpr std::size_t kInputBytesMax = 2 << 20;
+
+// Performs one command that talks to a runtime: attaches, lets `work` do it, stays while others
+// need this process, and turns errors and signals into the exit code.
+template <class Work>
+int with_runtime(Context& context, Work work) {
+  Signals signals;
+  const auto attachment = attach_plainly(context, signals);
+  if (!attachment) {
+    if (signals.count() > 0) return kExitInterrupted;
+    return context.output.problem(attachment.error());
+  }
+  const Result<int> done = work(attachment->client(), signals);
+  if (!done && signals.count() > 0) return kExitInterrupted;
+  if (!done) context.output.problem(done.error());
+  attachment->settle(signals, context.output);
+  return done ? *done : exit_code_of(done.error());
+}
+
+}  // namespace agentrt::cli

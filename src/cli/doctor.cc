@@ -1,0 +1,156 @@
+// cli/doctor.cc: `agentrt doctor`: what works on this machine, and what to do about what does not.
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "cli/checkup.h"
+#include "cli/verbs.h"
+#include "runtime/store_check.h"
+
+namespace agentrt::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kDiskBytesMin = 256ull << 20;
+constexpr rlim_t kOpenFilesMin = 1'024;
+constexpr std::int64_t kClockMin = 1'735'689'600'000;  // 2025-01-01: before that it is not set
+constexpr std::int64_t kClockSlackMs = 60'000;
+
+// The folder itself, or the nearest one above it that exists.
+std::string nearest_folder(const std::string& data) {
+  fs::path path(data);
+  std::error_code error;
+  while (!fs::exists(path, error) && path.has_relative_path()) path = path.parent_path();
+  return path.string();
+}
+
+Check check_folder(const std::string& data) {
+  const std::string nearest = nearest_folder(data);
+  if (::access(nearest.c_str(), W_OK | X_OK) != 0)
+    return {"data folder", Health::bad,
+            fmt::format("{}: {}", nearest, std::generic_category().message(errno)),
+            "make it writable, or choose another with --data"};
+  return {"data folder", Health::good, nearest == data ? data : data + " (not made yet)", ""};
+}
+
+Check check_owner(const std::string& data) {
+  const auto owner = runtime::read_owner(data);
+  if (!owner)
+    return {"owner", Health::bad, owner.error().message, "check the folder's permissions"};
+  if (!*owner) return {"owner", Health::good, "nobody; the next command becomes it", ""};
+  const std::string who =
+      fmt::format("process {}{}", (*owner)->pid, (*owner)->url ? " on " + *(*owner)->url : "");
+  const Client client(runtime::socket_path(data), "");
+  if (const auto ready = client.ask("GET", "/readyz", ""); !ready)
+    return {"owner", Health::bad, who + " does not answer: " + ready.error().message,
+            fmt::format("stop process {} and try again", (*owner)->pid)};
+  return {"owner", Health::good, who + ", ready", ""};
+}
+
+Check check_store(const std::string& data) {
+  const auto report = runtime::check_store(data);
+  if (!report) return {"store", Health::bad, report.error().message, "see docs/log_format.md"};
+  if (!report->exists) return {"store", Health::good, "not made yet", ""};
+  return {"store", Health::good, fmt::format("{}, version {}", report->path, report->version), ""};
+}
+
+Check check_disk(const std::string& data) {
+  struct statvfs found{};
+  if (::statvfs(nearest_folder(data).c_str(), &found) != 0)
+    return {"disk space", Health::bad, std::generic_category().message(errno), "check the disk"};
+  const std::uint64_t free = std::uint64_t{found.f_bavail} * found.f_frsize;
+  const std::string text = fmt::format("{} MiB free", free >> 20);
+  if (free < kDiskBytesMin)
+    return {"disk space", Health::bad, text,
+            fmt::format("free at least {} MiB: a full disk refuses new work", kDiskBytesMin >> 20)};
+  return {"disk space", Health::good, text, ""};
+}
+
+Check check_file_system(const std::string& data) {
+  const std::string nearest = nearest_folder(data);
+  struct statfs found{};
+  ::statfs(nearest.c_str(), &found);
+  if (const auto fine = runtime::check_store_folder(nearest); !fine)
+    return {"file system", Health::bad, fine.error().message, "choose a local disk with --data"};
+  return {"file system", Health::good,
+          fmt::format("local (type 0x{:x})", static_cast<unsigned long>(found.f_type)), ""};
+}
+
+Check check_clock(const std::string& data) {
+  const Timestamp now = now_of_clock();
+  if (now.ms < kClockMin)
+    return {"clock", Health::bad, format(now), "set the clock: it is years behind"};
+  struct stat found{};
+  if (::stat(runtime::store_path(data).c_str(), &found) == 0 &&
+      found.st_mtim.tv_sec * 1'000 > now.ms + kClockSlackMs)
+    return {"clock", Health::bad, format(now) + ", before the store was last written",
+            "set the clock; events never go back in time"};
+  return {"clock", Health::good, format(now), ""};
+}
+
+Check check_open_files() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const std::string text = fmt::format("{} (at most {})", limit.rlim_cur, limit.rlim_max);
+  if (limit.rlim_cur < kOpenFilesMin)
+    return {"open files", Health::bad, text, fmt::format("raise it: ulimit -n {}", kOpenFilesMin)};
+  return {"open files", Health::good, text, ""};
+}
+
+void check_config(Context& context, std::vector<Check>& checks) {
+  const auto config = config_of(context, context.cwd);
+  if (!config) {
+    checks.push_back({"configuration", Health::bad, config.error().message, "correct that file"});
+    return;
+  }
+  for (const runtime::ConfigFile& file : config->files)
+    checks.push_back({fmt::format("{} configuration", file.layer), Health::good,
+                      file.found ? file.path : file.path + " (there is none)", ""});
+  if (config->models.empty())
+    checks.push_back({"models", Health::bad, "none is configured",
+                      "put [models.NAME] into the configuration, or use run --model script:FILE"});
+  for (const auto& [name, model] : config->models) {
+    const bool readable = ::access(model.script.c_str(), R_OK) == 0;
+    checks.push_back({"model " + name, readable ? Health::good : Health::bad,
+                      fmt::format("{} {}", model.provider, model.script),
+                      readable ? "" : "the script cannot be read; check its path"});
+  }
+}
+
+Check describe_terminal(const Screen& screen) {
+  const std::string text = screen.out_terminal
+                               ? fmt::format("{} columns, colour {}", screen.width,
+                                             screen.out_colour == Colour::on ? "on" : "off")
+                               : std::string("none; output is plain");
+  return {"terminal", Health::good, text, ""};
+}
+
+}  // namespace
+
+int examine(Context& context) {
+  const auto data = data_folder_of(context);
+  if (!data) return context.output.problem(data.error());
+  std::vector<Check> checks = {
+      check_folder(*data),      check_owner(*data),
+      check_store(*data),       check_disk(*data),
+      check_file_system(*data), {"sqlite", Health::good, runtime::sqlite_version(), ""}};
+  check_config(context, checks);
+  checks.push_back(check_clock(*data));
+  checks.push_back(check_open_files());
+  checks.push_back(describe_terminal(context.output.screen()));
+  context.output.out(context.form() == Form::json
+                         ? checks_json(checks)
+                         : checks_text(checks, context.output.screen().out_colour));
+  return all_good(checks) ? kExitDone : kExitFailed;
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,16 @@
+// cli/event_line.h: one event on one line, for `agentrt events` at a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cli/envelope.h"
+#include "cli/terminal.h"
+
+namespace agentrt::cli {
+
+// "   12  14:03:07.120  turn.completed  status=completed durationMs=120 …", cut to `width`
+// characters. Pure. Any payload will do, also of a type that this build does not know.
+std::string event_line(const Envelope& event, std::size_t width, Colour colour);
+
+}  // namespace agentrt::cli

@@ -1,0 +1,181 @@
+#include "cli/follow.h"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "schema/commands.h"
+
+namespace agentrt::cli {
+namespace {
+
+TurnView::Style style_of(const Screen& screen) {
+  TurnView::Style style;
+  style.layout = screen.out_terminal && screen.err_terminal ? Layout::together : Layout::apart;
+  style.out_colour = screen.out_colour;
+  style.err_colour = screen.err_colour;
+  style.answer_on_terminal = screen.out_terminal;
+  return style;
+}
+
+std::string details_of(const FollowedTurn& turn, std::string_view status) {
+  return fmt::format(R"({{"sessionId":"{}","threadId":"{}","turnId":"{}","status":"{}"}})",
+                     turn.session.text(), turn.thread.text(), turn.turn.text(), status);
+}
+
+class Follower {
+ public:
+  Follower(Output& output, Attachment& attachment, Signals& signals, const FollowedTurn& turn,
+           Sequence after)
+      : output_(output),
+        attachment_(attachment),
+        signals_(signals),
+        turn_(turn),
+        seen_(after),
+        view_(turn.turn, turn.thread, style_of(output.screen())) {}
+
+  Result<int> follow() {
+    while (!view_.settled() && !left_) {
+      TRY(connect());
+      if (!stream_) continue;
+      const bool over = view_.end().ending != Ending::open;
+      TRY_ASSIGN(const auto received, stream_->next(over ? kTailMs : -1, signals_.descriptor()));
+      switch (received.what) {
+        case Stream::What::events:
+          take(received.events);
+          break;
+        case Stream::What::woken:
+          TRY(on_signal());
+          break;
+        case Stream::What::ended:
+          stream_.reset();
+          break;
+        case Stream::What::quiet:
+          return conclude();
+      }
+    }
+    return left_ ? Result<int>(kExitInterrupted) : conclude();
+  }
+
+ private:
+  // Makes stream_ where there is none; leaves it empty when that should be tried again.
+  Result<void> connect() {
+    if (stream_) return {};
+    if (++failures_ > kReconnectsMax)
+      return fail(Code::unavailable,
+                  fmt::format("The stream keeps breaking off; the turn goes on without us, see: "
+                              "agentrt show {}",
+                              turn_.session.text()));
+    if (failures_ > 1) {
+      signals_.wait(kReconnectPauseMs);
+      TRY(on_signal());
+      if (left_) return {};
+    }
+    auto stream = attachment_.client().follow(turn_.session, seen_);
+    if (stream) {
+      stream_ = std::make_unique<Stream>(std::move(*stream));
+      return {};
+    }
+    const Code code = stream.error().code;
+    if (code != Code::unavailable && code != Code::timeout && code != Code::overloaded)
+      return std::unexpected(stream.error());
+    return attachment_.renew();
+  }
+
+  void take(const std::vector<StreamEvent>& events) {
+    for (const StreamEvent& event : events) {
+      if (event.type == "stream.overflow") {
+        stream_.reset();
+        return;
+      }
+      const auto envelope = read_envelope(event.data);
+      if (!envelope || envelope->sequence <= seen_) continue;
+      seen_ = envelope->sequence;
+      failures_ = 0;
+      const TurnText text = view_.show(*envelope);
+      if (output_.form() == Form::text) {
+        print(text);
+      } else if (view_.concerns(*envelope)) {
+        output_.out(event.data + "\n");
+      }
+    }
+  }
+
+  void print(const TurnText& text) {
+    if (!text.answer.empty()) output_.out(text.answer);
+    if (!text.notes.empty()) output_.err(text.notes);
+  }
+
+  Result<void> on_signal() {
+    const int count = signals_.count();
+    if (count > 1) left_ = true;
+    if (count == 0 || left_ || interrupted_) return {};
+    interrupted_ = true;
+    if (output_.form() == Form::text)
+      print(view_.note("interrupting; Ctrl-C again leaves at once", Paint::yellow));
+    schema::InterruptTurn params;
+    params.session_id = turn_.session;
+    params.thread_id = turn_.thread;
+    params.turn_id = turn_.turn;
+    params.reason = "interrupted at the terminal";
+    TRY(attachment_.client().call("interrupt_turn", schema::to_json(params)));
+    return {};
+  }
+
+  Result<int> conclude() {
+    const TurnEnd& end = view_.end();
+    switch (end.ending) {
+      case Ending::open:
+      case Ending::completed:
+        return kExitDone;
+      case Ending::cancelled:
+        if (!interrupted_)
+          output_.problem({Code::conflict, fmt::format("The turn was cancelled: {}.", end.reason),
+                           details_of(turn_, "cancelled")});
+        else if (output_.form() == Form::text)
+          print(view_.note(fmt::format("interrupted · session {}", turn_.session.text())));
+        return interrupted_ ? kExitInterrupted : kExitFailed;
+      case Ending::failed:
+        output_.problem({Code::internal,
+                         fmt::format("The turn failed: {}. See: agentrt show {}", end.reason,
+                                     turn_.session.text()),
+                         details_of(turn_, "failed")});
+        return kExitFailed;
+      case Ending::blocked:
+        output_.problem(blocked_error(turn_, end));
+        return end.needs_person ? kExitNeedsPerson : kExitFailed;
+    }
+    return kExitFailed;
+  }
+
+  Output& output_;
+  Attachment& attachment_;
+  Signals& signals_;
+  FollowedTurn turn_;
+  Sequence seen_;
+  TurnView view_;
+  std::unique_ptr<Stream> stream_;
+  int failures_ = 0;
+  bool interrupted_ = false;
+  bool left_ = false;
+};
+
+}  // namespace
+
+Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals,
+                        const FollowedTurn& turn, Sequence after) {
+  return Follower(output, attachment, signals, turn, after).follow();
+}
+
+Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
+  const std::string resume =
+      fmt::format(R"(agentrt call resume_thread '{{"sessionId":"{}","threadId":"{}"}}')",
+                  turn.session.text(), turn.thread.text());
+  std::string advice = "continue it with: ";
+  if (end.phase == "no_model") advice = "configure a model, then continue it with: ";
+  return Error{Code::conflict, fmt::format("The turn waits: {}; {}{}", end.reason, advice, resume),
+               details_of(turn, "blocked")};
+}
+
+}  // namespace agentrt::cli

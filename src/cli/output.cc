@@ -1,0 +1,70 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "schema/json.h"
+
+namespace agentrt::cli {
+namespace {
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+int exit_code_of(const Error& error) {
+  switch (error.code) {
+    case Code::invalid_params:
+      return kExitUsage;
+    case Code::unavailable:
+    case Code::overloaded:
+    case Code::storage_full:
+    case Code::timeout:
+    case Code::unauthenticated:
+      return kExitUnavailable;
+    default:
+      return kExitFailed;
+  }
+}
+
+std::string error_text(const Error& error, Form form, Colour colour) {
+  std::string out;
+  if (form == Form::json) {
+    out = R"({"error":)";
+    schema::write_error(out, error);
+    return out + "}\n";
+  }
+  std::string sentence = one_line(error.message);
+  if (!sentence.empty() && !sentence.ends_with('.') && !sentence.ends_with('?') &&
+      !sentence.ends_with('\'') && !sentence.ends_with('"'))
+    sentence += '.';
+  return paint("agentrt: ", Paint::red, colour) + sentence + "\n";
+}
+
+bool Output::out(std::string_view text) {
+  if (!broken_ && !write_all(STDOUT_FILENO, text)) broken_ = true;
+  return !broken_;
+}
+
+void Output::err(std::string_view text) { write_all(STDERR_FILENO, text); }
+
+void Output::hint(std::string_view text) {
+  if (form_ == Form::json || !screen_.err_terminal) return;
+  err(paint(text, Paint::dim, screen_.err_colour) + "\n");
+}
+
+int Output::problem(const Error& error) {
+  err(error_text(error, form_, screen_.err_colour));
+  return exit_code_of(error);
+}
+
+}  // namespace agentrt::cli

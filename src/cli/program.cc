@@ -1,0 +1,62 @@
+#include "cli/program.h"
+
+#include <csignal>
+#include <exception>
+#include <filesystem>
+
+#include "cli/verbs.h"
+
+namespace agentrt::cli {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+int perform(Context& context) {
+  return std::visit(
+      Overloaded{
+          [&](const RunArguments& arguments) { return run_turn(context, arguments); },
+          [&](const ServeArguments& arguments) { return serve(context, arguments); },
+          [&](const CallArguments& arguments) { return call(context, arguments); },
+          [&](const SessionsArguments& arguments) { return list_sessions(context, arguments); },
+          [&](const ShowArguments& arguments) { return show_session(context, arguments); },
+          [&](const EventsArguments& arguments) { return print_events(context, arguments); },
+          [&](const TokenCreateArguments& arguments) { return create_token(context, arguments); },
+          [&](const TokenListArguments&) { return list_tokens(context); },
+          [&](const TokenRevokeArguments& arguments) { return revoke_token(context, arguments); },
+          [&](const SchemaArguments& arguments) { return print_schema(context, arguments); },
+          [&](const DoctorArguments&) { return examine(context); }},
+      context.arguments.verb);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error to handle, not an end
+  const Screen screen = standard_screen();
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto parsed = parse_arguments(words);
+  if (const Answer* answer = std::get_if<Answer>(&parsed)) {
+    Output output(screen, answer->json ? Form::json : Form::text);
+    output.out(answer->out);
+    if (!answer->problem.empty()) output.problem({Code::invalid_params, answer->problem, {}});
+    return answer->exit_code;
+  }
+  const Arguments& arguments = std::get<Arguments>(parsed);
+  Output output(screen, arguments.json ? Form::json : Form::text);
+  std::error_code error;
+  const std::string cwd = std::filesystem::current_path(error).string();
+  if (error)
+    return output.problem(
+        {Code::invalid_params, "The current folder is gone; change to another one.", {}});
+  Context context{arguments, runtime::process_environment(), cwd, output};
+  try {
+    return perform(context);
+  } catch (const std::exception& exception) {
+    return context.output.problem({Code::internal, exception.what(), {}});
+  }
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,220 @@
+// cli/run.cc: `agentrt run`: submits one turn and follows it to its end.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/follow.h"
+#include "cli/verbs.h"
+#include "schema/commands.h"
+#include "schema/snapshots.h"
+
+namespace agentrt::cli {
+namespace {
+
+template <class E>
+Result<std::optional<E>> read_word(const std::optional<std::string>& text, const char* option) {
+  if (!text) return std::nullopt;
+  if (const auto word = schema::enum_of<E>(*text)) return word;
+  return fail(Code::invalid_params,
+              fmt::format("{} {} is not a mode; see agentrt run --help.", option, *text));
+}
+
+// What the user asked for, checked, with a configuration that would allow it.
+struct Request {
+  schema::SubmitTurn submit;
+  std::string cwd;
+  std::optional<std::string> model;
+  runtime::Config config;
+};
+
+Result<std::string> workspace_of(const Context& context, const RunArguments& arguments) {
+  if (!arguments.cwd) return context.cwd;
+  std::error_code error;
+  const auto folder = std::filesystem::canonical(*arguments.cwd, error);
+  if (error || !std::filesystem::is_directory(folder, error))
+    return fail(Code::invalid_params,
+                fmt::format("--cwd {} is not a folder; name one that exists.", *arguments.cwd));
+  return folder.string();
+}
+
+Result<void> check_ids(const RunArguments& arguments) {
+  for (const auto& [option, id] :
+       {std::pair{"--session", &arguments.session}, std::pair{"--thread", &arguments.thread},
+        std::pair{"--turn-id", &arguments.turn_id}})
+    if (*id && !well_formed_id(**id))
+      return fail(Code::invalid_params,
+                  fmt::format("{} {} is not an id: 1 to 128 of the characters A-Z a-z 0-9 . _ : -.",
+                              option, **id));
+  return {};
+}
+
+Result<void> check_policy(const runtime::Config& config, const schema::TurnOptions& options) {
+  if (options.mode && config.managed_mode &&
+      !runtime::at_most_as_lax(*options.mode, *config.managed_mode))
+    return fail(Code::invalid_params,
+                fmt::format("--mode {} goes beyond what {} allows; choose a stricter one.",
+                            schema::name_of(*options.mode), runtime::kManagedFile));
+  if (options.sandbox && config.managed_sandbox &&
+      !runtime::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
+    return fail(Code::invalid_params,
+                fmt::format("--sandbox {} goes beyond what {} allows; choose a stricter one.",
+                            schema::name_of(*options.sandbox), runtime::kManagedFile));
+  return {};
+}
+
+Result<Request> read_request(Context& context, const RunArguments& arguments) {
+  TRY(check_ids(arguments));
+  TRY_ASSIGN(const std::string prompt, text_or_input(arguments.prompt));
+  if (prompt.empty()) return fail(Code::invalid_params, "The prompt is empty; say what to do.");
+  Request request;
+  TRY_ASSIGN(request.cwd, workspace_of(context, arguments));
+  TRY_ASSIGN(request.config, config_of(context, request.cwd));
+  schema::TurnOptions options;
+  TRY_ASSIGN(options.mode, read_word<schema::PermissionMode>(arguments.mode, "--mode"));
+  TRY_ASSIGN(options.sandbox, read_word<schema::SandboxMode>(arguments.sandbox, "--sandbox"));
+  TRY(check_policy(request.config, options));
+  if (arguments.model) options.model = runtime::resolve_model_name(*arguments.model, context.cwd);
+  options.interactive = context.output.screen().in_terminal;
+  request.model = options.model;
+  if (options.model)
+    if (const auto script = runtime::script_model(*options.model)) {
+      std::error_code error;
+      if (!std::filesystem::is_regular_file(script->script, error))
+        return fail(Code::invalid_params,
+                    fmt::format("The script {} does not exist; check --model.", script->script));
+      request.config.models[script->name] = *script;
+    }
+  schema::InputPart part;
+  part.text = prompt;
+  request.submit.input.push_back(std::move(part));
+  if (arguments.session) request.submit.session_id = SessionId(*arguments.session);
+  if (arguments.thread) request.submit.thread_id = ThreadId(*arguments.thread);
+  if (arguments.turn_id) request.submit.turn_id = TurnId(*arguments.turn_id);
+  request.submit.options = std::move(options);
+  return request;
+}
+
+// What a person must do before a turn can be run here at all.
+Result<void> check_models(const Request& request, const Context& context) {
+  const runtime::Config& config = request.config;
+  const std::string file =
+      context.arguments.config
+          ? *context.arguments.config
+          : runtime::user_config_path(context.environment).value_or("the configuration file");
+  if (request.model) {
+    if (config.models.contains(*request.model)) return {};
+    return fail(Code::invalid_params,
+                fmt::format("There is no model called {}; configure [models.{}] in {}, or use "
+                            "--model script:FILE.",
+                            *request.model, *request.model, file));
+  }
+  if (config.models.empty())
+    return fail(Code::invalid_params,
+                fmt::format("No model is configured; put [models.main] with provider = \"script\" "
+                            "and script = \"FILE\", and [routing] default = \"main\", into {}, or "
+                            "use --model script:FILE.",
+                            file));
+  const runtime::RoutingConfig& routing = config.routing;
+  if (!routing.default_name && routing.fallback.empty() && !routing.candidates)
+    return fail(Code::invalid_params,
+                fmt::format("No model is chosen: script models are used only when named; set "
+                            "[routing] default in {}, or use --model {}.",
+                            file, config.models.begin()->first));
+  return {};
+}
+
+struct KnownSession {
+  bool exists = false;
+  Sequence sequence = 0;
+};
+
+struct SessionHead {
+  Sequence as_of_sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(SessionHead, (), (as_of_sequence))
+
+// How far the session has come before the turn is submitted.
+Result<KnownSession> look_up(const Client& client, const std::optional<SessionId>& session) {
+  if (!session) return KnownSession{};
+  schema::GetSession params;
+  params.session_id = *session;
+  params.limit = 1;
+  const auto reply = client.call("get_session", schema::to_json(params));
+  if (!reply && reply.error().code == Code::not_found) return KnownSession{};
+  if (!reply) return std::unexpected(reply.error());
+  SessionHead head;
+  TRY(schema::from_json(*reply, head, schema::Unknown::ignore));
+  return KnownSession{true, head.as_of_sequence};
+}
+
+Result<schema::SubmitTurnReply> submit(const Client& client, const schema::SubmitTurn& submit) {
+  TRY_ASSIGN(const std::string text, client.call("submit_turn", schema::to_json(submit)));
+  schema::SubmitTurnReply reply;
+  TRY(schema::from_json(text, reply, schema::Unknown::ignore));
+  return reply;
+}
+
+// A queued turn behind one that waits for a person would wait for ever.
+Result<void> check_queue(const Client& client, const schema::SubmitTurnReply& turn) {
+  if (turn.status != schema::Status::queued) return {};
+  schema::GetThreadRead params{turn.session_id, turn.thread_id};
+  TRY_ASSIGN(const std::string text, client.call("get_thread_read", schema::to_json(params)));
+  schema::ThreadRead thread;
+  TRY(schema::from_json(text, thread, schema::Unknown::ignore));
+  if (thread.status != schema::Status::blocked) return {};
+  return std::unexpected(
+      blocked_error({turn.session_id, turn.thread_id, turn.turn_id},
+                    {Ending::blocked, "it is queued behind a turn that was left unfinished",
+                     thread.status_reason.value_or(""), true}));
+}
+
+Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,
+                         Attachment& attachment, Signals& signals) {
+  TRY_ASSIGN(const KnownSession known, look_up(attachment.client(), request.submit.session_id));
+  // An existing session keeps its workspace; naming another one is for the runtime to judge.
+  if (!known.exists || arguments.cwd) request.submit.options->cwd = request.cwd;
+  TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
+  const bool repeated = known.exists && turn.sequence <= known.sequence;
+  if (!repeated) {
+    if (const auto waiting = check_queue(attachment.client(), turn); !waiting) {
+      context.output.problem(waiting.error());
+      return kExitNeedsPerson;
+    }
+  }
+  FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
+  return follow_turn(context.output, attachment, signals, followed, repeated ? 0 : known.sequence);
+}
+
+}  // namespace
+
+int run_turn(Context& context, const RunArguments& arguments) {
+  auto request = read_request(context, arguments);
+  if (!request) {
+    context.output.problem(request.error());
+    return kExitUsage;
+  }
+  const auto data = data_folder_of(context);
+  if (!data) return context.output.problem(data.error());
+  Signals signals;
+  AttachOptions options;
+  options.data = *data;
+  options.cwd = request->cwd;
+  options.abandon = [&signals] { return signals.count() > 1; };
+  options.config = [&]() -> Result<runtime::Config> {
+    TRY(check_models(*request, context));
+    return request->config;
+  };
+  auto attachment = Attachment::make(std::move(options));
+  if (!attachment) return context.output.problem(attachment.error());
+  if (context.arguments.config && !attachment->owns())
+    context.output.err(
+        "agentrt: --config has no effect on this turn: the process that owns the data "
+        "folder has its own configuration.\n");
+  const auto done = run_attached(context, arguments, *request, *attachment, signals);
+  if (signals.count() > 1) return kExitInterrupted;
+  if (!done) context.output.problem(done.error());
+  attachment->settle(signals, context.output);
+  return done ? *done : exit_code_of(done.error());
+}
+
+}  // namespace agentrt::cli

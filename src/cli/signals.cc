@@ -1,0 +1,37 @@
+#include "cli/signals.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace agentrt::cli {
+
+Signals::Signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGINT);
+  ::sigaddset(&set, SIGTERM);
+  ::sigaddset(&set, SIGHUP);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  fd_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+Signals::~Signals() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int Signals::count() {
+  signalfd_siginfo info{};
+  while (fd_ >= 0 && ::read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)))
+    ++count_;
+  return count_;
+}
+
+void Signals::wait(int timeout_ms) {
+  pollfd waiting{fd_, POLLIN, 0};
+  ::poll(&waiting, 1, timeout_ms);
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,102 @@
+// cli/tokens.cc: `agentrt token create|list|revoke`.
+#include <fmt/format.h>
+
+#include "cli/session_view.h"
+#include "cli/verbs.h"
+#include "schema/command.h"
+
+namespace agentrt::cli {
+namespace {
+
+struct TokenParams {
+  std::vector<std::string> scopes;
+  std::optional<std::string> session_id;
+  std::optional<std::string> name;
+};
+BOOST_DESCRIBE_STRUCT(TokenParams, (), (scopes, session_id, name))
+
+// A token in a reply; its secret only in the one that made it.
+struct TokenRow {
+  std::string token_id;
+  std::optional<std::string> token;
+  std::vector<std::string> scopes;
+  std::optional<std::string> session_id;
+  std::optional<std::string> name;
+  std::optional<std::string> created_at;
+  std::optional<std::string> revoked_at;
+};
+BOOST_DESCRIBE_STRUCT(TokenRow, (),
+                      (token_id, token, scopes, session_id, name, created_at, revoked_at))
+
+Result<TokenRow> read_token(const std::string& text) {
+  TokenRow row;
+  TRY(schema::check_json(text));
+  TRY(schema::from_json(text, row, schema::Unknown::ignore));
+  return row;
+}
+
+std::optional<Error> scope_problem(const std::vector<std::string>& scopes) {
+  for (const std::string& scope : scopes)
+    if (!schema::enum_of<schema::TokenScope>(scope))
+      return Error{Code::invalid_params,
+                   fmt::format("--scope {} is not one of read, submit, approve, admin.", scope),
+                   {}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+int create_token(Context& context, const TokenCreateArguments& arguments) {
+  if (const auto problem = scope_problem(arguments.scopes)) return context.output.problem(*problem);
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    const TokenParams params{arguments.scopes, arguments.session, arguments.name};
+    TRY_ASSIGN(const std::string reply, client.ask("POST", "/v1/tokens", schema::to_json(params)));
+    if (context.form() == Form::json) {
+      context.output.out(reply + "\n");
+      return kExitDone;
+    }
+    TRY_ASSIGN(const TokenRow row, read_token(reply));
+    context.output.out(row.token.value_or("") + "\n");
+    context.output.hint(
+        fmt::format("· {} ({}); it is shown this once; agentrt token revoke {} ends it",
+                    row.token_id, fmt::join(row.scopes, ", "), row.token_id));
+    return kExitDone;
+  });
+}
+
+int list_tokens(Context& context) {
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    TRY_ASSIGN(const std::string reply, client.ask("GET", "/v1/tokens", ""));
+    if (context.form() == Form::json) {
+      context.output.out(reply + "\n");
+      return kExitDone;
+    }
+    TRY_ASSIGN(const ListReply list, read_list(reply));
+    Table table{{"TOKEN", "SCOPES", "STATE", "CREATED", "SESSION", "NAME"}, {}};
+    for (const schema::Json& text : list.data) {
+      TRY_ASSIGN(const TokenRow row, read_token(text.text));
+      table.rows.push_back(
+          {one_line(row.token_id), fmt::format("{}", fmt::join(row.scopes, ",")),
+           row.revoked_at ? "revoked" : "valid", row.created_at.value_or("").substr(0, 10),
+           one_line(row.session_id.value_or("any")), one_line(row.name.value_or(""))});
+    }
+    const Screen& screen = context.output.screen();
+    context.output.out(render(table, screen.width, screen.out_colour));
+    return kExitDone;
+  });
+}
+
+int revoke_token(Context& context, const TokenRevokeArguments& arguments) {
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    const std::string target = "/v1/tokens/" + url_escaped(arguments.token);
+    TRY_ASSIGN(const std::string reply, client.ask("DELETE", target, ""));
+    if (context.form() == Form::json) {
+      context.output.out((reply.empty() ? "{}" : reply) + "\n");
+    } else {
+      context.output.out(fmt::format("revoked {}\n", arguments.token));
+    }
+    return kExitDone;
+  });
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,20 @@
+// cli/verbs.h: the commands. Each performs one and returns its exit code.
+#pragma once
+
+#include "cli/context.h"
+
+namespace agentrt::cli {
+
+int run_turn(Context& context, const RunArguments& arguments);
+int serve(Context& context, const ServeArguments& arguments);
+int call(Context& context, const CallArguments& arguments);
+int list_sessions(Context& context, const SessionsArguments& arguments);
+int show_session(Context& context, const ShowArguments& arguments);
+int print_events(Context& context, const EventsArguments& arguments);
+int create_token(Context& context, const TokenCreateArguments& arguments);
+int list_tokens(Context& context);
+int revoke_token(Context& context, const TokenRevokeArguments& arguments);
+int print_schema(Context& context, const SchemaArguments& arguments);
+int examine(Context& context);
+
+}  // namespace agentrt::cli

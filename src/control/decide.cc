@@ -1,0 +1,56 @@
+#include "control/decide.h"
+
+#include "control/decisions.h"
+
+namespace agentrt::control {
+namespace {
+
+using namespace schema;
+
+struct CommandTable {
+  const Session& view;
+  Inputs& inputs;
+
+  Decision operator()(const CreateSession& c) { return create_session(view, c, std::move(inputs)); }
+  Decision operator()(const UpdateSession& c) { return update_session(view, c, std::move(inputs)); }
+  Decision operator()(const SubmitTurn& c) { return submit_turn(view, c, std::move(inputs)); }
+  Decision operator()(const InterruptTurn& c) { return interrupt_turn(view, c, std::move(inputs)); }
+  Decision operator()(const ResumeThread& c) { return resume_thread(view, c, std::move(inputs)); }
+  Decision operator()(const RemoveQueuedTurn& c) {
+    return remove_queued_turn(view, c, std::move(inputs));
+  }
+  Decision operator()(const PromoteQueuedTurn& c) {
+    return promote_queued_turn(view, c, std::move(inputs));
+  }
+  template <class Read>
+  Decision operator()(const Read&) {
+    static_assert(Read::kTraits.effect == Effect::reads, "every mutating command has a decision");
+    stop("a command that only reads is not decided");
+  }
+};
+
+struct ReportTable {
+  const Session& view;
+  Inputs& inputs;
+
+  Decision operator()(const ReportRestarted& r) { return restarted(view, r, std::move(inputs)); }
+  Decision operator()(const ReportPrepared& r) { return prepared(view, r, std::move(inputs)); }
+  Decision operator()(const ReportFragments& r) { return fragments(view, r, std::move(inputs)); }
+  Decision operator()(const ReportModelCompleted& r) {
+    return model_completed(view, r, std::move(inputs));
+  }
+  Decision operator()(const ReportModelFailed& r) { return model_failed(view, r, std::move(inputs)); }
+  Decision operator()(const ReportRetryDue& r) { return retry_due(view, r, std::move(inputs)); }
+};
+
+}  // namespace
+
+Decision decide(const Session& view, const Command& command, Inputs inputs) {
+  return std::visit(CommandTable{view, inputs}, command);
+}
+
+Decision decide(const Session& view, const Report& report, Inputs inputs) {
+  return std::visit(ReportTable{view, inputs}, report);
+}
+
+}  // namespace agentrt::control

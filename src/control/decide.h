@@ -1,0 +1,74 @@
+// control/decide.h: the only write boundary, from a command or report to the facts it causes.
+//
+// decide() answers one question: given what is already true, what may become true? It performs no
+// I/O and keeps no state. Time, new ids and everything that had to be looked up come in through
+// Inputs, gathered by the kernel, so the same view, command and inputs give the same decision on
+// any machine.
+//
+// All three outcomes are values. Failures of the outside world (a full disk, a vanished peer) are
+// not decisions and never appear here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "schema/commands.h"
+#include "schema/facts.h"
+#include "schema/reports.h"
+#include "state/session.h"
+
+namespace agentrt::control {
+
+enum class AfterRestart { ask, resume };
+
+// The limits and habits of this runtime, from its configuration.
+struct Settings {
+  std::size_t queue_turns_max = 1'000;
+  std::size_t threads_max = 1'000;  // of one session: its view holds them all
+  std::uint64_t turn_steps_max = 50;
+  std::uint64_t model_retries_max = 3;  // in a row
+  std::int64_t retry_base_ms = 250;     // doubled with every retry
+  std::int64_t retry_max_ms = 30'000;
+  std::string default_cwd = "/";
+  AfterRestart after_restart = AfterRestart::ask;
+};
+
+// What the store says about ids that the command names, loaded before it is decided.
+struct Named {
+  struct KnownTurn {
+    SessionId session;
+    schema::TurnSnapshot turn;
+  };
+  std::optional<KnownTurn> turn;
+  bool task = false;  // the named task exists
+};
+
+struct Inputs {
+  Timestamp now;
+  FreshIds ids;  // a value, not a service: seeded by the kernel for this command alone
+  BootId boot;
+  const Settings* settings = nullptr;
+  SessionId session;    // the one whose view is given, also where it does not exist yet
+  RequestId request;    // on every fact that the command causes
+  std::optional<TraceId> trace;  // the caller's, for the turn it submits
+  std::string params_hash;       // keyed, of the command's params
+  Named named;
+};
+
+struct Accepted {
+  std::vector<schema::Draft> facts;  // appended together or not at all; never empty
+  std::string reply;                 // a JSON object; empty for a report
+};
+struct Unchanged {
+  std::string reply;  // nothing to do, or done before: answered without a new fact
+};
+using Decision = std::variant<Accepted, Unchanged, Error>;
+
+// REQUIRES: the command mutates (the kernel answers the others from views and index rows).
+Decision decide(const state::Session& view, const schema::Command& command, Inputs inputs);
+Decision decide(const state::Session& view, const schema::Report& report, Inputs inputs);
+
+}  // namespace agentrt::control

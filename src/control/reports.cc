@@ -1,0 +1,258 @@
+// control/reports.cc: what the engine's reports make true: a turn prepared, text streamed, an
+// answer complete or failed. A report about a request or turn that is over changes nothing.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/turn_facts.h"
+#include "policy/routing.h"
+#include "state/read_models.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+constexpr std::int64_t kItemUpdateEveryMs = 1'000;
+constexpr std::size_t kDeltaBytesMax = 64 * 1024;  // of one fact
+
+TaskProfileResolved plain_profile(const Turn& turn) {
+  return {.kind = "chat",
+          .source = turn.source,
+          .required_capabilities = {},
+          .latency_target = "interactive",
+          .budget_class = "unlimited",
+          .fallback_policy = "configured_chain",
+          .settings_source = turn.options.model ? "request" : "configuration"};
+}
+
+// Routes the turn and asks the model, or blocks it where there is none.
+void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& report, FreshIds& ids) {
+  const policy::RoutingAnswer answer =
+      policy::route({turn.options.model, report.candidates, report.default_model, report.fallback});
+  std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
+  const RoutingOutcome& outcome = policy::outcome_of(answer);
+  if (!outcome.selected_name) {
+    facts.block(turn, "no_model", "No model to ask",
+                outcome.decision_reason + "; configure one, then resume the thread");
+    return;
+  }
+  facts.request_model(turn, ids, *outcome.selected_provider, *outcome.selected_model,
+                      *outcome.selected_name);
+}
+
+// The deltas that `pieces` are, with the items they open.
+class Stream {
+ public:
+  Stream(Facts& facts, const Turn& turn, Inputs& inputs)
+      : facts_(facts), turn_(turn), inputs_(inputs), message_(turn.message_item),
+        reasoning_(turn.reasoning_item), first_(turn.call->first_delta),
+        last_(turn.call->last_delta), first_reasoning_(turn.call->first_reasoning),
+        last_reasoning_(turn.call->last_reasoning) {}
+
+  void add(const std::vector<ReportFragments::Piece>& pieces) {
+    if (pieces.empty()) return;
+    if (!message_ && !reasoning_)
+      facts_.add(facts_.of(turn_.ids),
+                 RunStatus{.status = Status::streaming, .phase = "model", .title = "Answering"});
+    std::uint64_t text_bytes = turn_.call->text_bytes;
+    const bool had_message = message_.has_value();
+    for (const ReportFragments::Piece& piece : pieces) {
+      open(piece.reasoning ? reasoning_ : message_,
+           piece.reasoning ? ItemKind::reasoning : ItemKind::agent_message);
+      if (!piece.reasoning) text_bytes += piece.text.size();
+      deltas(piece);
+    }
+    if (had_message && inputs_.now - turn_.item_at >= kItemUpdateEveryMs)
+      facts_.add(StepScope{facts_.of(turn_.ids), *message_}, ItemUpdated{.text_bytes = text_bytes});
+  }
+
+  const std::optional<StepId>& message() const { return message_; }
+  const std::optional<StepId>& reasoning() const { return reasoning_; }
+  std::string text_ref() const { return state::log_ref(first_, last_); }
+  std::string reasoning_ref() const { return state::log_ref(first_reasoning_, last_reasoning_); }
+
+  ModelScope scope() const {
+    return ModelScope{facts_.of(turn_.ids), turn_.call->id, turn_.call->span};
+  }
+
+ private:
+  void open(std::optional<StepId>& item, ItemKind kind) {
+    if (item) return;
+    item = inputs_.ids.next<StepId>();
+    facts_.add(StepScope{facts_.of(turn_.ids), *item}, ItemStarted{.kind = kind});
+  }
+  void deltas(const ReportFragments::Piece& piece) {
+    std::string_view rest = piece.text;
+    while (!rest.empty()) {
+      const std::string_view part = utf8_prefix(rest, kDeltaBytesMax);
+      rest.remove_prefix(part.size());
+      if (piece.reasoning) {
+        facts_.add(scope(), ReasoningDelta{std::string(part)});
+        if (first_reasoning_ == 0) first_reasoning_ = facts_.last();
+        last_reasoning_ = facts_.last();
+      } else {
+        facts_.add(scope(), ModelDelta{std::string(part)});
+        if (first_ == 0) first_ = facts_.last();
+        last_ = facts_.last();
+      }
+    }
+  }
+
+  Facts& facts_;
+  const Turn& turn_;
+  Inputs& inputs_;
+  std::optional<StepId> message_, reasoning_;
+  Sequence first_, last_, first_reasoning_, last_reasoning_;
+};
+
+// Text inline where it is short, else its beginning and where the whole of it is.
+template <class P>
+void put_text(P& payload, const std::string& text, std::uint64_t bytes, const std::string& ref) {
+  if (bytes <= kTextInlineMax) {
+    payload.text = text;
+  } else {
+    payload.preview = std::string(utf8_prefix(text, kPreviewBytes));
+    payload.output_ref = ref;
+  }
+}
+
+void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
+                  const ReportModelCompleted& report, const Inputs& inputs) {
+  if (report.reasoning_bytes > 0) {
+    ReasoningSummary summary;
+    put_text(summary, report.reasoning, report.reasoning_bytes, stream.reasoning_ref());
+    facts.add(stream.scope(), std::move(summary));
+  }
+  ModelCompleted completed{.tool_calls = {},
+                           .stop_reason = report.stop_reason,
+                           .usage = report.usage,
+                           .provider = turn.call->provider,
+                           .model = turn.call->model,
+                           .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
+  put_text(completed, report.text, report.text_bytes, stream.text_ref());
+  facts.add(stream.scope(), std::move(completed));
+  if (stream.reasoning()) {
+    ItemCompleted item{.kind = ItemKind::reasoning};
+    put_text(item, report.reasoning, report.reasoning_bytes, stream.reasoning_ref());
+    facts.add(StepScope{facts.of(turn.ids), *stream.reasoning()}, std::move(item));
+  }
+  if (stream.message()) {
+    ItemCompleted item{.kind = ItemKind::agent_message};
+    put_text(item, report.text, report.text_bytes, stream.text_ref());
+    facts.add(StepScope{facts.of(turn.ids), *stream.message()}, std::move(item));
+  }
+}
+
+Usage sum(Usage total, const Usage& more) {
+  total.input_tokens += more.input_tokens;
+  total.output_tokens += more.output_tokens;
+  if (more.cached_tokens) total.cached_tokens = total.cached_tokens.value_or(0) + *more.cached_tokens;
+  if (more.reasoning_tokens)
+    total.reasoning_tokens = total.reasoning_tokens.value_or(0) + *more.reasoning_tokens;
+  return total;
+}
+
+std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& report,
+                                   const Inputs& inputs) {
+  const Settings& settings = *inputs.settings;
+  if (!report.error.retryable || turn.retries >= settings.model_retries_max ||
+      turn.requests >= settings.turn_steps_max)
+    return std::nullopt;
+  const std::int64_t doubled = settings.retry_base_ms << std::min<std::uint64_t>(turn.retries, 16);
+  const std::int64_t after = std::clamp<std::int64_t>(report.retry_after_ms.value_or(doubled), 0,
+                                                      settings.retry_max_ms);
+  return ModelRetry{turn.retries + 1, after, inputs.now + after};
+}
+
+}  // namespace
+
+Decision prepared(const Session& view, const ReportPrepared& report, Inputs inputs) {
+  const Thread* thread = thread_of_active(view, report.turn);
+  if (!thread || thread->status == Status::blocked || thread->active->prepared) return Unchanged{};
+  const Turn& turn = *thread->active;
+  FreshIds ids = inputs.ids;
+  Facts facts{view, inputs};
+  if (report.history) facts.add(facts.of(turn.ids), *report.history);
+  facts.add(facts.of(turn.ids), report.context);
+  facts.add(facts.of(turn.ids), ToolCatalogResolved{});
+  facts.add(facts.of(turn.ids), plain_profile(turn));
+  facts.add(facts.of(turn.ids), RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
+                                                          .candidates = report.candidates,
+                                                          .excluded = report.excluded,
+                                                          .hard_constraints = {},
+                                                          .preferences = {}});
+  route_and_request(facts, turn, report, ids);
+  return accept(facts);
+}
+
+Decision fragments(const Session& view, const ReportFragments& report, Inputs inputs) {
+  const Thread* thread = thread_of_request(view, report.request);
+  if (!thread) return Unchanged{};
+  Facts facts{view, inputs};
+  Stream{facts, *thread->active, inputs}.add(report.pieces);
+  return accept(facts);
+}
+
+Decision model_completed(const Session& view, const ReportModelCompleted& report, Inputs inputs) {
+  const Thread* thread = thread_of_request(view, report.request);
+  if (!thread) return Unchanged{};
+  const Turn& turn = *thread->active;
+  Facts facts{view, inputs};
+  Stream stream{facts, turn, inputs};
+  stream.add(report.pieces);
+  close_answer(facts, stream, turn, report, inputs);
+  facts.complete(turn, report.stop_reason, sum(turn.usage, report.usage));
+  facts.start_next(*thread);
+  return accept(facts);
+}
+
+Decision model_failed(const Session& view, const ReportModelFailed& report, Inputs inputs) {
+  const Thread* thread = thread_of_request(view, report.request);
+  if (!thread) return Unchanged{};
+  const Turn& turn = *thread->active;
+  Facts facts{view, inputs};
+  Stream stream{facts, turn, inputs};
+  stream.add(report.pieces);
+  const std::optional<ModelRetry> retry = retry_of(turn, report, inputs);
+  facts.add(stream.scope(),
+            ModelFailed{.error = report.error,
+                        .provider_status = report.provider_status,
+                        .ended_by_provider = report.ended_by_provider,
+                        .retry = retry,
+                        .provider = turn.call->provider,
+                        .model = turn.call->model,
+                        .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)});
+  Turn with_items = turn;
+  with_items.message_item = stream.message();
+  with_items.reasoning_item = stream.reasoning();
+  facts.close_items(with_items, Status::failed, report.error);
+  if (retry) {
+    facts.add(facts.of(turn.ids),
+              RunStatus{.status = Status::retrying,
+                        .phase = "model",
+                        .title = "Asking again",
+                        .detail = fmt::format("retry {} of {} in {} ms: {}", retry->number,
+                                              inputs.settings->model_retries_max, retry->after_ms,
+                                              report.error.message)});
+  } else {
+    facts.fail(turn, report.error);
+    facts.start_next(*thread);
+  }
+  return accept(facts);
+}
+
+Decision retry_due(const Session& view, const ReportRetryDue& report, Inputs inputs) {
+  const Thread* thread = thread_of_active(view, report.turn);
+  if (!thread || thread->status == Status::blocked) return Unchanged{};
+  const Turn& turn = *thread->active;
+  if (turn.call || !turn.retry_at || !turn.model_name) return Unchanged{};
+  FreshIds ids = inputs.ids;
+  Facts facts{view, inputs};
+  facts.request_model(turn, ids, turn.provider.value_or(""), turn.model.value_or(""),
+                      *turn.model_name);
+  return accept(facts);
+}
+
+}  // namespace agentrt::control

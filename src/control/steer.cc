@@ -1,0 +1,173 @@
+// control/steer.cc: interrupting turns, changing the queue, going on after a stop.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/turn_facts.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+Decision no_session(const Inputs& inputs) {
+  return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
+}
+
+Decision no_thread(const ThreadId& thread) {
+  return refuse(Code::not_found,
+                fmt::format("there is no thread {} in this session", thread.text()));
+}
+
+// Takes one turn out of the middle of a queue, as cancelled.
+void drop_queued(Facts& facts, const Thread& thread, const Turn& turn, const std::string& reason) {
+  facts.cancel(turn, reason);
+  facts.add(facts.of(turn.ids), QueueChanged{.change = QueueChange::removed,
+                                             .turn_id = turn.ids.turn,
+                                             .position = 0,
+                                             .count = thread.queue.size() - 1});
+}
+
+// Interrupts what the command means in one thread; says which turns that were.
+void interrupt_thread(Facts& facts, const Thread& thread, const InterruptTurn& command,
+                      std::vector<TurnId>& ended) {
+  const std::string reason = command.reason.value_or("interrupted");
+  const auto means = [&](const Turn& turn) {
+    return !command.turn_id || *command.turn_id == turn.ids.turn;
+  };
+  if (command.turn_id) {
+    const auto waiting = std::ranges::find_if(thread.queue, means);
+    if (waiting != thread.queue.end()) {
+      drop_queued(facts, thread, *waiting, reason);
+      ended.push_back(waiting->ids.turn);
+      return;
+    }
+  }
+  if (!thread.active || !means(*thread.active)) return;
+  facts.cancel(*thread.active, reason);
+  ended.push_back(thread.active->ids.turn);
+  if (command.queue.value_or(QueueKeep::keep) == QueueKeep::keep) return facts.start_next(thread);
+  if (thread.queue.empty()) return;
+  for (const Turn& turn : thread.queue) {
+    facts.cancel(turn, reason);
+    ended.push_back(turn.ids.turn);
+  }
+  facts.add(facts.of(thread.id), QueueChanged{.change = QueueChange::cleared,
+                                              .turn_id = thread.queue.front().ids.turn,
+                                              .position = 0,
+                                              .count = 0});
+}
+
+std::vector<TurnId> order_of(const std::vector<Turn>& queue) {
+  std::vector<TurnId> out;
+  for (const Turn& turn : queue) out.push_back(turn.ids.turn);
+  return out;
+}
+
+struct QueuedPlace {
+  const Thread* thread;
+  std::size_t index;
+};
+
+std::variant<QueuedPlace, Error> find_queued(const Session& view, const ThreadId& thread_id,
+                                             const TurnId& turn, const Inputs& inputs) {
+  if (!view.exists()) return std::get<Error>(no_session(inputs));
+  const Thread* thread = find_thread(view, thread_id);
+  if (!thread) return std::get<Error>(no_thread(thread_id));
+  for (std::size_t i = 0; i < thread->queue.size(); ++i)
+    if (thread->queue[i].ids.turn == turn) return QueuedPlace{thread, i};
+  std::optional<Status> status;
+  if (const Turn* known = find_turn(view, turn)) status = known->status;
+  else if (inputs.named.turn) status = inputs.named.turn->turn.status;
+  if (!status)
+    return Error{Code::not_found, fmt::format("there is no turn {} in this thread", turn.text()), {}};
+  return Error{Code::conflict, fmt::format("turn {} does not wait in the queue", turn.text()),
+               fmt::format(R"({{"status":"{}"}})", name_of(*status))};
+}
+
+}  // namespace
+
+Decision interrupt_turn(const Session& view, const InterruptTurn& command, Inputs inputs) {
+  if (!view.exists()) return no_session(inputs);
+  if (command.thread_id && !find_thread(view, *command.thread_id))
+    return no_thread(*command.thread_id);
+  if (command.turn_id && !find_turn(view, *command.turn_id) && !inputs.named.turn)
+    return refuse(Code::not_found, fmt::format("there is no turn {}", command.turn_id->text()));
+  Facts facts{view, inputs};
+  InterruptTurnReply reply{.session_id = view.id, .interrupted = false, .turn_ids = {},
+                           .sequence = view.sequence};
+  for (const auto& [id, thread] : view.threads)
+    if (!command.thread_id || *command.thread_id == id)
+      interrupt_thread(facts, thread, command, reply.turn_ids);
+  reply.interrupted = !reply.turn_ids.empty();
+  if (facts.empty()) return Unchanged{to_json(reply)};
+  return accept(facts, std::move(reply));
+}
+
+Decision remove_queued_turn(const Session& view, const RemoveQueuedTurn& command, Inputs inputs) {
+  auto found = find_queued(view, command.thread_id, command.queued_turn_id, inputs);
+  if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
+  const auto [thread, index] = std::get<QueuedPlace>(found);
+  Facts facts{view, inputs};
+  drop_queued(facts, *thread, thread->queue[index], "removed from the queue");
+  std::vector<TurnId> order = order_of(thread->queue);
+  order.erase(order.begin() + static_cast<std::ptrdiff_t>(index));
+  return accept(facts, QueueReply{view.id, thread->id, command.queued_turn_id, std::move(order), 0});
+}
+
+Decision promote_queued_turn(const Session& view, const PromoteQueuedTurn& command, Inputs inputs) {
+  auto found = find_queued(view, command.thread_id, command.queued_turn_id, inputs);
+  if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
+  const auto [thread, index] = std::get<QueuedPlace>(found);
+  std::vector<TurnId> order = order_of(thread->queue);
+  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(index),
+              order.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+  QueueReply reply{view.id, thread->id, command.queued_turn_id, std::move(order), view.sequence};
+  if (index == 0) return Unchanged{to_json(reply)};
+  Facts facts{view, inputs};
+  facts.add(facts.of(thread->queue[index].ids), QueueChanged{.change = QueueChange::promoted,
+                                                             .turn_id = command.queued_turn_id,
+                                                             .position = 1,
+                                                             .count = thread->queue.size()});
+  return accept(facts, std::move(reply));
+}
+
+Decision resume_thread(const Session& view, const ResumeThread& command, Inputs inputs) {
+  if (!view.exists()) return no_session(inputs);
+  const Thread* thread = find_thread(view, command.thread_id);
+  if (!thread) return no_thread(command.thread_id);
+  ResumeThreadReply reply{.session_id = view.id,
+                          .thread_id = thread->id,
+                          .resumed = false,
+                          .status = thread->status,
+                          .turn_id = std::nullopt,
+                          .sequence = view.sequence};
+  if (thread->active) reply.turn_id = thread->active->ids.turn;
+  if (!thread->active || thread->status != Status::blocked || !thread->resumable.value_or(false))
+    return Unchanged{to_json(reply)};
+  if (command.resume_token && *command.resume_token != thread->active->ids.turn.text())
+    return refuse(Code::conflict, "the resume token is of another wait: read the thread again",
+                  fmt::format(R"({{"activeTurnId":{}}})", to_json(thread->active->ids.turn)));
+  Facts facts{view, inputs};
+  facts.resume(*thread->active);
+  reply.resumed = true;
+  reply.status = Status::preparing;
+  return accept(facts, std::move(reply));
+}
+
+Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
+  Facts facts{view, inputs};
+  for (const auto& [_, thread] : view.threads) {
+    if (!thread.active || thread.status == Status::blocked || thread.active->boot == inputs.boot)
+      continue;
+    const Turn& turn = *thread.active;
+    facts.close_request(turn, Category::interrupted, "the runtime stopped before the model answered");
+    facts.block(turn, "restart", "Stopped by a restart",
+                "the runtime stopped while this turn was running; resume_thread continues it");
+    if (inputs.settings->after_restart == AfterRestart::resume) facts.resume(turn);
+  }
+  return accept(facts);
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,163 @@
+// control/submit.cc: taking a turn: started at once, queued behind the running one, or refused.
+#include <fmt/format.h>
+
+#include "control/turn_facts.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+constexpr std::size_t kObjectiveBytes = 200;
+
+std::optional<Error> wrong_input(const std::vector<InputPart>& input) {
+  if (input.empty()) return Error{Code::invalid_params, "input: expected at least one part", {}};
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const InputPart& part = input[i];
+    const bool text = part.type == InputKind::text;
+    if (text ? !part.text || part.path : !part.path || part.text)
+      return Error{Code::invalid_params,
+                   fmt::format("input[{}]: a {} part has the member {} and no other", i,
+                               name_of(part.type), text ? "text" : "path"),
+                   {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> wrong_cwd(const Session& view, const TurnOptions& options) {
+  if (!options.cwd) return std::nullopt;
+  if (!options.cwd->starts_with('/'))
+    return Error{Code::invalid_params, "options.cwd: expected an absolute path", {}};
+  if (view.exists() && *options.cwd != view.cwd)
+    return Error{Code::conflict,
+                 fmt::format("the workspace of this session is fixed: {}", view.cwd),
+                 fmt::format(R"({{"cwd":{}}})", to_json(view.cwd))};
+  return std::nullopt;
+}
+
+std::string objective(const std::vector<InputPart>& input) {
+  for (const InputPart& part : input)
+    if (part.text) return std::string(utf8_prefix(*part.text, kObjectiveBytes));
+  return std::string(utf8_prefix(input.front().path.value_or(""), kObjectiveBytes));
+}
+
+// The caller chose this turn id before: the same params get the same answer, others are refused.
+Decision repeated(const Named::KnownTurn& known, const Inputs& inputs) {
+  const TurnSnapshot& turn = known.turn;
+  if (turn.params_hash != inputs.params_hash)
+    return refuse(Code::idempotency_conflict,
+                  fmt::format("turn {} exists already and was submitted with other params",
+                              turn.turn_id.text()));
+  const bool queued = turn.submitted_status == Status::queued;
+  return Unchanged{to_json(SubmitTurnReply{
+      .session_id = known.session,
+      .thread_id = turn.thread_id,
+      .turn_id = turn.turn_id,
+      .task_id = turn.task_id,
+      .status = turn.submitted_status,
+      .position = turn.submitted_position,
+      .sequence = turn.first_sequence + (queued ? kFactsAfterQueued : kFactsAfterAccepted)})};
+}
+
+Decision busy(const Thread& thread) {
+  return refuse(Code::conflict, "the thread is busy and the queue policy is reject",
+                fmt::format(R"({{"status":"{}","activeTurnId":{}}})", name_of(thread.status),
+                            to_json(thread.active->ids.turn)));
+}
+
+struct Place {
+  ThreadId id;
+  const Thread* thread = nullptr;  // nullptr: it is made
+};
+
+std::optional<Error> no_room(const Session& view, const Place& place, QueuePolicy policy,
+                             const Settings& settings) {
+  if (!place.thread && view.threads.size() >= settings.threads_max)
+    return Error{Code::limit_exceeded,
+                 fmt::format("the session has {} threads, the most it may have",
+                             settings.threads_max),
+                 {}};
+  if (place.thread && place.thread->active && policy == QueuePolicy::enqueue &&
+      place.thread->queue.size() >= settings.queue_turns_max)
+    return Error{Code::limit_exceeded,
+                 fmt::format("the queue of this thread is full: {} turns wait",
+                             settings.queue_turns_max),
+                 fmt::format(R"({{"queueTurnsMax":{}}})", settings.queue_turns_max)};
+  return std::nullopt;
+}
+
+void make_places(Facts& facts, const Session& view, const Place& place, const TurnOptions& options,
+                 const Inputs& inputs) {
+  if (!view.exists())
+    facts.add(facts.of_session(),
+              SessionCreated{.cwd = options.cwd.value_or(inputs.settings->default_cwd),
+                             .additional_roots = options.additional_roots});
+  if (!place.thread) facts.add(facts.of(place.id), ThreadStarted{});
+}
+
+}  // namespace
+
+Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inputs) {
+  if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
+  if (auto error = wrong_input(command.input)) return *error;
+  const TurnOptions options = command.options.value_or(TurnOptions{});
+  if (auto error = wrong_cwd(view, options)) return *error;
+  if (command.metadata && !command.metadata->text.starts_with('{'))
+    return refuse(Code::invalid_params, "metadata: expected an object");
+  if (inputs.named.task)
+    return refuse(Code::conflict,
+                  fmt::format("task {} exists already: leave taskId out or choose another",
+                              command.task_id->text()));
+
+  Place place;
+  place.id = command.thread_id ? *command.thread_id : inputs.ids.next<ThreadId>();
+  place.thread = find_thread(view, place.id);
+  const QueuePolicy policy = options.queue_policy.value_or(QueuePolicy::enqueue);
+  const bool running = place.thread && place.thread->active;
+  if (running && policy == QueuePolicy::reject) return busy(*place.thread);
+  if (auto error = no_room(view, place, policy, *inputs.settings)) return *error;
+
+  const TurnIds turn{.thread = place.id,
+                     .turn = command.turn_id ? *command.turn_id : inputs.ids.next<TurnId>(),
+                     .task = command.task_id ? *command.task_id : inputs.ids.next<TaskId>(),
+                     .run = inputs.ids.next<RunId>(),
+                     .attempt = inputs.ids.next<AttemptId>(),
+                     .trace = inputs.trace ? *inputs.trace : inputs.ids.next_trace(),
+                     .span = inputs.ids.next_span()};
+  const bool queued = running && policy == QueuePolicy::enqueue;
+  const std::uint64_t position = queued ? place.thread->queue.size() + 1 : 0;
+
+  Facts facts{view, inputs};
+  if (running && !queued) facts.cancel(*place.thread->active, "interrupted by a newer turn");
+  make_places(facts, view, place, options, inputs);
+  facts.add(facts.of(turn),
+            TaskCreated{.visibility = command.task_id ? Visibility::foreground : Visibility::internal,
+                        .status = queued ? TaskStatus::queued : TaskStatus::accepted,
+                        .objective = objective(command.input),
+                        .task_kind = "turn"});
+  TurnSubmitted submitted{.status = queued ? Status::queued : Status::accepted,
+                          .input = command.input,
+                          .source = "user",
+                          .options = options,
+                          .metadata = command.metadata};
+  if (queued) submitted.position = position;
+  if (command.turn_id) submitted.params_hash = inputs.params_hash;
+  facts.add(facts.of(turn), std::move(submitted));
+  if (queued)
+    facts.add(facts.of(turn), QueueChanged{.change = QueueChange::added,
+                                           .turn_id = turn.turn,
+                                           .position = position,
+                                           .count = position});
+  else
+    facts.start(turn);
+  return accept(facts, SubmitTurnReply{.session_id = inputs.session,
+                                       .thread_id = turn.thread,
+                                       .turn_id = turn.turn,
+                                       .task_id = turn.task,
+                                       .status = queued ? Status::queued : Status::accepted,
+                                       .position = queued ? std::optional(position) : std::nullopt,
+                                       .sequence = 0});
+}
+
+}  // namespace agentrt::control

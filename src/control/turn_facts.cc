@@ -1,0 +1,121 @@
+#include "control/turn_facts.h"
+
+#include "state/read_models.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+void Facts::start(const TurnIds& turn) {
+  add(of(turn), TaskStarted{});
+  add(of(turn), TaskAttemptStarted{.boot_id = inputs_.boot});
+  add(of(turn), TurnStarted{.boot_id = inputs_.boot});
+  add(of(turn), RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
+}
+
+void Facts::start_next(const Thread& thread) {
+  if (thread.queue.empty()) return;
+  const Turn& next = thread.queue.front();
+  add(of(next.ids), QueueChanged{.change = QueueChange::started,
+                                 .turn_id = next.ids.turn,
+                                 .position = 0,
+                                 .count = thread.queue.size() - 1});
+  start(next.ids);
+}
+
+void Facts::close_items(const Turn& turn, Status status, const Failure& error) {
+  const auto close = [&](const std::optional<StepId>& item, ItemKind kind) {
+    if (item) add(StepScope{of(turn.ids), *item}, ItemCompleted{.kind = kind, .status = status, .error = error});
+  };
+  close(turn.reasoning_item, ItemKind::reasoning);
+  close(turn.message_item, ItemKind::agent_message);
+}
+
+void Facts::close_request(const Turn& turn, Category category, const std::string& message) {
+  if (!turn.call) return;
+  const Failure error{category, message, category == Category::interrupted};
+  const state::ModelCall& call = *turn.call;
+  add(ModelScope{of(turn.ids), call.id, call.span},
+      ModelFailed{.error = error,
+                  .provider = call.provider,
+                  .model = call.model,
+                  .duration_ms = std::max<std::int64_t>(0, inputs_.now - call.at)});
+  close_items(turn, category == Category::cancelled ? Status::cancelled : Status::failed, error);
+}
+
+void Facts::end_attempt(const Turn& turn, Status status, const Failure& error) {
+  if (turn.started_at) add(of(turn.ids), TaskAttemptFailed{.status = status, .error = error});
+}
+
+void Facts::cancel(const Turn& turn, const std::string& reason) {
+  const Failure error{Category::cancelled, reason, false};
+  close_request(turn, Category::cancelled, reason);
+  end_attempt(turn, Status::cancelled, error);
+  add(of(turn.ids), TurnFailed{.status = Status::cancelled,
+                               .reason = reason,
+                               .error = error,
+                               .duration_ms = inputs_.now - turn.submitted_at});
+  add(of(turn.ids), TaskCancelled{.reason = reason});
+}
+
+void Facts::fail(const Turn& turn, Failure error) {
+  end_attempt(turn, Status::failed, error);
+  add(of(turn.ids), TurnFailed{.status = Status::failed,
+                               .reason = error.message,
+                               .error = error,
+                               .duration_ms = inputs_.now - turn.submitted_at});
+  add(of(turn.ids), TaskFailed{.error = std::move(error)});
+}
+
+void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
+  add(of(turn.ids), TaskAttemptCompleted{});
+  add(of(turn.ids), TurnCompleted{.stop_reason = reason,
+                                  .usage = usage,
+                                  .duration_ms = inputs_.now - turn.submitted_at});
+  add(of(turn.ids), TaskCompleted{});
+}
+
+void Facts::block(const Turn& turn, const std::string& reason, const std::string& title,
+                  const std::string& detail) {
+  add(of(turn.ids), TaskBlocked{.reason = reason, .resumable = true});
+  add(of(turn.ids), RunStatus{.status = Status::blocked,
+                              .phase = reason,
+                              .title = title,
+                              .detail = detail,
+                              .resumable = true});
+  add(of(turn.ids), ThreadUpdated{.status = Status::blocked, .reason = reason, .resumable = true});
+}
+
+void Facts::resume(const Turn& turn) {
+  add(of(turn.ids), HistoryReconstructed{
+                        .turn_id = turn.ids.turn, .as_of_sequence = view_.sequence, .source = "log"});
+  add(of(turn.ids), TaskResumed{.reason = "resumed"});
+  add(of(turn.ids), ThreadUpdated{
+                        .status = Status::running, .reason = "resumed", .boot_id = inputs_.boot});
+  add(of(turn.ids), RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Resuming"});
+}
+
+void Facts::request_model(const Turn& turn, FreshIds& ids, const std::string& provider,
+                          const std::string& model, const std::string& model_name) {
+  add(ModelScope{of(turn.ids), ids.next<ModelRequestId>(), ids.next_span()},
+      ModelRequested{.provider = provider,
+                     .model = model,
+                     .model_name = model_name,
+                     .request_ref = state::log_ref(turn.submitted),
+                     .number = turn.requests + 1,
+                     .boot_id = inputs_.boot});
+}
+
+const Thread* thread_of_active(const Session& view, const TurnId& turn) {
+  for (const auto& [_, thread] : view.threads)
+    if (thread.active && thread.active->ids.turn == turn) return &thread;
+  return nullptr;
+}
+
+const Thread* thread_of_request(const Session& view, const ModelRequestId& request) {
+  for (const auto& [_, thread] : view.threads)
+    if (thread.active && thread.active->call && thread.active->call->id == request) return &thread;
+  return nullptr;
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,85 @@
+// control/turn_facts.h: the runs of facts that several decisions share, each written once: how a
+// turn starts, how it ends, how its thread goes on to the next.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/decisions.h"
+
+namespace agentrt::control {
+
+// How many facts of a submit follow its turn.submitted, by how it was answered.
+inline constexpr Sequence kFactsAfterAccepted = 4;
+inline constexpr Sequence kFactsAfterQueued = 1;
+
+// Facts in the making, all caused by one command.
+class Facts {
+ public:
+  Facts(const Session& view, const Inputs& inputs) : view_(view), inputs_(inputs) {}
+
+  template <class P>
+  void add(typename P::Scope scope, P payload) {
+    scope.set_request(inputs_.request);
+    list_.emplace_back(scope, std::move(payload));
+  }
+
+  schema::TurnScope of(const schema::TurnIds& turn) const { return {inputs_.session, turn}; }
+  schema::ThreadScope of(const ThreadId& thread) const { return {inputs_.session, thread}; }
+  schema::SessionScope of_session() const { return schema::SessionScope{inputs_.session}; }
+
+  // The sequence that the fact added last will get.
+  Sequence last() const { return view_.sequence + list_.size(); }
+  bool empty() const { return list_.empty(); }
+  std::vector<schema::Draft> take() { return std::move(list_); }
+
+  // --- runs of facts ---
+
+  // task.started, task.attempt.started, turn.started, run.status: kFactsAfterAccepted of them.
+  void start(const schema::TurnIds& turn);
+  // Takes the head of the queue, if there is one, out of it and starts it.
+  void start_next(const Thread& thread);
+  // Ends a turn that runs, or waits in the queue: open request and items, attempt, turn, task.
+  void cancel(const Turn& turn, const std::string& reason);
+  void fail(const Turn& turn, schema::Failure error);
+  void complete(const Turn& turn, schema::StopReason reason, const schema::Usage& usage);
+  // Closes what the model had begun: the open request (as failed) and its items.
+  void close_request(const Turn& turn, schema::Category category, const std::string& message);
+  void close_items(const Turn& turn, schema::Status status, const schema::Failure& error);
+  // The thread stops where it is until somebody resumes it.
+  void block(const Turn& turn, const std::string& reason, const std::string& title,
+             const std::string& detail);
+  // The thread's turn goes on in this boot.
+  void resume(const Turn& turn);
+  void request_model(const Turn& turn, FreshIds& ids, const std::string& provider,
+                     const std::string& model, const std::string& model_name);
+
+ private:
+  void end_attempt(const Turn& turn, schema::Status status, const schema::Failure& error);
+
+  const Session& view_;
+  const Inputs& inputs_;
+  std::vector<schema::Draft> list_;
+};
+
+// The decision that these facts make, with a reply whose `sequence` is the last of them.
+template <class R>
+Decision accept(Facts& facts, R reply) {
+  reply.sequence = facts.last();
+  return Accepted{facts.take(), schema::to_json(reply)};
+}
+inline Decision accept(Facts& facts) {
+  if (facts.empty()) return Unchanged{};
+  return Accepted{facts.take(), {}};
+}
+
+inline Decision refuse(Code code, std::string message, std::string details = {}) {
+  return Error{code, std::move(message), std::move(details)};
+}
+
+// The thread whose running turn this is, or nullptr: a report that comes too late changes nothing.
+const Thread* thread_of_active(const Session& view, const TurnId& turn);
+// The same by the request that the turn waits for.
+const Thread* thread_of_request(const Session& view, const ModelRequestId& request);
+
+}  // namespace agentrt::control

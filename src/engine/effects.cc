@@ -1,0 +1,220 @@
+#include "engine/effects.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+constexpr std::int64_t kBusyRetryMs = 50;  // until a full worker is tried again
+
+// What a turn is asked with, read from files and log.
+struct Material {
+  ports::Instructions instructions;
+  Result<ports::HistoryWindow> history;
+};
+
+Material gather(ports::Workspace& workspace, ports::History& history, const SessionId& session,
+                const TurnIds& turn, const std::string& cwd) {
+  return {workspace.instructions(cwd), history.window(session, turn.thread, turn.turn)};
+}
+
+// Runs `task` on the worker as soon as it has room.
+void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task) {
+  if (!worker.run([task] { (*task)(); }))
+    loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
+}
+
+void append_text(std::string& text, std::uint64_t& bytes, std::string_view more) {
+  bytes += more.size();
+  const std::size_t room = kTextInlineMax - std::min(text.size(), kTextInlineMax);
+  text += utf8_prefix(more, room);
+}
+
+}  // namespace
+
+// --- preparing ---
+
+Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what) {
+  ReportPrepared report;
+  report.turn = what.turn.turn;
+  report.context.cwd = view.cwd;
+  ports::ModelChoice choice = parts.models.choice(what.model);
+  report.candidates = std::move(choice.candidates);
+  report.excluded = std::move(choice.excluded);
+  report.default_model = std::move(choice.default_name);
+  report.fallback = std::move(choice.fallback);
+  auto task = std::make_shared<ports::Step>([&parts, wanted = wanted_, session = view.id,
+                                             turn = what.turn, report = std::move(report)]() mutable {
+    Material material =
+        gather(parts.workspace, parts.history, session, turn, report.context.cwd);
+    report.context.instruction_refs = std::move(material.instructions.refs);
+    report.context.omitted = std::move(material.instructions.omitted);
+    if (material.history)
+      report.history = material.history->loaded;
+    else
+      report.context.missing.push_back(
+          {.ref = "history", .reason = material.history.error().message});
+    parts.loop.post([&parts, wanted, session, report = std::move(report)]() mutable {
+      if (*wanted) parts.reports.report(session, std::move(report), {});
+    });
+  });
+  run_soon(parts.loop, parts.worker, std::move(task));
+}
+
+Engine::Preparing::~Preparing() { *wanted_ = false; }
+
+// --- waiting ---
+
+Engine::Waiting::Waiting(const Parts& parts, const state::Session& view, const AwaitRetry& what)
+    : parts_(parts) {
+  const std::int64_t delay = std::max<std::int64_t>(0, what.at - parts.loop.now());
+  timer_ = parts.loop.after(delay, [&parts, session = view.id, turn = what.turn] {
+    parts.reports.report(session, ReportRetryDue{turn}, {});
+  });
+}
+
+Engine::Waiting::~Waiting() { parts_.loop.cancel(timer_); }
+
+// --- asking ---
+
+// Hears the model and reports what it says. Fragments are gathered: the first goes at once, later
+// ones while a report is being stored or for kGatherMs, whichever is longer.
+class Engine::Asking::Listener final : public ports::ModelListener,
+                                       public std::enable_shared_from_this<Listener> {
+ public:
+  Listener(const Parts& parts, SessionId session, ModelRequestId request)
+      : parts_(parts), session_(std::move(session)), request_(std::move(request)) {}
+
+  void on_text(std::string_view text) override {
+    append_text(text_, text_bytes_, text);
+    take(text, false);
+  }
+  void on_reasoning(std::string_view text) override {
+    append_text(reasoning_, reasoning_bytes_, text);
+    take(text, true);
+  }
+  void on_completed(StopReason reason, const Usage& usage) override {
+    if (!wanted_) return;
+    wanted_ = false;
+    ReportModelCompleted report{.request = request_,
+                                .stop_reason = reason,
+                                .usage = usage,
+                                .pieces = std::move(pieces_),
+                                .text = std::move(text_),
+                                .text_bytes = text_bytes_,
+                                .reasoning = std::move(reasoning_),
+                                .reasoning_bytes = reasoning_bytes_};
+    parts_.reports.report(session_, std::move(report), {});
+  }
+  void on_failed(const ports::ModelFault& fault) override {
+    if (!wanted_) return;
+    wanted_ = false;
+    ++parts_.metrics.model_failures;
+    parts_.reports.report(session_,
+                          ReportModelFailed{.request = request_,
+                                            .pieces = std::move(pieces_),
+                                            .error = fault.error,
+                                            .provider_status = fault.provider_status,
+                                            .ended_by_provider = fault.ended_by_provider,
+                                            .retry_after_ms = fault.retry_after_ms},
+                          {});
+  }
+
+  void forget() { wanted_ = false; }
+  bool wanted() const { return wanted_; }
+
+ private:
+  void take(std::string_view text, bool reasoning) {
+    if (!wanted_ || text.empty()) return;
+    if (text_bytes_ + reasoning_bytes_ > kModelOutputBytesMax) {
+      parts_.models.cancel(request_);
+      return on_failed({.error = {Category::provider,
+                                  fmt::format("the model sent more than {} MiB in one answer",
+                                              kModelOutputBytesMax >> 20),
+                                  false},
+                        .provider_status = {},
+                        .ended_by_provider = false,
+                        .retry_after_ms = {}});
+    }
+    if (!pieces_.empty() && pieces_.back().reasoning == reasoning)
+      pieces_.back().text += text;
+    else
+      pieces_.push_back({reasoning, std::string(text)});
+    flush();
+  }
+  void flush() {
+    if (!wanted_ || gathering_ || pieces_.empty()) return;
+    gathering_ = true;
+    stored_ = elapsed_ = false;
+    auto self = shared_from_this();
+    parts_.reports.report(session_, ReportFragments{request_, std::move(pieces_)}, [self] {
+      self->stored_ = true;
+      self->gathered();
+    });
+    pieces_.clear();
+    parts_.loop.after(kGatherMs, [self] {
+      self->elapsed_ = true;
+      self->gathered();
+    });
+  }
+  void gathered() {
+    if (!stored_ || !elapsed_) return;
+    gathering_ = false;
+    flush();
+  }
+
+  const Parts& parts_;
+  SessionId session_;
+  ModelRequestId request_;
+  bool wanted_ = true;
+  std::string text_, reasoning_;  // at most kTextInlineMax of each
+  std::uint64_t text_bytes_ = 0, reasoning_bytes_ = 0;
+  std::vector<ReportFragments::Piece> pieces_;
+  bool gathering_ = false, stored_ = false, elapsed_ = false;
+};
+
+Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what)
+    : parts_(parts),
+      request_(what.request),
+      listener_(std::make_shared<Listener>(parts, view.id, what.request)) {
+  ++parts.metrics.model_requests;
+  auto task = std::make_shared<ports::Step>([&parts, listener = listener_, session = view.id,
+                                             cwd = view.cwd, what]() mutable {
+    Material material = gather(parts.workspace, parts.history, session, what.turn, cwd);
+    parts.loop.post([&parts, listener, cwd, what, material = std::move(material)]() mutable {
+      if (!listener->wanted()) return;
+      if (!material.history)
+        return listener->on_failed({.error = {Category::internal, material.history.error().message,
+                                              false},
+                                    .provider_status = {},
+                                    .ended_by_provider = false,
+                                    .retry_after_ms = {}});
+      ports::ModelRequest request;
+      request.id = what.request;
+      request.model_name = what.model_name;
+      request.ended_requests = what.ended_by_provider;
+      request.cwd = cwd;
+      request.instructions = std::move(material.instructions.text);
+      request.messages = std::move(material.history->messages);
+      ports::Message asked{ports::Role::user, {}};
+      for (const InputPart& part : material.history->input)
+        asked.text += part.type == InputKind::text ? part.text.value_or("") : part.path.value_or("");
+      request.messages.push_back(std::move(asked));
+      parts.models.start(std::move(request), listener);
+    });
+  });
+  run_soon(parts.loop, parts.worker, std::move(task));
+}
+
+Engine::Asking::~Asking() {
+  if (!listener_->wanted()) return;
+  listener_->forget();
+  parts_.models.cancel(request_);
+}
+
+}  // namespace agentrt::engine

@@ -1,0 +1,52 @@
+// engine/effects.h: the effects under way, one class a kind. Each starts in its constructor, ends in
+// its destructor, and reports at most once after it was destroyed: never.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "engine/engine.h"
+
+namespace agentrt::engine {
+
+class Engine::Running {
+ public:
+  virtual ~Running() = default;
+};
+
+// Reads instructions and history on a worker, then reports the turn prepared.
+class Engine::Preparing final : public Running {
+ public:
+  Preparing(const Parts& parts, const state::Session& view, const Prepare& what);
+  ~Preparing() override;
+
+ private:
+  std::shared_ptr<bool> wanted_ = std::make_shared<bool>(true);  // core only
+};
+
+// Waits for an instant, then reports it.
+class Engine::Waiting final : public Running {
+ public:
+  Waiting(const Parts& parts, const state::Session& view, const AwaitRetry& what);
+  ~Waiting() override;
+
+ private:
+  const Parts& parts_;
+  ports::Loop::TimerId timer_ = 0;
+};
+
+// A model request: gathers its fragments and reports them, then its end.
+class Engine::Asking final : public Running {
+ public:
+  Asking(const Parts& parts, const state::Session& view, const Ask& what);
+  ~Asking() override;
+
+ private:
+  class Listener;
+
+  const Parts& parts_;
+  ModelRequestId request_;
+  std::shared_ptr<Listener> listener_;
+};
+
+}  // namespace agentrt::engine

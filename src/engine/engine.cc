@@ -1,0 +1,43 @@
+#include "engine/engine.h"
+
+#include <unordered_set>
+
+#include "engine/effects.h"
+
+namespace agentrt::engine {
+
+Engine::~Engine() = default;
+
+void Engine::advance(const state::Session& view) {
+  const std::vector<Effect> effects = plan(view, parts_.boot);
+  const auto known = running_.find(view.id);
+  if (effects.empty() && known == running_.end()) return;
+  auto& running = running_[view.id];
+
+  std::unordered_set<std::string> wanted;
+  for (const Effect& effect : effects) wanted.insert(effect.key);
+  running_count_ -= std::erase_if(running, [&](const auto& entry) {
+    return !wanted.contains(entry.first);
+  });
+  for (const Effect& effect : effects) {
+    if (running.contains(effect.key)) continue;
+    ++running_count_;
+    running[effect.key] = start(view, effect);
+  }
+  if (running.empty()) running_.erase(view.id);
+}
+
+std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const Effect& effect) {
+  return std::visit(
+      [&]<class What>(const What& what) -> std::unique_ptr<Running> {
+        if constexpr (std::is_same_v<What, Prepare>)
+          return std::make_unique<Preparing>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, Ask>)
+          return std::make_unique<Asking>(parts_, view, what);
+        else
+          return std::make_unique<Waiting>(parts_, view, what);
+      },
+      effect.what);
+}
+
+}  // namespace agentrt::engine

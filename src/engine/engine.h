@@ -1,0 +1,59 @@
+// engine/engine.h: performs what plan() names, through ports, and reports what became of it.
+//
+// After each commit the engine plans the session anew: effects that are not under way are started,
+// those that the view no longer calls for are cancelled. It holds handles of running effects and
+// nothing else; outcomes go back as reports. Core only.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "engine/plan.h"
+#include "ports/control_plane.h"
+#include "ports/loop.h"
+#include "ports/metrics.h"
+#include "ports/models.h"
+#include "ports/workspace.h"
+
+namespace agentrt::engine {
+
+inline constexpr std::int64_t kGatherMs = 25;  // at most this long a fragment waits for others
+inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // of one request; more is a failure
+
+class Engine {
+ public:
+  struct Parts {
+    ports::ReportSink& reports;
+    ports::Loop& loop;
+    ports::Worker& worker;  // files and history: blocking reads
+    ports::Models& models;
+    ports::Workspace& workspace;
+    ports::History& history;
+    ports::Metrics& metrics;
+    BootId boot;
+  };
+
+  explicit Engine(Parts parts) : parts_(std::move(parts)) {}
+  ~Engine();
+
+  // Brings what runs in line with the view, which a commit has just left.
+  void advance(const state::Session& view);
+  // Effects under way, over all sessions. Any thread.
+  std::size_t running() const { return running_count_; }
+
+ private:
+  class Running;  // one effect under way; its destructor ends it
+  class Preparing;
+  class Asking;
+  class Waiting;
+
+  std::unique_ptr<Running> start(const state::Session& view, const Effect& effect);
+
+  Parts parts_;
+  std::unordered_map<SessionId, std::unordered_map<std::string, std::unique_ptr<Running>>> running_;
+  std::atomic<std::size_t> running_count_{0};
+};
+
+}  // namespace agentrt::engine

@@ -1,0 +1,36 @@
+// kernel/claims.h: names that are being decided on right now.
+//
+// An idempotency key or a caller-chosen id is looked up in the store before its command is decided.
+// Two commands with the same name must not both find it unused, so each first claims its names;
+// a second one waits until the first is stored or refused, and then finds what the first left.
+// Core only.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ports/loop.h"
+
+namespace agentrt::kernel {
+
+class Claims {
+ public:
+  explicit Claims(ports::Loop& loop) : loop_(loop) {}
+
+  // Runs `granted` at once when no name is claimed, else when those that are have been released.
+  void claim(std::vector<std::string> names, ports::Step granted);
+  void release(const std::vector<std::string>& names);
+
+ private:
+  struct Waiting {
+    std::vector<std::string> names;
+    ports::Step granted;
+  };
+
+  ports::Loop& loop_;
+  std::unordered_map<std::string, std::deque<Waiting>> held_;  // by name: who waits for it
+};
+
+}  // namespace agentrt::kernel

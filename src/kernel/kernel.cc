@@ -1,0 +1,291 @@
+#include "kernel/kernel.h"
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "kernel/reads.h"
+#include "state/read_models.h"
+
+namespace agentrt::kernel {
+
+using namespace schema;
+
+// A mutating command between its arrival and its lane.
+struct Kernel::Admission {
+  SessionId session;
+  CommandWork work;
+  std::optional<std::string> key;
+  std::optional<TurnId> turn;
+  std::optional<TaskId> task;
+  std::vector<std::string> claims;
+  std::optional<Result<std::string>> answer;  // found by the look-up: nothing is left to decide
+
+  bool names_something() const { return key || turn || task; }
+};
+
+namespace {
+
+std::optional<TurnId> named_turn(const Command& command) {
+  return std::visit(
+      [](const auto& c) -> std::optional<TurnId> {
+        if constexpr (requires { c.queued_turn_id; })
+          return c.queued_turn_id;
+        else if constexpr (requires { c.turn_id; })
+          return c.turn_id;
+        else
+          return std::nullopt;
+      },
+      command);
+}
+
+bool reserved(const std::optional<SessionId>& session) {
+  return session && session->text() == kSystemSession;
+}
+
+}  // namespace
+
+Kernel::Kernel(Parts parts)
+    : parts_(std::move(parts)),
+      committer_(parts_.store, parts_.loop, parts_.writer, parts_.metrics, parts_.limits),
+      claims_(parts_.loop),
+      lanes_({.store = parts_.store,
+              .loop = parts_.loop,
+              .readers = parts_.readers,
+              .entropy = parts_.entropy,
+              .metrics = parts_.metrics,
+              .committer = committer_,
+              .settings = parts_.settings,
+              .limits = parts_.limits,
+              .boot = parts_.boot,
+              .publish = [this](const ports::FeedBatch& batch) { if (listener_) listener_(batch); },
+              .committed = [this](const state::Session& view) { if (observer_) observer_(view); }}) {}
+
+void Kernel::on_committed(std::function<void(const state::Session&)> observer) {
+  observer_ = std::move(observer);
+}
+
+void Kernel::listen(std::function<void(const ports::FeedBatch&)> listener) {
+  parts_.loop.post([this, listener = std::move(listener)] { listener_ = listener; });
+}
+
+void Kernel::call(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
+  if (in_flight_.fetch_add(1) >= parts_.limits.commands_in_flight_max) {
+    --in_flight_;
+    ++parts_.metrics.commands_overloaded;
+    parts_.loop.post([reply_to = std::move(reply_to)]() mutable {
+      reply_to(fail(Code::overloaded, "the runtime has too many commands in hand: try again"));
+    });
+    return;
+  }
+  auto counted = [this, reply_to = std::move(reply_to)](ports::Reply reply) mutable {
+    --in_flight_;
+    reply_to(std::move(reply));
+  };
+  parts_.loop.post([this, command = std::move(command), caller = std::move(caller),
+                    counted = std::move(counted)]() mutable {
+    admit(std::move(command), std::move(caller), std::move(counted));
+  });
+}
+
+void Kernel::report(SessionId session, Report report, ports::Step taken) {
+  parts_.loop.post([this, session = std::move(session),
+                    work = ReportWork{std::move(report), std::move(taken)}]() mutable {
+    lanes_.put(session, std::move(work));
+  });
+}
+
+void Kernel::answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to) {
+  auto shared = std::make_shared<ports::ReplyTo>(std::move(reply_to));
+  const bool taken =
+      parts_.readers.run([shared, read = std::move(read)]() mutable { (*shared)(read()); });
+  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
+}
+
+void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
+  if (auto* query = std::get_if<ListSessions>(&command))
+    return answer(
+        [this, query = *query, stale = unrecovered_] {
+          return list_sessions(parts_.store, query, parts_.limits,
+                               [&](const SessionId& id) { return stale.contains(id); });
+        },
+        std::move(reply_to));
+  if (auto* query = std::get_if<ListEvents>(&command))
+    return answer(
+        [this, query = *query] { return list_events(parts_.store, query, parts_.limits); },
+        std::move(reply_to));
+  if (auto* query = std::get_if<GetSession>(&command))
+    return read_session(std::move(*query), std::move(reply_to));
+  if (auto* query = std::get_if<GetThreadRead>(&command))
+    return read_thread(std::move(*query), std::move(reply_to));
+
+  const std::optional<SessionId> session = session_of(command);
+  if (reserved(session))
+    return reply_to(fail(Code::invalid_params, "sessionId: sess_runtime is reserved"));
+  auto admission = std::make_unique<Admission>();
+  admission->session = session ? *session : lanes_.fresh_ids().next<SessionId>();
+  admission->key = idempotency_key_of(command);
+  admission->turn = named_turn(command);
+  if (const auto* submit = std::get_if<SubmitTurn>(&command)) admission->task = submit->task_id;
+  const bool chosen_id = std::holds_alternative<SubmitTurn>(command) ? admission->turn.has_value()
+                                                                     : session.has_value();
+  if (admission->key || chosen_id)
+    admission->work.params_hash =
+        hex(bytes_of(hmac_sha256(parts_.store.hash_key(), canonical_params(command))));
+  if (admission->key)
+    admission->claims.push_back(fmt::format("key {} {}", caller.principal, *admission->key));
+  if (std::holds_alternative<SubmitTurn>(command)) {
+    if (admission->turn) admission->claims.push_back("turn " + admission->turn->text());
+    if (admission->task) admission->claims.push_back("task " + admission->task->text());
+  }
+  admission->work.command = std::move(command);
+  admission->work.caller = std::move(caller);
+  admission->work.reply_to = std::move(reply_to);
+  if (!admission->names_something())
+    return lanes_.put(admission->session, std::move(admission->work));
+  std::vector<std::string> names = admission->claims;
+  claims_.claim(std::move(names), [this, admission = std::move(admission)]() mutable {
+    look_up(std::move(admission));
+  });
+}
+
+// Reads what the store knows of the names, off the core.
+void Kernel::look_up(std::unique_ptr<Admission> admission) {
+  auto* raw = admission.get();
+  if (!raw->claims.empty())
+    raw->work.reply_to = [this, claims = raw->claims,
+                          reply_to = std::move(raw->work.reply_to)](ports::Reply reply) mutable {
+      reply_to(std::move(reply));
+      parts_.loop.post([this, claims = std::move(claims)] { claims_.release(claims); });
+    };
+  auto shared = std::make_shared<std::unique_ptr<Admission>>(std::move(admission));
+  const bool taken = parts_.readers.run([this, shared] {
+    Admission& a = **shared;
+    const std::string command(traits_of(a.work.command).name);
+    if (a.key) {
+      auto record = parts_.store.idempotency(a.work.caller.principal, *a.key);
+      if (!record)
+        a.answer = std::unexpected(record.error());
+      else if (*record && (*record)->command == command &&
+               (*record)->params_hash == a.work.params_hash)
+        a.answer = std::move((*record)->reply);
+      else if (*record)
+        a.answer = fail(Code::idempotency_conflict,
+                        "this idempotencyKey was used before with another command or other params");
+    }
+    if (!a.answer && a.turn) {
+      auto entry = parts_.store.find("turn", a.turn->text());
+      if (!entry) {
+        a.answer = std::unexpected(entry.error());
+      } else if (*entry && (std::holds_alternative<SubmitTurn>(a.work.command) ||
+                            (*entry)->session == a.session)) {
+        control::Named::KnownTurn known{(*entry)->session, {}};
+        if (auto done = from_json((*entry)->row.record, known.turn, Unknown::ignore); !done)
+          a.answer = std::unexpected(done.error());
+        a.work.named.turn = std::move(known);
+      }
+    }
+    if (!a.answer && a.task) {
+      auto entry = parts_.store.find("task", a.task->text());
+      if (!entry) a.answer = std::unexpected(entry.error());
+      else a.work.named.task = entry->has_value();
+    }
+    parts_.loop.post([this, shared] { looked_up(std::move(*shared)); });
+  });
+  if (!taken)
+    (*shared)->work.reply_to(fail(Code::overloaded, "too many reads are under way: try again"));
+}
+
+void Kernel::looked_up(std::unique_ptr<Admission> admission) {
+  if (!admission->answer) return lanes_.put(admission->session, std::move(admission->work));
+  if (*admission->answer) ++parts_.metrics.commands_repeated;
+  else ++parts_.metrics.commands_refused;
+  admission->work.reply_to(std::move(*admission->answer));
+}
+
+void Kernel::read_session(GetSession query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
+                                   Result<const state::Session*> view) mutable {
+    if (!view) return reply_to(std::unexpected(view.error()));
+    if (!(*view)->exists())
+      return reply_to(fail(Code::not_found,
+                           fmt::format("there is no session {}", query.session_id.text())));
+    answer(
+        [this, query = std::move(query),
+         snapshot = state::session_snapshot(**view)]() mutable -> ports::Reply {
+          TRY(add_history(parts_.store, query, parts_.limits, snapshot));
+          return to_json(snapshot);
+        },
+        std::move(reply_to));
+  }});
+}
+
+void Kernel::read_thread(GetThreadRead query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
+                                   Result<const state::Session*> view) mutable {
+    if (!view) return reply_to(std::unexpected(view.error()));
+    if (!(*view)->exists())
+      return reply_to(fail(Code::not_found,
+                           fmt::format("there is no session {}", query.session_id.text())));
+    const state::Thread* thread = state::find_thread(**view, query.thread_id);
+    if (!thread)
+      return reply_to(fail(Code::not_found, fmt::format("there is no thread {} in this session",
+                                                        query.thread_id.text())));
+    ThreadRead read = state::thread_read(**view, *thread);
+    read.generation = parts_.store.generation();
+    reply_to(to_json(read));
+  }});
+}
+
+void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
+  auto shared = std::make_shared<ports::PageTo>(std::move(page_to));
+  const bool taken = parts_.readers.run([this, shared, query = std::move(query)] {
+    (*shared)(read_page(parts_.store, query));
+  });
+  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
+}
+
+Result<ports::HistoryWindow> Kernel::window(const SessionId& session, const ThreadId& thread,
+                                            const TurnId& turn) {
+  return history_window(parts_.store, parts_.limits, session, thread, turn);
+}
+
+void Kernel::recover(ports::Step done) {
+  recovered_ = std::move(done);
+  const bool taken = parts_.readers.run([this] {
+    auto open = parts_.store.open_sessions();
+    parts_.loop.post([this, open = std::move(open)]() mutable {
+      if (open) {
+        to_recover_ = *std::move(open);
+        unrecovered_.insert(to_recover_.begin(), to_recover_.end());
+      }
+      for (std::size_t i = 0; i < parts_.limits.recoveries_at_once_max; ++i) recover_next();
+      forget_old_keys();
+    });
+  });
+  if (!taken) parts_.loop.after(1, [this] { recover(std::move(recovered_)); });
+}
+
+void Kernel::recover_next() {
+  if (to_recover_.empty()) {
+    if (unrecovered_.empty() && recovered_) std::exchange(recovered_, {})();
+    return;
+  }
+  SessionId next = std::move(to_recover_.back());
+  to_recover_.pop_back();
+  lanes_.recover(next, [this, next] {
+    unrecovered_.erase(next);
+    parts_.loop.post([this] { recover_next(); });
+  });
+}
+
+void Kernel::forget_old_keys() {
+  const Timestamp before = parts_.loop.now() + -parts_.limits.idempotency_keep_ms;
+  (void)parts_.writer.run([this, before] {
+    (void)parts_.store.forget_idempotency(before, parts_.limits.idempotency_sweep_max);
+  });
+  parts_.loop.after(parts_.limits.idempotency_sweep_ms, [this] { forget_old_keys(); });
+}
+
+}  // namespace agentrt::kernel

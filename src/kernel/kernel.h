@@ -1,0 +1,79 @@
+// kernel/kernel.h: admit -> decide -> append -> fold -> publish. The only caller of append.
+//
+// A command is admitted (bounded), its names are claimed and looked up, it takes its turn on its
+// session's lane, is decided, stored with others in one sync, and only then answered. Everything
+// here runs on the core, except what is said to block, which runs on a worker.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <unordered_set>
+
+#include "kernel/claims.h"
+#include "kernel/committer.h"
+#include "kernel/lanes.h"
+#include "kernel/limits.h"
+#include "ports/control_plane.h"
+#include "ports/workspace.h"
+
+namespace agentrt::kernel {
+
+class Kernel final : public ports::CommandSink,
+                     public ports::ReportSink,
+                     public ports::FactFeed,
+                     public ports::History {
+ public:
+  struct Parts {
+    store::Store& store;
+    ports::Loop& loop;
+    ports::Worker& readers;  // blocking reads
+    ports::Worker& writer;   // commits: one at a time, in order
+    ports::Entropy& entropy;
+    ports::Metrics& metrics;
+    control::Settings settings;
+    Limits limits;
+    BootId boot;
+  };
+
+  explicit Kernel(Parts parts);
+
+  // Called on the core after each commit with the view it left. Set before anything runs.
+  void on_committed(std::function<void(const state::Session&)> observer);
+  // Loads every session that an earlier boot left with open work, a few at a time; until a session
+  // is through, lists call its status stale. `done` runs when all are.
+  void recover(ports::Step done);
+
+  void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override;
+  void report(SessionId session, schema::Report report, ports::Step taken) override;
+  void listen(std::function<void(const ports::FeedBatch&)> listener) override;
+  void read(ports::PageQuery query, ports::PageTo page_to) override;
+  const GenerationId& generation() const override { return parts_.store.generation(); }
+  Result<ports::HistoryWindow> window(const SessionId& session, const ThreadId& thread,
+                                      const TurnId& turn) override;
+
+ private:
+  struct Admission;
+
+  void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
+  void look_up(std::unique_ptr<Admission> admission);
+  void looked_up(std::unique_ptr<Admission> admission);
+  void read_session(schema::GetSession query, ports::ReplyTo reply_to);
+  void read_thread(schema::GetThreadRead query, ports::ReplyTo reply_to);
+  void recover_next();
+  void forget_old_keys();
+  // Runs a blocking read that gives a reply; overloaded when the readers are full.
+  void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
+
+  Parts parts_;
+  Committer committer_;
+  Claims claims_;
+  std::function<void(const ports::FeedBatch&)> listener_;
+  std::function<void(const state::Session&)> observer_;
+  Lanes lanes_;
+  std::atomic<std::size_t> in_flight_{0};
+  std::vector<SessionId> to_recover_;
+  std::unordered_set<SessionId> unrecovered_;
+  ports::Step recovered_;
+};
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,331 @@
+#include "kernel/lanes.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace agentrt::kernel {
+namespace {
+
+enum class LaneState { unloaded, loading, ready, committing, waiting };
+
+bool has_running_turn(const state::Session& view) {
+  return std::ranges::any_of(view.threads, [](const auto& entry) {
+    return entry.second.active && entry.second.status != schema::Status::blocked;
+  });
+}
+
+}  // namespace
+
+struct Lanes::Lane {
+  explicit Lane(SessionId session) : id(std::move(session)) {}
+
+  SessionId id;
+  state::Session view;
+  LaneState state = LaneState::unloaded;
+  std::deque<Work> queue;
+  std::size_t commands = 0;  // of them, those that count against lane_queue_max
+  std::optional<std::list<Lane*>::iterator> idle;
+};
+
+// What one append will settle: facts and rows on their way, and who waits for them.
+struct Lanes::Batch {
+  struct Settled {
+    Work work;
+    ports::Reply reply;
+  };
+  store::Append append;
+  std::vector<Settled> settled;
+  bool writes() const { return !append.events.empty() || !append.idempotency.empty(); }
+};
+
+Lanes::Lanes(Parts parts) : parts_(std::move(parts)) {}
+Lanes::~Lanes() = default;
+
+Lanes::Lane& Lanes::lane_of(const SessionId& session) {
+  auto& slot = lanes_[session];
+  if (!slot) {
+    slot = std::make_unique<Lane>(session);
+    ++parts_.metrics.sessions_in_memory;
+  }
+  if (slot->idle) {
+    idle_.erase(*slot->idle);
+    slot->idle.reset();
+  }
+  return *slot;
+}
+
+void Lanes::put(const SessionId& session, Work work) {
+  Lane& lane = lane_of(session);
+  if (auto* command = std::get_if<CommandWork>(&work)) {
+    if (lane.commands >= parts_.limits.lane_queue_max) {
+      ++parts_.metrics.commands_overloaded;
+      command->reply_to(fail(Code::overloaded, "too many commands wait for this session: try again"));
+      return;
+    }
+    ++lane.commands;
+  }
+  lane.queue.push_back(std::move(work));
+  advance(lane);
+}
+
+void Lanes::recover(const SessionId& session, ports::Step done) {
+  put(session, ReadWork{[done = std::move(done)](auto) mutable { done(); }});
+}
+
+control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
+  return {.now = now,
+          .ids = FreshIds{now, parts_.entropy.draw()},
+          .boot = parts_.boot,
+          .settings = &parts_.settings,
+          .session = lane.id,
+          .request = {},
+          .trace = {},
+          .params_hash = {},
+          .named = {}};
+}
+
+void Lanes::advance(Lane& lane) {
+  if (lane.state == LaneState::unloaded) return load(lane);
+  if (lane.state != LaneState::ready) return;
+  auto batch = std::make_unique<Batch>();
+  std::size_t decided = 0;
+  while (!lane.queue.empty() && decided < parts_.limits.decisions_per_batch_max) {
+    if (batch->writes() && std::holds_alternative<ReadWork>(lane.queue.front())) break;
+    Work work = std::move(lane.queue.front());
+    lane.queue.pop_front();
+    if (auto* read = std::get_if<ReadWork>(&work)) {
+      read->read(&lane.view);
+      if (lane.state != LaneState::ready) return;
+      continue;
+    }
+    take(lane, *batch, std::move(work));
+    ++decided;
+  }
+  if (batch->writes()) return commit(lane, std::move(batch));
+  if (!lane.queue.empty())
+    parts_.loop.post([this, id = lane.id] { advance(lane_of(id)); });
+  else
+    rest(lane);
+}
+
+void Lanes::take(Lane& lane, Batch& batch, Work work) {
+  const Timestamp now = std::max(parts_.loop.now(), lane.view.at);
+  control::Inputs in = inputs(lane, now);
+  if (auto* report = std::get_if<ReportWork>(&work)) {
+    ++parts_.metrics.reports;
+    auto decision = control::decide(lane.view, report->report, std::move(in));
+    return settle(lane, batch, std::move(decision), std::move(work));
+  }
+  CommandWork& command = std::get<CommandWork>(work);
+  --lane.commands;
+  in.request = command.caller.request.empty() ? in.ids.next<RequestId>() : command.caller.request;
+  in.trace = command.caller.trace;
+  in.params_hash = command.params_hash;
+  in.named = command.named;
+  auto decision = control::decide(lane.view, command.command, std::move(in));
+  settle(lane, batch, std::move(decision), std::move(work));
+}
+
+void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work work) {
+  const Timestamp now = std::max(parts_.loop.now(), lane.view.at);
+  ports::Reply reply;
+  if (auto* accepted = std::get_if<control::Accepted>(&decision)) {
+    reply = std::move(accepted->reply);
+    append_facts(lane, batch, std::move(accepted->facts), now);
+  } else if (auto* unchanged = std::get_if<control::Unchanged>(&decision)) {
+    reply = std::move(unchanged->reply);
+  } else {
+    reply = std::unexpected(std::get<Error>(std::move(decision)));
+  }
+  if (auto* command = std::get_if<CommandWork>(&work)) {
+    const auto key = schema::idempotency_key_of(command->command);
+    if (reply && key)
+      batch.append.idempotency.push_back(
+          {.principal = command->caller.principal,
+           .key = *key,
+           .command = std::string(schema::traits_of(command->command).name),
+           .params_hash = command->params_hash,
+           .reply = *reply,
+           .at = now});
+    ++(reply ? parts_.metrics.commands_accepted : parts_.metrics.commands_refused);
+  }
+  if (batch.writes()) {
+    batch.settled.push_back({std::move(work), std::move(reply)});
+  } else if (auto* command = std::get_if<CommandWork>(&work)) {
+    command->reply_to(std::move(reply));
+  } else if (auto& taken = std::get<ReportWork>(work).taken) {
+    taken();
+  }
+}
+
+void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts, Timestamp now) {
+  check(!facts.empty(), "an accepted command makes facts");
+  if (batch.append.events.empty()) {
+    batch.append.session = lane.id;
+    batch.append.expected = lane.view.sequence;
+  }
+  for (schema::Draft& draft : facts) {
+    const Sequence sequence = lane.view.sequence + 1;
+    batch.append.events.push_back(schema::encode(draft, sequence, now, parts_.store.runtime()));
+    const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
+    state::fold(lane.view, fact);
+    for (state::ObjectRow& row : state::index(lane.view, fact)) {
+      auto& rows = batch.append.index;
+      const auto same = std::ranges::find_if(
+          rows, [&](const auto& r) { return r.id == row.id && r.kind == row.kind; });
+      if (same == rows.end())
+        rows.push_back(to_row(std::move(row)));
+      else
+        *same = to_row(std::move(row));
+    }
+  }
+}
+
+void Lanes::add_snapshot(Lane& lane, Batch& batch) {
+  if (batch.append.events.empty() ||
+      lane.view.sequence - lane.view.snapshot < parts_.limits.snapshot_every_facts)
+    return;
+  batch.append.snapshot = store::Snapshot{.sequence = lane.view.sequence,
+                                          .fold_version = state::kFoldVersion,
+                                          .bytes = schema::to_json(lane.view)};
+  std::vector<schema::Draft> facts;
+  facts.emplace_back(schema::SessionScope{lane.id},
+                     schema::SnapshotUpdated{lane.view.sequence, state::kFoldVersion});
+  append_facts(lane, batch, std::move(facts), lane.view.at);
+  ++parts_.metrics.snapshots_stored;
+}
+
+void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
+  add_snapshot(lane, *batch);
+  if (batch->append.events.empty()) {
+    batch->append.session = lane.id;
+    batch->append.expected = lane.view.sequence;
+  }
+  lane.state = LaneState::committing;
+  store::Append append = std::move(batch->append);
+  parts_.committer.append(
+      std::move(append), [this, &lane, batch = std::move(batch)](Result<store::Position> result,
+                                                                 store::Append done) mutable {
+        if (result)
+          committed(lane, *batch, *result, std::move(done));
+        else
+          failed(lane, *batch, result.error());
+      });
+}
+
+void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Append append) {
+  lane.state = LaneState::ready;
+  parts_.metrics.facts_appended += append.events.size();
+  if (!append.events.empty()) {
+    auto events = std::make_shared<std::vector<ports::FeedEvent>>();
+    events->reserve(append.events.size());
+    for (schema::StoredEvent& event : append.events) {
+      if (event.type == schema::TurnCompleted::kType) ++parts_.metrics.turns_completed;
+      if (event.type == schema::TurnFailed::kType) ++parts_.metrics.turns_failed;
+      events->push_back({first++, std::move(event)});
+    }
+    parts_.publish(events);
+  }
+  for (Batch::Settled& settled : batch.settled) {
+    if (auto* command = std::get_if<CommandWork>(&settled.work))
+      command->reply_to(std::move(settled.reply));
+    else if (auto& taken = std::get<ReportWork>(settled.work).taken)
+      taken();
+  }
+  parts_.committed(lane.view);
+  if (lane.queue.empty())
+    rest(lane);
+  else
+    advance(lane);
+}
+
+void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
+  std::deque<Work> again;
+  for (Batch::Settled& settled : batch.settled) {
+    if (auto* command = std::get_if<CommandWork>(&settled.work))
+      command->reply_to(std::unexpected(error));
+    else
+      again.push_back(std::move(settled.work));
+  }
+  for (Work& work : lane.queue) again.push_back(std::move(work));
+  lane.queue = std::move(again);
+  lane.view = {};
+  lane.state = LaneState::waiting;
+  parts_.loop.after(parts_.limits.storage_retry_ms, [this, id = lane.id] {
+    Lane& waiting = lane_of(id);
+    waiting.state = LaneState::unloaded;
+    if (waiting.queue.empty())
+      rest(waiting);
+    else
+      advance(waiting);
+  });
+}
+
+void Lanes::load(Lane& lane) {
+  lane.state = LaneState::loading;
+  const bool taken = parts_.readers.run([this, id = lane.id] {
+    auto result = kernel::load(parts_.store, id);
+    parts_.loop.post([this, id, result = std::move(result)]() mutable {
+      loaded(lane_of(id), std::move(result));
+    });
+  });
+  if (!taken)
+    parts_.loop.after(parts_.limits.storage_retry_ms, [this, id = lane.id] { load(lane_of(id)); });
+}
+
+void Lanes::loaded(Lane& lane, Result<Loaded> result) {
+  if (!result) {
+    // Nobody can be served from a log that cannot be read; the next command tries again.
+    lane.state = LaneState::unloaded;
+    std::deque<Work> queue = std::move(lane.queue);
+    lane.queue.clear();
+    lane.commands = 0;
+    for (Work& work : queue) {
+      if (auto* command = std::get_if<CommandWork>(&work))
+        command->reply_to(std::unexpected(result.error()));
+      else if (auto* read = std::get_if<ReadWork>(&work))
+        read->read(std::unexpected(result.error()));
+      else if (auto& taken = std::get<ReportWork>(work).taken)
+        taken();
+    }
+    return rest(lane);
+  }
+  ++parts_.metrics.sessions_loaded;
+  lane.view = std::move(result->view);
+  lane.state = LaneState::ready;
+  if (state::interrupted_work(lane.view, parts_.boot))
+    lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}});
+  if (!result->repaired) return advance(lane);
+  ++parts_.metrics.snapshots_repaired;
+  auto batch = std::make_unique<Batch>();
+  std::vector<schema::Draft> facts;
+  facts.emplace_back(schema::SessionScope{lane.id},
+                     schema::SnapshotRepaired{lane.view.sequence, *result->repaired});
+  lane.view.snapshot = 0;  // so that a snapshot of this fold version is due
+  append_facts(lane, *batch, std::move(facts), std::max(parts_.loop.now(), lane.view.at));
+  commit(lane, std::move(batch));
+}
+
+void Lanes::rest(Lane& lane) {
+  const bool unused = lane.state == LaneState::unloaded ||
+                      (lane.state == LaneState::ready && !lane.view.exists());
+  if (unused && lane.queue.empty()) {
+    if (lane.idle) idle_.erase(*lane.idle);
+    --parts_.metrics.sessions_in_memory;
+    lanes_.erase(SessionId{lane.id});
+    return;
+  }
+  if (lane.state != LaneState::ready || !lane.queue.empty() || lane.idle ||
+      has_running_turn(lane.view))
+    return;
+  lane.idle = idle_.insert(idle_.end(), &lane);
+  while (idle_.size() > parts_.limits.idle_sessions_max) {
+    Lane* oldest = idle_.front();
+    idle_.pop_front();
+    --parts_.metrics.sessions_in_memory;
+    lanes_.erase(SessionId{oldest->id});
+  }
+}
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,97 @@
+// kernel/lanes.h: one sequential lane a session.
+//
+// A lane owns its session's view. It takes what waits in order: decides, folds, and hands the facts
+// to the committer as one append; while that is under way the view runs ahead of the log and
+// nothing is shown of it. Only when the append is stored are replies given, facts published and
+// the engine told, so between commits the view is exactly what the log says. A read waits its turn
+// like a command, so whoever reads after a reply sees its effect.
+//
+// When an append fails, the view is thrown away and loaded again: commands get the failure, reports
+// stay at the head of the lane until they are stored. Core only.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <variant>
+
+#include "control/decide.h"
+#include "kernel/committer.h"
+#include "kernel/limits.h"
+#include "kernel/loader.h"
+#include "ports/control_plane.h"
+#include "ports/loop.h"
+#include "ports/metrics.h"
+
+namespace agentrt::kernel {
+
+struct CommandWork {
+  schema::Command command;
+  ports::Caller caller;
+  std::string params_hash;
+  control::Named named;
+  ports::ReplyTo reply_to;
+};
+struct ReportWork {
+  schema::Report report;
+  ports::Step taken;  // may be empty
+};
+struct ReadWork {
+  std::move_only_function<void(Result<const state::Session*>)> read;
+};
+using Work = std::variant<CommandWork, ReportWork, ReadWork>;
+
+class Lanes {
+ public:
+  struct Parts {
+    store::Store& store;
+    ports::Loop& loop;
+    ports::Worker& readers;
+    ports::Entropy& entropy;
+    ports::Metrics& metrics;
+    Committer& committer;
+    const control::Settings& settings;
+    const Limits& limits;
+    BootId boot;
+    // Called after each commit: the facts, then the view as the log has it.
+    std::function<void(const ports::FeedBatch&)> publish;
+    std::function<void(const state::Session&)> committed;
+  };
+
+  explicit Lanes(Parts parts);
+  ~Lanes();
+
+  // Puts work on the session's lane. A command on a full lane is answered `overloaded`.
+  void put(const SessionId& session, Work work);
+  // Loads the session, which closes what an earlier boot left open, and then runs `done`.
+  void recover(const SessionId& session, ports::Step done);
+
+  FreshIds fresh_ids() { return {parts_.loop.now(), parts_.entropy.draw()}; }
+
+ private:
+  struct Lane;
+  struct Batch;
+
+  Lane& lane_of(const SessionId& session);
+  void advance(Lane& lane);
+  void load(Lane& lane);
+  void loaded(Lane& lane, Result<Loaded> result);
+  void take(Lane& lane, Batch& batch, Work work);
+  void settle(Lane& lane, Batch& batch, control::Decision decision, Work work);
+  void append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts, Timestamp now);
+  void add_snapshot(Lane& lane, Batch& batch);
+  void commit(Lane& lane, std::unique_ptr<Batch> batch);
+  void committed(Lane& lane, Batch& batch, store::Position first, store::Append append);
+  void failed(Lane& lane, Batch& batch, const Error& error);
+  void rest(Lane& lane);
+  control::Inputs inputs(const Lane& lane, Timestamp now);
+
+  Parts parts_;
+  std::unordered_map<SessionId, std::unique_ptr<Lane>> lanes_;
+  std::list<Lane*> idle_;  // ready lanes without work, longest idle first
+};
+
+}  // namespace agentrt::kernel

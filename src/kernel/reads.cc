@@ -1,0 +1,181 @@
+#include "kernel/reads.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace agentrt::kernel {
+namespace {
+
+using namespace schema;
+
+std::size_t page_size(const std::optional<std::uint64_t>& asked, std::size_t standard,
+                      const Limits& limits) {
+  return std::min<std::size_t>(asked.value_or(standard), limits.page_max);
+}
+
+Result<void> check_limit(const std::optional<std::uint64_t>& limit) {
+  if (limit && *limit == 0) return fail(Code::invalid_params, "limit: expected 1 or more");
+  return {};
+}
+
+void close_list(std::string& out, const std::optional<std::string>& next) {
+  out += ']';
+  if (next) {
+    out += R"(,"nextCursor":)";
+    write_string(out, *next);
+  }
+}
+
+// A summary of work that this boot has not looked at yet is said to be stale.
+std::string stale_record(const std::string& record) {
+  SessionSummary summary;
+  if (!from_json(record, summary, Unknown::ignore)) return record;
+  if (summary.status != Status::idle) summary.status = Status::stale;
+  return to_json(summary);
+}
+
+Result<void> check_generation(const store::Store& store,
+                              const std::optional<GenerationId>& generation) {
+  if (generation && *generation != store.generation())
+    return fail(Code::gone, "the store was restored since: take a snapshot and go on from there",
+                fmt::format(R"({{"generation":{}}})", to_json(store.generation())));
+  return {};
+}
+
+Result<void> check_head(store::Store& store, const SessionId& session, Sequence after) {
+  TRY_ASSIGN(const Sequence head, store.head(session));
+  if (head == 0) return fail(Code::not_found, fmt::format("there is no session {}", session.text()));
+  if (after > head)
+    return fail(Code::gone,
+                fmt::format("sequence {} is in the future of this session, which ends at {}: take a "
+                            "snapshot and go on from there", after, head),
+                fmt::format(R"({{"lastSequence":{}}})", head));
+  return {};
+}
+
+}  // namespace
+
+std::string write_cursor(const GenerationId& generation, std::uint64_t place) {
+  return fmt::format("{}.{}", generation.text(), place);
+}
+
+Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_view cursor) {
+  const std::size_t dot = cursor.rfind('.');
+  std::uint64_t place = 0;
+  const char* end = cursor.data() + cursor.size();
+  if (dot == std::string_view::npos || !cursor.starts_with("gen_") ||
+      std::from_chars(cursor.data() + dot + 1, end, place).ptr != end || dot + 1 == cursor.size())
+    return fail(Code::invalid_params, "cursor: not one that this runtime gave");
+  if (cursor.substr(0, dot) != generation.text())
+    return fail(Code::gone, "cursor: the store was restored since: start again without a cursor");
+  return place;
+}
+
+Result<std::string> list_sessions(store::Store& store, const ListSessions& query,
+                                  const Limits& limits, const IsStale& is_stale) {
+  TRY(check_limit(query.limit));
+  store::IndexQuery rows{.kind = "session",
+                         .session = std::nullopt,
+                         .before = std::nullopt,
+                         .parent = std::nullopt,
+                         .limit = page_size(query.limit, limits.page_turns_default, limits)};
+  if (query.cursor) {
+    TRY_ASSIGN(rows.before, read_cursor(store.generation(), *query.cursor));
+  }
+  TRY_ASSIGN(const auto entries, store.list(rows));
+  std::string out = R"({"data":[)";
+  bool any = false;
+  for (const store::IndexEntry& entry : entries) {
+    if (entry.session.text() == kSystemSession && !query.include_system.value_or(false)) continue;
+    if (any) out += ',';
+    any = true;
+    out += is_stale(entry.session) ? stale_record(entry.row.record) : entry.row.record;
+  }
+  std::optional<std::string> next;
+  if (entries.size() == rows.limit && entries.back().session_order > 1)
+    next = write_cursor(store.generation(), entries.back().session_order);
+  close_list(out, next);
+  return out + "}";
+}
+
+Result<std::string> list_events(store::Store& store, const ListEvents& query, const Limits& limits) {
+  TRY(check_limit(query.limit));
+  TRY(check_generation(store, query.generation));
+  Sequence after = query.after.value_or(0);
+  TRY(check_head(store, query.session_id, after));
+  const std::size_t wanted = page_size(query.limit, limits.page_events_default, limits);
+  std::string out = R"({"data":[)";
+  std::size_t found = 0;
+  std::size_t scanned = 0;
+  bool ended = false;
+  while (found < wanted && !ended && scanned < limits.events_scanned_max &&
+         out.size() < limits.page_bytes_max) {
+    TRY_ASSIGN(const auto page,
+               store.events(query.session_id, after, query.types ? limits.page_max : wanted - found,
+                            limits.page_bytes_max));
+    ended = page.empty();
+    for (const store::Event& stored : page) {
+      if (found == wanted) break;
+      after = stored.event.sequence;
+      ++scanned;
+      if (query.types && std::ranges::find(*query.types, stored.event.type) == query.types->end())
+        continue;
+      if (found++ > 0) out += ',';
+      write_event(out, stored.event);
+    }
+  }
+  TRY_ASSIGN(const Sequence head, store.head(query.session_id));
+  close_list(out, after < head ? std::optional(std::to_string(after)) : std::nullopt);
+  return out + fmt::format(R"(,"generation":{},"asOfSequence":{}}})", to_json(store.generation()),
+                           head);
+}
+
+Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query) {
+  TRY(check_generation(store, query.generation));
+  std::vector<store::Event> events;
+  if (query.session) {
+    TRY(check_head(store, *query.session, query.after));
+    TRY_ASSIGN(events, store.events(*query.session, query.after, query.events_max, query.bytes_max));
+  } else {
+    TRY_ASSIGN(const store::Position last, store.last_position());
+    if (query.after > last)
+      return fail(Code::gone, fmt::format("position {} is in the future of this store, which ends "
+                                          "at {}", query.after, last));
+    TRY_ASSIGN(events, store.all_events(query.after, query.events_max, query.bytes_max));
+  }
+  ports::Page page;
+  page.events.reserve(events.size());
+  for (store::Event& event : events)
+    page.events.push_back({event.position, std::move(event.event)});
+  // A page cut short by its bytes looks like the last one; asking again tells.
+  page.more = !page.events.empty();
+  return page;
+}
+
+Result<void> add_history(store::Store& store, const GetSession& query, const Limits& limits,
+                         SessionSnapshot& snapshot) {
+  TRY(check_limit(query.limit));
+  store::IndexQuery rows{.kind = "turn",
+                         .session = query.session_id,
+                         .before = std::nullopt,
+                         .parent = std::nullopt,
+                         .limit = page_size(query.limit, limits.page_turns_default, limits)};
+  if (query.cursor) {
+    TRY_ASSIGN(rows.before, read_cursor(store.generation(), *query.cursor));
+  }
+  TRY_ASSIGN(const auto entries, store.list(rows));
+  for (const store::IndexEntry& entry : entries) snapshot.history.push_back({entry.row.record});
+  if (entries.size() == rows.limit) {
+    rows.before = entries.back().row.first;
+    rows.limit = 1;
+    TRY_ASSIGN(const auto older, store.list(rows));
+    if (!older.empty()) snapshot.history_cursor = write_cursor(store.generation(), *rows.before);
+  }
+  snapshot.generation = store.generation();
+  snapshot.runtime_id = store.runtime();
+  return {};
+}
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,67 @@
+#include "policy/routing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace agentrt::policy {
+namespace {
+
+using namespace schema;
+
+const Candidate* named(const std::vector<Candidate>& candidates, const std::string& name) {
+  const auto at = std::ranges::find(candidates, name, &Candidate::name);
+  return at == candidates.end() ? nullptr : &*at;
+}
+
+RoutingNotPossible not_possible(RoutingOutcome outcome, std::string reason) {
+  outcome.routing_mode = "not_possible";
+  outcome.decision_reason = std::move(reason);
+  outcome.requires_user_override = true;
+  return {std::move(outcome)};
+}
+
+void select(RoutingOutcome& outcome, const Candidate& candidate) {
+  outcome.selected_name = candidate.name;
+  outcome.selected_provider = candidate.provider;
+  outcome.selected_model = candidate.model;
+}
+
+}  // namespace
+
+RoutingAnswer route(const RoutingQuestion& question) {
+  RoutingOutcome outcome;
+  outcome.decision_source = question.requested ? "request" : "configuration";
+  outcome.requested_model = question.requested;
+  outcome.candidate_count = question.candidates.size();
+  if (question.candidates.empty())
+    return not_possible(std::move(outcome), "no model is configured");
+
+  const std::string& wanted = question.requested ? *question.requested : question.default_name;
+  const Candidate* chosen = wanted.empty() ? nullptr : named(question.candidates, wanted);
+  if (question.requested && !chosen)
+    return not_possible(std::move(outcome), fmt::format("there is no model called {}", wanted));
+  if (!chosen) chosen = &question.candidates.front();
+  select(outcome, *chosen);
+  for (const std::string& name : question.fallback)
+    if (name != chosen->name && named(question.candidates, name))
+      outcome.fallback_chain.push_back(name);
+
+  if (question.candidates.size() == 1) {
+    outcome.routing_mode = "single_candidate";
+    outcome.decision_reason = "it is the only model available";
+    return RoutingSingleCandidate{std::move(outcome)};
+  }
+  outcome.routing_mode = "preferred";
+  outcome.decision_reason = question.requested      ? "the turn asked for it"
+                            : chosen->name == wanted ? "it is the configured default"
+                                                     : "it is the first model available";
+  return RoutingDecided{std::move(outcome)};
+}
+
+const RoutingOutcome& outcome_of(const RoutingAnswer& answer) {
+  return std::visit([](const RoutingOutcome& outcome) -> const RoutingOutcome& { return outcome; },
+                    answer);
+}
+
+}  // namespace agentrt::policy

@@ -1,0 +1,44 @@
+// ports/metrics.h: the runtime's counters. One object is made in main and passed to whoever counts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace agentrt::ports {
+
+struct Metrics {
+  using Counter = std::atomic<std::uint64_t>;
+
+  Counter core_steps{0};
+  Counter core_steps_over_limit{0};  // longer than kCoreStepLimitUs
+  Counter core_step_us_max{0};
+  Counter commands_accepted{0};
+  Counter commands_repeated{0};
+  Counter commands_refused{0};
+  Counter commands_overloaded{0};
+  Counter reports{0};
+  Counter facts_appended{0};
+  Counter commits{0};
+  Counter commit_appends{0};  // over commits: how many appends share one sync
+  Counter commit_failures{0};
+  Counter commit_us{0};
+  Counter sessions_loaded{0};
+  Counter sessions_in_memory{0};
+  Counter snapshots_stored{0};
+  Counter snapshots_repaired{0};
+  Counter subscribers{0};
+  Counter subscribers_overflowed{0};
+  Counter events_delivered{0};
+  Counter http_requests{0};
+  Counter http_connections{0};
+  Counter http_connections_refused{0};
+  Counter turns_completed{0};
+  Counter turns_failed{0};
+  Counter model_requests{0};
+  Counter model_failures{0};
+};
+
+// No step on the core may take longer: loading, long lists and large encodings run elsewhere.
+inline constexpr std::uint64_t kCoreStepLimitUs = 1'000;
+
+}  // namespace agentrt::ports

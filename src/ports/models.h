@@ -1,0 +1,66 @@
+// ports/models.h: model providers, as the engine sees them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/facts/routing.h"
+#include "schema/values.h"
+
+namespace agentrt::ports {
+
+BOOST_DEFINE_ENUM_CLASS(Role, user, assistant)
+
+struct Message {
+  Role role = Role::user;
+  std::string text;
+};
+
+struct ModelRequest {
+  ModelRequestId id;
+  std::string model_name;          // the candidate's name
+  std::uint64_t ended_requests = 0;  // of this turn, by the provider's word
+  std::string cwd;                 // the session's workspace
+  std::string instructions;        // AGENTS.md and the like
+  std::vector<Message> messages;   // oldest first; the last is what is asked now
+};
+
+struct ModelFault {
+  schema::Failure error;
+  std::optional<std::uint64_t> provider_status;
+  bool ended_by_provider = false;
+  std::optional<std::int64_t> retry_after_ms;
+};
+
+// What comes back of one request. Called on the core, in order; nothing after completed or failed.
+class ModelListener {
+ public:
+  virtual ~ModelListener() = default;
+  virtual void on_text(std::string_view text) = 0;
+  virtual void on_reasoning(std::string_view text) = 0;
+  virtual void on_completed(schema::StopReason reason, const schema::Usage& usage) = 0;
+  virtual void on_failed(const ModelFault& fault) = 0;
+};
+
+struct ModelChoice {
+  std::vector<schema::Candidate> candidates;
+  std::vector<schema::ExcludedCandidate> excluded;
+  std::string default_name;
+  std::vector<std::string> fallback;
+};
+
+class Models {
+ public:
+  virtual ~Models() = default;
+  // The models a turn that asked for `requested` could use now. Core only.
+  virtual ModelChoice choice(const std::optional<std::string>& requested) = 0;
+  // Starts the request. Core only; the listener may be called before this returns.
+  virtual void start(ModelRequest request, std::shared_ptr<ModelListener> listener) = 0;
+  // Ends the request; its listener hears nothing more. Unknown ids are ignored. Core only.
+  virtual void cancel(const ModelRequestId& request) = 0;
+};
+
+}  // namespace agentrt::ports

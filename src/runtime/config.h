@@ -1,0 +1,137 @@
+// runtime/config.h: the configuration of a runtime, as plain values, and how it is put together.
+//
+// Layers, weakest first: managed (host policy), user, workspace. A later layer wins for single
+// values; lists of rules are joined. Two things bend that rule, both towards safety: what the host
+// policy sets can be tightened but never loosened below it, and a workspace file, which came with
+// somebody's repository, can only tighten.
+//
+// Loading is strict. A file that cannot be read, a key that is not known, a value of the wrong type
+// or a feature that this version lacks is an error that names file, line and key: a rule that was
+// meant to hold is never dropped in silence.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/data_folder.h"
+#include "schema/statuses.h"
+
+namespace agentrt::runtime {
+
+// Prices in millionths of the currency per million tokens.
+struct Price {
+  std::int64_t input_micros = 0;
+  std::int64_t output_micros = 0;
+
+  bool operator==(const Price&) const = default;
+};
+
+// One candidate for routing.
+struct ModelConfig {
+  std::string name;      // what --model takes
+  std::string provider;  // script
+  std::string model;     // a script's: the file's base name
+  std::optional<std::string> base_url;
+  std::optional<std::string> api_key_env;
+  std::vector<std::string> capabilities;
+  std::optional<std::uint64_t> context_tokens;
+  std::optional<Price> cost_per_mtok;
+  std::string script;  // an absolute path
+
+  bool operator==(const ModelConfig&) const = default;
+};
+
+struct RoutingConfig {
+  std::optional<std::string> default_name;
+  std::vector<std::string> fallback;
+  // Absent: every configured model but script ones, plus what default, fallback or a turn names.
+  std::optional<std::vector<std::string>> candidates;
+
+  bool operator==(const RoutingConfig&) const = default;
+};
+
+struct PermissionConfig {
+  schema::PermissionMode mode = schema::PermissionMode::default_;
+  std::vector<std::string> allow;
+  std::vector<std::string> ask;
+  std::vector<std::string> deny;
+
+  bool operator==(const PermissionConfig&) const = default;
+};
+
+struct SandboxConfig {
+  schema::SandboxMode mode = schema::SandboxMode::workspace_write;
+  bool network = false;
+
+  bool operator==(const SandboxConfig&) const = default;
+};
+
+struct LimitConfig {
+  std::uint64_t turn_steps = 50;
+  std::uint64_t queue_turns_max = 1'000;
+  std::uint64_t model_retries_max = 3;
+
+  bool operator==(const LimitConfig&) const = default;
+};
+
+// What happens at start to turns that an earlier process left unfinished.
+BOOST_DEFINE_ENUM_CLASS(Resume, ask, auto_)
+
+struct ConfigFile {
+  std::string path;
+  std::string layer;  // managed, user, workspace
+  bool found = false;
+
+  bool operator==(const ConfigFile&) const = default;
+};
+
+struct Config {
+  std::map<std::string, ModelConfig> models;
+  RoutingConfig routing;
+  PermissionConfig permissions;
+  SandboxConfig sandbox;
+  LimitConfig limits;
+  Resume resume = Resume::ask;
+  // The laxest that the host policy lets anyone choose, where it speaks.
+  std::optional<schema::PermissionMode> managed_mode;
+  std::optional<schema::SandboxMode> managed_sandbox;
+
+  std::vector<ConfigFile> files;      // that were looked for, weakest first
+  std::vector<std::string> warnings;  // what a workspace file said that was not taken
+
+  bool operator==(const Config&) const = default;
+};
+
+inline constexpr std::string_view kManagedFile = "/etc/agentrt/managed.toml";
+inline constexpr std::string_view kWorkspaceFile = ".agentrt/config.toml";
+inline constexpr std::size_t kConfigBytesMax = 1 << 20;
+
+struct ConfigSources {
+  std::string managed{kManagedFile};  // tests name another file here; nothing else does
+  std::optional<std::string> user;    // read where it exists
+  std::optional<std::string> named;   // --config: in place of `user`, and it must exist
+  std::string workspace;              // the folder whose .agentrt/config.toml counts
+};
+
+// $XDG_CONFIG_HOME/agentrt/config.toml, else ~/.config/agentrt/config.toml; nothing without a home.
+std::optional<std::string> user_config_path(const Environment& environment);
+
+// Errors: invalid_params, with a sentence that names file, line and key.
+Result<Config> load_config(const ConfigSources& sources);
+
+// The name under which the model `script:FILE` is a candidate: FILE made absolute against `cwd`.
+// Any other name comes back as it is.
+std::string resolve_model_name(std::string_view name, const std::string& cwd);
+// The candidate that a resolved name `script:/PATH` stands for; nothing for any other name.
+std::optional<ModelConfig> script_model(std::string_view resolved_name);
+
+// Whether `a` permits nothing that `b` would not; some modes cannot be compared, and then it is no.
+bool at_most_as_lax(schema::PermissionMode a, schema::PermissionMode b);
+bool at_most_as_lax(schema::SandboxMode a, schema::SandboxMode b);
+
+}  // namespace agentrt::runtime

@@ -1,0 +1,278 @@
+#include "runtime/config_file.h"
+
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <system_error>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "schema/codec.h"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace agentrt::runtime {
+
+std::unexpected<Error> wrong_at(const std::string& path, std::size_t line, const std::string& key,
+                                const std::string& rest) {
+  const std::string place = line > 0 ? fmt::format("{}:{}", path, line) : path;
+  return fail(Code::invalid_params, fmt::format("{}: {} {}", place, key, rest));
+}
+
+namespace {
+
+std::size_t line_of(const toml::node& node) { return node.source().begin.line; }
+std::size_t line_of(const toml::key& key) { return key.source().begin.line; }
+
+// One [section] of a file. take() reads a key and marks it known; finish() refuses the rest.
+class Section {
+ public:
+  Section(const toml::table& table, std::string name, const std::string& path)
+      : table_(table), name_(std::move(name)), path_(path) {}
+
+  const toml::node* node(std::string_view key) {
+    known_.insert(std::string(key));
+    return table_.get(key);
+  }
+
+  template <class T>
+  Result<void> take(std::string_view key, std::optional<Given<T>>& out) {
+    const toml::node* found = node(key);
+    if (found == nullptr) return {};
+    TRY_ASSIGN(T value, read<T>(key, *found));
+    out = Given<T>{std::move(value), line_of(*found)};
+    return {};
+  }
+
+  template <class T>
+  Result<std::optional<T>> value(std::string_view key) {
+    std::optional<Given<T>> given;
+    TRY(take(key, given));
+    if (!given) return std::nullopt;
+    return std::move(given->value);
+  }
+
+  Result<void> finish() const {
+    for (const auto& [key, unused] : table_)
+      if (!known_.contains(std::string(key.str())))
+        return wrong_at(path_, line_of(key), full(key.str()),
+                        "is not a known key; docs/configuration.md lists them.");
+    return {};
+  }
+
+  std::unexpected<Error> wrong(std::string_view key, const toml::node& found,
+                               const std::string& rest) const {
+    return wrong_at(path_, line_of(found), full(key), rest);
+  }
+
+ private:
+  std::string full(std::string_view key) const { return fmt::format("{}.{}", name_, key); }
+
+  template <class T>
+  Result<T> read(std::string_view key, const toml::node& found) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      if (const auto* value = found.as_boolean()) return value->get();
+      return wrong(key, found, "must be true or false.");
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (const auto* value = found.as_string(); value && !value->get().empty())
+        return value->get();
+      return wrong(key, found, "must be a text that is not empty.");
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+      if (const auto* value = found.as_integer(); value && value->get() >= 0)
+        return static_cast<std::uint64_t>(value->get());
+      return wrong(key, found, "must be a whole number, 0 or more.");
+    } else if constexpr (std::is_enum_v<T>) {
+      return read_word<T>(key, found);
+    } else {
+      return read_texts(key, found);
+    }
+  }
+
+  template <class T>
+  Result<T> read_word(std::string_view key, const toml::node& found) const {
+    if (const auto* value = found.as_string())
+      if (const auto word = schema::enum_of<T>(value->get())) return *word;
+    std::string words;
+    boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>([&](auto d) {
+      words +=
+          fmt::format("{}\"{}\"", words.empty() ? "" : ", ", schema::codec::enum_wire_name(d.name));
+    });
+    return wrong(key, found, fmt::format("must be one of {}.", words));
+  }
+
+  Result<std::vector<std::string>> read_texts(std::string_view key, const toml::node& found) const {
+    const toml::array* array = found.as_array();
+    if (array == nullptr) return wrong(key, found, "must be a list of texts.");
+    std::vector<std::string> texts;
+    for (const toml::node& element : *array) {
+      const auto* text = element.as_string();
+      if (text == nullptr || text->get().empty())
+        return wrong(key, element, "must be a list of texts, none of them empty.");
+      texts.push_back(text->get());
+    }
+    return texts;
+  }
+
+  const toml::table& table_;
+  std::string name_;
+  const std::string& path_;
+  std::set<std::string> known_;
+};
+
+Result<std::int64_t> read_price(Section& section, std::string_view key) {
+  const toml::node* found = section.node(key);
+  if (found == nullptr) return 0;
+  const std::optional<double> amount = found->value<double>();
+  constexpr double kAmountMax = 1'000'000'000.0;
+  if (!amount || !std::isfinite(*amount) || *amount < 0 || *amount > kAmountMax)
+    return section.wrong(key, *found, "must be a price, 0 or more.");
+  return static_cast<std::int64_t>(std::llround(*amount * 1'000'000.0));
+}
+
+Result<ModelConfig> read_model(const toml::table& table, const std::string& name,
+                               const std::string& path) {
+  const std::string section_name = "models." + name;
+  Section section(table, section_name, path);
+  ModelConfig model;
+  model.name = name;
+  TRY_ASSIGN(auto provider, section.value<std::string>("provider"));
+  TRY_ASSIGN(auto model_id, section.value<std::string>("model"));
+  TRY_ASSIGN(model.base_url, section.value<std::string>("base_url"));
+  TRY_ASSIGN(model.api_key_env, section.value<std::string>("api_key_env"));
+  TRY_ASSIGN(auto capabilities, section.value<std::vector<std::string>>("capabilities"));
+  TRY_ASSIGN(model.context_tokens, section.value<std::uint64_t>("context_tokens"));
+  TRY_ASSIGN(auto script, section.value<std::string>("script"));
+  if (const toml::node* cost = section.node("cost_per_mtok")) {
+    const toml::table* prices = cost->as_table();
+    if (prices == nullptr)
+      return section.wrong("cost_per_mtok", *cost, "must be a table {input = …, output = …}.");
+    Section price_section(*prices, section_name + ".cost_per_mtok", path);
+    Price price;
+    TRY_ASSIGN(price.input_micros, read_price(price_section, "input"));
+    TRY_ASSIGN(price.output_micros, read_price(price_section, "output"));
+    TRY(price_section.finish());
+    model.cost_per_mtok = price;
+  }
+  TRY(section.finish());
+  const std::size_t line = line_of(table);
+  if (!provider) return wrong_at(path, line, section_name + ".provider", "is missing.");
+  model.provider = *provider;
+  model.capabilities = capabilities.value_or(std::vector<std::string>{});
+  if (model.provider == "script") {
+    if (!script)
+      return wrong_at(path, line, section_name + ".script", "is missing: the file to play.");
+    const std::filesystem::path file(*script);
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    model.script = (file.is_absolute() ? file : folder / file).lexically_normal().string();
+    model.model = model_id.value_or(file.filename().string());
+  } else {
+    if (script)
+      return wrong_at(path, line, section_name + ".script", "is for the provider \"script\" only.");
+    if (!model_id) return wrong_at(path, line, section_name + ".model", "is missing.");
+    model.model = *model_id;
+  }
+  return model;
+}
+
+Result<void> read_models(const toml::table& table, ConfigLayer& layer) {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const toml::table* model = node.as_table();
+    if (model == nullptr)
+      return wrong_at(layer.path, line_of(key), "models." + name, "must be a section of its own.");
+    if (name.starts_with("script:"))
+      return wrong_at(layer.path, line_of(key), "models." + name,
+                      "cannot be a name: script:FILE already stands for that file.");
+    TRY_ASSIGN(ModelConfig read, read_model(*model, name, layer.path));
+    layer.models.emplace(name, Given<ModelConfig>{std::move(read), line_of(*model)});
+  }
+  return {};
+}
+
+Result<void> read_section(const std::string& name, const toml::table& table, ConfigLayer& layer) {
+  if (name == "models") return read_models(table, layer);
+  Section section(table, name, layer.path);
+  if (name == "routing") {
+    TRY(section.take("default", layer.routing_default));
+    TRY(section.take("fallback", layer.routing_fallback));
+    TRY(section.take("candidates", layer.routing_candidates));
+  } else if (name == "permissions") {
+    TRY(section.take("mode", layer.mode));
+    TRY(section.take("allow", layer.allow));
+    TRY(section.take("ask", layer.ask));
+    TRY(section.take("deny", layer.deny));
+  } else if (name == "sandbox") {
+    TRY(section.take("mode", layer.sandbox));
+    TRY(section.take("network", layer.network));
+  } else if (name == "limits") {
+    TRY(section.take("turn_steps", layer.turn_steps));
+    TRY(section.take("queue_turns_max", layer.queue_turns_max));
+    TRY(section.take("model_retries_max", layer.model_retries_max));
+    if (const toml::node* cost = section.node("session_cost"))
+      layer.beyond.push_back({"limits.session_cost", line_of(*cost)});
+  } else {
+    TRY(section.take("resume", layer.resume));
+  }
+  return section.finish();
+}
+
+Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
+  static const std::set<std::string> kSections = {"models",  "routing", "permissions",
+                                                  "sandbox", "limits",  "runtime"};
+  ConfigLayer layer;
+  layer.path = path;
+  for (const auto& [key, node] : root) {
+    const std::string name(key.str());
+    if (name == "hooks" || name == "mcp_servers") {
+      layer.beyond.push_back({name, line_of(key)});
+      continue;
+    }
+    if (!kSections.contains(name))
+      return wrong_at(path, line_of(key), name,
+                      "is not a known section; docs/configuration.md lists them.");
+    const toml::table* table = node.as_table();
+    if (table == nullptr)
+      return wrong_at(path, line_of(key), name, fmt::format("must be a section: [{}].", name));
+    TRY(read_section(name, *table, layer));
+  }
+  return layer;
+}
+
+}  // namespace
+
+Result<ConfigLayer> read_config_text(const std::string& text, const std::string& path) {
+  const toml::parse_result parsed = toml::parse(text, path);
+  if (!parsed) {
+    const auto& error = parsed.error();
+    return wrong_at(path, error.source().begin.line,
+                    "is not valid TOML:", fmt::format("{}.", error.description()));
+  }
+  return read_table(parsed.table(), path);
+}
+
+Result<std::optional<ConfigLayer>> read_config_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
+  if (error) return wrong_at(path, 0, "cannot be read:", error.message() + ".");
+  if (!std::filesystem::is_regular_file(status)) return wrong_at(path, 0, "is not", "a file.");
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
+  std::string text(kConfigBytesMax + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return wrong_at(path, 0, "cannot be read:", "the disk failed.");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kConfigBytesMax)
+    return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
+  TRY_ASSIGN(ConfigLayer layer, read_config_text(text, path));
+  return layer;
+}
+
+}  // namespace agentrt::runtime

@@ -1,0 +1,58 @@
+// runtime/config_file.h: one configuration file, read and checked, before it meets the others.
+//
+// Reading judges the form only: the keys there are, their types, their words. What a layer may say
+// and which layer wins is runtime/config.cc's business, so every value keeps the line it stands on.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/config.h"
+
+namespace agentrt::runtime {
+
+template <class T>
+struct Given {
+  T value;
+  std::size_t line = 0;
+};
+
+// A key that the configuration format knows and this version cannot honour.
+struct Beyond {
+  std::string key;
+  std::size_t line = 0;
+};
+
+struct ConfigLayer {
+  std::string path;
+  std::map<std::string, Given<ModelConfig>> models;
+  std::optional<Given<std::string>> routing_default;
+  std::optional<Given<std::vector<std::string>>> routing_fallback;
+  std::optional<Given<std::vector<std::string>>> routing_candidates;
+  std::optional<Given<schema::PermissionMode>> mode;
+  std::optional<Given<std::vector<std::string>>> allow;
+  std::optional<Given<std::vector<std::string>>> ask;
+  std::optional<Given<std::vector<std::string>>> deny;
+  std::optional<Given<schema::SandboxMode>> sandbox;
+  std::optional<Given<bool>> network;
+  std::optional<Given<std::uint64_t>> turn_steps;
+  std::optional<Given<std::uint64_t>> queue_turns_max;
+  std::optional<Given<std::uint64_t>> model_retries_max;
+  std::optional<Given<Resume>> resume;
+  std::vector<Beyond> beyond;  // hooks, mcp_servers, limits.session_cost
+};
+
+// invalid_params at a place in a file: "FILE:LINE: KEY REST".
+std::unexpected<Error> wrong_at(const std::string& path, std::size_t line, const std::string& key,
+                                const std::string& rest);
+
+// The layer, or nothing when there is no such file.
+Result<std::optional<ConfigLayer>> read_config_file(const std::string& path);
+// The same from text that stands for the file at `path`.
+Result<ConfigLayer> read_config_text(const std::string& text, const std::string& path);
+
+}  // namespace agentrt::runtime

@@ -1,0 +1,89 @@
+// runtime/core_loop.h: the core's thread, and the threads that may block.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "ports/loop.h"
+#include "ports/metrics.h"
+
+namespace agentrt::runtime {
+
+// Runs posted steps one after the other on a thread of its own, and counts those that take longer
+// than ports::kCoreStepLimitUs.
+class CoreLoop final : public ports::Loop {
+ public:
+  explicit CoreLoop(ports::Metrics& metrics) : metrics_(metrics) {}
+  ~CoreLoop() override { stop(); }
+
+  void start();
+  // Runs no further step; what was posted and not run is dropped.
+  void stop();
+
+  void post(ports::Step step) override;
+  Timestamp now() const override;
+  TimerId after(std::int64_t delay_ms, ports::Step step) override;
+  void cancel(TimerId timer) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timers = std::multimap<Clock::time_point, std::pair<TimerId, ports::Step>>;
+
+  void run();
+  void run_step(ports::Step& step);
+  void run_due_timers();
+
+  ports::Metrics& metrics_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<ports::Step> posted_;  // under mutex_
+  bool stopping_ = false;            // under mutex_
+  Timers timers_;                    // core only, as are the members below
+  std::unordered_map<TimerId, Timers::iterator> timer_of_;
+  TimerId last_timer_ = 0;
+  std::thread thread_;
+};
+
+// A bounded queue of blocking tasks and the threads that run them. One thread keeps their order.
+class ThreadWorker final : public ports::Worker {
+ public:
+  ThreadWorker(std::size_t threads, std::size_t queue_max);
+  ~ThreadWorker() override { stop(); }
+
+  [[nodiscard]] bool run(ports::Step task) override;
+  // Finishes what is running, drops what waits, and joins.
+  void stop();
+
+ private:
+  void work();
+
+  const std::size_t queue_max_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<ports::Step> tasks_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Random numbers from the kernel's generator.
+class SystemEntropy final : public ports::Entropy {
+ public:
+  std::uint64_t draw() override;
+
+ private:
+  static constexpr std::size_t kBuffered = 64;
+  std::array<std::uint64_t, kBuffered> buffer_{};
+  std::size_t left_ = 0;
+};
+
+// `count` random bytes; any thread.
+std::string random_bytes(std::size_t count);
+
+}  // namespace agentrt::runtime

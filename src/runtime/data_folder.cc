@@ -1,0 +1,226 @@
+#include "runtime/data_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "schema/codec.h"
+
+namespace agentrt::runtime {
+namespace {
+
+constexpr std::size_t kOwnerBytesMax = 16 * 1024;
+
+// owner.json as it stands on disk.
+struct OwnerFile {
+  std::int64_t pid = 0;
+  std::optional<std::string> url;
+  std::string socket;
+  std::optional<Timestamp> started_at;
+};
+BOOST_DESCRIBE_STRUCT(OwnerFile, (), (pid, url, socket, started_at))
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+Result<void> write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0)
+      return fail(errno == ENOSPC ? Code::storage_full : Code::unavailable, reason(errno));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Owner read_owner_file(const std::string& data) {
+  Owner owner;
+  owner.socket = socket_path(data);
+  const Descriptor file(::open(owner_path(data).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.get() < 0) return owner;
+  std::string text(kOwnerBytesMax, '\0');
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  OwnerFile stored;
+  if (!schema::check_json(text) || !schema::from_json(text, stored, schema::Unknown::ignore))
+    return owner;
+  owner.pid = stored.pid;
+  owner.url = std::move(stored.url);
+  owner.started_at = stored.started_at;
+  return owner;
+}
+
+Error owned_by_another(const std::string& data) {
+  const Owner owner = read_owner_file(data);
+  std::string details = fmt::format(R"({{"pid":{},"data":)", owner.pid);
+  schema::write_string(details, data);
+  if (owner.url) {
+    details += R"(,"url":)";
+    schema::write_string(details, *owner.url);
+  }
+  details += '}';
+  const std::string who =
+      owner.pid > 0 ? fmt::format("process {}", owner.pid) : std::string("another process");
+  const std::string where = owner.url ? fmt::format(", which listens on {}", *owner.url) : "";
+  return Error{Code::conflict,
+               fmt::format("The data folder {} belongs to {}{}; use that one, stop it, or choose "
+                           "another folder with --data.",
+                           data, who, where),
+               std::move(details)};
+}
+
+Result<void> make_folder(const std::string& data) {
+  std::error_code error;
+  const std::filesystem::path path(data);
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (::mkdir(data.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail(Code::unavailable,
+                fmt::format("The data folder {} cannot be made: {}.", data, reason(errno)));
+  struct stat found{};
+  if (::stat(data.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+    return fail(Code::unavailable,
+                fmt::format("{} is not a folder; choose another with --data.", data));
+  if (found.st_uid != ::geteuid())
+    return fail(Code::unavailable,
+                fmt::format("The data folder {} belongs to another user; choose another with "
+                            "--data.",
+                            data));
+  if ((found.st_mode & 077) != 0 && ::chmod(data.c_str(), 0700) != 0)
+    return fail(Code::unavailable, fmt::format("The data folder {} is open to other users and its "
+                                               "mode cannot be changed: {}.",
+                                               data, reason(errno)));
+  return {};
+}
+
+}  // namespace
+
+Environment process_environment() {
+  return [](std::string_view name) -> std::optional<std::string> {
+    const char* value = std::getenv(std::string(name).c_str());
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return std::string(value);
+  };
+}
+
+Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
+                                        const Environment& environment) {
+  std::filesystem::path chosen;
+  if (flag && !flag->empty()) {
+    chosen = *flag;
+  } else if (const auto home = environment("AGENTRT_HOME")) {
+    chosen = *home;
+  } else if (const auto data_home = environment("XDG_DATA_HOME")) {
+    chosen = std::filesystem::path(*data_home) / "agentrt";
+  } else if (const auto user_home = environment("HOME")) {
+    chosen = std::filesystem::path(*user_home) / ".local" / "share" / "agentrt";
+  } else {
+    return fail(Code::invalid_params,
+                "No data folder is known: give --data DIR, or set AGENTRT_HOME or HOME.");
+  }
+  std::error_code error;
+  std::filesystem::path absolute = std::filesystem::absolute(chosen, error).lexically_normal();
+  if (error)
+    return fail(Code::invalid_params,
+                fmt::format("The data folder {} cannot be found from here: {}.", chosen.string(),
+                            error.message()));
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  return absolute.string();
+}
+
+std::string lock_path(const std::string& data) { return data + "/lock"; }
+std::string owner_path(const std::string& data) { return data + "/owner.json"; }
+std::string socket_path(const std::string& data) { return data + "/agentrt.sock"; }
+std::string token_path(const std::string& data) { return data + "/token"; }
+std::string store_path(const std::string& data) { return data + "/agentrt.db"; }
+
+Result<std::optional<Owner>> read_owner(const std::string& data) {
+  const Descriptor lock(::open(lock_path(data).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (lock.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return fail(Code::unavailable,
+                fmt::format("The data folder {} cannot be read: {}.", data, reason(errno)));
+  }
+  // A shared lock passes beside other askers and fails only against the owner's exclusive one.
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+  if (errno != EWOULDBLOCK)
+    return fail(
+        Code::unavailable,
+        fmt::format("The lock of the data folder {} cannot be tested: {}.", data, reason(errno)));
+  return read_owner_file(data);
+}
+
+Result<DataFolder> DataFolder::take(const std::string& data) {
+  TRY(make_folder(data));
+  Descriptor lock(::open(lock_path(data).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (lock.get() < 0)
+    return fail(Code::unavailable,
+                fmt::format("The data folder {} is not writable: {}.", data, reason(errno)));
+  for (int attempt = 1; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (errno != EWOULDBLOCK)
+      return fail(Code::unavailable,
+                  fmt::format("The data folder {} cannot be locked: {}.", data, reason(errno)));
+    if (attempt == kTakeAttemptsMax) return std::unexpected(owned_by_another(data));
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTakePauseMs));
+  }
+  ::unlink(owner_path(data).c_str());  // of a process that ended without cleaning up
+  return DataFolder(data, lock.release());
+}
+
+DataFolder::DataFolder(DataFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+DataFolder::~DataFolder() {
+  if (lock_ < 0) return;
+  ::unlink(owner_path(path_).c_str());
+  ::unlink(socket_path(path_).c_str());
+  ::close(lock_);
+}
+
+Result<void> DataFolder::announce(const std::optional<std::string>& url, Timestamp now) const {
+  const OwnerFile owner{::getpid(), url, socket_path(path_), now};
+  const std::string text = schema::to_json(owner) + "\n";
+  const std::string fresh = owner_path(path_) + ".new";
+  ::unlink(fresh.c_str());
+  const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.get() < 0)
+    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", fresh, reason(errno)));
+  if (auto written = write_all(file.get(), text); !written) {
+    ::unlink(fresh.c_str());
+    return fail(written.error().code,
+                fmt::format("{} cannot be written: {}.", fresh, written.error().message));
+  }
+  if (::rename(fresh.c_str(), owner_path(path_).c_str()) != 0)
+    return fail(Code::unavailable,
+                fmt::format("{} cannot be put in place: {}.", fresh, reason(errno)));
+  return {};
+}
+
+}  // namespace agentrt::runtime

@@ -1,0 +1,90 @@
+// schema/commands/sessions.h: commands that make, change and read sessions.
+#pragma once
+
+#include "schema/command.h"
+#include "schema/snapshots.h"
+
+namespace agentrt::schema {
+
+// The reply to both commands that write a session.
+struct SessionReply {
+  SessionId session_id;
+  std::optional<std::string> title;
+  std::string cwd;
+  bool archived = false;
+  Sequence sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(SessionReply, (), (session_id, title, cwd, archived, sequence))
+
+struct CreateSession {
+  static constexpr CommandTraits kTraits{"create_session", TokenScope::submit, Effect::mutates};
+  using Reply = SessionReply;
+  std::optional<SessionId> session_id;
+  std::optional<std::string> title;
+  std::optional<std::string> cwd;
+  std::optional<std::vector<std::string>> additional_roots;
+  std::optional<Json> metadata;
+  std::optional<std::string> idempotency_key;
+
+  bool operator==(const CreateSession&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CreateSession, (),
+                      (session_id, title, cwd, additional_roots, metadata, idempotency_key))
+
+struct UpdateSession {
+  static constexpr CommandTraits kTraits{"update_session", TokenScope::submit, Effect::mutates};
+  using Reply = SessionReply;
+  SessionId session_id;
+  std::optional<std::string> title;
+  std::optional<Json> metadata;
+  std::optional<bool> archived;
+  std::optional<std::string> idempotency_key;
+
+  bool operator==(const UpdateSession&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(UpdateSession, (), (session_id, title, metadata, archived, idempotency_key))
+
+struct ListSessions {
+  static constexpr CommandTraits kTraits{"list_sessions", TokenScope::read, Effect::reads};
+  std::optional<std::uint64_t> limit;
+  std::optional<std::string> cursor;
+  std::optional<bool> include_system;
+
+  bool operator==(const ListSessions&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ListSessions, (), (limit, cursor, include_system))
+
+struct GetSession {
+  static constexpr CommandTraits kTraits{"get_session", TokenScope::read, Effect::reads};
+  using Reply = SessionSnapshot;
+  SessionId session_id;
+  std::optional<std::string> cursor;
+  std::optional<std::uint64_t> limit;
+
+  bool operator==(const GetSession&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(GetSession, (), (session_id, cursor, limit))
+
+struct GetThreadRead {
+  static constexpr CommandTraits kTraits{"get_thread_read", TokenScope::read, Effect::reads};
+  using Reply = ThreadRead;
+  SessionId session_id;
+  ThreadId thread_id;
+
+  bool operator==(const GetThreadRead&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(GetThreadRead, (), (session_id, thread_id))
+
+struct ListEvents {
+  static constexpr CommandTraits kTraits{"list_events", TokenScope::read, Effect::reads};
+  SessionId session_id;
+  std::optional<Sequence> after;
+  std::optional<std::uint64_t> limit;
+  std::optional<std::vector<std::string>> types;
+  std::optional<GenerationId> generation;
+
+  bool operator==(const ListEvents&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ListEvents, (), (session_id, after, limit, types, generation))
+
+}  // namespace agentrt::schema

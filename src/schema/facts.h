@@ -1,0 +1,71 @@
+// schema/facts.h: every fact this build can write, and what a fact is.
+//
+// A Draft is what a decision makes: a payload in its scope. Appending gives it a place in the
+// session's stream and an instant; then it is a Fact. To add a fact type, declare its payload in
+// facts/ and name it in the list below; codec, schema and dispatch follow from that.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "schema/facts/context.h"
+#include "schema/facts/item.h"
+#include "schema/facts/model.h"
+#include "schema/facts/routing.h"
+#include "schema/facts/runtime.h"
+#include "schema/facts/session.h"
+#include "schema/facts/task.h"
+#include "schema/facts/turn.h"
+
+namespace agentrt::schema {
+
+// A fact type that this build does not know: kept as it is, folded into nothing.
+struct UnknownPayload {
+  std::string type;
+
+  bool operator==(const UnknownPayload&) const = default;
+};
+
+using Payload = std::variant<
+    UnknownPayload, SessionCreated, SessionUpdated, ThreadStarted, ThreadUpdated, TurnSubmitted,
+    TurnStarted, TurnCompleted, TurnFailed, QueueChanged, RunStatus, TaskCreated, TaskStarted,
+    TaskBlocked, TaskResumed, TaskCancelled, TaskFailed, TaskCompleted, TaskAttemptStarted,
+    TaskAttemptCompleted, TaskAttemptFailed, ModelRequested, ModelDelta, ModelCompleted,
+    ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved, ToolCatalogResolved,
+    HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved, RoutingCandidatesResolved,
+    RoutingDecided, RoutingSingleCandidate, RoutingNotPossible, ItemStarted, ItemUpdated,
+    ItemCompleted, SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError>;
+
+struct Draft {
+  template <class P>
+  Draft(const typename P::Scope& scope, P fact) : ids(scope.ids()), payload(std::move(fact)) {}
+
+  Ids ids;
+  Payload payload;
+
+  bool operator==(const Draft&) const = default;
+};
+
+struct Fact {
+  Sequence sequence = 0;
+  Timestamp at;
+  Ids ids;
+  Payload payload;
+
+  bool operator==(const Fact&) const = default;
+};
+
+std::string_view type_of(const Payload& payload);
+
+// The payload's JSON object.
+void write_payload(std::string& out, const Payload& payload);
+
+// Reads a stored payload; a type that this build does not know becomes an UnknownPayload.
+Result<Payload> read_payload(std::string_view type, std::string_view text);
+
+// The types this build knows, in the order of the list above.
+const std::vector<std::string_view>& known_types();
+
+}  // namespace agentrt::schema

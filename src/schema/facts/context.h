@@ -1,0 +1,68 @@
+// schema/facts/context.h: what a turn was given to work with: context, tools, history.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+struct ContextRef {
+  std::string ref;  // file:PATH
+  std::optional<std::string> digest;
+  std::optional<std::uint64_t> size;
+  std::optional<std::string> reason;  // why it was left out or is missing
+
+  bool operator==(const ContextRef&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ContextRef, (), (ref, digest, size, reason))
+
+struct ContextResolved {
+  static constexpr std::string_view kType = "context.resolved";
+  using Scope = TurnScope;
+  std::string cwd;
+  std::vector<ContextRef> instruction_refs;
+  std::vector<ContextRef> workspace_refs;
+  std::vector<ContextRef> memory_refs;
+  std::vector<ContextRef> omitted;
+  std::vector<ContextRef> missing;
+
+  bool operator==(const ContextResolved&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ContextResolved, (),
+                      (cwd, instruction_refs, workspace_refs, memory_refs, omitted, missing))
+
+struct ToolCatalogResolved {
+  static constexpr std::string_view kType = "tool.catalog.resolved";
+  using Scope = TurnScope;
+  std::vector<Json> tools;
+
+  bool operator==(const ToolCatalogResolved&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ToolCatalogResolved, (), (tools))
+
+// Earlier turns of the thread were read from the log for this turn.
+struct HistoryWindowLoaded {
+  static constexpr std::string_view kType = "history.window.loaded";
+  using Scope = ThreadScope;
+  std::uint64_t turns = 0;
+  std::uint64_t omitted = 0;  // earlier turns that did not fit
+  Sequence from_sequence = 0;
+  Sequence to_sequence = 0;
+
+  bool operator==(const HistoryWindowLoaded&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HistoryWindowLoaded, (), (turns, omitted, from_sequence, to_sequence))
+
+// After a restart the thread's state was derived from the log again and its turn goes on.
+struct HistoryReconstructed {
+  static constexpr std::string_view kType = "history.reconstructed";
+  using Scope = ThreadScope;
+  TurnId turn_id;
+  Sequence as_of_sequence = 0;
+  std::string source;  // log
+
+  bool operator==(const HistoryReconstructed&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HistoryReconstructed, (), (turn_id, as_of_sequence, source))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,44 @@
+// schema/facts/item.h: the projection a simple client can live on: one item per message or
+// reasoning block, with a beginning and an end.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+struct ItemStarted {
+  static constexpr std::string_view kType = "item.started";
+  using Scope = StepScope;
+  ItemKind kind = ItemKind::agent_message;
+
+  bool operator==(const ItemStarted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ItemStarted, (), (kind))
+
+// Text that came since the item's last fact.
+struct ItemUpdated {
+  static constexpr std::string_view kType = "item.updated";
+  using Scope = StepScope;
+  ItemKind kind = ItemKind::agent_message;
+  std::uint64_t text_bytes = 0;  // so far; the text itself is in the deltas and the closing fact
+
+  bool operator==(const ItemUpdated&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ItemUpdated, (), (kind, text_bytes))
+
+struct ItemCompleted {
+  static constexpr std::string_view kType = "item.completed";
+  using Scope = StepScope;
+  ItemKind kind = ItemKind::agent_message;
+  Status status = Status::completed;  // failed or cancelled when it was cut off
+  std::optional<std::string> text;
+  std::optional<std::string> preview;
+  std::optional<std::string> output_ref;
+  std::optional<Failure> error;
+
+  bool operator==(const ItemCompleted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ItemCompleted, (), (kind, status, text, preview, output_ref, error))
+
+}  // namespace agentrt::schema

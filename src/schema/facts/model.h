@@ -1,0 +1,101 @@
+// schema/facts/model.h: requests to a model, what it streamed, and how each ended.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+// The intent: stored before the provider is called.
+struct ModelRequested {
+  static constexpr std::string_view kType = "model.requested";
+  using Scope = ModelScope;
+  std::string provider;
+  std::string model;
+  std::string model_name;    // the candidate's name in the configuration
+  std::string request_ref;   // log:N, the turn.submitted whose input is asked about
+  std::uint64_t number = 1;  // of this turn's requests, from 1
+  BootId boot_id;
+
+  bool operator==(const ModelRequested&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelRequested, (),
+                      (provider, model, model_name, request_ref, number, boot_id))
+
+struct ModelDelta {
+  static constexpr std::string_view kType = "model.delta";
+  using Scope = ModelScope;
+  std::string text;
+
+  bool operator==(const ModelDelta&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelDelta, (), (text))
+
+// `text` is whole, or it is absent and output_ref names the facts whose deltas add up to it.
+struct ModelCompleted {
+  static constexpr std::string_view kType = "model.completed";
+  using Scope = ModelScope;
+  std::optional<std::string> text;
+  std::optional<std::string> preview;
+  std::optional<std::string> output_ref;  // log:FIRST-LAST
+  std::vector<Json> tool_calls;
+  StopReason stop_reason = StopReason::end_turn;
+  Usage usage;
+  std::string provider;
+  std::string model;
+  std::int64_t duration_ms = 0;
+
+  bool operator==(const ModelCompleted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelCompleted, (),
+                      (text, preview, output_ref, tool_calls, stop_reason, usage, provider, model,
+                       duration_ms))
+
+// Told when the same turn will ask again; absent when it will not.
+struct ModelRetry {
+  std::uint64_t number = 1;  // of the retries in a row, from 1
+  std::int64_t after_ms = 0;
+  Timestamp at;
+
+  bool operator==(const ModelRetry&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelRetry, (), (number, after_ms, at))
+
+struct ModelFailed {
+  static constexpr std::string_view kType = "model.failed";
+  using Scope = ModelScope;
+  Failure error;
+  std::optional<std::uint64_t> provider_status;  // the provider's own word, e.g. 429
+  bool ended_by_provider = false;                // false when we, or a crash, ended it
+  std::optional<ModelRetry> retry;
+  std::string provider;
+  std::string model;
+  std::int64_t duration_ms = 0;
+
+  bool operator==(const ModelFailed&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelFailed, (),
+                      (error, provider_status, ended_by_provider, retry, provider, model,
+                       duration_ms))
+
+struct ReasoningDelta {
+  static constexpr std::string_view kType = "reasoning.delta";
+  using Scope = ModelScope;
+  std::string text;
+
+  bool operator==(const ReasoningDelta&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ReasoningDelta, (), (text))
+
+struct ReasoningSummary {
+  static constexpr std::string_view kType = "reasoning.summary";
+  using Scope = ModelScope;
+  std::optional<std::string> text;
+  std::optional<std::string> preview;
+  std::optional<std::string> output_ref;
+
+  bool operator==(const ReasoningSummary&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ReasoningSummary, (), (text, preview, output_ref))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,51 @@
+// schema/facts/runtime.h: what the runtime says about itself: snapshots, repairs, warnings.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+// A snapshot of the session was stored in the same commit.
+struct SnapshotUpdated {
+  static constexpr std::string_view kType = "snapshot.updated";
+  using Scope = SessionScope;
+  Sequence as_of_sequence = 0;
+  std::uint64_t fold_version = 0;
+
+  bool operator==(const SnapshotUpdated&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SnapshotUpdated, (), (as_of_sequence, fold_version))
+
+// The stored snapshot could not be used and the session was derived from the log instead.
+struct SnapshotRepaired {
+  static constexpr std::string_view kType = "snapshot.repaired";
+  using Scope = SessionScope;
+  Sequence as_of_sequence = 0;
+  std::string reason;  // fold_version, damaged
+
+  bool operator==(const SnapshotRepaired&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SnapshotRepaired, (), (as_of_sequence, reason))
+
+struct RuntimeWarning {
+  static constexpr std::string_view kType = "runtime.warning";
+  using Scope = SessionScope;
+  std::string code;
+  std::string message;
+
+  bool operator==(const RuntimeWarning&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RuntimeWarning, (), (code, message))
+
+struct RuntimeError {
+  static constexpr std::string_view kType = "runtime.error";
+  using Scope = SessionScope;
+  std::string code;
+  std::string message;
+
+  bool operator==(const RuntimeError&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RuntimeError, (), (code, message))
+
+}  // namespace agentrt::schema

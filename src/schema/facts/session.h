@@ -1,0 +1,56 @@
+// schema/facts/session.h: the life of a session and of its threads.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+struct SessionCreated {
+  static constexpr std::string_view kType = "session.created";
+  using Scope = SessionScope;
+  std::optional<std::string> title;
+  std::string cwd;  // the workspace, fixed for the session's life
+  std::optional<std::vector<std::string>> additional_roots;
+  std::optional<Json> metadata;
+  std::optional<std::string> params_hash;  // of the create_session that chose the id
+
+  bool operator==(const SessionCreated&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SessionCreated, (), (title, cwd, additional_roots, metadata, params_hash))
+
+// Only what changed is present.
+struct SessionUpdated {
+  static constexpr std::string_view kType = "session.updated";
+  using Scope = SessionScope;
+  std::optional<std::string> title;
+  std::optional<Json> metadata;
+  std::optional<bool> archived;
+
+  bool operator==(const SessionUpdated&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SessionUpdated, (), (title, metadata, archived))
+
+struct ThreadStarted {
+  static constexpr std::string_view kType = "thread.started";
+  using Scope = ThreadScope;
+  Status status = Status::idle;
+
+  bool operator==(const ThreadStarted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ThreadStarted, (), (status))
+
+// The thread stopped or went on for a reason that is not a turn's own.
+struct ThreadUpdated {
+  static constexpr std::string_view kType = "thread.updated";
+  using Scope = ThreadScope;
+  Status status = Status::idle;
+  std::optional<std::string> reason;  // restart, resumed
+  std::optional<bool> resumable;
+  std::optional<BootId> boot_id;  // of the runtime that took the thread's turn up again
+
+  bool operator==(const ThreadUpdated&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ThreadUpdated, (), (status, reason, resumable, boot_id))
+
+}  // namespace agentrt::schema

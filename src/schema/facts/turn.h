@@ -1,0 +1,85 @@
+// schema/facts/turn.h: the life of a turn, the queue it may wait in, and its status line.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+struct TurnSubmitted {
+  static constexpr std::string_view kType = "turn.submitted";
+  using Scope = TurnScope;
+  Status status = Status::accepted;  // accepted or queued
+  std::vector<InputPart> input;
+  std::string source;  // user
+  TurnOptions options;
+  std::optional<Json> metadata;
+  std::optional<std::uint64_t> position;   // in the queue, from 1
+  std::optional<std::string> params_hash;  // of the submit that chose the id
+
+  bool operator==(const TurnSubmitted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnSubmitted, (),
+                      (status, input, source, options, metadata, position, params_hash))
+
+struct TurnStarted {
+  static constexpr std::string_view kType = "turn.started";
+  using Scope = TurnScope;
+  Status status = Status::running;
+  BootId boot_id;  // of the runtime that set out to run it
+
+  bool operator==(const TurnStarted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnStarted, (), (status, boot_id))
+
+struct TurnCompleted {
+  static constexpr std::string_view kType = "turn.completed";
+  using Scope = TurnScope;
+  Status status = Status::completed;
+  StopReason stop_reason = StopReason::end_turn;
+  Usage usage;
+  std::int64_t duration_ms = 0;  // from submission
+
+  bool operator==(const TurnCompleted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnCompleted, (), (status, stop_reason, usage, duration_ms))
+
+struct TurnFailed {
+  static constexpr std::string_view kType = "turn.failed";
+  using Scope = TurnScope;
+  Status status = Status::failed;  // failed, cancelled or timed_out
+  std::string reason;
+  std::optional<Failure> error;
+  std::int64_t duration_ms = 0;
+
+  bool operator==(const TurnFailed&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnFailed, (), (status, reason, error, duration_ms))
+
+// One change of a thread's queue; the whole order is in the thread's read model.
+struct QueueChanged {
+  static constexpr std::string_view kType = "queue.changed";
+  using Scope = ThreadScope;
+  QueueChange change = QueueChange::added;
+  TurnId turn_id;
+  std::uint64_t position = 0;  // where the turn stands after the change, from 1; 0 when it left
+  std::uint64_t count = 0;     // how many wait after the change
+
+  bool operator==(const QueueChanged&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(QueueChanged, (), (change, turn_id, position, count))
+
+struct RunStatus {
+  static constexpr std::string_view kType = "run.status";
+  using Scope = TurnScope;
+  Status status = Status::preparing;
+  std::string phase;
+  std::string title;
+  std::optional<std::string> detail;
+  std::optional<bool> resumable;
+
+  bool operator==(const RunStatus&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RunStatus, (), (status, phase, title, detail, resumable))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,140 @@
+// schema/json_schema.h: JSON Schema (draft 2020-12) from the same declaration as the codec.
+//
+// A SchemaWriter gathers what it meets: a struct or a word list that stands inside another type is
+// written once, under its C++ name, and referred to from everywhere else.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "schema/codec.h"
+
+namespace agentrt::schema {
+
+namespace codec {
+
+template <class T>
+struct Unwrap {
+  using type = T;
+};
+template <class T>
+struct Unwrap<std::optional<T>> {
+  using type = T;
+};
+
+// The last part of T's name: InputPart.
+template <class T>
+constexpr std::string_view type_name() {
+  const std::string_view whole = __PRETTY_FUNCTION__;  // "… [T = agentrt::schema::InputPart]"
+  const std::size_t from = whole.rfind("::") + 2;
+  return whole.substr(from, whole.size() - 1 - from);
+}
+
+}  // namespace codec
+
+class SchemaWriter {
+ public:
+  // `home` is where the document keeps its definitions: "#/$defs/".
+  explicit SchemaWriter(std::string home) : home_(std::move(home)) {}
+
+  // The schema of T itself. Strict or lenient as the codec is: Unknown::refuse closes objects.
+  template <class T>
+  std::string of(Unknown unknown) {
+    std::string out;
+    if constexpr (codec::DescribedEnum<T>)
+      write_enum<T>(out);
+    else if constexpr (codec::Described<T>)
+      write_object<T>(out, unknown);
+    else
+      write<T>(out, unknown);
+    return out;
+  }
+
+  // What of() has referred to so far, by name.
+  const std::map<std::string, std::string>& definitions() const { return definitions_; }
+
+ private:
+  template <class T>
+  void write(std::string& out, Unknown unknown);
+  template <class T>
+  void write_object(std::string& out, Unknown unknown);
+  template <class T>
+  void write_enum(std::string& out);
+
+  // One name stands for one schema: a struct that is strict here and lenient there needs two.
+  void refer(std::string& out, std::string_view name, std::string schema) {
+    const auto [entry, added] = definitions_.emplace(name, schema);
+    check(added || entry->second == schema, "two schemas in one document have the same name");
+    out += R"({"$ref":")" + home_ + entry->first + R"("})";
+  }
+
+  std::string home_;
+  std::map<std::string, std::string> definitions_;
+};
+
+template <class T>
+void SchemaWriter::write(std::string& out, Unknown unknown) {
+  using namespace codec;
+  if constexpr (std::is_same_v<T, bool>) {
+    out += R"({"type":"boolean"})";
+  } else if constexpr (std::is_same_v<T, Json>) {
+    out += "true";
+  } else if constexpr (std::is_same_v<T, Timestamp>) {
+    out += R"({"type":"string","format":"date-time"})";
+  } else if constexpr (kIsId<T>) {
+    out += unknown == Unknown::refuse ? R"({"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"})"
+                                      : R"({"type":"string","minLength":1})";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    out += R"({"type":"string"})";
+  } else if constexpr (std::is_unsigned_v<T>) {
+    out += R"({"type":"integer","minimum":0})";
+  } else if constexpr (std::is_integral_v<T>) {
+    out += R"({"type":"integer"})";
+  } else if constexpr (kIs<T, std::vector>) {
+    out += R"({"type":"array","items":)";
+    write<typename T::value_type>(out, unknown);
+    out += "}";
+  } else if constexpr (kIs<T, std::map>) {
+    out += R"({"type":"object","additionalProperties":)";
+    write<typename T::mapped_type>(out, unknown);
+    out += "}";
+  } else {
+    refer(out, type_name<T>(), of<T>(unknown));
+  }
+}
+
+template <class T>
+void SchemaWriter::write_object(std::string& out, Unknown unknown) {
+  using namespace codec;
+  out += R"({"type":"object","properties":{)";
+  std::string required;
+  bool any = false;
+  boost::mp11::mp_for_each<Members<T>>([&](auto d) {
+    using M = std::remove_cvref_t<decltype(std::declval<T&>().*d.pointer)>;
+    if (any) out.push_back(',');
+    any = true;
+    out += kWireKey<decltype(d)>.view();
+    write<typename Unwrap<M>::type>(out, unknown);
+    if (kIs<M, std::optional>) return;
+    if (!required.empty()) required.push_back(',');
+    required += "\"" + std::string(kWireName<decltype(d)>.view()) + "\"";
+  });
+  out += "}";
+  if (!required.empty()) out += R"(,"required":[)" + required + "]";
+  if (unknown == Unknown::refuse) out += R"(,"additionalProperties":false)";
+  out += "}";
+}
+
+template <class T>
+void SchemaWriter::write_enum(std::string& out) {
+  std::string names;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>([&](auto d) {
+    if (!names.empty()) names.push_back(',');
+    names += "\"" + std::string(codec::enum_wire_name(d.name)) + "\"";
+  });
+  out += R"({"type":"string","enum":[)" + names + "]}";
+}
+
+}  // namespace agentrt::schema

@@ -1,0 +1,221 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "schema/publish.h"
+#include "schema/publish_parts.h"
+#include "schema/publish_text.h"
+
+namespace agentrt::schema {
+namespace {
+
+constexpr std::string_view kEventRef = "#/components/schemas/event";
+
+struct Parameter {
+  std::string_view name;
+  std::string_view place;  // path, query, header
+  std::string_view schema;
+  std::string_view about;
+};
+
+constexpr std::array kParameters{
+    Parameter{"id", "path", R"({"type":"string"})", "The id of the session or token."},
+    Parameter{"threadId", "path", R"({"type":"string"})", "The id of a thread of that session."},
+    Parameter{"name", "path", R"({"type":"string"})", "The document's file name."},
+    Parameter{"limit", "query", R"({"type":"integer","minimum":1})",
+              "The size of a page; more than 1000 counts as 1000."},
+    Parameter{"cursor", "query", R"({"type":"string"})",
+              "Where to go on: the nextCursor or historyCursor of an earlier reply."},
+    Parameter{"includeSystem", "query", R"({"type":"boolean"})", "Also list sess_runtime."},
+    Parameter{"after", "query", R"({"type":"integer","minimum":0})",
+              "Only events with a greater sequence."},
+    Parameter{"generation", "query", R"({"type":"string"})",
+              "The store's generation that the sequence belongs to; another one is gone."},
+    Parameter{"Last-Event-ID", "header", R"({"type":"string"})",
+              "Of a stream: the last id seen. Beats after and cursor."},
+};
+
+constexpr std::string_view kOpen = "";    // no token is needed
+constexpr std::string_view kAny = "any";  // any token; what it may do is judged call by call
+
+struct Route {
+  std::string_view path;
+  std::string_view method;
+  std::string_view operation;
+  std::string_view summary;
+  std::string_view scope;       // what the token must allow; kAny or kOpen
+  std::string_view parameters;  // names from kParameters, joined by spaces
+  std::string_view body;        // a schema, or empty
+  std::string_view reply;       // a schema
+  std::string_view media = "application/json";
+};
+
+constexpr std::string_view kText = R"({"type":"string"})";
+constexpr std::string_view kDocument = R"({"type":"object"})";
+constexpr std::string_view kHealth =
+    R"({"type":"object","required":["status"],"properties":{"status":{"type":"string"}}})";
+
+constexpr std::array kRoutes{
+    Route{"/v1/rpc", "post", "rpc", "JSON-RPC 2.0: one call, or a batch of at most 100.", kAny, "",
+          R"({"oneOf":[{"$ref":"#/components/schemas/rpc.request"},{"type":"array","minItems":1,)"
+          R"("maxItems":100,"items":{"$ref":"#/components/schemas/rpc.request"}}]})",
+          R"({"oneOf":[{"$ref":"#/components/schemas/rpc.response"},{"type":"array",)"
+          R"("items":{"$ref":"#/components/schemas/rpc.response"}}]})"},
+    Route{"/v1/sessions", "get", "sessions", "The sessions, newest first.", "read",
+          "limit cursor includeSystem", "",
+          R"({"$ref":"#/components/schemas/list_sessions.reply"})"},
+    Route{"/v1/sessions/{id}", "get", "session", "One session with a window of its turns.", "read",
+          "id limit cursor", "", R"({"$ref":"#/components/schemas/get_session.reply"})"},
+    Route{"/v1/sessions/{id}/threads/{threadId}", "get", "thread", "One thread as it stands.",
+          "read", "id threadId", "", R"({"$ref":"#/components/schemas/get_thread_read.reply"})"},
+    Route{"/v1/sessions/{id}/events", "get", "session_events",
+          "A page of a session's events, or with Accept: text/event-stream the live stream.",
+          "read", "id after limit generation Last-Event-ID", "",
+          R"({"$ref":"#/components/schemas/event.page"})"},
+    Route{"/v1/events", "get", "events", "The same over all sessions, in commit order.", "read",
+          "cursor limit Last-Event-ID", "", R"({"$ref":"#/components/schemas/event.page"})"},
+    Route{"/v1/tokens", "post", "create_token", "A new token; its text is told only here.", "admin",
+          "", R"({"$ref":"#/components/schemas/token.params"})",
+          R"({"$ref":"#/components/schemas/token.created"})"},
+    Route{"/v1/tokens", "get", "tokens", "The tokens, without their texts.", "admin", "", "",
+          R"({"type":"object","properties":{"data":{"type":"array",)"
+          R"("items":{"$ref":"#/components/schemas/token"}}},"required":["data"]})"},
+    Route{"/v1/tokens/{id}", "delete", "revoke_token",
+          "Revokes a token and closes the streams it opened.", "admin", "id", "",
+          R"({"$ref":"#/components/schemas/token"})"},
+    Route{"/healthz", "get", "healthz", "Whether the process lives.", kOpen, "", "", kHealth},
+    Route{"/readyz", "get", "readyz", "Whether it takes commands.", kOpen, "", "", kHealth},
+    Route{"/metrics", "get", "metrics", "Counters for Prometheus.", "read", "", "", kText,
+          "text/plain"},
+    Route{"/openapi.json", "get", "openapi", "This document.", "read", "", "", kDocument},
+    Route{"/schemas/{name}", "get", "schema", "One of the published JSON Schemas.", "read", "name",
+          "", kDocument},
+};
+
+std::string parameter_refs(std::string_view names) {
+  std::string out;
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    if (!out.empty()) out += ',';
+    out += fmt::format(R"({{"$ref":"#/components/parameters/{}"}})", names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return out;
+}
+
+std::string json_body(std::string_view schema) {
+  return fmt::format(R"("requestBody":{{"required":true,"content":{{"application/json":)"
+                     R"({{"schema":{}}}}}}},)",
+                     schema);
+}
+
+std::string operation(const Route& route) {
+  std::string out = fmt::format(R"("{}":{{"operationId":"{}","summary":"{}",)", route.method,
+                                route.operation, route.summary);
+  if (route.scope == kOpen) out += R"("security":[],)";
+  if (route.scope != kOpen && route.scope != kAny)
+    out += fmt::format(R"("security":[{{"bearer":["{}"]}}],)", route.scope);
+  if (!route.parameters.empty())
+    out += fmt::format(R"("parameters":[{}],)", parameter_refs(route.parameters));
+  if (!route.body.empty()) out += json_body(route.body);
+  std::string content = fmt::format(R"("{}":{{"schema":{}}})", route.media, route.reply);
+  if (route.parameters.contains("Last-Event-ID"))
+    content += R"(,"text/event-stream":{"schema":{"type":"string"}})";
+  out += fmt::format(R"("responses":{{"200":{{"description":"done","content":{{{}}}}},)"
+                     R"("default":{{"$ref":"#/components/responses/error"}}}}}})",
+                     content);
+  return out;
+}
+
+std::string paths(const std::vector<CommandSchemas>& commands) {
+  std::string out;
+  for (const auto& command : commands) {
+    const std::string_view name = command.traits.name;
+    if (!out.empty()) out += ',';
+    const std::string body = fmt::format(R"({{"$ref":"#/components/schemas/{}.params"}})", name);
+    const std::string reply = fmt::format(R"({{"$ref":"#/components/schemas/{}.reply"}})", name);
+    const std::string_view summary = command.traits.effect == Effect::mutates
+                                         ? "Done and stored when answered."
+                                         : "Reads; writes nothing.";
+    const Route route{"", "post", name, summary, name_of(command.traits.scope), "", body, reply};
+    out += fmt::format(R"("/v1/commands/{}":{{{}}})", name, operation(route));
+  }
+  std::string_view open;  // the path whose methods are being written
+  for (const Route& route : kRoutes) {
+    if (route.path == open) {
+      out.pop_back();
+      out += ',' + operation(route) + '}';
+    } else {
+      out += fmt::format(R"(,"{}":{{{}}})", route.path, operation(route));
+    }
+    open = route.path;
+  }
+  return out;
+}
+
+std::string parameters() {
+  std::string out;
+  for (const Parameter& parameter : kParameters) {
+    if (!out.empty()) out += ',';
+    out += fmt::format(R"("{0}":{{"name":"{0}","in":"{1}",{2}"schema":{3},"description":"{4}"}})",
+                       parameter.name, parameter.place,
+                       parameter.place == "path" ? R"("required":true,)" : "", parameter.schema,
+                       parameter.about);
+  }
+  return out;
+}
+
+constexpr std::string_view kTokenMembers =
+    R"("tokenId":{"type":"string"},"scopes":{"type":"array","items":{"type":"string","enum":)"
+    R"(["read","submit","approve","admin"]}},"sessionId":{"type":"string"},)"
+    R"("name":{"type":"string"},"createdAt":{"type":"string","format":"date-time"},)"
+    R"("revokedAt":{"type":"string","format":"date-time"})";
+
+std::string schemas(const std::vector<CommandSchemas>& commands) {
+  std::string out =
+      fmt::format(R"("event":{{{}}},"error":{})", envelope_schema_members(), error_schema());
+  out += fmt::format(R"(,"event.page":{{"type":"object","required":["data","cursor",)"
+                     R"("generation"],"properties":{{"data":{{"type":"array","items":)"
+                     R"({{"$ref":"{}"}}}},"nextCursor":{{"type":"string"}},"cursor":)"
+                     R"({{"type":"string"}},"generation":{{"type":"string"}}}}}})",
+                     kEventRef);
+  for (const auto& [traits, params, reply] : commands)
+    out += fmt::format(R"(,"{0}.params":{1},"{0}.reply":{2})", traits.name, params, reply);
+  out += R"(,"rpc.request":{"type":"object","required":["jsonrpc","method"],"properties":)"
+         R"({"jsonrpc":{"const":"2.0"},"id":{"type":["string","number","null"]},)"
+         R"("method":{"type":"string"},"params":{"type":"object"}}})"
+         R"(,"rpc.response":{"type":"object","required":["jsonrpc","id"],"properties":)"
+         R"({"jsonrpc":{"const":"2.0"},"id":{"type":["string","number","null"]},)"
+         R"("result":{"type":"object"},"error":{"type":"object","required":["code","message"],)"
+         R"("properties":{"code":{"type":"integer"},"message":{"type":"string"},)"
+         R"("data":{"type":"object"}}}}})";
+  out += R"(,"token.params":{"type":"object","required":["scopes"],"properties":{"scopes":)"
+         R"({"type":"array","minItems":1,"items":{"type":"string","enum":)"
+         R"(["read","submit","approve","admin"]}},"sessionId":{"type":"string"},)"
+         R"("name":{"type":"string"}},"additionalProperties":false})";
+  out += fmt::format(R"(,"token":{{"type":"object","required":["tokenId","scopes"],"properties":)"
+                     R"({{{0}}}}},"token.created":{{"type":"object","required":["tokenId",)"
+                     R"("token","scopes"],"properties":{{{0},"token":{{"type":"string"}}}}}})",
+                     kTokenMembers);
+  return out;
+}
+
+}  // namespace
+
+std::string published_openapi() {
+  SchemaWriter writer{"#/components/schemas/"};
+  const auto commands = command_schemas(writer, kEventRef);
+  return pretty(fmt::format(
+      R"({{"openapi":"3.1.0","info":{{"title":"agentrt","version":"1","description":)"
+      R"("Commands in, facts out. Every failure is the error object with one of its codes.",)"
+      R"("license":{{"name":"Apache-2.0","identifier":"Apache-2.0"}}}},)"
+      R"("servers":[{{"url":"http://127.0.0.1:7717"}}],"security":[{{"bearer":[]}}],)"
+      R"("paths":{{{}}},"components":{{"securitySchemes":{{"bearer":{{"type":"http",)"
+      R"("scheme":"bearer","description":"The text in DATA/token, or one made by POST )"
+      R"(/v1/tokens."}}}},"parameters":{{{}}},"responses":{{"error":{{"description":)"
+      R"("refused or failed","content":{{"application/json":{{"schema":)"
+      R"({{"$ref":"#/components/schemas/error"}}}}}}}}}},"schemas":{{{}}}}}}})",
+      paths(commands), parameters(), schemas(commands) + definition_members(writer)));
+}
+
+}  // namespace agentrt::schema

@@ -1,0 +1,153 @@
+// schema/scope.h: whose fact it is: the correlation ids of the envelope.
+//
+// Each fact type names the scope that the catalogue requires of it (Payload::Scope). A scope can
+// only be made from the ids it stands for, and a Draft only from a payload and its scope; so a fact
+// that lacks a required id does not compile, and one whose id is empty stops the process.
+//
+// A wider scope passes where a narrower one is asked for, and keeps every id it has.
+#pragma once
+
+#include "base/check.h"
+#include "base/ids.h"
+#include "schema/codec.h"
+
+namespace agentrt::schema {
+
+// Every correlation id an event may carry; an empty one is absent. `session` is written by the
+// envelope itself, the rest in this order.
+struct Ids {
+  SessionId session;
+  ThreadId thread_id;
+  TurnId turn_id;
+  TaskId task_id;
+  RunId run_id;
+  AttemptId attempt_id;
+  StepId step_id;
+  ToolCallId tool_call_id;
+  ActionId action_id;
+  SubagentId subagent_id;
+  ProcessId process_id;
+  ChannelId channel_id;
+  JobId job_id;
+  JobItemId job_item_id;
+  ArtifactId artifact_id;
+  EvidenceId evidence_id;
+  RequestId request_id;
+  ModelRequestId model_request_id;
+  TraceId trace_id;
+  SpanId span_id;
+
+  bool operator==(const Ids&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Ids, (),
+                      (thread_id, turn_id, task_id, run_id, attempt_id, step_id, tool_call_id,
+                       action_id, subagent_id, process_id, channel_id, job_id, job_item_id,
+                       artifact_id, evidence_id, request_id, model_request_id, trace_id, span_id))
+
+class SessionScope {
+ public:
+  explicit SessionScope(SessionId session) {
+    check(!session.empty(), "a fact names its session");
+    ids_.session = std::move(session);
+  }
+  const Ids& ids() const { return ids_; }
+
+  // The command that caused the fact, where there was one.
+  void set_request(RequestId request) { ids_.request_id = std::move(request); }
+
+ protected:
+  explicit SessionScope(Ids ids) : ids_(std::move(ids)) {}
+  Ids ids_;
+};
+
+class ThreadScope : public SessionScope {
+ public:
+  ThreadScope(SessionId session, ThreadId thread) : SessionScope(std::move(session)) {
+    check(!thread.empty(), "a fact of a thread names it");
+    ids_.thread_id = std::move(thread);
+  }
+
+ protected:
+  using SessionScope::SessionScope;
+};
+
+class TaskScope : public SessionScope {
+ public:
+  TaskScope(SessionId session, TaskId task) : SessionScope(std::move(session)) {
+    check(!task.empty(), "a fact of a task names it");
+    ids_.task_id = std::move(task);
+  }
+
+ protected:
+  friend class TurnScope;
+  using SessionScope::SessionScope;
+};
+
+// One attempt at a task.
+class AttemptScope : public TaskScope {
+ public:
+  AttemptScope(const TaskScope& task, RunId run, AttemptId attempt) : TaskScope(task) {
+    check(!run.empty() && !attempt.empty(), "a fact of an attempt names run and attempt");
+    ids_.run_id = std::move(run);
+    ids_.attempt_id = std::move(attempt);
+  }
+
+ private:
+  friend class TurnScope;
+  explicit AttemptScope(Ids ids) : TaskScope(std::move(ids)) {}
+};
+
+// The ids that a turn has from its submission to its end.
+struct TurnIds {
+  ThreadId thread;
+  TurnId turn;
+  TaskId task;
+  RunId run;
+  AttemptId attempt;
+  TraceId trace;
+  SpanId span;
+
+  bool operator==(const TurnIds&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnIds, (), (thread, turn, task, run, attempt, trace, span))
+
+// Every turn is an attempt of a task, so a turn's scope passes for those of its task and attempt.
+class TurnScope : public ThreadScope {
+ public:
+  TurnScope(SessionId session, const TurnIds& turn) : ThreadScope(std::move(session), turn.thread) {
+    check(!turn.turn.empty() && !turn.task.empty(), "a fact of a turn names turn and task");
+    check(!turn.run.empty() && !turn.attempt.empty(), "a fact of a turn names run and attempt");
+    ids_.turn_id = turn.turn;
+    ids_.task_id = turn.task;
+    ids_.run_id = turn.run;
+    ids_.attempt_id = turn.attempt;
+    ids_.trace_id = turn.trace;
+    ids_.span_id = turn.span;
+  }
+
+  operator TaskScope() const { return TaskScope(ids_); }  // NOLINT(google-explicit-constructor)
+  operator AttemptScope() const {
+    return AttemptScope(ids_);
+  }  // NOLINT(google-explicit-constructor)
+};
+
+// One item or step of a turn.
+class StepScope : public TurnScope {
+ public:
+  StepScope(const TurnScope& turn, StepId step) : TurnScope(turn) {
+    check(!step.empty(), "a fact of a step names it");
+    ids_.step_id = std::move(step);
+  }
+};
+
+// One request to a model, with a span of its own.
+class ModelScope : public TurnScope {
+ public:
+  ModelScope(const TurnScope& turn, ModelRequestId request, SpanId span) : TurnScope(turn) {
+    check(!request.empty(), "a fact of a model request names it");
+    ids_.model_request_id = std::move(request);
+    ids_.span_id = std::move(span);
+  }
+};
+
+}  // namespace agentrt::schema

@@ -1,0 +1,300 @@
+// schema/snapshots.h: the read models as clients get them.
+//
+// A snapshot is derived from the log up to `asOfSequence` and says nothing it cannot vouch for:
+// what this runtime does not keep is marked with an honesty word (not_applicable), not left to be
+// guessed. The session snapshot is valid under the public draft's snapshot schema, whose thread and
+// attempt status words are fewer than ours; `statusDetail` and `nativeStatus` keep the full word.
+#pragma once
+
+#include "schema/facts/routing.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+BOOST_DEFINE_ENUM_CLASS(Honesty, unknown, unavailable, not_applicable, stale, blocked)
+
+// The words that the public draft has for a thread or an attempt.
+BOOST_DEFINE_ENUM_CLASS(PublicStatus, idle, queued, running, blocked, completed, failed, cancelled,
+                        stale, unknown)
+
+constexpr PublicStatus public_status(Status status) {
+  switch (status) {
+    case Status::accepted:
+    case Status::queued:
+      return PublicStatus::queued;
+    case Status::preparing:
+    case Status::running:
+    case Status::streaming:
+    case Status::retrying:
+      return PublicStatus::running;
+    case Status::waiting_input:
+    case Status::waiting_permission:
+    case Status::waiting_resource:
+    case Status::blocked:
+      return PublicStatus::blocked;
+    case Status::completed:
+      return PublicStatus::completed;
+    case Status::failed:
+    case Status::timed_out:
+      return PublicStatus::failed;
+    case Status::cancelled:
+      return PublicStatus::cancelled;
+    case Status::stale:
+      return PublicStatus::stale;
+    case Status::idle:
+      return PublicStatus::idle;
+    case Status::lost:
+      return PublicStatus::unknown;
+  }
+  return PublicStatus::unknown;
+}
+
+// A turn as it stands in histories and windows.
+struct TurnSnapshot {
+  TurnId turn_id;
+  ThreadId thread_id;
+  TaskId task_id;
+  RunId run_id;
+  AttemptId attempt_id;
+  TraceId trace_id;
+  Status status = Status::accepted;
+  std::optional<std::string> reason;
+  std::optional<bool> resumable;
+  std::string input_preview;
+  std::string input_ref;  // log:N, its turn.submitted
+  std::optional<std::string> output_preview;
+  std::optional<std::string> output_ref;  // log:N, its model.completed
+  std::optional<std::string> provider;
+  std::optional<std::string> model;
+  std::uint64_t model_requests = 0;
+  std::optional<Usage> usage;
+  std::optional<Failure> error;
+  Timestamp submitted_at;
+  std::optional<Timestamp> started_at;
+  std::optional<Timestamp> completed_at;
+  Sequence first_sequence = 0;
+  // How its submit was answered, for the caller who asks again with the same turn id.
+  Status submitted_status = Status::accepted;
+  std::optional<std::uint64_t> submitted_position;
+  std::optional<std::string> params_hash;
+
+  bool operator==(const TurnSnapshot&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnSnapshot, (),
+                      (turn_id, thread_id, task_id, run_id, attempt_id, trace_id, status, reason,
+                       resumable, input_preview, input_ref, output_preview, output_ref, provider,
+                       model, model_requests, usage, error, submitted_at, started_at, completed_at,
+                       first_sequence, submitted_status, submitted_position, params_hash))
+
+struct QueuedTurnSnapshot {
+  TurnId turn_id;
+  TaskId task_id;
+  std::uint64_t position = 0;
+  std::string input_preview;
+  std::string source;
+  Timestamp submitted_at;
+
+  bool operator==(const QueuedTurnSnapshot&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(QueuedTurnSnapshot, (),
+                      (turn_id, task_id, position, input_preview, source, submitted_at))
+
+// Something that went wrong and that a person may want to see.
+struct Incident {
+  Sequence sequence = 0;
+  Timestamp at;
+  std::string kind;  // model_failed, turn_failed, restart, warning, error
+  std::string message;
+  TurnId turn_id;
+
+  bool operator==(const Incident&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Incident, (), (sequence, at, kind, message, turn_id))
+
+struct Outcome {
+  TurnId turn_id;
+  Status status = Status::completed;
+  std::optional<std::string> reason;
+  Timestamp at;
+
+  bool operator==(const Outcome&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Outcome, (), (turn_id, status, reason, at))
+
+struct AttemptSnapshot {
+  RunId run_id;
+  AttemptId attempt_id;
+  PublicStatus status = PublicStatus::unknown;
+  Status native_status = Status::accepted;
+  std::uint64_t attempt_count = 1;
+  std::optional<Timestamp> started_at;
+  std::optional<Timestamp> ended_at;
+  std::optional<Failure> last_error;
+
+  bool operator==(const AttemptSnapshot&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(AttemptSnapshot, (),
+                      (run_id, attempt_id, status, native_status, attempt_count, started_at,
+                       ended_at, last_error))
+
+struct TaskSnapshot {
+  TaskId task_id;
+  SessionId session_id;
+  ThreadId thread_id;
+  TurnId turn_id;
+  std::string objective;
+  std::string task_kind;
+  Visibility visibility = Visibility::internal;
+  TaskStatus status = TaskStatus::accepted;
+  std::optional<std::string> status_reason;
+  RunId current_run_id;
+  std::vector<AttemptSnapshot> attempts;
+  Timestamp created_at;
+  std::optional<Timestamp> ended_at;
+
+  bool operator==(const TaskSnapshot&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TaskSnapshot, (),
+                      (task_id, session_id, thread_id, turn_id, objective, task_kind, visibility,
+                       status, status_reason, current_run_id, attempts, created_at, ended_at))
+
+// A part of a snapshot that this runtime has nothing to say about, and why.
+struct EmptySummary {
+  Honesty status = Honesty::not_applicable;
+
+  bool operator==(const EmptySummary&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(EmptySummary, (), (status))
+
+struct ThreadSnapshot {
+  ThreadId thread_id;
+  PublicStatus status = PublicStatus::idle;
+  Status status_detail = Status::idle;
+  std::optional<std::string> status_reason;
+  std::optional<bool> resumable;
+  std::optional<TurnId> active_turn_id;
+  std::vector<TurnSnapshot> turns;  // the one that runs and the one that ended last
+  std::vector<Json> pending_requests;
+  std::vector<QueuedTurnSnapshot> queued_turns;
+  std::vector<Incident> incidents;
+  EmptySummary evidence_summary;
+  std::optional<Outcome> last_outcome;
+};
+BOOST_DESCRIBE_STRUCT(ThreadSnapshot, (),
+                      (thread_id, status, status_detail, status_reason, resumable, active_turn_id,
+                       turns, pending_requests, queued_turns, incidents, evidence_summary,
+                       last_outcome))
+
+struct TaskSummary {
+  std::uint64_t active = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t cancelled = 0;
+
+  bool operator==(const TaskSummary&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TaskSummary, (), (active, completed, failed, cancelled))
+
+struct RoutingLimitSummary {
+  std::optional<std::uint64_t> candidate_count;
+  std::optional<bool> single_candidate;
+  std::optional<std::string> selected_provider;
+  std::optional<std::string> selected_model;
+  std::optional<std::string> decision_reason;
+  Honesty limit_state = Honesty::not_applicable;
+
+  bool operator==(const RoutingLimitSummary&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RoutingLimitSummary, (),
+                      (candidate_count, single_candidate, selected_provider, selected_model,
+                       decision_reason, limit_state))
+
+struct TelemetrySummary {
+  std::vector<TraceId> trace_ids;  // of the newest turns
+  std::string join_status = "joined";
+};
+BOOST_DESCRIBE_STRUCT(TelemetrySummary, (), (trace_ids, join_status))
+
+// The reply of get_session. `history` is a window of turns, newest first.
+struct SessionSnapshot {
+  std::string schema_version;
+  RuntimeId runtime_id;
+  SessionId session_id;
+  std::optional<std::string> title;
+  std::string cwd;
+  std::optional<std::vector<std::string>> additional_roots;
+  std::optional<Json> metadata;
+  bool archived = false;
+  Status status = Status::idle;
+  Timestamp created_at;
+  Timestamp updated_at;
+  std::vector<ThreadSnapshot> threads;
+  std::vector<TaskSnapshot> tasks;  // of the turns that run or wait
+  TaskSummary task_summary;
+  RoutingLimitSummary routing_limit_summary;
+  TelemetrySummary telemetry_summary;
+  std::vector<std::string> evidence_refs;
+  std::vector<Json> history;  // TurnSnapshot objects as they stand in the index
+  std::optional<std::string> history_cursor;
+  GenerationId generation;
+  Sequence as_of_sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
+                      (schema_version, runtime_id, session_id, title, cwd, additional_roots,
+                       metadata, archived, status, created_at, updated_at, threads, tasks,
+                       task_summary, routing_limit_summary, telemetry_summary, evidence_refs,
+                       history, history_cursor, generation, as_of_sequence))
+
+struct Diagnostics {
+  std::uint64_t turns = 0;                      // ever submitted to the thread
+  std::uint64_t unknown_facts = 0;              // of the session, of types this build does not know
+  std::optional<std::uint64_t> model_requests;  // of the turn that runs
+  std::optional<Timestamp> retry_at;
+};
+BOOST_DESCRIBE_STRUCT(Diagnostics, (), (turns, unknown_facts, model_requests, retry_at))
+
+// The reply of get_thread_read.
+struct ThreadRead {
+  SessionId session_id;
+  ThreadId thread_id;
+  Status status = Status::idle;
+  std::optional<std::string> status_reason;
+  std::optional<bool> resumable;
+  std::optional<std::string>
+      resume_token;  // what resume_thread may be given to mean this very wait
+  std::optional<TurnId> active_turn_id;
+  std::optional<TurnSnapshot> active_turn;
+  std::vector<Json> pending_requests;
+  std::vector<QueuedTurnSnapshot> queued_turns;
+  std::optional<Outcome> last_outcome;
+  std::vector<Incident> incidents;
+  std::vector<TaskSnapshot> tasks;
+  Diagnostics diagnostics;
+  GenerationId generation;
+  Sequence as_of_sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(ThreadRead, (),
+                      (session_id, thread_id, status, status_reason, resumable, resume_token,
+                       active_turn_id, active_turn, pending_requests, queued_turns, last_outcome,
+                       incidents, tasks, diagnostics, generation, as_of_sequence))
+
+// One row of list_sessions.
+struct SessionSummary {
+  SessionId session_id;
+  std::optional<std::string> title;
+  std::string cwd;
+  Status status = Status::idle;
+  bool archived = false;
+  std::uint64_t threads = 0;
+  std::uint64_t turns = 0;
+  std::optional<std::string> preview;  // how its newest turn began
+  Timestamp created_at;
+  Timestamp updated_at;
+  std::optional<Json> metadata;
+  std::optional<std::string> params_hash;
+};
+BOOST_DESCRIBE_STRUCT(SessionSummary, (),
+                      (session_id, title, cwd, status, archived, threads, turns, preview,
+                       created_at, updated_at, metadata, params_hash))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,60 @@
+// schema/values.h: small values that several facts and commands share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "schema/codec.h"
+#include "schema/statuses.h"
+
+namespace agentrt::schema {
+
+BOOST_DEFINE_ENUM_CLASS(InputKind, text, file)
+
+// One part of what a turn was given: {"type": "text", "text": …} or {"type": "file", "path": …}.
+struct InputPart {
+  InputKind type = InputKind::text;
+  std::optional<std::string> text;
+  std::optional<std::string> path;
+
+  bool operator==(const InputPart&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(InputPart, (), (type, text, path))
+
+struct TurnOptions {
+  std::optional<std::string> model;
+  std::optional<PermissionMode> mode;
+  std::optional<SandboxMode> sandbox;
+  std::optional<std::string> cwd;
+  std::optional<std::vector<std::string>> additional_roots;
+  std::optional<bool> interactive;
+  std::optional<QueuePolicy> queue_policy;
+
+  bool operator==(const TurnOptions&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TurnOptions, (),
+                      (model, mode, sandbox, cwd, additional_roots, interactive, queue_policy))
+
+struct Usage {
+  std::uint64_t input_tokens = 0;
+  std::uint64_t output_tokens = 0;
+  std::optional<std::uint64_t> cached_tokens;
+  std::optional<std::uint64_t> reasoning_tokens;
+
+  bool operator==(const Usage&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Usage, (), (input_tokens, output_tokens, cached_tokens, reasoning_tokens))
+
+struct Failure {
+  Category category = Category::internal;
+  std::string message;
+  bool retryable = false;
+
+  bool operator==(const Failure&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Failure, (), (category, message, retryable))
+
+}  // namespace agentrt::schema

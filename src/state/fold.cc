@@ -1,0 +1,355 @@
+// state/fold.cc: what each fact does to a session, one overload a fact type.
+#include <algorithm>
+
+#include "base/check.h"
+#include "state/session.h"
+
+namespace agentrt::state {
+namespace {
+
+using namespace schema;
+
+std::string input_preview(const std::vector<InputPart>& input) {
+  for (const InputPart& part : input) {
+    const auto& text = part.type == InputKind::text ? part.text : part.path;
+    if (text && !text->empty()) return std::string(utf8_prefix(*text, kInputPreviewBytes));
+  }
+  return {};
+}
+
+class Folder {
+ public:
+  Folder(Session& session, const Fact& fact)
+      : session_(session), fact_(fact), thread_(find(fact.ids.thread_id)) {}
+
+  // --- session and threads ---
+
+  void operator()(const SessionCreated& p) {
+    session_.id = fact_.ids.session;
+    session_.title = p.title;
+    session_.cwd = p.cwd;
+    session_.additional_roots = p.additional_roots;
+    session_.metadata = p.metadata;
+    session_.params_hash = p.params_hash;
+    session_.created_at = fact_.at;
+  }
+  void operator()(const SessionUpdated& p) {
+    if (p.title) session_.title = p.title;
+    if (p.metadata) session_.metadata = p.metadata;
+    if (p.archived) session_.archived = *p.archived;
+  }
+  void operator()(const ThreadStarted& p) {
+    Thread& thread = session_.threads[fact_.ids.thread_id];
+    thread.id = fact_.ids.thread_id;
+    thread.status = p.status;
+  }
+  void operator()(const ThreadUpdated& p) {
+    if (!thread_) return;
+    thread_->status = p.status;
+    thread_->reason = p.reason;
+    thread_->resumable = p.resumable;
+    if (!p.boot_id || !thread_->active) return;
+    thread_->active->boot = *p.boot_id;
+    thread_->active->prepared = false;
+  }
+
+  // --- turns and their queue ---
+
+  void operator()(const TurnSubmitted& p) {
+    if (!thread_) return;
+    Turn turn;
+    turn.ids = {fact_.ids.thread_id, fact_.ids.turn_id,    fact_.ids.task_id, fact_.ids.run_id,
+                fact_.ids.attempt_id, fact_.ids.trace_id, fact_.ids.span_id};
+    turn.status = turn.submitted_status = p.status;
+    turn.submitted_position = p.position;
+    turn.params_hash = p.params_hash;
+    turn.source = p.source;
+    turn.preview = input_preview(p.input);
+    turn.submitted = fact_.sequence;
+    turn.submitted_at = fact_.at;
+    turn.options = p.options;
+    turn.visibility = session_.new_task.value_or(Visibility::internal);
+    session_.new_task.reset();
+    ++session_.turns;
+    ++thread_->turns;
+    ++session_.tasks.active;
+    session_.traces.push_back(fact_.ids.trace_id);
+    if (session_.traces.size() > kTracesMax) session_.traces.erase(session_.traces.begin());
+    if (p.status == Status::queued) {
+      thread_->queue.push_back(std::move(turn));
+    } else {
+      thread_->status = p.status;
+      thread_->active = std::move(turn);
+    }
+  }
+  void operator()(const QueueChanged& p) {
+    if (!thread_) return;
+    auto& queue = thread_->queue;
+    const auto at = std::ranges::find(queue, p.turn_id, [](const Turn& t) { return t.ids.turn; });
+    if (p.change == QueueChange::cleared) return queue.clear();
+    if (at == queue.end() || p.change == QueueChange::added) return;
+    if (p.change == QueueChange::removed) {
+      queue.erase(at);
+    } else if (p.change == QueueChange::promoted) {
+      std::rotate(queue.begin(), at, at + 1);
+    } else if (p.change == QueueChange::started) {
+      thread_->active = std::move(*at);
+      queue.erase(at);
+    }
+  }
+  void operator()(const TurnStarted& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    turn->started_at = fact_.at;
+    turn->boot = p.boot_id;
+    set_status(*turn, Status::running, {}, {});
+  }
+  void operator()(const RunStatus& p) {
+    if (Turn* turn = active())
+      set_status(*turn, p.status,
+                 p.status == Status::blocked ? std::optional(p.phase) : std::nullopt, p.resumable);
+  }
+  void operator()(const TurnCompleted&) {
+    if (Turn* turn = active()) {
+      turn->status = Status::completed;
+      ++session_.tasks.completed;
+      end(*turn);
+    }
+  }
+  void operator()(const TurnFailed& p) {
+    Turn* turn = active();
+    if (!turn) turn = queued();
+    if (!turn) return;
+    turn->status = p.status;
+    turn->reason = p.reason;
+    turn->error = p.error;
+    turn->resumable.reset();
+    ++(p.status == Status::cancelled ? session_.tasks.cancelled : session_.tasks.failed);
+    if (p.status != Status::cancelled) incident("turn_failed", p.reason);
+    end(*turn);
+  }
+
+  // --- tasks: a turn's task is seen through the turn ---
+
+  void operator()(const TaskCreated& p) { session_.new_task = p.visibility; }
+  void operator()(const TaskStarted&) {}
+  void operator()(const TaskBlocked& p) {
+    if (p.reason == "restart")
+      incident("restart", "the runtime stopped while the turn was running");
+  }
+  void operator()(const TaskResumed&) {}
+  void operator()(const TaskCancelled&) {}
+  void operator()(const TaskFailed&) {}
+  void operator()(const TaskCompleted&) {}
+  void operator()(const TaskAttemptStarted&) {}
+  void operator()(const TaskAttemptCompleted&) {}
+  void operator()(const TaskAttemptFailed&) {}
+
+  // --- models ---
+
+  void operator()(const ModelRequested& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    ModelCall call;
+    call.id = fact_.ids.model_request_id;
+    call.span = fact_.ids.span_id;
+    call.boot = p.boot_id;
+    call.provider = p.provider;
+    call.model = p.model;
+    call.model_name = p.model_name;
+    call.at = fact_.at;
+    turn->call = std::move(call);
+    turn->requests = p.number;
+    turn->retry_at.reset();
+  }
+  void operator()(const ModelDelta& p) {
+    ModelCall* call = open_call();
+    if (!call) return;
+    if (call->first_delta == 0) call->first_delta = fact_.sequence;
+    call->last_delta = fact_.sequence;
+    call->text_bytes += p.text.size();
+  }
+  void operator()(const ReasoningDelta&) {
+    ModelCall* call = open_call();
+    if (!call) return;
+    if (call->first_reasoning == 0) call->first_reasoning = fact_.sequence;
+    call->last_reasoning = fact_.sequence;
+  }
+  void operator()(const ReasoningSummary&) {}
+  void operator()(const ModelCompleted& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    turn->call.reset();
+    turn->retries = 0;
+    ++turn->ended_by_provider;
+    turn->answer = fact_.sequence;
+    const std::string& text = p.text ? *p.text : p.preview.value_or("");
+    turn->answer_preview = std::string(utf8_prefix(text, kInputPreviewBytes));
+    add(turn->usage, p.usage);
+  }
+  void operator()(const ModelFailed& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    turn->call.reset();
+    if (p.ended_by_provider) ++turn->ended_by_provider;
+    if (p.retry) {
+      turn->retries = p.retry->number;
+      turn->retry_at = p.retry->at;
+    }
+    if (p.error.category != Category::cancelled) incident("model_failed", p.error.message);
+  }
+
+  // --- what a turn was prepared with ---
+
+  void operator()(const ContextResolved&) {
+    if (Turn* turn = active()) turn->prepared = true;
+  }
+  void operator()(const ToolCatalogResolved&) {}
+  void operator()(const HistoryWindowLoaded&) {}
+  void operator()(const HistoryReconstructed&) {}
+  void operator()(const TaskProfileResolved&) {}
+  void operator()(const RoutingCandidatesResolved&) {}
+  void operator()(const RoutingDecided& p) { routed(p, false); }
+  void operator()(const RoutingSingleCandidate& p) { routed(p, true); }
+  void operator()(const RoutingNotPossible& p) { routed(p, false); }
+
+  // --- items ---
+
+  void operator()(const ItemStarted& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    (p.kind == ItemKind::reasoning ? turn->reasoning_item : turn->message_item) = fact_.ids.step_id;
+    turn->item_at = fact_.at;
+  }
+  void operator()(const ItemUpdated&) {
+    if (Turn* turn = active()) turn->item_at = fact_.at;
+  }
+  void operator()(const ItemCompleted& p) {
+    if (Turn* turn = active())
+      (p.kind == ItemKind::reasoning ? turn->reasoning_item : turn->message_item).reset();
+  }
+
+  // --- the runtime about itself ---
+
+  void operator()(const SnapshotUpdated& p) { session_.snapshot = p.as_of_sequence; }
+  void operator()(const SnapshotRepaired&) {}
+  void operator()(const RuntimeWarning& p) { incident("warning", p.message); }
+  void operator()(const RuntimeError& p) { incident("error", p.message); }
+  void operator()(const UnknownPayload&) { ++session_.unknown_facts; }
+
+ private:
+  Thread* find(const ThreadId& id) {
+    if (id.empty()) return nullptr;
+    const auto at = session_.threads.find(id);
+    return at == session_.threads.end() ? nullptr : &at->second;
+  }
+  Turn* active() {
+    if (!thread_ || !thread_->active || thread_->active->ids.turn != fact_.ids.turn_id)
+      return nullptr;
+    return &*thread_->active;
+  }
+  Turn* queued() {
+    if (!thread_) return nullptr;
+    const auto at = std::ranges::find(thread_->queue, fact_.ids.turn_id,
+                                      [](const Turn& t) { return t.ids.turn; });
+    return at == thread_->queue.end() ? nullptr : &*at;
+  }
+  ModelCall* open_call() {
+    Turn* turn = active();
+    return turn && turn->call && turn->call->id == fact_.ids.model_request_id ? &*turn->call
+                                                                              : nullptr;
+  }
+  void set_status(Turn& turn, Status status, std::optional<std::string> reason,
+                  std::optional<bool> resumable) {
+    turn.status = thread_->status = status;
+    turn.reason = thread_->reason = reason;
+    turn.resumable = thread_->resumable = resumable;
+  }
+  // A queued turn stays in its place until queue.changed takes it out.
+  void end(Turn& turn) {
+    turn.ended_at = fact_.at;
+    turn.call.reset();
+    turn.retry_at.reset();
+    if (session_.tasks.active > 0) --session_.tasks.active;
+    if (&turn != (thread_->active ? &*thread_->active : nullptr)) return;
+    thread_->last = std::move(turn);
+    thread_->active.reset();
+    thread_->status = Status::idle;
+    thread_->reason.reset();
+    thread_->resumable.reset();
+  }
+  void routed(const RoutingOutcome& outcome, bool single) {
+    session_.routing.candidate_count = outcome.candidate_count;
+    session_.routing.single_candidate = single;
+    session_.routing.selected_provider = outcome.selected_provider;
+    session_.routing.selected_model = outcome.selected_model;
+    session_.routing.decision_reason = outcome.decision_reason;
+    if (Turn* turn = active()) {
+      turn->model_name = outcome.selected_name;
+      turn->provider = outcome.selected_provider;
+      turn->model = outcome.selected_model;
+      turn->fallback = outcome.fallback_chain;
+    }
+  }
+  void incident(std::string kind, const std::string& message) {
+    if (!thread_) return;
+    auto& incidents = thread_->incidents;
+    incidents.push_back({fact_.sequence, fact_.at, std::move(kind),
+                         std::string(utf8_prefix(message, kInputPreviewBytes)), fact_.ids.turn_id});
+    if (incidents.size() > kIncidentsMax) incidents.erase(incidents.begin());
+  }
+  static void add(Usage& sum, const Usage& usage) {
+    sum.input_tokens += usage.input_tokens;
+    sum.output_tokens += usage.output_tokens;
+    if (usage.cached_tokens) sum.cached_tokens = sum.cached_tokens.value_or(0) + *usage.cached_tokens;
+    if (usage.reasoning_tokens)
+      sum.reasoning_tokens = sum.reasoning_tokens.value_or(0) + *usage.reasoning_tokens;
+  }
+
+  Session& session_;
+  const Fact& fact_;
+  Thread* thread_;
+};
+
+}  // namespace
+
+void fold(Session& session, const Fact& fact) {
+  check(fact.sequence == session.sequence + 1, "facts are folded in order, without a gap");
+  std::visit(Folder{session, fact}, fact.payload);
+  session.sequence = fact.sequence;
+  session.at = fact.at;
+}
+
+const Thread* find_thread(const Session& session, const ThreadId& thread) {
+  const auto at = session.threads.find(thread);
+  return at == session.threads.end() ? nullptr : &at->second;
+}
+
+const Turn* find_turn(const Session& session, const TurnId& id) {
+  for (const auto& [_, thread] : session.threads) {
+    if (thread.active && thread.active->ids.turn == id) return &*thread.active;
+    if (thread.last && thread.last->ids.turn == id) return &*thread.last;
+    for (const Turn& turn : thread.queue)
+      if (turn.ids.turn == id) return &turn;
+  }
+  return nullptr;
+}
+
+bool interrupted_work(const Session& session, const BootId& boot) {
+  return std::ranges::any_of(session.threads, [&](const auto& entry) {
+    const auto& active = entry.second.active;
+    return active && active->status != Status::blocked && active->boot != boot;
+  });
+}
+
+Status overall_status(const Session& session) {
+  Status status = Status::idle;
+  for (const auto& [_, thread] : session.threads) {
+    if (!thread.active) continue;
+    if (thread.status != Status::blocked) return thread.status;
+    status = Status::blocked;
+  }
+  return status;
+}
+
+}  // namespace agentrt::state

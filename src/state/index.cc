@@ -1,0 +1,72 @@
+#include "state/index.h"
+
+#include <variant>
+
+#include "state/read_models.h"
+
+namespace agentrt::state {
+namespace {
+
+using namespace schema;
+
+ObjectRow session_row(const Session& session) {
+  return {.kind = "session",
+          .id = session.id.text(),
+          .parent = {},
+          .first = 1,
+          .status = std::string(name_of(overall_status(session))),
+          .open = false,
+          .record = to_json(session_summary(session))};
+}
+
+ObjectRow turn_row(const Turn& turn) {
+  return {.kind = "turn",
+          .id = turn.ids.turn.text(),
+          .parent = turn.ids.thread.text(),
+          .first = turn.submitted,
+          .status = std::string(name_of(turn.status)),
+          .open = !ended(turn.status),
+          .record = to_json(turn_snapshot(turn))};
+}
+
+ObjectRow task_row(const Session& session, const Turn& turn) {
+  const TaskSnapshot task = task_snapshot(session.id, turn);
+  return {.kind = "task",
+          .id = turn.ids.task.text(),
+          .parent = turn.ids.thread.text(),
+          .first = turn.submitted,
+          .status = std::string(name_of(task.status)),
+          .open = false,  // the turn's row stands for the open work
+          .record = to_json(task)};
+}
+
+// Whether the fact changes what a turn's row says.
+bool turns_row_changes(const Payload& payload) {
+  return std::visit(
+      []<class P>(const P& p) {
+        if constexpr (std::is_same_v<P, RunStatus>)
+          return p.status == Status::blocked || p.status == Status::preparing;
+        else
+          return std::is_same_v<P, TurnSubmitted> || std::is_same_v<P, TurnCompleted> ||
+                 std::is_same_v<P, TurnFailed>;
+      },
+      payload);
+}
+
+}  // namespace
+
+std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
+  std::vector<ObjectRow> rows;
+  const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
+                               std::holds_alternative<SessionUpdated>(fact.payload);
+  const bool turn_changes = turns_row_changes(fact.payload);
+  if (session_changes || turn_changes) rows.push_back(session_row(session));
+  if (!turn_changes) return rows;
+  if (const Turn* turn = find_turn(session, fact.ids.turn_id)) {
+    rows.push_back(turn_row(*turn));
+    rows.push_back(task_row(session, *turn));
+  }
+  return rows;
+}
+
+}  // namespace agentrt::state

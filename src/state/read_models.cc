@@ -1,0 +1,200 @@
+#include "state/read_models.h"
+
+#include <fmt/format.h>
+
+#include "schema/envelope.h"
+
+namespace agentrt::state {
+namespace {
+
+using namespace schema;
+
+TaskStatus task_status(const Turn& turn) {
+  switch (turn.status) {
+    case Status::accepted: return TaskStatus::accepted;
+    case Status::queued: return TaskStatus::queued;
+    case Status::preparing: return TaskStatus::preparing;
+    case Status::blocked: return TaskStatus::blocked;
+    case Status::retrying: return TaskStatus::retrying;
+    case Status::completed: return TaskStatus::completed;
+    case Status::failed: return TaskStatus::failed;
+    case Status::cancelled: return TaskStatus::cancelled;
+    case Status::timed_out: return TaskStatus::timed_out;
+    default: return TaskStatus::running;
+  }
+}
+
+std::vector<QueuedTurnSnapshot> queued_turns(const Thread& thread) {
+  std::vector<QueuedTurnSnapshot> out;
+  out.reserve(thread.queue.size());
+  for (const Turn& turn : thread.queue)
+    out.push_back({turn.ids.turn, turn.ids.task, out.size() + 1, turn.preview, turn.source,
+                   turn.submitted_at});
+  return out;
+}
+
+std::optional<Outcome> last_outcome(const Thread& thread) {
+  if (!thread.last) return std::nullopt;
+  const Turn& turn = *thread.last;
+  return Outcome{turn.ids.turn, turn.status, turn.reason, turn.ended_at.value_or(turn.submitted_at)};
+}
+
+std::vector<TaskSnapshot> open_tasks(const SessionId& session, const Thread& thread) {
+  std::vector<TaskSnapshot> out;
+  if (thread.active) out.push_back(task_snapshot(session, *thread.active));
+  for (const Turn& turn : thread.queue) out.push_back(task_snapshot(session, turn));
+  return out;
+}
+
+std::optional<TurnId> active_turn_id(const Thread& thread) {
+  return thread.active ? std::optional(thread.active->ids.turn) : std::nullopt;
+}
+
+ThreadSnapshot thread_snapshot(const Thread& thread) {
+  ThreadSnapshot out;
+  out.thread_id = thread.id;
+  out.status = public_status(thread.status);
+  out.status_detail = thread.status;
+  out.status_reason = thread.reason;
+  out.resumable = thread.resumable;
+  out.active_turn_id = active_turn_id(thread);
+  if (thread.active) out.turns.push_back(turn_snapshot(*thread.active));
+  if (thread.last) out.turns.push_back(turn_snapshot(*thread.last));
+  out.queued_turns = queued_turns(thread);
+  out.incidents = thread.incidents;
+  out.last_outcome = last_outcome(thread);
+  return out;
+}
+
+}  // namespace
+
+std::string log_ref(Sequence sequence) { return fmt::format("log:{}", sequence); }
+std::string log_ref(Sequence first, Sequence last) { return fmt::format("log:{}-{}", first, last); }
+
+TurnSnapshot turn_snapshot(const Turn& turn) {
+  TurnSnapshot out;
+  out.turn_id = turn.ids.turn;
+  out.thread_id = turn.ids.thread;
+  out.task_id = turn.ids.task;
+  out.run_id = turn.ids.run;
+  out.attempt_id = turn.ids.attempt;
+  out.trace_id = turn.ids.trace;
+  out.status = turn.status;
+  out.reason = turn.reason;
+  out.resumable = turn.resumable;
+  out.input_preview = turn.preview;
+  out.input_ref = log_ref(turn.submitted);
+  out.output_preview = turn.answer_preview;
+  if (turn.answer > 0) out.output_ref = log_ref(turn.answer);
+  out.provider = turn.provider;
+  out.model = turn.model;
+  out.model_requests = turn.requests;
+  if (turn.requests > 0) out.usage = turn.usage;
+  out.error = turn.error;
+  out.submitted_at = turn.submitted_at;
+  out.started_at = turn.started_at;
+  out.completed_at = turn.ended_at;
+  out.first_sequence = turn.submitted;
+  out.submitted_status = turn.submitted_status;
+  out.submitted_position = turn.submitted_position;
+  out.params_hash = turn.params_hash;
+  return out;
+}
+
+TaskSnapshot task_snapshot(const SessionId& session, const Turn& turn) {
+  TaskSnapshot out;
+  out.task_id = turn.ids.task;
+  out.session_id = session;
+  out.thread_id = turn.ids.thread;
+  out.turn_id = turn.ids.turn;
+  out.objective = turn.preview;
+  out.task_kind = "turn";
+  out.visibility = turn.visibility;
+  out.status = task_status(turn);
+  out.status_reason = turn.reason;
+  out.current_run_id = turn.ids.run;
+  if (turn.started_at) {
+    AttemptSnapshot attempt;
+    attempt.run_id = turn.ids.run;
+    attempt.attempt_id = turn.ids.attempt;
+    attempt.status = public_status(turn.status);
+    attempt.native_status = turn.status;
+    attempt.started_at = turn.started_at;
+    attempt.ended_at = turn.ended_at;
+    attempt.last_error = turn.error;
+    out.attempts.push_back(std::move(attempt));
+  }
+  out.created_at = turn.submitted_at;
+  out.ended_at = turn.ended_at;
+  return out;
+}
+
+SessionSummary session_summary(const Session& session) {
+  SessionSummary out;
+  out.session_id = session.id;
+  out.title = session.title;
+  out.cwd = session.cwd;
+  out.status = overall_status(session);
+  out.archived = session.archived;
+  out.threads = session.threads.size();
+  out.turns = session.turns;
+  const Turn* newest = nullptr;
+  for (const auto& [_, thread] : session.threads)
+    for (const auto* turn : {&thread.active, &thread.last})
+      if (*turn && (!newest || (*turn)->submitted > newest->submitted)) newest = &**turn;
+  if (newest) out.preview = newest->preview;
+  out.created_at = session.created_at;
+  out.updated_at = session.at;
+  out.metadata = session.metadata;
+  out.params_hash = session.params_hash;
+  return out;
+}
+
+SessionSnapshot session_snapshot(const Session& session) {
+  SessionSnapshot out;
+  out.schema_version = kSchemaVersion;
+  out.session_id = session.id;
+  out.title = session.title;
+  out.cwd = session.cwd;
+  out.additional_roots = session.additional_roots;
+  out.metadata = session.metadata;
+  out.archived = session.archived;
+  out.status = overall_status(session);
+  out.created_at = session.created_at;
+  out.updated_at = session.at;
+  for (const auto& [_, thread] : session.threads) {
+    out.threads.push_back(thread_snapshot(thread));
+    for (TaskSnapshot& task : open_tasks(session.id, thread)) out.tasks.push_back(std::move(task));
+  }
+  out.task_summary = session.tasks;
+  out.routing_limit_summary = session.routing;
+  out.telemetry_summary.trace_ids = session.traces;
+  out.as_of_sequence = session.sequence;
+  return out;
+}
+
+ThreadRead thread_read(const Session& session, const Thread& thread) {
+  ThreadRead out;
+  out.session_id = session.id;
+  out.thread_id = thread.id;
+  out.status = thread.status;
+  out.status_reason = thread.reason;
+  out.resumable = thread.resumable;
+  out.active_turn_id = active_turn_id(thread);
+  if (thread.active) {
+    out.active_turn = turn_snapshot(*thread.active);
+    if (thread.resumable.value_or(false)) out.resume_token = thread.active->ids.turn.text();
+    out.diagnostics.model_requests = thread.active->requests;
+    out.diagnostics.retry_at = thread.active->retry_at;
+  }
+  out.queued_turns = queued_turns(thread);
+  out.last_outcome = last_outcome(thread);
+  out.incidents = thread.incidents;
+  out.tasks = open_tasks(session.id, thread);
+  out.diagnostics.turns = thread.turns;
+  out.diagnostics.unknown_facts = session.unknown_facts;
+  out.as_of_sequence = session.sequence;
+  return out;
+}
+
+}  // namespace agentrt::state

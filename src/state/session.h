@@ -1,0 +1,154 @@
+// state/session.h: the session read model: what is true of a session after a prefix of its facts.
+//
+// A Session is the left fold of one session's facts in sequence order. Live updates, restart and
+// replay all run this one function, so they cannot disagree. fold() is pure and total: it reads no
+// clock, invents no id and cannot refuse, since a fact in the log has already happened. A fact type
+// this build does not know advances the sequence, is counted, and changes nothing else.
+//
+// A view is bounded: it holds open work, counts and small windows. History lives in index rows and
+// in the log; the input of a turn stays in the log and is read again when it is needed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema/facts.h"
+#include "schema/snapshots.h"
+
+namespace agentrt::state {
+
+using schema::Status;
+
+// Raised whenever fold() would give another Session for the same facts; stored snapshots of another
+// version are not used.
+inline constexpr std::uint64_t kFoldVersion = 1;
+
+inline constexpr std::size_t kInputPreviewBytes = 160;
+inline constexpr std::size_t kIncidentsMax = 16;
+inline constexpr std::size_t kTracesMax = 8;
+
+// A request that a model has not ended yet.
+struct ModelCall {
+  ModelRequestId id;
+  SpanId span;
+  BootId boot;
+  std::string provider;
+  std::string model;
+  std::string model_name;
+  Timestamp at;
+  Sequence first_delta = 0;  // 0: none yet
+  Sequence last_delta = 0;
+  Sequence first_reasoning = 0;
+  Sequence last_reasoning = 0;
+  std::uint64_t text_bytes = 0;
+
+  bool operator==(const ModelCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelCall, (),
+                      (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
+                       first_reasoning, last_reasoning, text_bytes))
+
+struct Turn {
+  schema::TurnIds ids;
+  Status status = Status::accepted;
+  std::optional<std::string> reason;
+  std::optional<bool> resumable;
+  schema::Visibility visibility = schema::Visibility::internal;
+  std::string source;
+  std::string preview;     // how its input begins
+  Sequence submitted = 0;  // its turn.submitted
+  Timestamp submitted_at;
+  Status submitted_status = Status::accepted;
+  std::optional<std::uint64_t> submitted_position;
+  std::optional<std::string> params_hash;
+  schema::TurnOptions options;
+  std::optional<Timestamp> started_at;
+  std::optional<Timestamp> ended_at;
+  BootId boot;            // of the runtime that set out to run it; empty while it waits
+  bool prepared = false;  // context and routing are resolved in this boot
+  std::uint64_t requests = 0;           // model requests so far
+  std::uint64_t ended_by_provider = 0;  // of them, those that the provider ended
+  std::uint64_t retries = 0;            // in a row
+  std::optional<Timestamp> retry_at;
+  std::optional<ModelCall> call;
+  std::optional<StepId> message_item;  // open items
+  std::optional<StepId> reasoning_item;
+  Timestamp item_at;  // of the open message's last item fact
+  std::optional<std::string> model_name;
+  std::optional<std::string> provider;
+  std::optional<std::string> model;
+  std::vector<std::string> fallback;
+  schema::Usage usage;
+  std::optional<std::string> answer_preview;
+  Sequence answer = 0;  // its last model.completed
+  std::optional<schema::Failure> error;
+
+  bool operator==(const Turn&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Turn, (),
+                      (ids, status, reason, resumable, visibility, source, preview, submitted,
+                       submitted_at, submitted_status, submitted_position, params_hash, options,
+                       started_at, ended_at, boot, prepared, requests, ended_by_provider, retries,
+                       retry_at, call, message_item, reasoning_item, item_at, model_name, provider,
+                       model, fallback, usage, answer_preview, answer, error))
+
+struct Thread {
+  ThreadId id;
+  Status status = Status::idle;
+  std::optional<std::string> reason;
+  std::optional<bool> resumable;
+  std::optional<Turn> active;   // at most one; the rest waits behind it
+  std::vector<Turn> queue;      // in the order they will run
+  std::optional<Turn> last;     // the one that ended last
+  std::vector<schema::Incident> incidents;  // the newest kIncidentsMax
+  std::uint64_t turns = 0;
+
+  bool operator==(const Thread&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Thread, (),
+                      (id, status, reason, resumable, active, queue, last, incidents, turns))
+
+struct Session {
+  SessionId id;
+  Sequence sequence = 0;  // of the newest fact folded in; 0: there is no such session
+  Timestamp at;           // of that fact
+  std::optional<std::string> title;
+  std::string cwd;
+  std::optional<std::vector<std::string>> additional_roots;
+  std::optional<schema::Json> metadata;
+  bool archived = false;
+  Timestamp created_at;
+  std::optional<std::string> params_hash;
+  std::map<ThreadId, Thread> threads;
+  std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted comes next
+  schema::TaskSummary tasks;
+  schema::RoutingLimitSummary routing;
+  std::vector<TraceId> traces;  // of the newest kTracesMax turns
+  std::uint64_t turns = 0;
+  std::uint64_t unknown_facts = 0;
+  Sequence snapshot = 0;  // as of which the last snapshot was stored
+
+  bool exists() const { return sequence > 0; }
+  bool operator==(const Session&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Session, (),
+                      (id, sequence, at, title, cwd, additional_roots, metadata, archived,
+                       created_at, params_hash, threads, new_task, tasks, routing, traces, turns,
+                       unknown_facts, snapshot))
+
+// The session as it stands after `fact`. REQUIRES: fact.sequence == session.sequence + 1.
+void fold(Session& session, const schema::Fact& fact);
+
+// The turn, where the view holds it: running, waiting, or the last one that ended in its thread.
+const Turn* find_turn(const Session& session, const TurnId& turn);
+const Thread* find_thread(const Session& session, const ThreadId& thread);
+
+// True when work that `boot` did not start was left unfinished and nobody has said so yet.
+bool interrupted_work(const Session& session, const BootId& boot);
+
+// running, blocked, … by the most telling of its threads; idle when nothing is open.
+Status overall_status(const Session& session);
+
+}  // namespace agentrt::state

@@ -1,0 +1,79 @@
+#include "store/row_check.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "schema/json.h"
+
+namespace agentrt::store {
+
+Digest chain_erased(const Digest& previous, const schema::StoredEvent& event,
+                    const Digest& payload_sha256) {
+  std::string head;
+  schema::write_head(head, event);
+  return sha256(bytes_of(previous), head, bytes_of(payload_sha256));
+}
+
+Error damaged_row(const SessionId& session, Sequence sequence, std::string_view what) {
+  std::string details = R"({"sessionId":)";
+  schema::write_string(details, session.text());
+  details += fmt::format(R"(,"sequence":{}}})", sequence);
+  return {Code::internal,
+          fmt::format("the stored event {} of session {} is damaged: {}; other sessions are not "
+                      "affected, restore this one from a backup",
+                      sequence, session.text(), what),
+          std::move(details)};
+}
+
+Error at_position(Error damage, Position position) {
+  if (!damage.details.empty()) {
+    damage.details.pop_back();
+    damage.details += fmt::format(R"(,"position":{}}})", position);
+  }
+  return damage;
+}
+
+Error no_such_session(const SessionId& session) {
+  return {Code::not_found, fmt::format("there is no session {}", session.text()), {}};
+}
+
+Error sequence_conflict(const Append& append, Sequence actual) {
+  return {Code::conflict,
+          fmt::format("session {} is at sequence {}, not {}", append.session.text(), actual,
+                      append.expected),
+          fmt::format(R"({{"expected":{},"actual":{}}})", append.expected, actual)};
+}
+
+Error key_taken(const IdempotencyRecord& record) {
+  return {Code::conflict,
+          fmt::format("the idempotency key {} was recorded by another command", record.key),
+          {}};
+}
+
+Error row_taken(const IndexRow& row) {
+  return {
+      Code::conflict, fmt::format("the {} {} belongs to another session", row.kind, row.id), {}};
+}
+
+void check_append(const Append& append) {
+  check(!append.session.empty(), "an append names its session");
+  check(!append.events.empty(), "an append has events");
+  Sequence next = append.expected;
+  for (const schema::StoredEvent& event : append.events) {
+    check(event.sequence == ++next, "the events of an append follow each other");
+    check(event.session == append.session, "the events of an append are of its session");
+  }
+}
+
+Result<void> check_query(const IndexQuery& query) {
+  if (query.parent && (query.parent->empty() || !query.session))
+    return fail(Code::invalid_params, "a list under a parent names the parent and its session");
+  return {};
+}
+
+std::size_t page_bytes(const schema::StoredEvent& event) {
+  constexpr std::size_t kEnvelopeBytes = 256;  // about what write_head() adds to scope and payload
+  return event.payload.size() + event.scope.size() + kEnvelopeBytes;
+}
+
+}  // namespace agentrt::store

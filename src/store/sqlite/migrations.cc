@@ -1,0 +1,162 @@
+#include "store/sqlite/migrations.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace agentrt::store {
+namespace {
+
+// Keys follow time wherever rows are many: positions, session keys and the ids that the runtime
+// makes all grow, so inserts meet the right edge of each tree.
+constexpr const char* kTables = R"sql(
+CREATE TABLE meta(
+  name TEXT PRIMARY KEY NOT NULL,
+  value NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE session(
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE runtime(
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE event(
+  position INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  version TEXT NOT NULL,
+  runtime INTEGER NOT NULL,
+  scope TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  payload_sha256 BLOB,
+  payload TEXT
+);
+CREATE UNIQUE INDEX event_by_sequence ON event(session, sequence);
+
+CREATE TABLE object(
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  session INTEGER NOT NULL,
+  parent TEXT NOT NULL,
+  first INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  open INTEGER NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY(kind, id)
+) WITHOUT ROWID;
+CREATE INDEX object_by_session ON object(kind, session, first);
+CREATE INDEX object_by_parent ON object(kind, session, parent, first) WHERE parent <> '';
+CREATE INDEX object_open ON object(session) WHERE open = 1;
+
+CREATE TABLE idempotency(
+  principal TEXT NOT NULL,
+  key TEXT NOT NULL,
+  command TEXT NOT NULL,
+  params_hash TEXT NOT NULL,
+  reply TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY(principal, key)
+);
+CREATE INDEX idempotency_by_time ON idempotency(at);
+
+CREATE TABLE snapshot(
+  session INTEGER PRIMARY KEY,
+  sequence INTEGER NOT NULL,
+  fold_version INTEGER NOT NULL,
+  sha256 BLOB NOT NULL,
+  bytes BLOB NOT NULL
+);
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kTables}};
+
+Result<void> put_identity(Connection& connection, const Identity& identity) {
+  TRY_ASSIGN(Statement statement,
+             connection.prepare("INSERT INTO meta(name, value) "
+                                "VALUES('runtime', ?1), ('generation', ?2), ('hash_key', ?3)"));
+  statement.bind(1, identity.runtime.text());
+  statement.bind(2, identity.generation.text());
+  statement.bind_blob(3, identity.hash_key);
+  const int code = statement.run();
+  if (code != SQLITE_DONE) return std::unexpected(connection.error(code, "creating the store"));
+  return connection.run(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
+}
+
+Result<void> apply(Connection& connection, const Migration& migration, const Identity& identity) {
+  TRY(connection.run(migration.sql));
+  if (migration.version == 1) TRY(put_identity(connection, identity));
+  return connection.run(fmt::format("PRAGMA user_version = {}", migration.version).c_str());
+}
+
+std::unexpected<Error> not_ours(const std::string& path) {
+  return fail(Code::unavailable,
+              fmt::format("{} is not an agentrt store; choose another data folder with --data, or "
+                          "move the file away",
+                          path));
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() { return kMigrations; }
+
+Result<FileKind> inspect(Connection& connection, const std::string& path,
+                         std::span<const Migration> known) {
+  check(!known.empty(), "there is a first migration");
+  const auto application = connection.ask_number("PRAGMA application_id");
+  if (!application && application.error().code == Code::internal) return not_ours(path);
+  TRY(application);
+  TRY_ASSIGN(const std::int64_t version, connection.ask_number("PRAGMA user_version"));
+  TRY_ASSIGN(const std::int64_t tables,
+             connection.ask_number("SELECT count(*) FROM sqlite_schema"));
+  if (*application == 0 && version == 0 && tables == 0) return FileKind::empty;
+  if (*application != kApplicationId || version < 1) return not_ours(path);
+  const std::int64_t newest = known.back().version;
+  if (version > newest)
+    return fail(Code::unavailable,
+                fmt::format("the store {} has schema version {} and this program knows versions up "
+                            "to {}; run the newer agentrt that wrote it (nothing was changed)",
+                            path, version, newest));
+  return FileKind::ours;
+}
+
+Result<void> migrate(Connection& connection, std::span<const Migration> known,
+                     const Identity& identity) {
+  TRY_ASSIGN(std::int64_t version, connection.ask_number("PRAGMA user_version"));
+  for (const Migration& migration : known) {
+    if (migration.version <= version) continue;
+    check(migration.version == version + 1, "migrations have no gaps");
+    TRY(connection.run("BEGIN IMMEDIATE"));
+    auto done = apply(connection, migration, identity);
+    if (done) done = connection.run("COMMIT");
+    if (!done) {
+      if (sqlite3_get_autocommit(connection.handle()) == 0) (void)connection.run("ROLLBACK");
+      return done;
+    }
+    version = migration.version;
+  }
+  return {};
+}
+
+Result<Identity> read_identity(Connection& connection) {
+  Identity identity;
+  TRY_ASSIGN(std::string runtime,
+             connection.ask_blob("SELECT value FROM meta WHERE name = 'runtime'"));
+  TRY_ASSIGN(std::string generation,
+             connection.ask_blob("SELECT value FROM meta WHERE name = 'generation'"));
+  TRY_ASSIGN(identity.hash_key,
+             connection.ask_blob("SELECT value FROM meta WHERE name = 'hash_key'"));
+  if (runtime.empty() || generation.empty() || identity.hash_key.size() != kHashKeyBytes)
+    return fail(Code::internal, "the store has lost its identity; restore it from a backup");
+  identity.runtime = RuntimeId{std::move(runtime)};
+  identity.generation = GenerationId{std::move(generation)};
+  return identity;
+}
+
+}  // namespace agentrt::store

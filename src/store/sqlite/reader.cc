@@ -1,0 +1,341 @@
+#include "store/sqlite/reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace agentrt::store {
+namespace {
+
+// Runtimes that wrote into one store: one, or a few after moves between machines.
+constexpr std::size_t kRuntimesMax = 64;
+
+constexpr std::string_view kSql[] = {
+    "SELECT key FROM session WHERE id = ?1",
+    "SELECT id FROM session WHERE key = ?1",
+    "SELECT id FROM runtime WHERE key = ?1",
+    // From `after` itself, whose hash the first row of the page is checked against.
+    "SELECT position, session, sequence, at, type, version, runtime, scope, hash, payload_sha256, "
+    "payload FROM event WHERE session = ?1 AND sequence >= ?2 ORDER BY sequence LIMIT ?3",
+    "SELECT position, session, sequence, at, type, version, runtime, scope, hash, payload_sha256, "
+    "payload FROM event WHERE position > ?1 ORDER BY position LIMIT ?2",
+    "SELECT hash FROM event WHERE session = ?1 AND sequence = ?2",
+    "SELECT max(sequence) FROM event WHERE session = ?1",
+    "SELECT max(position) FROM event",
+    "SELECT sequence, fold_version, sha256, bytes FROM snapshot WHERE session = ?1",
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "FROM object o JOIN session s ON s.key = o.session WHERE o.kind = ?1 AND o.id = ?2",
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "FROM object o CROSS JOIN session s ON s.key = o.session "
+    "WHERE o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
+    "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
+    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND (o.first, o.id) < (?3, ?4) "
+    "ORDER BY o.first DESC, o.id DESC LIMIT ?5",
+    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND o.parent = ?6 AND o.parent <> '' "
+    "AND (o.first, o.id) < (?3, ?4) ORDER BY o.first DESC, o.id DESC LIMIT ?5",
+    "SELECT o.session, s.id FROM object o CROSS JOIN session s ON s.key = o.session "
+    "WHERE o.open = 1 AND o.session > ?1 ORDER BY o.session LIMIT 1",
+    "SELECT command, params_hash, reply, at FROM idempotency WHERE principal = ?1 AND key = ?2",
+};
+
+// SQLite's integers are signed; a number past them stands for "all".
+std::int64_t clamp(std::uint64_t number) {
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(std::min(number, kMax));
+}
+
+IndexEntry read_entry(const Statement& row) {
+  IndexEntry entry;
+  entry.session = SessionId{std::string(row.text(0))};
+  entry.session_order = static_cast<std::uint64_t>(row.integer(1));
+  entry.row.kind = row.text(2);
+  entry.row.id = row.text(3);
+  entry.row.parent = row.text(4);
+  entry.row.first = static_cast<Sequence>(row.integer(5));
+  entry.row.status = row.text(6);
+  entry.row.open = row.integer(7) != 0;
+  entry.row.record = row.text(8);
+  return entry;
+}
+
+}  // namespace
+
+Result<Statement*> Reader::statement(Query query) {
+  static_assert(std::size(kSql) == static_cast<std::size_t>(Query::count_));
+  Statement& kept = statements_[static_cast<std::size_t>(query)];
+  if (!kept) {
+    TRY_ASSIGN(kept, connection_.prepare(kSql[static_cast<std::size_t>(query)]));
+  }
+  return &kept;
+}
+
+std::unexpected<Error> Reader::failed(int code, std::string_view doing) {
+  return std::unexpected(connection_.error(code, doing));
+}
+
+std::unexpected<Error> Reader::failed_at(int code, const SessionId& session, Sequence sequence) {
+  if (connection_.fault(code) == Fault::damaged)
+    return std::unexpected(damaged_row(session, sequence, sqlite3_errstr(code)));
+  return failed(code, fmt::format("reading event {} of session {}", sequence, session.text()));
+}
+
+Result<std::optional<std::int64_t>> Reader::key_of(const SessionId& session) {
+  TRY_ASSIGN(Statement * query, statement(Query::session_key));
+  const Running running(*query);
+  query->bind(1, session.text());
+  const int code = query->step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return failed(code, "finding session " + session.text());
+  return query->integer(0);
+}
+
+Result<SessionId> Reader::session_of(std::int64_t key) {
+  TRY_ASSIGN(Statement * query, statement(Query::session_id));
+  const Running running(*query);
+  query->bind(1, key);
+  const int code = query->step();
+  if (code == SQLITE_DONE)
+    return fail(Code::internal, fmt::format("the store has lost the name of session row {}", key));
+  if (code != SQLITE_ROW) return failed(code, "finding a session");
+  return SessionId{std::string(query->text(0))};
+}
+
+Result<const RuntimeId*> Reader::runtime(std::int64_t key) {
+  if (const auto known = runtimes_.find(key); known != runtimes_.end()) return &known->second;
+  TRY_ASSIGN(Statement * query, statement(Query::runtime_id));
+  const Running running(*query);
+  query->bind(1, key);
+  const int code = query->step();
+  if (code != SQLITE_ROW && code != SQLITE_DONE) return failed(code, "finding a runtime");
+  if (runtimes_.size() >= kRuntimesMax) runtimes_.clear();
+  // A name that is missing leaves an empty one, and the row's hash will not match.
+  const std::string_view name = code == SQLITE_ROW ? query->text(0) : std::string_view{};
+  return &(runtimes_[key] = RuntimeId{std::string(name)});
+}
+
+Result<std::optional<Digest>> Reader::row_hash(std::int64_t session, Sequence sequence) {
+  TRY_ASSIGN(Statement * query, statement(Query::row_hash));
+  const Running running(*query);
+  query->bind(1, session);
+  query->bind(2, clamp(sequence));
+  const int code = query->step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return failed(code, "reading a row's hash");
+  const std::string_view bytes = query->blob(0);
+  Digest digest;
+  if (bytes.size() != digest.size()) return std::nullopt;
+  std::copy(bytes.begin(), bytes.end(), digest.begin());
+  return digest;
+}
+
+// Checks that the row is the next one of its session, and moves the place on to it.
+Result<Event> Reader::read_next(const EventRow& row, Place& place) {
+  const Sequence next = place.sequence + 1;
+  if (row.sequence() != next) return std::unexpected(damaged_row(place.id, next, "it is missing"));
+  TRY_ASSIGN(const RuntimeId* runtime_id, runtime(row.runtime_key()));
+  TRY_ASSIGN(Event event, row.read(place.id, *runtime_id, place.hash));
+  place.sequence = next;
+  place.hash = *row.hash();
+  return event;
+}
+
+Result<std::vector<Event>> Reader::events(const SessionId& session, Sequence after,
+                                          std::size_t events_max, std::size_t bytes_max) {
+  TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
+  if (!key) return std::unexpected(no_such_session(session));
+  TRY_ASSIGN(Statement * query, statement(Query::events));
+  const Running running(*query);
+  query->bind(1, *key);
+  query->bind(2, clamp(after));
+  query->bind(3, clamp(after > 0 && events_max < SIZE_MAX ? events_max + 1 : events_max));
+
+  std::vector<Event> page;
+  Place place{session, 0, kNoPredecessor};
+  std::size_t bytes = 0;
+  const EventRow row(*query);
+  int code = query->step();
+  if (code == SQLITE_ROW && after > 0) {
+    const std::optional<Digest> hash = row.hash();
+    if (row.sequence() != after || !hash)
+      return std::unexpected(damaged_row(session, after, "it is missing or has no hash"));
+    place.sequence = after;
+    place.hash = *hash;
+    code = query->step();
+  }
+  for (; code == SQLITE_ROW && page.size() < events_max; code = query->step()) {
+    TRY_ASSIGN(Event event, read_next(row, place));
+    bytes += page_bytes(event.event);
+    if (!page.empty() && bytes > bytes_max) return page;
+    page.push_back(std::move(event));
+  }
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    return failed_at(code, session, place.sequence + 1);
+  return page;
+}
+
+// The place before the row: its session, and its predecessor's hash.
+Result<Reader::Place> Reader::place_before(const EventRow& row) {
+  Place place;
+  TRY_ASSIGN(place.id, session_of(row.session_key()));
+  place.sequence = row.sequence() - 1;
+  if (place.sequence == 0) return place;
+  TRY_ASSIGN(const std::optional<Digest> hash, row_hash(row.session_key(), place.sequence));
+  if (!hash)
+    return std::unexpected(damaged_row(place.id, place.sequence, "it is missing or has no hash"));
+  place.hash = *hash;
+  return place;
+}
+
+Result<std::vector<Event>> Reader::all_events(Position after, std::size_t events_max,
+                                              std::size_t bytes_max) {
+  TRY_ASSIGN(Statement * query, statement(Query::all_events));
+  const Running running(*query);
+  query->bind(1, clamp(after));
+  query->bind(2, clamp(events_max));
+
+  std::vector<Event> page;
+  std::map<std::int64_t, Place> places;  // by session row; at most one an event of the page
+  std::size_t bytes = 0;
+  Position position = after;
+  const EventRow row(*query);
+  int code = query->step();
+  for (; code == SQLITE_ROW; code = query->step()) {
+    position = row.position();
+    auto known = places.find(row.session_key());
+    if (known == places.end()) {
+      auto place = place_before(row);
+      if (!place) return std::unexpected(at_position(std::move(place).error(), position));
+      known = places.emplace(row.session_key(), std::move(*place)).first;
+    }
+    auto event = read_next(row, known->second);
+    if (!event) return std::unexpected(at_position(std::move(event).error(), position));
+    bytes += page_bytes(event->event);
+    if (!page.empty() && bytes > bytes_max) return page;
+    page.push_back(std::move(*event));
+  }
+  if (code != SQLITE_DONE)
+    return failed(code, fmt::format("reading events after position {}", position));
+  return page;
+}
+
+Result<Sequence> Reader::head(const SessionId& session) {
+  TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
+  if (!key) return 0;
+  TRY_ASSIGN(Statement * query, statement(Query::head));
+  const Running running(*query);
+  query->bind(1, *key);
+  const int code = query->step();
+  if (code != SQLITE_ROW) return failed(code, "reading the head of session " + session.text());
+  return static_cast<Sequence>(query->integer(0));
+}
+
+Result<Position> Reader::last_position() {
+  TRY_ASSIGN(Statement * query, statement(Query::last_position));
+  const Running running(*query);
+  const int code = query->step();
+  if (code != SQLITE_ROW) return failed(code, "reading the last position");
+  return static_cast<Position>(query->integer(0));
+}
+
+Result<std::optional<Snapshot>> Reader::snapshot(const SessionId& session) {
+  TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
+  if (!key) return std::nullopt;
+  TRY_ASSIGN(Statement * query, statement(Query::snapshot));
+  const Running running(*query);
+  query->bind(1, *key);
+  const int code = query->step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  // Derived: one that cannot be read is made again from the log.
+  if (code != SQLITE_ROW && connection_.fault(code) == Fault::damaged) return std::nullopt;
+  if (code != SQLITE_ROW) return failed(code, "reading the snapshot of session " + session.text());
+  Snapshot snapshot{static_cast<Sequence>(query->integer(0)),
+                    static_cast<std::uint64_t>(query->integer(1)), std::string(query->blob(3))};
+  if (query->blob(2) != bytes_of(sha256(snapshot.bytes))) return std::nullopt;
+  return snapshot;
+}
+
+Result<std::optional<IndexEntry>> Reader::find(const std::string& kind, const std::string& id) {
+  TRY_ASSIGN(Statement * query, statement(Query::find));
+  const Running running(*query);
+  query->bind(1, kind);
+  query->bind(2, id);
+  const int code = query->step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return failed(code, fmt::format("finding {} {}", kind, id));
+  return read_entry(*query);
+}
+
+Result<Statement*> Reader::bind_list(const IndexQuery& query, std::int64_t session) {
+  constexpr std::uint64_t kPastAll = std::numeric_limits<std::uint64_t>::max();
+  const Query which = !query.session ? Query::list_all
+                      : query.parent ? Query::list_parent
+                                     : Query::list_session;
+  TRY_ASSIGN(Statement * list, statement(which));
+  list->bind(1, query.kind);
+  list->bind(2, query.session ? session : clamp(query.before.value_or(kPastAll)));
+  list->bind(3, clamp(query.session ? query.before.value_or(kPastAll) : query.before_first));
+  list->bind(4, query.before_id);
+  list->bind(5, clamp(query.limit));
+  if (query.parent) list->bind(6, *query.parent);
+  return list;
+}
+
+Result<std::vector<IndexEntry>> Reader::list(const IndexQuery& query) {
+  TRY(check_query(query));
+  std::vector<IndexEntry> entries;
+  std::int64_t session = 0;
+  if (query.session) {
+    TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(*query.session));
+    if (!key) return entries;
+    session = *key;
+  }
+  TRY_ASSIGN(Statement * rows, bind_list(query, session));
+  const Running running(*rows);
+  int code = rows->step();
+  for (; code == SQLITE_ROW; code = rows->step()) {
+    entries.push_back(read_entry(*rows));
+    if (query.session) entries.back().session = *query.session;
+  }
+  if (code != SQLITE_DONE) return failed(code, fmt::format("listing {} rows", query.kind));
+  return entries;
+}
+
+// One step a session: a session with a million open rows costs as much as one with a single row.
+Result<std::vector<SessionId>> Reader::open_sessions() {
+  TRY_ASSIGN(Statement * query, statement(Query::open_session));
+  std::vector<SessionId> sessions;
+  std::int64_t last = 0;
+  for (;;) {
+    const Running running(*query);
+    query->bind(1, last);
+    const int code = query->step();
+    if (code == SQLITE_DONE) return sessions;
+    if (code != SQLITE_ROW) return failed(code, "finding open work");
+    last = query->integer(0);
+    sessions.emplace_back(std::string(query->text(1)));
+  }
+}
+
+Result<std::optional<IdempotencyRecord>> Reader::idempotency(const std::string& principal,
+                                                             const std::string& key) {
+  TRY_ASSIGN(Statement * query, statement(Query::idempotency));
+  const Running running(*query);
+  query->bind(1, principal);
+  query->bind(2, key);
+  const int code = query->step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW) return failed(code, "finding an idempotency key");
+  return IdempotencyRecord{principal,
+                           key,
+                           std::string(query->text(0)),
+                           std::string(query->text(1)),
+                           std::string(query->text(2)),
+                           Timestamp{query->integer(3)}};
+}
+
+}  // namespace agentrt::store

@@ -1,0 +1,197 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "store/sqlite/checkpointer.h"
+#include "store/sqlite/file_system.h"
+#include "store/sqlite/migrations.h"
+#include "store/sqlite/reader_pool.h"
+#include "store/sqlite/writer.h"
+
+namespace agentrt::store {
+namespace {
+
+constexpr int kPageBytes = 4'096;
+constexpr std::size_t kFrameBytes = kPageBytes + 24;  // a page and its header in the log
+// A log that a burst made longer is cut back to this when it starts over.
+constexpr int kWalFileBytesMax = 16 << 20;
+
+// The settings that a connection has for itself.
+Result<void> configure(Connection& connection, int cache_kib) {
+  return connection.run(fmt::format("PRAGMA synchronous = FULL;"
+                                    "PRAGMA temp_store = MEMORY;"
+                                    "PRAGMA cell_size_check = ON;"
+                                    "PRAGMA journal_size_limit = {};"
+                                    "PRAGMA cache_size = -{};",
+                                    kWalFileBytesMax, cache_kib)
+                            .c_str());
+}
+
+Result<Connection> open_beside(const SqliteOptions& options, const char* more) {
+  TRY_ASSIGN(Connection connection,
+             Connection::open(options.path, options.vfs, options.limits.busy_wait_ms));
+  TRY(configure(connection, options.limits.reader_cache_kib));
+  TRY(connection.run(more));
+  return connection;
+}
+
+// The settings that the file keeps: the first two only an empty file can take.
+Result<void> lay_out(Connection& connection, FileKind kind) {
+  if (kind == FileKind::empty)
+    TRY(connection.run(
+        fmt::format("PRAGMA page_size = {}; PRAGMA auto_vacuum = INCREMENTAL;", kPageBytes)
+            .c_str()));
+  TRY_ASSIGN(const std::string mode, connection.ask_blob("PRAGMA journal_mode = WAL"));
+  if (mode != "wal")
+    return fail(Code::unavailable,
+                "the data folder does not support the store's write-ahead log; choose a folder on "
+                "a local disk with --data");
+  return {};
+}
+
+Result<Identity> make_ready(Connection& connection, const SqliteOptions& options) {
+  const std::span<const Migration> known =
+      options.migrations.empty() ? migrations() : options.migrations;
+  TRY_ASSIGN(const FileKind kind, inspect(connection, options.path, known));
+  TRY(lay_out(connection, kind));
+  TRY(configure(connection, options.limits.writer_cache_kib));
+  Identity identity;
+  if (kind == FileKind::empty) identity = fresh_identity(options.now, options.random);
+  TRY(migrate(connection, known, identity));
+  return read_identity(connection);
+}
+
+}  // namespace
+
+SqliteStore::SqliteStore(const SqliteOptions& options, std::unique_ptr<SyncGuard> guard)
+    : limits_(options.limits), guard_(std::move(guard)) {}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
+  // Folder and file modes are the system's; another VFS has its own idea of both.
+  if (options.vfs.empty()) {
+    TRY(check_folder_of(options.path));
+    TRY(create_private_file(options.path));
+  }
+  auto guard = std::make_unique<SyncGuard>(options.on_sync_failure);
+  std::unique_ptr<SqliteStore> store(new SqliteStore(options, std::move(guard)));
+  TRY(store->start(options));
+  return store;
+}
+
+Result<void> SqliteStore::start(const SqliteOptions& options) {
+  TRY_ASSIGN(Connection connection,
+             Connection::open(options.path, options.vfs, options.limits.busy_wait_ms));
+  auto identity = make_ready(connection, options);
+  if (!identity) {
+    if (connection.sync_failed()) guard_->fail(identity.error().message);
+    return std::unexpected(std::move(identity).error());
+  }
+  identity_ = std::move(*identity);
+  if (options.vfs.empty()) {
+    if (auto synced = sync_folder_of(options.path); !synced) {
+      guard_->fail(synced.error().message);
+      return synced;
+    }
+  }
+  TRY_ASSIGN(Connection checkpoints, open_beside(options, "SELECT count(*) FROM meta"));
+  checkpointer_ = std::make_unique<Checkpointer>(std::move(checkpoints), *guard_);
+  TRY_ASSIGN(writer_, Writer::open(std::move(connection), *guard_, limits_.heads_max,
+                                   [this] { return checkpointer_->empty_log(); }));
+  readers_ = std::make_unique<ReaderPool>(
+      [options] { return open_beside(options, "PRAGMA query_only = ON"); }, limits_.readers_max,
+      std::chrono::milliseconds(limits_.reader_wait_ms));
+  return {};
+}
+
+SqliteStore::~SqliteStore() {
+  readers_.reset();
+  writer_.reset();
+  if (checkpointer_) (void)checkpointer_->empty_log();
+}
+
+std::uint64_t SqliteStore::wal_bytes() const {
+  const int pages = writer_->wal_pages().load(std::memory_order_relaxed);
+  return static_cast<std::uint64_t>(pages) * kFrameBytes;
+}
+
+Result<void> SqliteStore::move_log() {
+  int pages = writer_->wal_pages().load(std::memory_order_relaxed);
+  TRY_ASSIGN(const Checkpointer::Moved moved, checkpointer_->move_pages());
+  // Nothing was committed since: the next commit starts the log over.
+  if (moved == Checkpointer::Moved::all)
+    writer_->wal_pages().compare_exchange_strong(pages, 0, std::memory_order_relaxed);
+  return {};
+}
+
+Result<void> SqliteStore::checkpoint() {
+  if (!checkpoint_due()) return {};
+  return move_log();
+}
+
+std::vector<Result<Position>> SqliteStore::commit(std::span<const Append> appends) {
+  // A log that outruns the checkpoints beside it is caught up with here, where nothing can be
+  // added meanwhile. Failing to is no reason to refuse the appends.
+  if (wal_bytes() >= limits_.wal_bytes_max) (void)move_log();
+  return writer_->commit(appends);
+}
+
+Result<std::vector<Event>> SqliteStore::events(const SessionId& session, Sequence after,
+                                               std::size_t events_max, std::size_t bytes_max) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->events(session, after, events_max, bytes_max);
+}
+
+Result<std::vector<Event>> SqliteStore::all_events(Position after, std::size_t events_max,
+                                                   std::size_t bytes_max) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->all_events(after, events_max, bytes_max);
+}
+
+Result<Sequence> SqliteStore::head(const SessionId& session) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->head(session);
+}
+
+Result<Position> SqliteStore::last_position() {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->last_position();
+}
+
+Result<std::optional<Snapshot>> SqliteStore::snapshot(const SessionId& session) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->snapshot(session);
+}
+
+Result<std::optional<IndexEntry>> SqliteStore::find(const std::string& kind,
+                                                    const std::string& id) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->find(kind, id);
+}
+
+Result<std::vector<IndexEntry>> SqliteStore::list(const IndexQuery& query) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->list(query);
+}
+
+Result<std::vector<SessionId>> SqliteStore::open_sessions() {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->open_sessions();
+}
+
+Result<std::optional<IdempotencyRecord>> SqliteStore::idempotency(const std::string& principal,
+                                                                  const std::string& key) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->idempotency(principal, key);
+}
+
+Result<std::size_t> SqliteStore::forget_idempotency(Timestamp before, std::size_t max) {
+  return writer_->forget_idempotency(before, max);
+}
+
+Result<void> SqliteStore::rebuild(const SessionId& session, const Indexer& indexer) {
+  return writer_->rebuild(session, indexer);
+}
+
+}  // namespace agentrt::store

@@ -1,0 +1,96 @@
+// store/sqlite/writer.h: the one connection that writes.
+//
+// commit() is one transaction and one sync for all the appends it is given. An append that must be
+// refused after some of its rows were written (a key or an id that is taken, a damaged place) is
+// left out, and the transaction is run again without it: rare, and it keeps the common path free of
+// savepoints. Rows of one kind are written with one prepared statement, straight from the caller's
+// bytes.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/sqlite/database.h"
+#include "store/sqlite/heads.h"
+#include "store/sqlite/reader.h"
+#include "store/sqlite/sync_guard.h"
+#include "store/store.h"
+
+namespace agentrt::store {
+
+class Writer {
+ public:
+  // REQUIRES: the file has this build's tables; `guard` outlives the writer. `settle` is asked when
+  // a commit failed after its last frame may have reached the disk: it removes that frame and says
+  // whether it is gone for good.
+  static Result<std::unique_ptr<Writer>> open(Connection connection, SyncGuard& guard,
+                                              std::size_t heads_max, std::function<bool()> settle);
+
+  std::vector<Result<Position>> commit(std::span<const Append> appends);
+  Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max);
+  Result<void> rebuild(const SessionId& session, const Indexer& indexer);
+
+  // Pages in the write-ahead log after the last commit. Any thread may read it; whoever has
+  // checkpointed them all sets it to 0.
+  std::atomic<int>& wal_pages() { return wal_pages_; }
+
+ private:
+  enum class Step { done, untouched, refused, failed };
+  // What became of one append, or of one row: `error` is set unless done.
+  struct Outcome {
+    Step step = Step::done;
+    Error error;
+  };
+  enum class Attempt { finished, again };
+
+  Writer(Connection connection, SyncGuard& guard, std::size_t heads_max,
+         std::function<bool()> settle);
+  Result<void> prepare();
+
+  Attempt attempt(std::span<const Append> appends, std::vector<Result<Position>>& results,
+                  std::vector<Step>& steps);
+  Outcome write(const Append& append);
+  Outcome find_head(const Append& append, Head*& head);
+  Outcome load_head(const SessionId& session, Head& head);
+  Outcome write_events(const Append& append, Head& head);
+  Outcome write_row(std::int64_t session, const IndexRow& row);
+  Outcome write_record(const IdempotencyRecord& record);
+  Outcome write_snapshot(std::int64_t session, const Snapshot& snapshot);
+  Outcome runtime_key(const RuntimeId& runtime, std::int64_t& key);
+  Result<void> derive_rows(const SessionId& session, std::int64_t key, const Indexer& indexer);
+  Result<void> drop_rows(std::int64_t session);
+
+  Outcome outcome_of(int code, std::string_view doing);
+  Result<void> begin();
+  Result<void> end();
+  void roll_back();
+  Error give_up(int code, std::string_view doing);
+
+  Connection connection_;
+  SyncGuard& guard_;
+  std::function<bool()> settle_;
+  Reader reader_;
+
+  Statement begin_, commit_, rollback_;
+  Statement put_event_, put_row_, put_record_, put_snapshot_;
+  Statement put_session_, get_session_, get_head_, put_runtime_, get_runtime_;
+  Statement forget_, next_kind_, drop_kind_, drop_snapshot_;
+
+  Heads heads_;
+  std::size_t heads_max_;
+  std::vector<const SessionId*> touched_;       // whose heads this transaction changed
+  std::map<RuntimeId, std::int64_t> runtimes_;  // rows known to be stored
+  Position last_position_ = 0;                  // of what is committed
+  Position next_position_ = 1;                  // within this transaction
+  bool stale_ = false;                          // another program wrote: read the above again
+  std::atomic<int> wal_pages_{0};
+};
+
+}  // namespace agentrt::store

@@ -1,0 +1,226 @@
+"""The command line: what a person types, what a script reads, and how each command ends."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, Case, Daemon, wait_until
+from stream_checker import StreamChecker
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Run(Case):
+    daemon_at_start = False
+    scripts = {"main": [{"text": "Hello, person.", "deltas": 3}],
+               "broken": [{"fail": {"status": 400}}],
+               "slow": [{"delayMs": 30_000, "text": "never"}]}
+
+    def test_run_prints_the_answer_and_ends_with_zero(self):
+        done = self.home.run("run", "hi")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("Hello, person.", done.stdout)
+        self.assertNotIn("\x1b", done.stdout + done.stderr)
+
+    def test_run_json_streams_the_envelopes(self):
+        done = self.home.run("run", "--json", "hi")
+        self.assertEqual(done.returncode, 0, done)
+        events = lines(done.stdout)
+        StreamChecker(self.schema()).feed_all(events)
+        self.assertEqual(events[-1]["type"], "turn.completed")
+        self.assertEqual(events[0]["sequence"], 1)
+
+    def test_a_dash_reads_the_prompt_from_stdin(self):
+        done = self.home.run("run", "--json", "-", stdin="from a pipe")
+        self.assertEqual(done.returncode, 0, done)
+        submitted = next(e for e in lines(done.stdout) if e["type"] == "turn.submitted")
+        self.assertIn("from a pipe", json.dumps(submitted["payload"]["input"]))
+
+    def test_a_model_can_be_a_script_named_on_the_line(self):
+        path = self.home.script("other", [{"text": "From the other script."}])
+        done = self.home.run("run", "--model", f"script:{path}", "hi")
+        self.assertIn("From the other script.", done.stdout)
+
+    def test_work_that_fails_ends_with_one(self):
+        done = self.home.run("run", "--model", "broken", "hi")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertTrue(done.stderr.strip())
+
+    def test_wrong_usage_ends_with_two(self):
+        for arguments in (["run"], ["nonsense"], ["run", "--no-such-option", "x"], ["show"]):
+            done = self.home.run(*arguments)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertTrue(done.stderr.strip())
+
+    def test_without_a_model_run_says_what_to_set(self):
+        (self.home.folder / "config/agentrt/config.toml").write_text("")
+        done = self.home.run("run", "hi")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("model", done.stderr)
+
+    def test_turns_of_one_session_go_on_where_they_left_off(self):
+        for text in ("one", "two"):
+            done = self.home.run("run", "--session", "mine", "--thread", "t", text)
+            self.assertEqual(done.returncode, 0, done)
+        shown = json.loads(self.home.run("show", "mine", "--json").stdout)
+        self.assertEqual(len(shown["history"]), 2)
+
+    def test_an_interrupt_ends_the_turn_and_the_program_with_130(self):
+        process = subprocess.Popen(
+            [BINARY, "run", "--json", "--session", "s", "--model", "slow", "hi"],
+            cwd=self.home.workspace, env=self.home.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        for line in process.stdout:
+            if b"model.requested" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        self.assertEqual(process.wait(10), 130)
+        process.stdout.close()
+        events = lines(self.home.run("events", "s", "--json").stdout)
+        self.assertEqual(events[-1]["sessionId"], "s")
+        failed = [e for e in events if e["type"] == "turn.failed"]
+        self.assertEqual([e["payload"]["status"] for e in failed], ["cancelled"])
+
+    def test_at_a_terminal_the_answer_comes_live_and_in_colour(self):
+        parent, child = pty.openpty()
+        process = subprocess.Popen([BINARY, "run", "hi"], cwd=self.home.workspace, stdin=child,
+                                   stdout=child, stderr=child,
+                                   env={**self.home.environment, "TERM": "xterm-256color"})
+        os.close(child)
+        seen = b""
+        try:
+            while chunk := os.read(parent, 4096):
+                seen += chunk
+        except OSError:
+            pass
+        os.close(parent)
+        self.assertEqual(process.wait(10), 0)
+        self.assertIn(b"Hello, person.", seen)
+        self.assertIn(b"\x1b[", seen)
+
+    def test_a_reader_that_goes_away_ends_the_program(self):
+        process = subprocess.Popen([BINARY, "run", "--json", "hi"], cwd=self.home.workspace,
+                                   env=self.home.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.close()
+        process.wait(15)
+        process.stderr.close()
+
+
+class Attached(Case):
+    scripts = {"main": [{"text": "Hello again."}]}
+
+    def test_commands_reach_the_running_daemon(self):
+        done = self.home.run("run", "--session", "s", "hi")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.check_session("s")[0]["type"], "session.created")
+
+    def test_call_prints_the_reply_and_errors_end_with_one(self):
+        done = self.home.run("call", "create_session", '{"sessionId":"made"}')
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(json.loads(done.stdout)["sessionId"], "made")
+        done = self.home.run("call", "get_session", '{"sessionId":"none"}')
+        self.assertEqual(done.returncode, 1, done)
+        done = self.home.run("call", "create_session", "{not json")
+        self.assertIn(done.returncode, (1, 2))
+        self.assertTrue(done.stderr.strip())
+        done = self.home.run("call", "get_session", '{"sessionId":"none"}', "--json")
+        self.assertIn("not_found", done.stdout + done.stderr)
+
+    def test_sessions_and_show_are_tables_or_json(self):
+        self.daemon.ok("create_session", sessionId="s1", title="First of all")
+        self.daemon.wait_turn(self.daemon.submit(sessionId="s1"))
+        table = self.home.run("sessions")
+        self.assertIn("s1", table.stdout)
+        self.assertIn("First of all", table.stdout)
+        listed = json.loads(self.home.run("sessions", "--json").stdout)
+        data = listed["data"] if isinstance(listed, dict) else listed
+        self.assertEqual([session["sessionId"] for session in data], ["s1"])
+        self.assertIn("First of all", self.home.run("show", "s1").stdout)
+        missing = self.home.run("show", "none")
+        self.assertEqual(missing.returncode, 1, missing)
+
+    def test_events_follow_as_they_come(self):
+        self.daemon.ok("create_session", sessionId="s")
+        process = subprocess.Popen([BINARY, "events", "s", "--follow", "--json", "--after", "1"],
+                                   cwd=self.home.workspace, env=self.home.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        time.sleep(0.2)
+        self.daemon.ok("update_session", sessionId="s", title="new")
+        event = json.loads(process.stdout.readline())
+        self.assertEqual((event["type"], event["sequence"]), ("session.updated", 2))
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        process.wait(10)
+        process.stdout.close()
+
+    def test_a_follower_goes_on_after_the_daemon_came_back(self):
+        self.daemon.ok("create_session", sessionId="s")
+        done = self.home.run("events", "s", "--json")
+        self.assertEqual([event["sequence"] for event in lines(done.stdout)], [1])
+
+    def test_parallel_runs_share_one_owner(self):
+        running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "hi"],
+                                    cwd=self.home.workspace, env=self.home.environment,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for n in range(6)]
+        for process in running:
+            out, errors = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 0, errors)
+            self.assertIn("Hello again.", out)
+
+
+class WithoutDaemon(Case):
+    daemon_at_start = False
+
+    def test_call_works_on_the_local_store(self):
+        done = self.home.run("call", "create_session", '{"sessionId":"local"}')
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("local", self.home.run("sessions").stdout)
+
+    def test_runs_started_together_without_an_owner_all_finish(self):
+        running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "hi"],
+                                    cwd=self.home.workspace, env=self.home.environment,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for n in range(4)]
+        for process in running:
+            out, errors = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 0, errors)
+        wait_until(lambda: not (self.home.data / "owner.json").exists(),
+                   what="the owner to leave")
+        self.daemon = Daemon(self.home)
+        for number in range(4):
+            self.check_session(f"p{number}")
+
+    def test_help_has_examples(self):
+        for command in ("run", "serve", "call", "sessions", "show", "events", "token", "schema",
+                        "doctor"):
+            done = self.home.run(command, "--help")
+            self.assertEqual(done.returncode, 0, done)
+            self.assertIn("agentrt " + command, done.stdout)
+        self.assertEqual(self.home.run("--help").returncode, 0)
+        self.assertIn("0.1.0", self.home.run("--version").stdout)
+
+    def test_doctor_says_what_works(self):
+        done = self.home.run("doctor")
+        self.assertIn(done.returncode, (0, 1), done)
+        self.assertIn("store", done.stdout)
+        report = json.loads(self.home.run("doctor", "--json").stdout)
+        self.assertTrue(report)
+
+    def test_schemas_are_json(self):
+        for name in ("events", "commands", "snapshots", "openapi"):
+            done = self.home.run("schema", name)
+            self.assertEqual(done.returncode, 0, done)
+            json.loads(done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+"""A full disk: writes are refused, reads go on, and writing resumes when there is room."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from harness import Daemon, Home, wait_until
+from stream_checker import StreamChecker
+
+SIZE = "4m"
+
+
+def small_disk():
+    """A folder on a file system of its own, or None where mounting is not permitted."""
+    folder = tempfile.mkdtemp(prefix="agentrt_disk_")
+    if os.geteuid() == 0:
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder],
+                              capture_output=True, text=True)
+        if done.returncode == 0:
+            return folder, ""
+        reason = done.stderr.strip()
+    else:
+        reason = "not root"
+    os.rmdir(folder)
+    return None, reason
+
+
+class FullDisk(unittest.TestCase):
+    def setUp(self):
+        folder, reason = small_disk()
+        if folder is None:
+            self.skipTest(f"cannot mount a small file system: {reason}")
+        self.addCleanup(os.rmdir, folder)
+        self.addCleanup(subprocess.run, ["umount", "-l", folder])
+        self.home = Home()
+        self.addCleanup(self.home.remove)
+        self.home.data = pathlib.Path(folder) / "data"
+        self.home.environment["AGENTRT_HOME"] = str(self.home.data)
+        self.daemon = Daemon(self.home)
+        self.addCleanup(lambda: self.daemon.alive() and self.daemon.kill())
+        self.disk = pathlib.Path(folder)
+
+    def test_a_full_disk_refuses_writes_serves_reads_and_recovers(self):
+        self.daemon.ok("create_session", sessionId="s")
+        acknowledged = 1
+        filler = "z" * 20_000
+        refused = None
+        for _ in range(1000):
+            reply = self.daemon.call("update_session", sessionId="s", metadata={"fill": filler})
+            if reply.status != 200:
+                refused = reply
+                break
+            acknowledged = reply.json["sequence"]
+        self.assertIsNotNone(refused, "the disk did not fill up")
+        self.assertEqual((refused.status, refused.code), (507, "storage_full"))
+        self.assertTrue(self.daemon.alive(), self.daemon.stderr())
+        events = self.daemon.events("s")
+        StreamChecker().feed_all(events)
+        self.assertEqual(events[-1]["sequence"], acknowledged)
+        self.assertEqual(self.daemon.ok("get_session", sessionId="s")["asOfSequence"],
+                         acknowledged)
+        again = self.daemon.call("update_session", sessionId="s", metadata={"fill": filler})
+        self.assertEqual(again.status, 507)
+        subprocess.run(["mount", "-o", "remount,size=64m", str(self.disk)], check=True)
+
+        def writes():
+            reply = self.daemon.call("update_session", sessionId="s", title="room again")
+            return reply.json if reply.status == 200 else None
+        reply = wait_until(writes, what="writing to resume")
+        self.assertEqual(reply["sequence"], acknowledged + 1)
+        self.daemon.kill()
+        self.daemon = Daemon(self.home)
+        events = self.daemon.events("s")
+        StreamChecker().feed_all(events)
+        self.assertGreaterEqual(events[-1]["sequence"], acknowledged + 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

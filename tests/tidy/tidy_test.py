@@ -1,0 +1,154 @@
+"""Each rule of tidy.py, shown on a made-up tree that breaks it and on one that does not."""
+
+import pathlib
+import tempfile
+import unittest
+
+import cpp_text
+import tidy
+
+MODULES = "base ->\nstate -> base\nstore -> base\nchannels -> base\n"
+
+
+def found(files: dict[str, str]) -> list[tuple[str, str]]:
+    """(rule, path) of every offence in a tree of these files."""
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for path, text in {"tools/modules.txt": MODULES, **files}.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        return [(offence.rule, offence.path) for offence in tidy.offences(root)]
+
+
+class Rules(unittest.TestCase):
+    def test_a_tree_that_keeps_the_rules_has_no_offences(self):
+        self.assertEqual(found({
+            "README.md": "[docs](docs/a.md#the-title)\n",
+            "docs/a.md": "# The title\n",
+            "src/base/ids.h": "#pragma once\n",
+            "src/base/ids.cc": '#include "base/ids.h"\n',
+        }), [])
+
+    def test_an_include_against_the_direction_is_an_offence(self):
+        files = {"src/base/a.cc": '#include "state/b.h"\n', "src/state/b.h": "#pragma once\n"}
+        self.assertEqual(found(files), [("layering", "src/base/a.cc")])
+
+    def test_an_include_in_a_comment_is_none(self):
+        self.assertEqual(found({"src/base/a.cc": '// #include "state/b.h"\n'}), [])
+
+    def test_a_module_without_a_line_is_an_offence(self):
+        files = {"src/extra/a.cc": '#include "extra/a.h"\n', "src/extra/a.h": ""}
+        self.assertEqual(found(files), [("layering", "src/extra/a.cc")])
+
+    def test_a_library_header_outside_its_folder_is_an_offence(self):
+        rules = {"tools/third_party.txt": "sqlite3.h -> src/store/sqlite\n"}
+        inside = {"src/store/sqlite/db.cc": "#include <sqlite3.h>\n"}
+        outside = {"src/channels/http.cc": "#include <sqlite3.h>\n"}
+        self.assertEqual(found({**rules, **inside}), [])
+        self.assertEqual(found({**rules, **outside}), [("third_party", "src/channels/http.cc")])
+
+    def test_a_library_bound_to_one_file_may_not_enter_a_second(self):
+        files = {"tools/third_party.txt": "CLI/ -> src/base (one file)\n",
+                 "src/base/a.cc": "#include <CLI/CLI.hpp>\n",
+                 "src/base/b.cc": "#include <CLI/CLI.hpp>\n"}
+        self.assertEqual(found(files), [("third_party", "src/base/b.cc")])
+
+    def test_pure_folders_reach_nothing_of_the_world(self):
+        for line in ["auto t = std::chrono::system_clock::now();", "co_await next();",
+                     "std::mutex lock;", 'auto h = getenv("HOME");', "int r = rand();",
+                     'std::ofstream out("x");', "::write(1, p, n);", "time(nullptr);",
+                     "#include <thread>"]:
+            with self.subTest(line):
+                self.assertEqual(found({"src/state/a.cc": line + "\n"}),
+                                 [("purity", "src/state/a.cc")])
+                self.assertEqual(found({"src/channels/a.cc": line + "\n"}), [])
+
+    def test_words_in_comments_and_strings_are_not_calls(self):
+        text = '// co_await is banned here\nconst char* s = "std::mutex";\nauto t = fact.time(0);\n'
+        self.assertEqual(found({"src/state/a.cc": text}), [])
+
+    def test_long_files_headers_and_lines_are_offences(self):
+        self.assertEqual(found({"src/base/a.cc": "\n" * 601}), [("file_size", "src/base/a.cc")])
+        self.assertEqual(found({"src/base/a.cc": "\n" * 600}), [])
+        included = {"src/base/a.cc": '#include "base/a.h"'}
+        self.assertEqual(found({"src/base/a.h": "\n" * 301, **included}),
+                         [("file_size", "src/base/a.h")])
+        self.assertEqual(found({"src/base/a.cc": "// " + "x" * 98}),
+                         [("line_length", "src/base/a.cc")])
+
+    def test_a_long_function_needs_an_exception_with_a_reason(self):
+        text = "namespace a {\nint f(int x) {\n" + "  ++x;\n" * 69 + "}\n}\n"
+        self.assertEqual(found({"src/base/a.cc": text}), [("function_size", "src/base/a.cc")])
+        listed = {"src/base/a.cc": text,
+                  "tools/tidy_exceptions.txt": "src/base/a.cc: a table of cases\n"}
+        self.assertEqual(found(listed), [])
+        bare = {**listed, "tools/tidy_exceptions.txt": "src/base/a.cc:\n"}
+        self.assertEqual(found(bare), [("exceptions", "tools/tidy_exceptions.txt")])
+
+    def test_an_exception_that_is_not_needed_is_an_offence(self):
+        files = {"src/base/a.cc": "\n", "tools/tidy_exceptions.txt": "src/base/a.cc: once long\n"}
+        self.assertEqual(found(files), [("exceptions", "tools/tidy_exceptions.txt")])
+
+    def test_names_that_say_nothing_are_offences(self):
+        self.assertEqual(found({"src/base/string_util.cc": ""}),
+                         [("names", "src/base/string_util.cc")])
+        for name in ["SessionManager", "HTTPHelper", "StoreImpl", "CodecV2"]:
+            with self.subTest(name):
+                self.assertEqual(found({"src/base/a.cc": f"class {name} {{}};\n"}),
+                                 [("names", "src/base/a.cc")])
+        self.assertEqual(found({"src/base/a.cc": "struct Implied {}; struct Utility {};\n"}), [])
+
+    def test_marks_of_unfinished_work_are_offences(self):
+        self.assertEqual(found({"src/base/a.cc": f"// {tidy.MARKS[0]} later\n"}),
+                         [("marks", "src/base/a.cc")])
+
+    def test_a_header_that_nobody_includes_is_an_offence(self):
+        self.assertEqual(found({"src/base/a.h": ""}), [("dead_files", "src/base/a.h")])
+
+    def test_a_page_that_nobody_links_is_an_offence(self):
+        self.assertEqual(found({"docs/a.md": "text\n"}), [("dead_files", "docs/a.md")])
+
+    def test_links_must_lead_somewhere(self):
+        self.assertEqual(found({"README.md": "[a](docs/a.md)\n"}), [("doc_links", "README.md")])
+        files = {"README.md": "[a](docs/a.md#nowhere)\n", "docs/a.md": "# Here\n"}
+        self.assertEqual(found(files), [("doc_links", "README.md")])
+
+    def test_paths_of_one_machine_are_offences(self):
+        self.assertEqual(found({"README.md": f"see {tidy.MACHINE_PATHS[0]}x\n"}),
+                         [("machine_paths", "README.md")])
+        self.assertEqual(found({"README.md": f"see net{tidy.MACHINE_PATHS[0]}x\n"}), [])
+
+    def test_a_folder_with_too_many_sources_is_an_offence(self):
+        files = {f"src/base/a{n}.cc": "" for n in range(21)}
+        self.assertEqual(found(files), [("folders", "src/base")])
+        tests = {f"src/base/a{n}_test.cc": "" for n in range(30)}
+        self.assertEqual(found(tests), [])
+
+
+class Functions(unittest.TestCase):
+    def lengths(self, text: str) -> dict[str, int]:
+        return {name: lines for name, _, lines in cpp_text.functions(text)}
+
+    def test_functions_are_found_with_their_length(self):
+        text = ("namespace n {\n"
+                "struct S {\n  int get() const { return 1; }\n};\n"
+                "std::string f(int a,\n              int b) {\n  if (a) {\n  }\n  return {};\n}\n"
+                "}\n")
+        self.assertEqual(self.lengths(text), {"get": 1, "f": 6})
+
+    def test_braces_in_strings_and_comments_do_not_count(self):
+        text = 'int f() {\n  return g("}{");  // }\n}\nint h() { return \'{\'; }\n'
+        self.assertEqual(self.lengths(text), {"f": 3, "h": 1})
+
+    def test_tables_are_not_functions(self):
+        self.assertEqual(self.lengths("const Row kRows[] = {\n  {1, f(2)},\n  {2, 3},\n};\n"), {})
+
+    def test_raw_strings_do_not_confuse(self):
+        self.assertEqual(self.lengths('int f() {\n  return g(R"({ "a": {)");\n}\n'), {"f": 3})
+
+    def test_digit_separators_are_not_character_literals(self):
+        self.assertEqual(self.lengths("int f() {\n  return 1'000 + 2'000;\n}\n"), {"f": 3})
+
+
+if __name__ == "__main__":
+    unittest.main()
