@@ -47,11 +47,4 @@ class Exchange {
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
-// Who asks, for the kernel. REQUIRES: an identity.
-ports::Caller caller_of(const Exchange& exchange);
-// Whether the exchange's token may give `command`: its scope and, where it is bound, its session.
-Result<void> check_command(const Identity& identity, const schema::Command& command);
-// Gives `command` to the core and answers with its reply.
-void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command);
-
 }  // namespace agentrt::channels

@@ -1,6 +1,6 @@
 #include "channels/http_server.h"
 
-#include <sys/resource.h>
+#include <fcntl.h>
 
 #include "channels/routes.h"
 #include "channels/test_client.h"

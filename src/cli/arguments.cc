@@ -129,6 +129,7 @@ void add_reads(CLI::App& app, Parsed& out) {
 void add_tokens(CLI::App& app, Parsed& out) {
   CLI::App* token = app.add_subcommand("token", "Make, list and revoke access tokens");
   token->require_subcommand(1);
+  add_shared(*token, out.arguments);
   token->footer(
       "Examples:\n  agentrt token create --scope read --name dashboard\n"
       "  agentrt token list\n  agentrt token revoke tok_0…");

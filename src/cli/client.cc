@@ -117,8 +117,9 @@ class ResponseReader {
   Result<void> feed(std::string_view bytes) {
     boost::system::error_code error;
     if (bytes.empty()) {
-      if (!parser_.is_done()) parser_.put_eof(error);
-      if (error)
+      const bool answered = parser_.got_some();
+      if (answered && !parser_.is_done()) parser_.put_eof(error);
+      if (error || !answered)
         return fail(Code::unavailable, "The runtime closed the connection before it answered.");
       return {};
     }

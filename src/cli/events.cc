@@ -1,5 +1,6 @@
 // cli/events.cc: `agentrt events`: a session's events from the log, and live with --follow.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <thread>
 
@@ -27,6 +28,17 @@ class Printer {
   bool done() const { return broken_ || (arguments_.limit && printed_ >= *arguments_.limit); }
   std::uint64_t left() const { return arguments_.limit ? *arguments_.limit - printed_ : kPageMax; }
 
+  // Goes on at a page's cursor, which is a sequence: a page with a filter may hold nothing. False
+  // when that is no step forward.
+  bool skip_to(const std::string& cursor) {
+    Sequence next = 0;
+    const auto [end, error] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), next);
+    if (error != std::errc() || end != cursor.data() + cursor.size()) return false;
+    const bool forward = next > page_end_;
+    page_end_ = seen_ = std::max(next, seen_);
+    return forward;
+  }
+
   Result<void> print(const std::string& text) {
     TRY_ASSIGN(const Envelope event, read_envelope(text));
     if (event.sequence <= seen_ || done()) return {};
@@ -48,6 +60,7 @@ class Printer {
   Context& context_;
   const EventsArguments& arguments_;
   Sequence seen_;
+  Sequence page_end_ = 0;
   std::uint64_t printed_ = 0;
   bool broken_ = false;
 };
@@ -62,7 +75,7 @@ Result<int> print_stored(const Client& client, const EventsArguments& arguments,
     TRY_ASSIGN(const std::string reply, client.call("list_events", schema::to_json(params)));
     TRY_ASSIGN(const ListReply page, read_list(reply));
     for (const schema::Json& event : page.data) TRY(printer.print(event.text));
-    if (page.data.empty() || !page.next_cursor) break;
+    if (!page.next_cursor || !printer.skip_to(*page.next_cursor)) break;
   }
   return kExitDone;
 }

@@ -103,8 +103,9 @@ class Follower {
   }
 
   void print(const TurnText& text) {
+    if (text.notes_first) output_.err(text.notes);
     if (!text.answer.empty()) output_.out(text.answer);
-    if (!text.notes.empty()) output_.err(text.notes);
+    if (!text.notes_first) output_.err(text.notes);
   }
 
   Result<void> on_signal() {
@@ -138,8 +139,8 @@ class Follower {
         return interrupted_ ? kExitInterrupted : kExitFailed;
       case Ending::failed:
         output_.problem({Code::internal,
-                         fmt::format("The turn failed: {}. See: agentrt show {}", end.reason,
-                                     turn_.session.text()),
+                         fmt::format("The turn failed: {}; agentrt show {} has the whole of it.",
+                                     end.reason, turn_.session.text()),
                          details_of(turn_, "failed")});
         return kExitFailed;
       case Ending::blocked:

@@ -11,6 +11,8 @@
 namespace agentrt::cli {
 namespace {
 
+constexpr std::string_view kMainThread = "main";
+
 template <class E>
 Result<std::optional<E>> read_word(const std::optional<std::string>& text, const char* option) {
   if (!text) return std::nullopt;
@@ -123,28 +125,38 @@ Result<void> check_models(const Request& request, const Context& context) {
   return {};
 }
 
+// What is known of the session before the turn is submitted.
+struct ThreadName {
+  ThreadId thread_id;
+};
+BOOST_DESCRIBE_STRUCT(ThreadName, (), (thread_id))
 struct KnownSession {
-  bool exists = false;
-  Sequence sequence = 0;
+  Sequence as_of_sequence = 0;  // 0: there is no such session yet
+  std::string cwd;
+  std::vector<ThreadName> threads;
+  std::vector<ThreadName> history;  // the newest turn
 };
+BOOST_DESCRIBE_STRUCT(KnownSession, (), (as_of_sequence, cwd, threads, history))
 
-struct SessionHead {
-  Sequence as_of_sequence = 0;
-};
-BOOST_DESCRIBE_STRUCT(SessionHead, (), (as_of_sequence))
-
-// How far the session has come before the turn is submitted.
 Result<KnownSession> look_up(const Client& client, const std::optional<SessionId>& session) {
-  if (!session) return KnownSession{};
+  KnownSession known;
+  if (!session) return known;
   schema::GetSession params;
   params.session_id = *session;
   params.limit = 1;
   const auto reply = client.call("get_session", schema::to_json(params));
-  if (!reply && reply.error().code == Code::not_found) return KnownSession{};
+  if (!reply && reply.error().code == Code::not_found) return known;
   if (!reply) return std::unexpected(reply.error());
-  SessionHead head;
-  TRY(schema::from_json(*reply, head, schema::Unknown::ignore));
-  return KnownSession{true, head.as_of_sequence};
+  TRY(schema::from_json(*reply, known, schema::Unknown::ignore));
+  return known;
+}
+
+// Going on with a session means its thread kMainThread, or the one used last where there is none.
+ThreadId thread_to_use(const KnownSession& known) {
+  const ThreadId main{std::string(kMainThread)};
+  for (const ThreadName& thread : known.threads)
+    if (thread.thread_id == main) return main;
+  return known.history.empty() ? main : known.history.front().thread_id;
 }
 
 Result<schema::SubmitTurnReply> submit(const Client& client, const schema::SubmitTurn& submit) {
@@ -171,10 +183,13 @@ Result<void> check_queue(const Client& client, const schema::SubmitTurnReply& tu
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,
                          Attachment& attachment, Signals& signals) {
   TRY_ASSIGN(const KnownSession known, look_up(attachment.client(), request.submit.session_id));
-  // An existing session keeps its workspace; naming another one is for the runtime to judge.
-  if (!known.exists || arguments.cwd) request.submit.options->cwd = request.cwd;
+  const bool exists = known.as_of_sequence > 0;
+  // An existing session keeps its workspace; naming another one is for the runtime to judge. What
+  // is sent does not depend on whether it exists, so that a repeated --turn-id is recognised.
+  request.submit.options->cwd = exists && !arguments.cwd ? known.cwd : request.cwd;
+  if (!arguments.thread) request.submit.thread_id = thread_to_use(known);
   TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
-  const bool repeated = known.exists && turn.sequence <= known.sequence;
+  const bool repeated = exists && turn.sequence <= known.as_of_sequence;
   if (!repeated) {
     if (const auto waiting = check_queue(attachment.client(), turn); !waiting) {
       context.output.problem(waiting.error());
@@ -182,7 +197,8 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
     }
   }
   FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
-  return follow_turn(context.output, attachment, signals, followed, repeated ? 0 : known.sequence);
+  return follow_turn(context.output, attachment, signals, followed,
+                     repeated ? 0 : known.as_of_sequence);
 }
 
 }  // namespace

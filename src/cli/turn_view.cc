@@ -150,7 +150,10 @@ void TurnView::add_note(TurnText& out, std::string_view text, Paint how) {
 void TurnView::add_answer(TurnText& out, std::string_view text, Paint how) {
   if (text.empty()) return;
   const bool reasoning = how == Paint::dim;
-  if (line_open_ && reasoning != reasoning_open_) end_line(out);
+  if (line_open_ && reasoning != reasoning_open_) {
+    out.notes_first = !reasoning && style_.layout == Layout::apart;
+    end_line(out);
+  }
   const bool to_notes = reasoning && style_.layout == Layout::apart;
   const bool on_terminal = to_notes || style_.answer_on_terminal;
   const std::string safe = on_terminal ? printable(text) : std::string(text);

@@ -25,8 +25,9 @@ struct TurnEnd {
 };
 
 struct TurnText {
-  std::string answer;  // for standard output
-  std::string notes;   // for standard error
+  std::string answer;        // for standard output
+  std::string notes;         // for standard error
+  bool notes_first = false;  // they end a line that the answer must not continue
 
   bool operator==(const TurnText&) const = default;
 };
@@ -51,13 +52,12 @@ class TurnView {
   // True for the events that `run --json` prints.
   bool concerns(const Envelope& event) const;
   // The turn and its task have both ended: nothing more is to come.
-  bool settled() const { return end_.ending != Ending::open && (task_ended_ || !ended_itself()); }
+  bool settled() const { return end_.ending != Ending::open && task_ended_; }
   const TurnEnd& end() const { return end_; }
   // A note from the command line itself.
   TurnText note(std::string_view text, Paint how = Paint::dim);
 
  private:
-  bool ended_itself() const { return end_.ending != Ending::blocked; }
   void add_note(TurnText& out, std::string_view text, Paint how);
   void add_answer(TurnText& out, std::string_view text, Paint how);
   void end_line(TurnText& out);

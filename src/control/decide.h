@@ -39,8 +39,8 @@ struct Settings {
 // What the store says about ids that the command names, loaded before it is decided.
 struct Named {
   struct KnownTurn {
-    SessionId session;
-    schema::TurnSnapshot turn;
+    schema::Fact submitted;  // its turn.submitted
+    schema::Status status = schema::Status::accepted;
   };
   std::optional<KnownTurn> turn;
   bool task = false;  // the named task exists

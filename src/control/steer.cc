@@ -79,7 +79,7 @@ std::variant<QueuedPlace, Error> find_queued(const Session& view, const ThreadId
     if (thread->queue[i].ids.turn == turn) return QueuedPlace{thread, i};
   std::optional<Status> status;
   if (const Turn* known = find_turn(view, turn)) status = known->status;
-  else if (inputs.named.turn) status = inputs.named.turn->turn.status;
+  else if (inputs.named.turn) status = inputs.named.turn->status;
   if (!status)
     return Error{Code::not_found, fmt::format("there is no turn {} in this thread", turn.text()), {}};
   return Error{Code::conflict, fmt::format("turn {} does not wait in the queue", turn.text()),

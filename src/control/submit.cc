@@ -44,20 +44,21 @@ std::string objective(const std::vector<InputPart>& input) {
 
 // The caller chose this turn id before: the same params get the same answer, others are refused.
 Decision repeated(const Named::KnownTurn& known, const Inputs& inputs) {
-  const TurnSnapshot& turn = known.turn;
-  if (turn.params_hash != inputs.params_hash)
+  const Ids& ids = known.submitted.ids;
+  const auto& submitted = std::get<TurnSubmitted>(known.submitted.payload);
+  if (submitted.params_hash != inputs.params_hash)
     return refuse(Code::idempotency_conflict,
                   fmt::format("turn {} exists already and was submitted with other params",
-                              turn.turn_id.text()));
-  const bool queued = turn.submitted_status == Status::queued;
+                              ids.turn_id.text()));
+  const bool queued = submitted.status == Status::queued;
   return Unchanged{to_json(SubmitTurnReply{
-      .session_id = known.session,
-      .thread_id = turn.thread_id,
-      .turn_id = turn.turn_id,
-      .task_id = turn.task_id,
-      .status = turn.submitted_status,
-      .position = turn.submitted_position,
-      .sequence = turn.first_sequence + (queued ? kFactsAfterQueued : kFactsAfterAccepted)})};
+      .session_id = ids.session,
+      .thread_id = ids.thread_id,
+      .turn_id = ids.turn_id,
+      .task_id = ids.task_id,
+      .status = submitted.status,
+      .position = submitted.position,
+      .sequence = known.submitted.sequence + (queued ? kFactsAfterQueued : kFactsAfterAccepted)})};
 }
 
 Decision busy(const Thread& thread) {

@@ -6,6 +6,7 @@
 
 namespace agentrt::engine {
 
+Engine::Engine(Parts parts) : parts_(std::move(parts)) {}
 Engine::~Engine() = default;
 
 void Engine::advance(const state::Session& view) {

@@ -35,7 +35,7 @@ class Engine {
     BootId boot;
   };
 
-  explicit Engine(Parts parts) : parts_(std::move(parts)) {}
+  explicit Engine(Parts parts);
   ~Engine();
 
   // Brings what runs in line with the view, which a commit has just left.

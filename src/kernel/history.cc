@@ -53,6 +53,17 @@ Result<std::pair<std::string, std::string>> exchange(store::Store& store, const 
 
 }  // namespace
 
+Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn) {
+  TRY_ASSIGN(const auto entry, store.find("turn", turn.text()));
+  if (!entry) return std::nullopt;
+  FoundTurn found;
+  TRY_ASSIGN(found.submitted, fact_at(store, entry->session, entry->row.first));
+  if (!std::holds_alternative<TurnSubmitted>(found.submitted.payload))
+    return fail(Code::internal, fmt::format("the index row of turn {} leads elsewhere", turn.text()));
+  found.status = enum_of<Status>(entry->row.status).value_or(Status::stale);
+  return found;
+}
+
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
                                             const SessionId& session, const ThreadId& thread,
                                             const TurnId& turn) {

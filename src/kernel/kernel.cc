@@ -173,16 +173,12 @@ void Kernel::look_up(std::unique_ptr<Admission> admission) {
                         "this idempotencyKey was used before with another command or other params");
     }
     if (!a.answer && a.turn) {
-      auto entry = parts_.store.find("turn", a.turn->text());
-      if (!entry) {
-        a.answer = std::unexpected(entry.error());
-      } else if (*entry && (std::holds_alternative<SubmitTurn>(a.work.command) ||
-                            (*entry)->session == a.session)) {
-        control::Named::KnownTurn known{(*entry)->session, {}};
-        if (auto done = from_json((*entry)->row.record, known.turn, Unknown::ignore); !done)
-          a.answer = std::unexpected(done.error());
-        a.work.named.turn = std::move(known);
-      }
+      auto found = find_turn(parts_.store, *a.turn);
+      const bool submits = std::holds_alternative<SubmitTurn>(a.work.command);
+      if (!found)
+        a.answer = std::unexpected(found.error());
+      else if (*found && (submits || (*found)->submitted.ids.session == a.session))
+        a.work.named.turn = {std::move((*found)->submitted), (*found)->status};
     }
     if (!a.answer && a.task) {
       auto entry = parts_.store.find("task", a.task->text());

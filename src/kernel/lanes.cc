@@ -140,7 +140,7 @@ void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work wo
   }
   if (auto* command = std::get_if<CommandWork>(&work)) {
     const auto key = schema::idempotency_key_of(command->command);
-    if (reply && key)
+    if (reply && key && lane.view.exists())
       batch.append.idempotency.push_back(
           {.principal = command->caller.principal,
            .key = *key,

@@ -31,6 +31,13 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
 Result<void> add_history(store::Store& store, const schema::GetSession& query, const Limits& limits,
                          schema::SessionSnapshot& snapshot);
 
+// The turn's turn.submitted and its present status; nothing when there is no such turn.
+struct FoundTurn {
+  schema::Fact submitted;
+  schema::Status status = schema::Status::accepted;
+};
+Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn);
+
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
                                             const SessionId& session, const ThreadId& thread,
                                             const TurnId& turn);

@@ -295,6 +295,7 @@ std::optional<ModelConfig> script_model(std::string_view resolved_name) {
   model.name = resolved_name;
   model.provider = "script";
   model.model = file.filename().string();
+  model.capabilities = {"streaming"};
   model.script = file.string();
   return model;
 }

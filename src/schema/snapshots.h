@@ -73,10 +73,6 @@ struct TurnSnapshot {
   std::optional<Timestamp> started_at;
   std::optional<Timestamp> completed_at;
   Sequence first_sequence = 0;
-  // How its submit was answered, for the caller who asks again with the same turn id.
-  Status submitted_status = Status::accepted;
-  std::optional<std::uint64_t> submitted_position;
-  std::optional<std::string> params_hash;
 
   bool operator==(const TurnSnapshot&) const = default;
 };
@@ -84,7 +80,7 @@ BOOST_DESCRIBE_STRUCT(TurnSnapshot, (),
                       (turn_id, thread_id, task_id, run_id, attempt_id, trace_id, status, reason,
                        resumable, input_preview, input_ref, output_preview, output_ref, provider,
                        model, model_requests, usage, error, submitted_at, started_at, completed_at,
-                       first_sequence, submitted_status, submitted_position, params_hash))
+                       first_sequence))
 
 struct QueuedTurnSnapshot {
   TurnId turn_id;
@@ -291,10 +287,9 @@ struct SessionSummary {
   Timestamp created_at;
   Timestamp updated_at;
   std::optional<Json> metadata;
-  std::optional<std::string> params_hash;
 };
 BOOST_DESCRIBE_STRUCT(SessionSummary, (),
                       (session_id, title, cwd, status, archived, threads, turns, preview,
-                       created_at, updated_at, metadata, params_hash))
+                       created_at, updated_at, metadata))
 
 }  // namespace agentrt::schema

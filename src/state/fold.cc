@@ -60,9 +60,7 @@ class Folder {
     Turn turn;
     turn.ids = {fact_.ids.thread_id, fact_.ids.turn_id,    fact_.ids.task_id, fact_.ids.run_id,
                 fact_.ids.attempt_id, fact_.ids.trace_id, fact_.ids.span_id};
-    turn.status = turn.submitted_status = p.status;
-    turn.submitted_position = p.position;
-    turn.params_hash = p.params_hash;
+    turn.status = p.status;
     turn.source = p.source;
     turn.preview = input_preview(p.input);
     turn.submitted = fact_.sequence;

@@ -95,9 +95,6 @@ TurnSnapshot turn_snapshot(const Turn& turn) {
   out.started_at = turn.started_at;
   out.completed_at = turn.ended_at;
   out.first_sequence = turn.submitted;
-  out.submitted_status = turn.submitted_status;
-  out.submitted_position = turn.submitted_position;
-  out.params_hash = turn.params_hash;
   return out;
 }
 
@@ -146,7 +143,6 @@ SessionSummary session_summary(const Session& session) {
   out.created_at = session.created_at;
   out.updated_at = session.at;
   out.metadata = session.metadata;
-  out.params_hash = session.params_hash;
   return out;
 }
 

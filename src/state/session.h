@@ -60,9 +60,6 @@ struct Turn {
   std::string preview;     // how its input begins
   Sequence submitted = 0;  // its turn.submitted
   Timestamp submitted_at;
-  Status submitted_status = Status::accepted;
-  std::optional<std::uint64_t> submitted_position;
-  std::optional<std::string> params_hash;
   schema::TurnOptions options;
   std::optional<Timestamp> started_at;
   std::optional<Timestamp> ended_at;
@@ -89,8 +86,7 @@ struct Turn {
 };
 BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
-                       submitted_at, submitted_status, submitted_position, params_hash, options,
-                       started_at, ended_at, boot, prepared, requests, ended_by_provider, retries,
+                       submitted_at, options, started_at, ended_at, boot, prepared, requests, ended_by_provider, retries,
                        retry_at, call, message_item, reasoning_item, item_at, model_name, provider,
                        model, fallback, usage, answer_preview, answer, error))
 

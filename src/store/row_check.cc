@@ -57,7 +57,8 @@ Error row_taken(const IndexRow& row) {
 
 void check_append(const Append& append) {
   check(!append.session.empty(), "an append names its session");
-  check(!append.events.empty(), "an append has events");
+  check(!append.events.empty() || (append.expected > 0 && !append.idempotency.empty()),
+        "an append has events, or records the answer to a key in a session that exists");
   Sequence next = append.expected;
   for (const schema::StoredEvent& event : append.events) {
     check(event.sequence == ++next, "the events of an append follow each other");

@@ -28,12 +28,12 @@ using Position = std::uint64_t;
 // A derived record of one object (session, thread, turn, task, …), found by kind and id alone.
 struct IndexRow {
   std::string kind;
-  std::string id;             // unique within its kind; a thread's is SESSION/THREAD
-  std::string parent;         // what it is listed under within its session (a turn's thread), or empty
-  Sequence first = 0;         // the sequence of its first fact: the order of windows
+  std::string id;      // unique within its kind; a thread's is SESSION/THREAD
+  std::string parent;  // what it is listed under within its session (a turn's thread), or empty
+  Sequence first = 0;  // the sequence of its first fact: the order of windows
   std::string status;
-  bool open = false;          // unfinished work, found at start-up
-  std::string record;         // a JSON object
+  bool open = false;   // unfinished work, found at start-up
+  std::string record;  // a JSON object
 
   bool operator==(const IndexRow&) const = default;
 };
@@ -69,8 +69,9 @@ struct Snapshot {
 // All or nothing: events, rows, records and snapshot of one session.
 struct Append {
   SessionId session;
-  Sequence expected = 0;  // the session's last sequence; 0 creates the session
-  std::vector<schema::StoredEvent> events;  // sequences expected + 1, expected + 2, …; never empty
+  Sequence expected = 0;                    // the session's last sequence; 0 creates the session
+  // Sequences expected + 1, expected + 2, …; empty only to record the answer to a key.
+  std::vector<schema::StoredEvent> events;
   std::vector<IndexRow> index;              // upserts, at most one per (kind, id)
   std::vector<IdempotencyRecord> idempotency;
   std::optional<Snapshot> snapshot;
@@ -129,7 +130,8 @@ class Store {
 
   // None as well when the stored one does not match its checksum: it can be made again.
   virtual Result<std::optional<Snapshot>> snapshot(const SessionId& session) = 0;
-  virtual Result<std::optional<IndexEntry>> find(const std::string& kind, const std::string& id) = 0;
+  virtual Result<std::optional<IndexEntry>> find(const std::string& kind,
+                                                 const std::string& id) = 0;
   virtual Result<std::vector<IndexEntry>> list(const IndexQuery& query) = 0;
   // Sessions with an open index row, oldest first.
   virtual Result<std::vector<SessionId>> open_sessions() = 0;
@@ -142,9 +144,9 @@ class Store {
   // `indexer` is called with every event in order, from the first. With commit().
   virtual Result<void> rebuild(const SessionId& session, const Indexer& indexer) = 0;
 
-  virtual const RuntimeId& runtime() const = 0;          // stable for the store's life
+  virtual const RuntimeId& runtime() const = 0;  // stable for the store's life
   virtual const GenerationId& generation() const = 0;
-  virtual const std::string& hash_key() const = 0;       // 32 secret bytes for params hashes
+  virtual const std::string& hash_key() const = 0;  // 32 secret bytes for params hashes
 };
 
 }  // namespace agentrt::store

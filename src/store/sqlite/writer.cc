@@ -52,7 +52,7 @@ Result<void> Writer::prepare() {
       {&put_row_,
        "INSERT INTO object(kind, id, session, parent, first, status, open, record) "
        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(kind, id) DO UPDATE SET "
-       "status = excluded.status, "
+       "parent = excluded.parent, first = excluded.first, status = excluded.status, "
        "open = excluded.open, record = excluded.record WHERE session = excluded.session"},
       {&put_record_,
        "INSERT INTO idempotency(principal, key, command, params_hash, reply, at) "
@@ -323,79 +323,6 @@ Writer::Outcome Writer::write_snapshot(std::int64_t session, const Snapshot& sna
   put_snapshot_.bind_blob(4, bytes_of(digest));
   put_snapshot_.bind_blob(5, snapshot.bytes);
   return outcome_of(put_snapshot_.run(), "storing a snapshot");
-}
-
-Result<std::size_t> Writer::forget_idempotency(Timestamp before, std::size_t max) {
-  constexpr std::size_t kForgetMax = 1'000'000;
-  TRY(begin());
-  forget_.bind(1, before.ms);
-  forget_.bind(2, static_cast<std::int64_t>(std::min(max, kForgetMax)));
-  if (const int code = forget_.run(); code != SQLITE_DONE) {
-    Error error = give_up(code, "forgetting idempotency keys");
-    roll_back();
-    return std::unexpected(std::move(error));
-  }
-  const int forgotten = sqlite3_changes(connection_.handle());
-  TRY(end());
-  return static_cast<std::size_t>(forgotten);
-}
-
-Result<void> Writer::rebuild(const SessionId& session, const Indexer& indexer) {
-  TRY(begin());
-  const auto key = reader_.key_of(session);
-  Result<void> done;
-  if (!key)
-    done = std::unexpected(key.error());
-  else if (!*key)
-    done = std::unexpected(no_such_session(session));
-  else
-    done = derive_rows(session, **key, indexer);
-  if (!done) {
-    roll_back();
-    return done;
-  }
-  return end();
-}
-
-Result<void> Writer::derive_rows(const SessionId& session, std::int64_t key,
-                                 const Indexer& indexer) {
-  constexpr std::size_t kPageEvents = 1'000;
-  constexpr std::size_t kPageBytes = 1 << 20;
-  TRY(drop_rows(key));
-  for (Sequence after = 0;;) {
-    TRY_ASSIGN(const std::vector<Event> page,
-               reader_.events(session, after, kPageEvents, kPageBytes));
-    if (page.empty()) return {};
-    for (const Event& event : page) {
-      for (const IndexRow& row : indexer(event.event)) {
-        Outcome put = write_row(key, row);
-        if (put.step != Step::done) return std::unexpected(std::move(put.error));
-      }
-    }
-    after = page.back().event.sequence;
-  }
-}
-
-// Kind by kind, since the lists are ordered by kind first.
-Result<void> Writer::drop_rows(std::int64_t session) {
-  for (std::string kind;;) {
-    {
-      const Running running(next_kind_);
-      next_kind_.bind(1, kind);
-      const int code = next_kind_.step();
-      if (code == SQLITE_DONE) break;
-      if (code != SQLITE_ROW) return std::unexpected(give_up(code, "finding index rows"));
-      kind = std::string(next_kind_.text(0));
-    }
-    drop_kind_.bind(1, kind);
-    drop_kind_.bind(2, session);
-    const int code = drop_kind_.run();
-    if (code != SQLITE_DONE) return std::unexpected(give_up(code, "dropping index rows"));
-  }
-  drop_snapshot_.bind(1, session);
-  const int code = drop_snapshot_.run();
-  if (code != SQLITE_DONE) return std::unexpected(give_up(code, "dropping a snapshot"));
-  return {};
 }
 
 }  // namespace agentrt::store

@@ -1,0 +1,149 @@
+// cli/views_test.cc: replies and events as text.
+#include <doctest/doctest.h>
+
+#include "cli/checkup.h"
+#include "cli/event_line.h"
+#include "cli/follow.h"
+#include "cli/listen_address.h"
+#include "cli/output.h"
+#include "cli/session_view.h"
+
+namespace agentrt::cli {
+namespace {
+
+const Timestamp kNow{1'800'000'000'000};
+
+TEST_CASE("an event's line has its sequence, time, type and telling members") {
+  const auto event = read_envelope(
+      R"({"type":"turn.completed","eventId":"e","sequence":12,"timestamp":"2026-05-08T14:03:07.120Z",)"
+      R"("sessionId":"s","payload":{"status":"completed","bootId":"b","usage":{"inputTokens":1},)"
+      R"("names":["a","b"],"rows":[{"x":1}],"none":[],"text":"two\n\u001bwords"}})");
+  REQUIRE(event);
+  CHECK(event_line(*event, 200, Colour::off) ==
+        "    12  14:03:07.120  turn.completed              status=completed usage.inputTokens=1 "
+        "names=a,b rows[1] text=\"two words\"");
+  CHECK(width_of(event_line(*event, 80, Colour::off)) == 80);
+}
+
+TEST_CASE("an event without a type or sequence is refused") {
+  CHECK(!read_envelope("{}"));
+  CHECK(!read_envelope("not json"));
+}
+
+TEST_CASE("a list of sessions is a table, and an empty one says how to begin") {
+  ListReply list;
+  CHECK(sessions_text(list, kNow, 80, Colour::off)->find("agentrt run") != std::string::npos);
+  list.data.push_back(
+      {R"({"sessionId":"s1","cwd":"/w","status":"idle","archived":false,"threads":1,"turns":3,)"
+       R"("preview":"say\nhi","createdAt":"2026-01-01T00:00:00.000Z",)"
+       R"("updatedAt":"2027-01-15T07:50:00.000Z"})"});
+  CHECK(*sessions_text(list, kNow, 80, Colour::off) ==
+        "SESSION  STATUS  TURNS  UPDATED     WHAT\n"
+        "s1       idle    3      10 min ago  say hi\n");
+}
+
+TEST_CASE("a session is shown with its threads, turns, queue and how to go on") {
+  schema::SessionSnapshot session;
+  session.session_id = SessionId{"s1"};
+  session.cwd = "/w";
+  session.status = schema::Status::blocked;
+  session.created_at = session.updated_at = kNow;
+  session.as_of_sequence = 42;
+  schema::ThreadSnapshot thread;
+  thread.thread_id = ThreadId{"main"};
+  thread.status_detail = schema::Status::blocked;
+  thread.status_reason = "restart";
+  thread.resumable = true;
+  thread.queued_turns.push_back({TurnId{"t2"}, TaskId{"k"}, 1, "and then", "user", kNow});
+  session.threads.push_back(thread);
+  schema::TurnSnapshot turn;
+  turn.turn_id = TurnId{"t1"};
+  turn.thread_id = ThreadId{"main"};
+  turn.status = schema::Status::completed;
+  turn.input_preview = "hello";
+  turn.output_preview = "hi there";
+  turn.submitted_at = kNow;
+  turn.completed_at = kNow + 1'500;
+  turn.usage = schema::Usage{10, 5, {}, {}};
+  session.history.push_back({schema::to_json(turn)});
+  const auto text = session_text(schema::to_json(session), kNow, 80, Colour::off);
+  REQUIRE(text);
+  CHECK(*text ==
+        "session s1  blocked\n"
+        "  in /w · created just now · updated just now · 42 events\n"
+        "\n"
+        "thread main  blocked (restart)\n"
+        "  to go on: agentrt call resume_thread '{\"sessionId\":\"s1\",\"threadId\":\"main\"}'\n"
+        "  queued #1 t2  and then\n"
+        "  completed t1  just now · 1.5 s · 10 in, 5 out\n"
+        "    > hello\n"
+        "    < hi there\n");
+}
+
+TEST_CASE("a reply that is not one is an error, not a crash") {
+  CHECK(!session_text("[]", kNow, 80, Colour::off));
+  CHECK(!read_list("{\"data\":1}"));
+}
+
+TEST_CASE("an error is one sentence, or the protocol's object") {
+  const Error error{Code::not_found, "no such\nsession", R"({"a":1})"};
+  CHECK(error_text(error, Form::text, Colour::off) == "agentrt: no such session.\n");
+  CHECK(error_text(error, Form::json, Colour::off) ==
+        "{\"error\":{\"code\":\"not_found\",\"message\":\"no "
+        "such\\nsession\",\"details\":{\"a\":1}}}\n");
+}
+
+TEST_CASE("exit codes follow from the kind of error") {
+  CHECK(exit_code_of({Code::invalid_params, "", ""}) == 2);
+  CHECK(exit_code_of({Code::not_found, "", ""}) == 1);
+  CHECK(exit_code_of({Code::conflict, "", ""}) == 1);
+  CHECK(exit_code_of({Code::unavailable, "", ""}) == 4);
+  CHECK(exit_code_of({Code::storage_full, "", ""}) == 4);
+}
+
+TEST_CASE("a blocked turn's error names the command that continues it") {
+  const FollowedTurn turn{SessionId{"s"}, ThreadId{"h"}, TurnId{"t"}};
+  const Error error = blocked_error(turn, {Ending::blocked, "no model", "no_model", true});
+  CHECK(error.message ==
+        "The turn waits: no model; configure a model, then continue it with: agentrt call "
+        "resume_thread '{\"sessionId\":\"s\",\"threadId\":\"h\"}'");
+  CHECK(error.details ==
+        "{\"sessionId\":\"s\",\"threadId\":\"h\",\"turnId\":\"t\",\"status\":\"blocked\"}");
+}
+
+TEST_CASE("an address to listen on is read and loopback is the only one without further words") {
+  ServeArguments arguments;
+  arguments.listen = "127.0.0.1:0";
+  CHECK(read_listen(arguments)->port == 0);
+  arguments.listen = "localhost:80";
+  CHECK(read_listen(arguments)->address == "127.0.0.1");
+  arguments.listen = "[::1]:7717";
+  CHECK(read_listen(arguments)->address == "::1");
+  for (const char* wrong : {"127.0.0.1", ":7717", "x:1", "127.0.0.1:", "127.0.0.1:70000",
+                            "127.0.0.1:1x", "::1:7717", "[::1]"}) {
+    arguments.listen = wrong;
+    CHECK(read_listen(arguments).error().code == Code::invalid_params);
+  }
+  arguments.listen = "0.0.0.0:7717";
+  CHECK(!read_listen(arguments));
+  arguments.allow_remote = true;
+  CHECK(!read_listen(arguments));
+  arguments.behind_proxy = true;
+  CHECK(read_listen(arguments)->address == "0.0.0.0");
+}
+
+TEST_CASE("a checkup names each finding and the remedy for what is not ok") {
+  const std::vector<Check> checks = {{"disk", Health::good, "9 MiB", ""},
+                                     {"clock", Health::bad, "1970", "set it"}};
+  CHECK(!all_good(checks));
+  CHECK(checks_text(checks, Colour::off) ==
+        "ok      disk   9 MiB\n"
+        "not ok  clock  1970\n"
+        "               → set it\n");
+  CHECK(checks_json(checks) ==
+        "{\"ok\":false,\"checks\":[{\"name\":\"disk\",\"ok\":true,\"finding\":\"9 MiB\"},"
+        "{\"name\":\"clock\",\"ok\":false,\"finding\":\"1970\",\"remedy\":\"set it\"}]}\n");
+}
+
+}  // namespace
+}  // namespace agentrt::cli

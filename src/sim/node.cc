@@ -1,0 +1,125 @@
+#include "sim/node.h"
+
+#include "base/check.h"
+
+namespace agentrt::sim {
+namespace {
+
+constexpr std::int64_t kFarMs = 600'000;  // the kernel's housekeeping, not work
+
+std::shared_ptr<store::MemoryDisk> fresh_disk(std::uint64_t seed) {
+  Random random{seed ^ 0xd15c};
+  const auto bytes = [&](std::size_t count) {
+    std::string out(count, '\0');
+    for (char& c : out) c = static_cast<char>(random.below(256));
+    return out;
+  };
+  return std::make_shared<store::MemoryDisk>(store::fresh_identity(Timestamp{1}, bytes));
+}
+
+}  // namespace
+
+Node::Node(Options options)
+    : options_(std::move(options)),
+      time_(options_.seed),
+      entropy_(options_.seed ^ 0xe47),
+      disk_(fresh_disk(options_.seed)) {
+  start();
+}
+
+Node::~Node() { crash(); }
+
+void Node::start() {
+  boot_ = time_.begin();
+  store_ = std::make_unique<store::MemoryStore>(disk_);
+  const BootId boot = FreshIds{time_.now(), entropy_.draw()}.next<BootId>();
+  kernel_ = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store_,
+                                                                   .loop = *boot_.loop,
+                                                                   .readers = *boot_.readers,
+                                                                   .writer = *boot_.writer,
+                                                                   .entropy = entropy_,
+                                                                   .metrics = metrics_,
+                                                                   .settings = options_.settings,
+                                                                   .limits = options_.limits,
+                                                                   .boot = boot});
+  models_ = std::make_unique<FakeModels>(*boot_.loop, options_.answers);
+  engine_ = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel_,
+                                                                   .loop = *boot_.loop,
+                                                                   .worker = *boot_.readers,
+                                                                   .models = *models_,
+                                                                   .workspace = workspace_,
+                                                                   .history = *kernel_,
+                                                                   .metrics = metrics_,
+                                                                   .boot = boot});
+  kernel_->on_committed([this](const state::Session& view) {
+    shown_[view.id] = view;
+    engine_->advance(view);
+  });
+  kernel_->listen([this](const ports::FeedBatch& batch) {
+    for (const ports::FeedEvent& event : *batch) published_.push_back(event.event);
+  });
+  boot_.loop->post([this] { kernel_->recover({}); });
+}
+
+void Node::crash() {
+  if (models_) model_requests_ += models_->started();
+  boot_ = {};  // nothing posted is run any more
+  shown_.clear();
+  engine_.reset();
+  models_.reset();
+  kernel_.reset();
+  store_.reset();
+}
+
+void Node::settle(std::size_t steps_max) {
+  const Timestamp far = time_.now() + kFarMs;
+  for (std::size_t i = 0; i < steps_max && time_.now() < far; ++i)
+    if (!time_.step(boot_)) return;
+}
+
+Node::Slot Node::send(const std::string& command, const std::string& params,
+                      const std::string& principal) {
+  auto slot = std::make_shared<std::optional<ports::Reply>>();
+  auto read = schema::read_command(command, params);
+  if (!read) {
+    *slot = std::unexpected(read.error());
+    return slot;
+  }
+  kernel_->call(*std::move(read), {.principal = principal, .request = {}, .trace = {}},
+                [slot](ports::Reply reply) { *slot = std::move(reply); });
+  return slot;
+}
+
+ports::Reply Node::ask(const std::string& command, const std::string& params) {
+  const Slot slot = send(command, params);
+  for (int i = 0; i < 100'000 && !slot->has_value(); ++i) check(step(), "a command is answered");
+  check(slot->has_value(), "a command is answered");
+  return **slot;
+}
+
+std::vector<schema::StoredEvent> Node::log(const SessionId& session) {
+  std::vector<schema::StoredEvent> out;
+  for (;;) {
+    auto page = store_->events(session, out.size(), 256, 1 << 20);
+    if (!page || page->empty()) return out;
+    for (store::Event& event : *page) out.push_back(std::move(event.event));
+  }
+}
+
+state::Session Node::replayed(const SessionId& session) {
+  state::Session view;
+  view.id = session;
+  for (const schema::StoredEvent& event : log(session)) {
+    const auto fact = schema::decode(event);
+    check(fact.has_value(), "a stored fact can be read");
+    state::fold(view, *fact);
+  }
+  return view;
+}
+
+const state::Session* Node::shown(const SessionId& session) const {
+  const auto found = shown_.find(session);
+  return found == shown_.end() ? nullptr : &found->second;
+}
+
+}  // namespace agentrt::sim

@@ -1,0 +1,76 @@
+// sim/node.h: one runtime (kernel, engine, store) in a simulated world, that can be crashed and
+// started again on the same disk.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "kernel/kernel.h"
+#include "sim/fake_world.h"
+#include "sim/virtual_time.h"
+#include "store/memory/memory_store.h"
+
+namespace agentrt::sim {
+
+class Node {
+ public:
+  struct Options {
+    std::uint64_t seed = 1;
+    std::vector<FakeAnswer> answers;
+    control::Settings settings;
+    kernel::Limits limits;
+  };
+
+  explicit Node(Options options);
+  ~Node();
+
+  // Starts a runtime on what the disk holds, under a boot id of its own.
+  void start();
+  // Ends it between two steps: everything that was not committed is gone.
+  void crash();
+
+  bool step() { return time_.step(boot_); }
+  // Runs until nothing is left to do but far timers; at most `steps_max` steps.
+  void settle(std::size_t steps_max = 20'000);
+
+  // Sends a command by name; the slot gets the reply once there is one.
+  using Slot = std::shared_ptr<std::optional<ports::Reply>>;
+  Slot send(const std::string& command, const std::string& params, const std::string& principal = "p");
+  // Sends, settles, and gives the reply.
+  ports::Reply ask(const std::string& command, const std::string& params);
+
+  // Every fact of the session, read from the store.
+  std::vector<schema::StoredEvent> log(const SessionId& session);
+  // Facts as they were published, in order, over all boots.
+  const std::vector<schema::StoredEvent>& published() const { return published_; }
+  // The view that a fold of the whole log gives.
+  state::Session replayed(const SessionId& session);
+
+  store::MemoryStore& store() { return *store_; }
+  std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
+  ports::Metrics& metrics() { return metrics_; }
+  std::size_t model_requests() const { return model_requests_ + (models_ ? models_->started() : 0); }
+  // The last view that the engine was shown in this boot; nullptr: none.
+  const state::Session* shown(const SessionId& session) const;
+
+ private:
+  Options options_;
+  VirtualTime time_;
+  SeededEntropy entropy_;
+  ports::Metrics metrics_;
+  std::shared_ptr<store::MemoryDisk> disk_;
+  NoFiles workspace_;
+  VirtualTime::Boot boot_;
+  std::unique_ptr<store::MemoryStore> store_;
+  std::unique_ptr<kernel::Kernel> kernel_;
+  std::unique_ptr<FakeModels> models_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::vector<schema::StoredEvent> published_;
+  std::map<SessionId, state::Session> shown_;
+  std::size_t model_requests_ = 0;
+};
+
+}  // namespace agentrt::sim
