@@ -106,23 +106,13 @@ class FakeFeed final : public ports::FactFeed {
       log_.push_back(event);
       batch->push_back(std::move(event));
     }
-    if (listener_ && publishing_) listener_(batch);
+    if (listener_ && publishing_ == Publishing::on) listener_(batch);
   }
   // Facts that are stored while this is off are never published: as if the intake had dropped them.
-  void publish(bool on) {
+  enum class Publishing { on, off };
+  void publish(Publishing publishing) {
     const std::scoped_lock lock(mutex_);
-    publishing_ = on;
-  }
-  void append_payload(const std::string& session, std::string payload) {
-    const std::scoped_lock lock(mutex_);
-    ports::FeedEvent event;
-    event.position = log_.size() + 1;
-    event.event.session = SessionId{session};
-    event.event.sequence = ++heads_[session];
-    event.event.type = "test.happened";
-    event.event.payload = std::move(payload);
-    log_.push_back(event);
-    if (listener_) listener_(std::make_shared<const std::vector<ports::FeedEvent>>(1, event));
+    publishing_ = publishing;
   }
   // The next `count` reads are refused with it.
   void fail_reads(std::size_t count, Error error) {
@@ -180,7 +170,7 @@ class FakeFeed final : public ports::FactFeed {
   std::function<void(const ports::FeedBatch&)> listener_;
   std::vector<ports::FeedEvent> log_;
   std::map<std::string, Sequence> heads_;
-  bool publishing_ = true;
+  Publishing publishing_ = Publishing::on;
   std::size_t failures_ = 0;
   Error failure_;
   std::size_t reads_ = 0;

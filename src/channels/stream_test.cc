@@ -171,9 +171,9 @@ TEST_CASE("facts that were stored but never published are read from disk") {
   Follower follower(s, "/v1/sessions/s/events");
   follower.head();
   CHECK(follower.id() == "id: 1");
-  s.feed.publish(false);
+  s.feed.publish(FakeFeed::Publishing::off);
   s.feed.append("s", 3);
-  s.feed.publish(true);
+  s.feed.publish(FakeFeed::Publishing::on);
   s.feed.append("s", 1);
   for (const char* id : {"id: 2", "id: 3", "id: 4", "id: 5"}) CHECK(follower.id() == id);
 }
@@ -222,8 +222,7 @@ TEST_CASE("a subscriber that does not read overflows, delays nobody and is told 
     REQUIRE(quick.id() == fmt::format("id: {}", i));
   }
   CHECK(TestServer::soon([&] { return s.metrics.subscribers_overflowed == 1; }));
-  bool closed = false;
-  const std::string rest = slow.read_to_end(closed);
+  const auto [rest, closed] = slow.read_to_end();
   CHECK(closed);
   const std::size_t last = rest.rfind("\nid: ") + 5;
   const std::string resume = rest.substr(last, rest.find('\n', last) - last);
@@ -307,10 +306,10 @@ TEST_CASE("a read that fails for load while a stream catches up is asked again")
   Follower follower(s, "/v1/sessions/s/events");
   follower.head();
   CHECK(follower.id() == "id: 1");
-  s.feed.publish(false);
+  s.feed.publish(FakeFeed::Publishing::off);
   s.feed.append("s", 1);
   s.feed.fail_reads(2, {Code::overloaded, "busy", {}});
-  s.feed.publish(true);
+  s.feed.publish(FakeFeed::Publishing::on);
   s.feed.append("s", 1);
   std::string text;
   while (!text.starts_with("id: ")) text = follower.frame();

@@ -55,8 +55,10 @@ FramesPtr frames(std::uint64_t first, std::uint64_t last, std::size_t bytes = 0)
   return out;
 }
 
-FramesPage page(std::uint64_t first, std::uint64_t last, bool more) {
-  return {frames(first, last), more};
+enum class After { more, nothing };
+
+FramesPage page(std::uint64_t first, std::uint64_t last, After after) {
+  return {frames(first, last), after == After::more};
 }
 FramesPage empty_page() { return {std::make_shared<Frames>(), false}; }
 
@@ -141,12 +143,12 @@ TEST_CASE("a live subscriber gets each frame once, in one write a flush") {
 TEST_CASE("pages from disk and live frames meet without a seam") {
   Setup s;
   s.subscriber->offer(frames(11, 12));  // published while the first page is read
-  s.subscriber->page_arrived(page(1, 8, true));
+  s.subscriber->page_arrived(page(1, 8, After::more));
   s.subscriber->attach(s.pipe, "head\n");
   CHECK(s.host.wanted == 1);
   s.offer(13, 13);
   CHECK(!s.subscriber->live());
-  s.subscriber->page_arrived(page(9, 11, false));
+  s.subscriber->page_arrived(page(9, 11, After::nothing));
   CHECK(s.subscriber->live());
   s.offer(14, 14);
   CHECK(ids(s.pipe.written) == run(1, 14));
@@ -159,7 +161,7 @@ TEST_CASE("a gap in what was published is read from disk") {
   s.offer(5, 6);
   CHECK(!s.subscriber->live());
   CHECK(s.host.wanted == 1);
-  s.subscriber->page_arrived(page(2, 5, false));
+  s.subscriber->page_arrived(page(2, 5, After::nothing));
   CHECK(s.subscriber->live());
   CHECK(ids(s.pipe.written) == run(1, 6));
 }
@@ -171,7 +173,7 @@ TEST_CASE("frames that nobody kept are read from disk") {
   s.subscriber->missed();
   s.subscriber->flush();
   CHECK(s.host.wanted == 1);
-  s.subscriber->page_arrived(page(2, 3, false));
+  s.subscriber->page_arrived(page(2, 3, After::nothing));
   CHECK(s.subscriber->live());
   CHECK(ids(s.pipe.written) == run(1, 3));
 }
@@ -191,7 +193,7 @@ TEST_CASE("a subscriber that stops reading holds a bounded amount and catches up
   s.pipe.room = kAnything;
   s.subscriber->on_writable();
   CHECK(s.host.wanted == 1);
-  s.subscriber->page_arrived(page(11, 30, true));
+  s.subscriber->page_arrived(page(11, 30, After::more));
   CHECK(s.host.wanted == 2);  // 31 to 40 were held back, but the page said that there is more
   s.subscriber->page_arrived(empty_page());
   CHECK(s.subscriber->live());
@@ -214,12 +216,12 @@ TEST_CASE("a subscriber that falls too far behind is told where to resume and cl
 
 TEST_CASE("one that begins far behind is never told so") {
   Setup s;
-  s.subscriber->page_arrived(page(1, 5, true));
+  s.subscriber->page_arrived(page(1, 5, After::more));
   s.subscriber->attach(s.pipe, "head\n");
   for (std::uint64_t i = 1'000; i <= 1'100; ++i) s.offer(i, i);
   CHECK(s.metrics.subscribers_overflowed == 0);
-  s.subscriber->page_arrived(page(6, 1'095, true));
-  s.subscriber->page_arrived(page(1'096, 1'099, false));
+  s.subscriber->page_arrived(page(6, 1'095, After::more));
+  s.subscriber->page_arrived(page(1'096, 1'099, After::nothing));
   CHECK(s.subscriber->live());
   CHECK(ids(s.pipe.written) == run(1, 1'100));
 }

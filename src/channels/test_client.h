@@ -97,18 +97,17 @@ class TestClient {
     buffer_.erase(0, size);
     return out;
   }
-  // Whatever comes until the peer closes; `closed` says whether it did.
-  std::string read_to_end(bool& closed) {
+  struct End {
+    std::string text;
+    bool closed = false;
+  };
+  // Whatever comes until the peer closes, and whether it did.
+  End read_to_end() {
     while (receive()) {
     }
-    closed = ended_;
-    return std::exchange(buffer_, "");
+    return {std::exchange(buffer_, ""), ended_};
   }
-  bool closes() {
-    bool closed = false;
-    (void)read_to_end(closed);
-    return closed;
-  }
+  bool closes() { return read_to_end().closed; }
 
  private:
   void connect(std::uint16_t port) {

@@ -173,9 +173,10 @@ Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
   const std::string resume =
       fmt::format(R"(agentrt call resume_thread '{{"sessionId":"{}","threadId":"{}"}}')",
                   turn.session.text(), turn.thread.text());
+  const std::string reason = end.reason.substr(0, end.reason.find(';'));  // advice of its own aside
   std::string advice = "continue it with: ";
   if (end.phase == "no_model") advice = "configure a model, then continue it with: ";
-  return Error{Code::conflict, fmt::format("The turn waits: {}; {}{}", end.reason, advice, resume),
+  return Error{Code::conflict, fmt::format("The turn waits: {}; {}{}", reason, advice, resume),
                details_of(turn, "blocked")};
 }
 

@@ -82,8 +82,8 @@ Engine::Waiting::~Waiting() { parts_.loop.cancel(timer_); }
 
 // --- asking ---
 
-// Hears the model and reports what it says. Fragments are gathered: the first goes at once, later
-// ones while a report is being stored or for kGatherMs, whichever is longer.
+// Hears the model and reports what it says. Fragments are gathered: the first goes in the next step,
+// later ones while a report is being stored or for kGatherMs, whichever is longer.
 class Engine::Asking::Listener final : public ports::ModelListener,
                                        public std::enable_shared_from_this<Listener> {
  public:
@@ -145,9 +145,13 @@ class Engine::Asking::Listener final : public ports::ModelListener,
       pieces_.back().text += text;
     else
       pieces_.push_back({reasoning, std::string(text)});
-    flush();
+    // In a step of its own, so that an answer that comes whole is reported whole.
+    if (gathering_ || flush_posted_) return;
+    flush_posted_ = true;
+    parts_.loop.post([self = shared_from_this()] { self->flush(); });
   }
   void flush() {
+    flush_posted_ = false;
     if (!wanted_ || gathering_ || pieces_.empty()) return;
     gathering_ = true;
     stored_ = elapsed_ = false;
@@ -175,7 +179,7 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   std::string text_, reasoning_;  // at most kTextInlineMax of each
   std::uint64_t text_bytes_ = 0, reasoning_bytes_ = 0;
   std::vector<ReportFragments::Piece> pieces_;
-  bool gathering_ = false, stored_ = false, elapsed_ = false;
+  bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };
 
 Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what)

@@ -9,7 +9,7 @@ Effect next_effect(const state::Turn& turn) {
   if (turn.call)
     return {"ask " + turn.call->id.text(),
             Ask{turn.ids, turn.call->id, turn.call->model_name, turn.ended_by_provider}};
-  if (turn.retry_at)
+  if (turn.prepared && turn.retry_at)
     return {fmt::format("retry {} {}", turn.ids.turn.text(), turn.requests),
             AwaitRetry{turn.ids.turn, *turn.retry_at}};
   return {"prepare " + turn.ids.turn.text(), Prepare{turn.ids, turn.options.model}};

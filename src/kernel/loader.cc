@@ -13,7 +13,7 @@ Result<state::Session> from_snapshot(const store::Snapshot& snapshot, const Sess
   if (snapshot.fold_version != state::kFoldVersion) return fail(Code::internal, "fold_version");
   state::Session view;
   if (!schema::check_json(snapshot.bytes) ||
-      !schema::from_json(snapshot.bytes, view, schema::Unknown::refuse) ||
+      !schema::from_json(snapshot.bytes, view, schema::Unknown::ignore) ||
       view.sequence != snapshot.sequence || view.id != session)
     return fail(Code::internal, "damaged");
   return view;

@@ -65,7 +65,9 @@ class Given {
     return *this;
   }
 
-  Given& session() { return fact(schema::SessionScope{kSession}, schema::SessionCreated{.cwd = "/w"}); }
+  Given& session() {
+    return fact(schema::SessionScope{kSession}, schema::SessionCreated{.cwd = "/w"});
+  }
   Given& thread_started(const ThreadId& thread = kThread) {
     return fact(schema::ThreadScope{kSession, thread}, schema::ThreadStarted{});
   }
@@ -77,11 +79,10 @@ class Given {
   Given& queued(const std::string& name, const ThreadId& thread = kThread) {
     submitted(name, thread, schema::Status::queued);
     const std::uint64_t count = view_.threads.at(thread).queue.size();
-    return fact(turn_scope(name, thread),
-                schema::QueueChanged{.change = schema::QueueChange::added,
-                                     .turn_id = turn_ids(name).turn,
-                                     .position = count,
-                                     .count = count});
+    return fact(turn_scope(name, thread), schema::QueueChanged{.change = schema::QueueChange::added,
+                                                               .turn_id = turn_ids(name).turn,
+                                                               .position = count,
+                                                               .count = count});
   }
   // The waiting turn's time has come.
   Given& next(const std::string& name, const ThreadId& thread = kThread) {
@@ -138,8 +139,8 @@ class Given {
                  const ThreadId& thread = kThread) {
     const auto scope = turn_scope(name, thread);
     fact(scope, schema::TaskBlocked{.reason = reason, .resumable = true});
-    fact(scope, schema::RunStatus{
-                    .status = schema::Status::blocked, .phase = reason, .resumable = true});
+    fact(scope,
+         schema::RunStatus{.status = schema::Status::blocked, .phase = reason, .resumable = true});
     return fact(scope, schema::ThreadUpdated{
                            .status = schema::Status::blocked, .reason = reason, .resumable = true});
   }

@@ -69,10 +69,10 @@ struct Snapshot {
 // All or nothing: events, rows, records and snapshot of one session.
 struct Append {
   SessionId session;
-  Sequence expected = 0;                    // the session's last sequence; 0 creates the session
+  Sequence expected = 0;  // the session's last sequence; 0 creates the session
   // Sequences expected + 1, expected + 2, …; empty only to record the answer to a key.
   std::vector<schema::StoredEvent> events;
-  std::vector<IndexRow> index;              // upserts, at most one per (kind, id)
+  std::vector<IndexRow> index;  // upserts, at most one per (kind, id)
   std::vector<IdempotencyRecord> idempotency;
   std::optional<Snapshot> snapshot;
 };

@@ -90,7 +90,8 @@ class PlainTurn(Case):
         events = self.daemon.wait_event(
             reply["sessionId"], lambda e: e["type"] == "routing.not_possible")
         self.check(events)
-        self.assertEqual(events[-1]["payload"]["candidateCount"], 0)
+        self.assertEqual(events[-1]["payload"]["requestedModel"], "no_such_model")
+        self.assertNotIn("selectedModel", events[-1]["payload"])
         self.daemon.wait_turn(self.daemon.submit())
 
 

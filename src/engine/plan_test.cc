@@ -1,0 +1,109 @@
+// engine/plan_test.cc: what a view calls for. Histories are stated as facts.
+#include <doctest/doctest.h>
+
+#include "engine/plan.h"
+#include "state/given.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+using state::busy_thread;
+using state::Given;
+using state::kBoot;
+using state::kSession;
+
+namespace {
+
+Given started() { return Given{}.session().thread_started().running("1"); }
+
+// The one effect that the view calls for.
+Effect only(const Given& past) {
+  const auto effects = plan(past.view(), kBoot);
+  REQUIRE(effects.size() == 1);
+  return effects.front();
+}
+
+}  // namespace
+
+TEST_CASE("a started turn is prepared first, with the model it asked for") {
+  Given past = Given{}.session().thread_started();
+  past.fact(state::turn_scope("1"), TurnSubmitted{.options = {.model = "main"}})
+      .fact(state::turn_scope("1"), TurnStarted{.boot_id = kBoot});
+  const Effect effect = only(past);
+  CHECK(effect.key == "prepare turn_1");
+  CHECK(std::get<Prepare>(effect.what).turn == state::turn_ids("1"));
+  CHECK(std::get<Prepare>(effect.what).model == "main");
+}
+
+TEST_CASE("a stored request is asked, also while its answer streams") {
+  for (const Given& past : {busy_thread(), busy_thread().said("1", "Hel")}) {
+    const Effect effect = only(past);
+    CHECK(effect.key == "ask mreq_1");
+    const Ask& ask = std::get<Ask>(effect.what);
+    CHECK(ask.turn == state::turn_ids("1"));
+    CHECK(ask.request == state::request_of("1"));
+    CHECK(ask.model_name == "main");
+    CHECK(ask.ended_by_provider == 0);
+  }
+}
+
+TEST_CASE("a failed request is waited for, then asked with the count of those that ended") {
+  Given past = started().asked("1").retrying("1", 1, 250);
+  const Effect waiting = only(past);
+  CHECK(std::get<AwaitRetry>(waiting.what).turn == TurnId{"turn_1"});
+  CHECK(std::get<AwaitRetry>(waiting.what).at == past.now() + 250);
+  past.requested("1");
+  CHECK(std::get<Ask>(only(past).what).ended_by_provider == 1);
+}
+
+TEST_CASE("each wait for a retry has a key of its own") {
+  Given past = started().asked("1").retrying("1", 1, 250);
+  const std::string first = only(past).key;
+  past.requested("1").retrying("1", 2, 500);
+  CHECK(only(past).key != first);
+}
+
+TEST_CASE("planning again names the same effects by the same keys") {
+  Given past = busy_thread();
+  const std::string key = only(past).key;
+  CHECK(only(past).key == key);
+  past.said("1", "Hel").said("1", "lo").queued("4");
+  CHECK(only(past).key == key);
+}
+
+TEST_CASE("threads of a session proceed side by side") {
+  const ThreadId other{"thread_2"};
+  const auto effects = plan(busy_thread().thread_started(other).running("4", other).view(), kBoot);
+  REQUIRE(effects.size() == 2);
+  CHECK(effects[0].key == "ask mreq_1");
+  CHECK(effects[1].key == "prepare turn_4");
+}
+
+TEST_CASE("nothing is planned for an idle or blocked thread, or for work of another boot") {
+  CHECK(plan(state::Session{}, kBoot).empty());
+  CHECK(plan(Given{}.session().thread_started().view(), kBoot).empty());
+  CHECK(plan(started().asked("1").completed("1").view(), kBoot).empty());
+  CHECK(plan(busy_thread().blocked("1", "restart").view(), kBoot).empty());
+  CHECK(plan(busy_thread().view(), BootId{"boot_2"}).empty());
+}
+
+TEST_CASE("a turn that goes on in another boot is prepared there again") {
+  const BootId next{"boot_2"};
+  Given past = started().asked("1");
+  past.fact(state::model_scope("1"), ModelFailed{.error = {Category::interrupted, "stopped", true}})
+      .blocked("1", "restart")
+      .fact(state::turn_scope("1"), ThreadUpdated{.status = Status::running, .boot_id = next})
+      .fact(state::turn_scope("1"), RunStatus{.status = Status::preparing});
+  const auto effects = plan(past.view(), next);
+  REQUIRE(effects.size() == 1);
+  CHECK(effects.front().key == "prepare turn_1");
+  CHECK(plan(past.view(), kBoot).empty());
+}
+
+TEST_CASE("the next turn of the queue is planned once it has started") {
+  Given past = busy_thread().completed("1");
+  CHECK(plan(past.view(), kBoot).empty());
+  CHECK(only(past.next("2")).key == "prepare turn_2");
+}
+
+}  // namespace agentrt::engine
