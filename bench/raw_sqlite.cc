@@ -2,10 +2,14 @@
 //
 // Takes the newest session.updated rows of a store and the object row of each one's session, and
 // writes them into a fresh file with the same tables, page size and pragmas, B appends to a
-// transaction: one event inserted and one object upserted an append, as the store does it. No
-// checkpoint interrupts, nothing is encoded, hashed or decided: this is the limit.
+// transaction: one event inserted and one object upserted an append, as the store does it. Nothing
+// is encoded, hashed or decided: this is the limit.
 //
-// raw_sqlite --store FILE --out FILE --batch B --appends N
+// --checkpoint-pages 0 never checkpoints, so the write-ahead log only grows; N lets SQLite move it
+// into the file every N pages and write over it again, which costs a pause but makes the syncs in
+// between cheaper. Which is faster depends on the disk; the limit is the better of the two.
+//
+// raw_sqlite --store FILE --out FILE --batch B --appends N [--checkpoint-pages 1000]
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -88,13 +92,15 @@ std::string upsert_object(sqlite3* source, std::size_t columns) {
   return sql;
 }
 
-sqlite3* fresh_copy(sqlite3* source, const std::string& path) {
+sqlite3* fresh_copy(sqlite3* source, const std::string& path, std::uint64_t checkpoint_pages) {
   for (const char* end : {"", "-wal", "-shm"}) unlink((path + end).c_str());
   sqlite3* out = open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX);
   for (const char* pragma : {"page_size", "auto_vacuum"})
     run(out, fmt::format("PRAGMA {}={}", pragma,
                          text_of(rows(source, fmt::format("PRAGMA {}", pragma))[0][0])));
-  run(out, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0");
+  run(out, fmt::format("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+                       "PRAGMA wal_autocheckpoint={}",
+                       checkpoint_pages));
   for (const Row& made : rows(source, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"))
     run(out, text_of(made[0]));
   return out;
@@ -112,7 +118,7 @@ int main(int argc, char** argv) {
                                options.number("appends", 20000)));
   if (events.empty()) die("the store has no session.updated rows");
   const auto objects = rows(source, "SELECT * FROM object WHERE kind = 'session'");
-  sqlite3* out = fresh_copy(source, options.text("out"));
+  sqlite3* out = fresh_copy(source, options.text("out"), options.number("checkpoint-pages", 1000));
   sqlite3_stmt* insert = prepare(out, insert_into("event", events[0].size()));
   sqlite3_stmt* upsert = prepare(out, upsert_object(source, objects[0].size()));
 

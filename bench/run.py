@@ -17,10 +17,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests/e2e"))
 sys.dont_write_bytecode = True
+
+RATIO_CREDIBLE_MAX = 1.05
+IDLE_SHARE_MIN = 0.9  # of the machine, while nothing of ours runs
+ROUNDS_SECONDS_MAX = 180
 
 
 class Bench:
@@ -34,14 +39,22 @@ class Bench:
         # The store must be on a disk: a commit to memory costs nothing and says nothing.
         self.folder = tempfile.mkdtemp(prefix="agentrt_bench_", dir=self.build)
 
-    def add(self, name, ours, unit, limit=None, limit_name="", better="more"):
-        """One line of the table. `limit` is a goal or what the machine gives without us."""
-        ratio = None
-        if limit:
+    def add(self, name, ours, unit, limit=None, limit_name="", better="more", ratio=None,
+            strict=False):
+        """One line of the table. `limit` is a goal, or what the machine gives without us.
+
+        What the machine gives without us (`strict`) cannot be exceeded: a ratio above one means
+        that the two were not measured under the same conditions, and it is not reported.
+        """
+        if limit and ratio is None:
             ratio = ours / limit if better == "more" else limit / ours
+        note = ""
+        if strict and ratio > RATIO_CREDIBLE_MAX:
+            note = f"not credible ({ratio:.2f} of its limit): measure again on a quiet machine"
+            ratio = None
         self.rows.append({"name": name, "ours": ours, "unit": unit, "limit": limit,
-                          "limitName": limit_name, "ratio": ratio})
-        print(f"  {name}: {ours:,.2f} {unit}", file=sys.stderr)
+                          "limitName": limit_name, "ratio": ratio, "note": note})
+        print(f"  {name}: {ours:,.2f} {unit} {note}", file=sys.stderr)
 
     def home(self, name, scripts=None):
         folder = pathlib.Path(self.folder) / name
@@ -80,43 +93,57 @@ def store_file(home):
                 if path.is_file() and path.read_bytes()[:15] == b"SQLite format 3")
 
 
-def raw(bench, home, batch, appends):
-    command = bench.program("raw_sqlite", "--store", store_file(home), "--out",
-                            pathlib.Path(bench.folder) / "raw.db", "--batch", batch,
-                            "--appends", appends)
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"raw_sqlite: {done.stderr}")
-    return json.loads(done.stdout)["per_second"]
+def raw(bench, home, batch):
+    """Appends a second of SQLite alone: the better of never and regularly checkpointing."""
+    rates = []
+    for pages in (0, 1000):
+        command = bench.program("raw_sqlite", "--store", store_file(home), "--out",
+                                pathlib.Path(bench.folder) / "raw.db", "--batch", batch,
+                                "--appends", 1500 if batch == 1 else 10_000,
+                                "--checkpoint-pages", pages)
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"raw_sqlite: {done.stderr}")
+        rates.append(json.loads(done.stdout)["per_second"])
+    return max(rates)
 
 
 def commands(bench):
-    """Durable commands a second against raw SQLite of the same rows in the same batches."""
+    """Durable commands a second against raw SQLite of the same rows in the same batches.
+
+    Ours and the limit take turns in short rounds and the ratio is taken within each round, so that
+    a disk or a machine whose speed drifts does not favour either.
+    """
     home = bench.home("commands")
     daemon = bench.harness.Daemon(home)
     make_sessions(daemon, "bench", 64)
-    seconds = 2 if bench.quick else 5
-    single = None
+    rounds = 3 if bench.quick else 7
     for connections in (1, 16, 64):
-        before = daemon.metrics()
-        result = bench.load("http_load", daemon, "--connections", connections,
-                            "--seconds", seconds, "--prefix", "bench")
-        after = daemon.metrics()
-
-        def grown(name):
-            return after[f"agentrt_{name}_total"] - before[f"agentrt_{name}_total"]
-        batch = grown("commit_appends") / max(1, grown("commits"))
-        limit = raw(bench, home, max(1, round(batch)), 20000 if batch > 2 else 5000)
-        if single is None:
-            single = raw(bench, home, 1, 5000)
-        rate = result["per_second"]
-        bench.add(f"durable commands, {connections} connections", rate, "/s", limit,
-                  f"raw SQLite, batches of {max(1, round(batch))}")
-        bench.add("  the same over one raw synced append at a time", rate, "/s", single,
-                  "raw SQLite, batches of 1")
-        bench.add(f"  p99 of a command, {connections} connections", result["p99_us"] / 1e3, "ms")
+        seen = undisturbed(rounds, lambda: command_round(bench, home, daemon, connections))
+        ours, batch, limit, single, p99 = (statistics.median(column) for column in zip(*seen))
+        bench.add(f"durable commands, {connections} connections", ours, "/s", limit,
+                  f"raw SQLite, batches of {batch:.0f}",
+                  ratio=statistics.median(r[0] / r[2] for r in seen), strict=True)
+        bench.add("  over one raw synced append at a time", ours, "/s", single,
+                  "raw SQLite, batches of 1",
+                  ratio=statistics.median(r[0] / r[3] for r in seen), strict=connections == 1)
+        bench.add(f"  p99 of a command, {connections} connections", p99 / 1e3, "ms")
     daemon.stop()
     home.remove()
+
+
+def command_round(bench, home, daemon, connections):
+    daemon.disconnect()  # rounds may be minutes apart, longer than an idle connection is kept
+    before = daemon.metrics()
+    result = bench.load("http_load", daemon, "--connections", connections, "--seconds", 2,
+                        "--warmup-ms", 200, "--prefix", "bench")
+    after = daemon.metrics()
+
+    def grown(name):
+        return after[f"agentrt_{name}_total"] - before[f"agentrt_{name}_total"]
+    batch = max(1, round(grown("commit_appends") / max(1, grown("commits"))))
+    return (result["per_second"], batch, raw(bench, home, batch), raw(bench, home, 1),
+            result["p99_us"])
 
 
 def turns(bench):
@@ -210,6 +237,35 @@ def folds(bench):
                   f"goal: {goal:,}/s" if goal else "")
 
 
+def idle_share(seconds=2.0):
+    """How much of the machine nobody uses now."""
+    def ticks():
+        fields = pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:]
+        numbers = [int(field) for field in fields]
+        return numbers[3] + numbers[4], sum(numbers)
+    idle, total = ticks()
+    time.sleep(seconds)
+    idle_after, total_after = ticks()
+    return (idle_after - idle) / max(1, total_after - total)
+
+
+def undisturbed(rounds, measure):
+    """`rounds` results, each begun and ended on an idle machine; others are thrown away.
+
+    Gives up on that after a while and says so: then the credibility of the ratios is in doubt.
+    """
+    results, disturbed = [], []
+    deadline = time.monotonic() + ROUNDS_SECONDS_MAX
+    while len(results) < rounds and time.monotonic() < deadline:
+        if idle_share(0.5) < IDLE_SHARE_MIN:
+            continue
+        result = measure()
+        (results if idle_share(0.5) >= IDLE_SHARE_MIN else disturbed).append(result)
+    if len(results) < rounds:
+        print(f"  only {len(results)} of {rounds} rounds were undisturbed", file=sys.stderr)
+    return results or disturbed or [measure()]
+
+
 def machine():
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     return {"cpu": cpu.group(1) if cpu else "unknown", "cores": os.cpu_count(),
@@ -225,7 +281,7 @@ def print_table(rows):
     cells = [head]
     for row in rows:
         limit = f"{number(row['limit'])} {row['unit']}" if row["limit"] else ""
-        ratio = f"{row['ratio']:.2f}" if row["ratio"] else ""
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] else row["note"]
         cells.append((row["name"], f"{number(row['ours'])} {row['unit']}", limit,
                       row["limitName"], ratio))
     widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
@@ -242,16 +298,22 @@ def main():
     parser.add_argument("--only", default="", help="parts whose name contains this word")
     options = parser.parse_args()
     bench = Bench(options.build, options.quick)
+    idle = [idle_share()]
     for part in (folds, starts, turns, commands, deliveries):
         if options.only in part.__name__:
             print(f"==> {part.__name__}", file=sys.stderr)
             part(bench)
+            idle.append(idle_share())
     subprocess.run(["rm", "-rf", bench.folder], check=True)
     if options.json:
-        print(json.dumps({"machine": machine(), "rows": bench.rows}, indent=2))
+        print(json.dumps({"machine": {**machine(), "idleShareMin": min(idle)},
+                          "rows": bench.rows}, indent=2))
     else:
         print("{cpu}, {cores} cores, Linux {kernel}".format(**machine()))
         print_table(bench.rows)
+    if min(idle) < IDLE_SHARE_MIN:
+        print(f"warning: others used up to {1 - min(idle):.0%} of this machine between the parts; "
+              "do not publish these numbers", file=sys.stderr)
 
 
 if __name__ == "__main__":

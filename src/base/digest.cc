@@ -1,66 +1,49 @@
+// The one-shot SHA-256 interface of OpenSSL is used rather than EVP: a fact is hashed twice on its way
+// to disk, and fetching a provider costs more time and memory than all of that hashing.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include "base/check.h"
+#include <openssl/sha.h>
 
 namespace agentrt {
 namespace {
 
-// The algorithm is fetched once: looking it up costs more than hashing a typical fact.
-const EVP_MD* algorithm() {
-  static const EVP_MD* const kFetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  return kFetched;
-}
+constexpr std::size_t kBlockBytes = 64;
 
 class Hasher {
  public:
-  Hasher() : context_(EVP_MD_CTX_new()) { check(context_ != nullptr, "OpenSSL gives a context"); }
-  Hasher(const Hasher&) = delete;
-  Hasher& operator=(const Hasher&) = delete;
-  ~Hasher() { EVP_MD_CTX_free(context_); }
-
-  void begin() { check(EVP_DigestInit_ex2(context_, algorithm(), nullptr) == 1, "SHA-256 begins"); }
-  void add(std::string_view bytes) { EVP_DigestUpdate(context_, bytes.data(), bytes.size()); }
+  Hasher() { SHA256_Init(&context_); }
+  Hasher& add(std::string_view bytes) {
+    SHA256_Update(&context_, bytes.data(), bytes.size());
+    return *this;
+  }
   Digest end() {
     Digest digest;
-    EVP_DigestFinal_ex(context_, digest.data(), nullptr);
+    SHA256_Final(digest.data(), &context_);
     return digest;
   }
 
  private:
-  EVP_MD_CTX* context_;
+  SHA256_CTX context_;
 };
-
-Hasher& hasher() {
-  thread_local Hasher kHasher;
-  kHasher.begin();
-  return kHasher;
-}
 
 }  // namespace
 
-Digest sha256(std::string_view bytes) {
-  Hasher& h = hasher();
-  h.add(bytes);
-  return h.end();
-}
+Digest sha256(std::string_view bytes) { return Hasher{}.add(bytes).end(); }
 
 Digest sha256(std::string_view first, std::string_view second, std::string_view third) {
-  Hasher& h = hasher();
-  h.add(first);
-  h.add(second);
-  h.add(third);
-  return h.end();
+  return Hasher{}.add(first).add(second).add(third).end();
 }
 
+// RFC 2104: H(key ^ opad, H(key ^ ipad, bytes)), the key hashed first when longer than a block.
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
-  Digest digest;
-  HMAC(algorithm(), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(), nullptr);
-  return digest;
+  std::string block(key.size() > kBlockBytes ? bytes_of(sha256(key)) : key);
+  block.resize(kBlockBytes, '\0');
+  for (char& c : block) c = static_cast<char>(c ^ 0x36);
+  const Digest inner = Hasher{}.add(block).add(bytes).end();
+  for (char& c : block) c = static_cast<char>(c ^ 0x36 ^ 0x5c);
+  return Hasher{}.add(block).add(bytes_of(inner)).end();
 }
 
 std::string hex(std::string_view bytes) {

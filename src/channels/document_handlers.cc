@@ -19,21 +19,26 @@ void get_metrics(Services& services, const ExchangePtr& exchange) {
   exchange->respond(std::move(response));
 }
 
-void get_openapi(Services& services, const ExchangePtr& exchange) {
+namespace {
+
+void send_document(Services& services, const ExchangePtr& exchange, const std::string& file) {
+  auto text = services.documents(file);
+  if (!text)
+    return exchange->respond(
+        error_response({Code::not_found, fmt::format("there is no schema {}", file), {}}));
   Response response;
-  response.body = services.documents.openapi;
+  response.body = *std::move(text);
   exchange->respond(std::move(response));
 }
 
+}  // namespace
+
+void get_openapi(Services& services, const ExchangePtr& exchange) {
+  send_document(services, exchange, "openapi.json");
+}
+
 void get_schema(Services& services, const ExchangePtr& exchange) {
-  const std::string& name = exchange->request.ids[0];
-  const auto found = services.documents.schemas.find(name);
-  if (found == services.documents.schemas.end())
-    return exchange->respond(
-        error_response({Code::not_found, fmt::format("there is no schema {}", name), {}}));
-  Response response;
-  response.body = found->second;
-  exchange->respond(std::move(response));
+  send_document(services, exchange, exchange->request.ids[0]);
 }
 
 }  // namespace agentrt::channels

@@ -16,11 +16,8 @@
 
 namespace agentrt::channels {
 
-// Texts that are served as they are.
-struct Documents {
-  std::string openapi;
-  std::map<std::string, std::string> schemas;  // by what follows /schemas/
-};
+// The published text called that (openapi.json, events.schema.json, …), or nothing. Any thread.
+using Documents = std::function<std::optional<std::string>(std::string_view file)>;
 
 // What the handlers work with; one for the whole server.
 struct Services {

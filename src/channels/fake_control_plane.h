@@ -11,8 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "ports/loop.h"  // first: control_plane.h names its Step
-
 #include "ports/control_plane.h"
 
 namespace agentrt::channels {

@@ -12,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ports/loop.h"  // first: control_plane.h names its Step
-
 #include "ports/control_plane.h"
 
 namespace agentrt::channels {

@@ -1,6 +1,6 @@
 #include <sys/resource.h>
 
-#include "channels/test_client.h"
+#include "channels/client_suite.h"
 
 // What happens at each limit of the server, and with clients that misbehave.
 namespace agentrt::channels {

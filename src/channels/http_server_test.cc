@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
+#include "channels/client_suite.h"
 #include "channels/routes.h"
-#include "channels/test_client.h"
 
 // The server over real sockets: who is let in, what is refused and how, and every limit of a
 // request. Streams are in stream_test.cc.

@@ -1,4 +1,4 @@
-#include "channels/test_client.h"
+#include "channels/client_suite.h"
 
 // Pages and live streams over real sockets.
 namespace agentrt::channels {

@@ -1,7 +1,7 @@
 #include "channels/token_files.h"
 
 #include <fcntl.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,10 +108,10 @@ std::string_view without_line_end(std::string_view text) {
 }  // namespace
 
 Result<std::string> random_token() {
-  unsigned char bytes[kTokenBytes];
-  if (RAND_bytes(bytes, sizeof bytes) != 1)
+  char bytes[kTokenBytes];
+  if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
     return fail(Code::unavailable, "the system gives no random numbers");
-  return hex({reinterpret_cast<const char*>(bytes), sizeof bytes});
+  return hex({bytes, sizeof bytes});
 }
 
 Result<std::string> read_or_make_first_token(const std::string& data) {

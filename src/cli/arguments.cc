@@ -198,6 +198,8 @@ Answer usage_error(const CLI::App& app, const CLI::ParseError& error, bool json)
   for (const CLI::App* at = deepest(&app); at != nullptr; at = at->get_parent())
     words = words.empty() ? at->get_name() : at->get_name() + " " + words;
   std::string what = error.what();
+  if (app.get_subcommands().empty() && !app.remaining().empty())
+    what = "There is no command called " + app.remaining().front();
   std::replace(what.begin(), what.end(), '\n', ' ');
   while (what.ends_with('.') || what.ends_with(' ')) what.pop_back();
   return {kUsageExit, "", fmt::format("{}; see {} --help.", what, words), json};
@@ -232,7 +234,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return Answer{0, deepest(&app)->help(), "", json};
+    return Answer{0, app.help(), "", json};
   } catch (const CLI::CallForVersion& version) {
     return Answer{0, std::string(version.what()) + "\n", "", json};
   } catch (const CLI::ParseError& error) {

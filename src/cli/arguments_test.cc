@@ -89,6 +89,7 @@ TEST_CASE("help has examples for every command and exits with 0") {
     const Answer answer = answer_of(words);
     CHECK(answer.exit_code == 0);
     CHECK(answer.out.find("Examples:") != std::string::npos);
+    CHECK(answer.out.find("Usage: agentrt") != std::string::npos);
   }
 }
 
@@ -112,6 +113,9 @@ TEST_CASE("wrong usage is one sentence that names the help to read, with exit co
     CHECK(answer.problem.find('\n') == std::string::npos);
   }
   CHECK(answer_of({"run", "--json"}).json);
+  CHECK(answer_of({"--data", "d", "fly"}).problem ==
+        "There is no command called fly; see agentrt --help.");
+  CHECK(answer_of({"token", "create"}).problem.ends_with("see agentrt token create --help."));
 }
 
 }  // namespace

@@ -90,8 +90,8 @@ Result<void> Attachment::become() {
   return {};
 }
 
-void Attachment::settle(Signals& signals, Output& output) const {
-  if (!runtime_) return;
+bool Attachment::settle(Signals& signals, Output& output) const {
+  if (!runtime_) return true;
   const int before = signals.count();
   for (int waited = 0; runtime_->active_turns() > 0 || runtime_->connections() > 0;
        waited += kSettlePollMs) {
@@ -100,8 +100,9 @@ void Attachment::settle(Signals& signals, Output& output) const {
           "· others are attached or at work here; staying until they are done (Ctrl-C "
           "leaves)");
     signals.wait(kSettlePollMs);
-    if (signals.count() > before) return;
+    if (signals.count() > before) return false;
   }
+  return true;
 }
 
 }  // namespace agentrt::cli

@@ -40,8 +40,9 @@ class Attachment {
   bool owns() const { return runtime_ != nullptr; }
   // After the owner was lost: finds it, or its successor, or becomes it.
   Result<void> renew();
-  // As the owner, stays until no turn runs and every other client has left, or a signal comes.
-  void settle(Signals& signals, Output& output) const;
+  // As the owner, stays until no turn runs and every other client has left. False when a signal
+  // cut that short.
+  [[nodiscard]] bool settle(Signals& signals, Output& output) const;
 
  private:
   explicit Attachment(AttachOptions options) : options_(std::move(options)) {}

@@ -46,7 +46,7 @@ int with_runtime(Context& context, Work work) {
   const Result<int> done = work(attachment->client(), signals);
   if (!done && signals.count() > 0) return kExitInterrupted;
   if (!done) context.output.problem(done.error());
-  attachment->settle(signals, context.output);
+  if (!attachment->settle(signals, context.output)) return kExitInterrupted;
   return done ? *done : exit_code_of(done.error());
 }
 

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/checkup.h"
 #include "cli/verbs.h"
+#include "cli/views/checkup.h"
 #include "runtime/store_check.h"
 
 namespace agentrt::cli {
@@ -61,6 +61,12 @@ Check check_store(const std::string& data) {
   if (!report) return {"store", Health::bad, report.error().message, "see docs/log_format.md"};
   if (!report->exists) return {"store", Health::good, "not made yet", ""};
   return {"store", Health::good, fmt::format("{}, version {}", report->path, report->version), ""};
+}
+
+Check check_sqlite() {
+  const auto version = runtime::sqlite_version();
+  if (!version) return {"sqlite", Health::bad, version.error().message, "install libsqlite3-0"};
+  return {"sqlite", Health::good, *version, ""};
 }
 
 Check check_disk(const std::string& data) {
@@ -139,10 +145,8 @@ Check describe_terminal(const Screen& screen) {
 int examine(Context& context) {
   const auto data = data_folder_of(context);
   if (!data) return context.output.problem(data.error());
-  std::vector<Check> checks = {
-      check_folder(*data),      check_owner(*data),
-      check_store(*data),       check_disk(*data),
-      check_file_system(*data), {"sqlite", Health::good, runtime::sqlite_version(), ""}};
+  std::vector<Check> checks = {check_folder(*data), check_owner(*data),       check_store(*data),
+                               check_disk(*data),   check_file_system(*data), check_sqlite()};
   check_config(context, checks);
   checks.push_back(check_clock(*data));
   checks.push_back(check_open_files());

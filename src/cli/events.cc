@@ -6,17 +6,16 @@
 
 #include <fmt/format.h>
 
-#include "cli/event_line.h"
-#include "cli/session_view.h"
+#include "cli/follow.h"
 #include "cli/verbs.h"
+#include "cli/views/event_line.h"
+#include "cli/views/session_view.h"
 #include "schema/commands.h"
 
 namespace agentrt::cli {
 namespace {
 
 constexpr std::uint64_t kPageMax = 1'000;
-constexpr int kReconnectsMax = 20;
-constexpr int kReconnectPauseMs = 200;
 
 class Printer {
  public:

@@ -4,7 +4,7 @@
 #include "cli/attach.h"
 #include "cli/output.h"
 #include "cli/signals.h"
-#include "cli/turn_view.h"
+#include "cli/views/turn_view.h"
 
 namespace agentrt::cli {
 

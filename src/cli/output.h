@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cli/terminal.h"
+#include "cli/views/terminal.h"
 
 namespace agentrt::cli {
 

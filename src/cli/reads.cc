@@ -1,8 +1,8 @@
 // cli/reads.cc: `agentrt sessions`, `show`, `call`, `schema`.
 #include <fmt/format.h>
 
-#include "cli/session_view.h"
 #include "cli/verbs.h"
+#include "cli/views/session_view.h"
 #include "schema/commands.h"
 #include "schema/publish.h"
 

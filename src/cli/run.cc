@@ -229,7 +229,7 @@ int run_turn(Context& context, const RunArguments& arguments) {
   const auto done = run_attached(context, arguments, *request, *attachment, signals);
   if (signals.count() > 1) return kExitInterrupted;
   if (!done) context.output.problem(done.error());
-  attachment->settle(signals, context.output);
+  if (!attachment->settle(signals, context.output)) return kExitInterrupted;
   return done ? *done : exit_code_of(done.error());
 }
 

@@ -1,8 +1,8 @@
 // cli/tokens.cc: `agentrt token create|list|revoke`.
 #include <fmt/format.h>
 
-#include "cli/session_view.h"
 #include "cli/verbs.h"
+#include "cli/views/session_view.h"
 #include "schema/command.h"
 
 namespace agentrt::cli {

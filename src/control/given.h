@@ -2,8 +2,9 @@
 // alone; the history before the decision is a state::Given.
 #pragma once
 
+#include <stdexcept>
 #include <string>
-#include <type_traits>
+#include <vector>
 
 #include "control/decide.h"
 #include "schema/codec.h"

@@ -86,7 +86,8 @@ class Stream {
   void deltas(const ReportFragments::Piece& piece) {
     std::string_view rest = piece.text;
     while (!rest.empty()) {
-      const std::string_view part = utf8_prefix(rest, kDeltaBytesMax);
+      std::string_view part = utf8_prefix(rest, kDeltaBytesMax);
+      if (part.empty()) part = rest.substr(0, kDeltaBytesMax);  // no character begins in it
       rest.remove_prefix(part.size());
       if (piece.reasoning) {
         facts_.add(scope(), ReasoningDelta{std::string(part)});

@@ -32,6 +32,7 @@ Decision create_session(const Session& view, const CreateSession& command, Input
                      .archived = false,
                      .sequence = 1};
   if (view.exists()) {
+    reply.cwd = view.cwd;  // the default may have changed since
     if (view.params_hash == inputs.params_hash) return Unchanged{to_json(reply)};
     return refuse(Code::idempotency_conflict,
                   fmt::format("session {} exists already and was made with other params",

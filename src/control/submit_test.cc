@@ -94,7 +94,7 @@ TEST_CASE("a submit without ids is given new ones") {
 TEST_CASE("the caller's trace becomes the turn's") {
   Inputs inputs = inputs_at(state::kStart);
   inputs.trace = TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"};
-  const Outcome outcome = when(Session{}, submit("1"), inputs);
+  const Outcome outcome = when(state::Session{}, submit("1"), inputs);
   CHECK(outcome.fact_of<TurnStarted>().ids.trace_id == *inputs.trace);
 }
 
@@ -172,6 +172,16 @@ TEST_CASE("a full queue refuses the next turn, but not one that interrupts") {
   CHECK(when(view, submit("4"), inputs).shape() == "task.created turn.submitted queue.changed");
 }
 
+TEST_CASE("the limits of a session have these defaults") {
+  const Settings settings;
+  CHECK(settings.queue_turns_max == 1'000);
+  CHECK(settings.threads_max == 1'000);
+  CHECK(settings.turn_steps_max == 50);
+  CHECK(settings.model_retries_max == 3);
+  CHECK(settings.retry_base_ms == 250);
+  CHECK(settings.retry_max_ms == 30'000);
+}
+
 TEST_CASE("a session has a limited number of threads") {
   Settings small = usual_settings();
   small.threads_max = 1;
@@ -242,6 +252,15 @@ TEST_CASE("a turn id that the runtime chose cannot be submitted again") {
   const Outcome first =
       when(idle_thread(), SubmitTurn{.thread_id = kThread, .input = {text_part("hello")}});
   CHECK(when(first.after, submit("9"), knowing(first)).shape() == "refused: idempotency_conflict");
+}
+
+TEST_CASE("a repeated submit is answered though the task it names exists by now") {
+  SubmitTurn command = submit("9");
+  command.task_id = TaskId{"task_mine"};
+  const Outcome first = when(idle_thread(), command);
+  Inputs inputs = knowing(first);
+  inputs.named.task = true;
+  CHECK(when(first.after, command, inputs).reply_text() == first.reply_text());
 }
 
 TEST_CASE("a known task id is a conflict") {

@@ -35,7 +35,10 @@ RoutingAnswer route(const RoutingQuestion& question) {
   outcome.requested_model = question.requested;
   outcome.candidate_count = question.candidates.size();
   if (question.candidates.empty())
-    return not_possible(std::move(outcome), "no model is configured");
+    return not_possible(std::move(outcome),
+                        question.requested
+                            ? fmt::format("there is no model called {}", *question.requested)
+                            : "no model is configured");
 
   const std::string& wanted = question.requested ? *question.requested : question.default_name;
   const Candidate* chosen = wanted.empty() ? nullptr : named(question.candidates, wanted);

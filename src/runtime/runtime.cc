@@ -1,5 +1,7 @@
 #include "runtime/runtime.h"
 
+#include <sys/resource.h>
+
 #include <atomic>
 
 #include <fmt/format.h>
@@ -45,11 +47,25 @@ adapters::ModelRouting routing_of(const Config& config) {
           config.routing.candidates.value_or(std::vector<std::string>{})};
 }
 
-channels::Documents documents() {
-  return {schema::published_openapi(),
-          {{"events", schema::published_events()},
-           {"commands", schema::published_commands()},
-           {"snapshots", schema::published_snapshots()}}};
+// Made when somebody asks: start-up does not pay for them.
+std::optional<std::string> published_document(std::string_view file) {
+  for (const schema::PublishedDocument& document : schema::published_documents())
+    if (document.file == file) return document.text();
+  return std::nullopt;
+}
+
+std::string url_of(const Listen& listen, unsigned port) {
+  const bool bare_ipv6 = listen.address.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}", bare_ipv6 ? "[" : "", listen.address,
+                     bare_ipv6 ? "]" : "", port);
+}
+
+// As many descriptors as the system lets this process have: a stream costs one.
+void raise_open_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 channels::HttpOptions http_options(const RuntimeOptions& options) {
@@ -149,12 +165,11 @@ void Runtime::Parts::checkpoint_when_due() {
 Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   TRY_ASSIGN(tokens, channels::Tokens::open(options.data, wall_clock));
   server = std::make_unique<channels::HttpServer>(http_options(options), *kernel, *kernel, metrics,
-                                                  *tokens, documents());
+                                                  *tokens, published_document);
   loop->start();
   loop->post([this] { kernel->recover({}); });
   TRY(server->start());
-  if (options.listen)
-    url = fmt::format("http://{}:{}", options.listen->address, server->port());
+  if (options.listen) url = url_of(*options.listen, server->port());
   return folder.announce(options.listen ? std::optional(url) : std::nullopt, wall_clock());
 }
 
@@ -166,6 +181,7 @@ void Runtime::Parts::stop() {
 }
 
 Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
+  raise_open_file_limit();
   TRY_ASSIGN(DataFolder folder, DataFolder::take(options.data));
   auto parts = std::make_unique<Parts>(std::move(folder));
   TRY(parts->open_store(options));

@@ -22,6 +22,6 @@ Result<StoreReport> check_store(const std::string& data);
 // Refuses (unavailable) a folder whose file system cannot keep a store.
 Result<void> check_store_folder(const std::string& data);
 
-std::string sqlite_version();
+Result<std::string> sqlite_version();
 
 }  // namespace agentrt::runtime

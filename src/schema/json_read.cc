@@ -18,7 +18,14 @@ Result<std::string> raw_text(Value value) {
     text = value.raw_json_token();
   }
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return std::string(text);
+  if (text.find_first_of("\n\r") == std::string_view::npos) return std::string(text);
+  // Line ends between tokens would break a stream of JSON lines; numbers and strings stay as sent.
+  std::string out(text.size() + simdjson::SIMDJSON_PADDING, '\0');
+  std::size_t size = 0;
+  if (simdjson::minify(text.data(), text.size(), out.data(), size))
+    return wrong(": the value is damaged");
+  out.resize(size);
+  return out;
 }
 
 std::string allowed_names(std::string out, std::string_view name) {

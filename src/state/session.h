@@ -63,7 +63,7 @@ struct Turn {
   schema::TurnOptions options;
   std::optional<Timestamp> started_at;
   std::optional<Timestamp> ended_at;
-  BootId boot;            // of the runtime that set out to run it; empty while it waits
+  std::optional<BootId> boot;  // of the runtime that set out to run it; absent while it waits
   bool prepared = false;  // context and routing are resolved in this boot
   std::uint64_t requests = 0;           // model requests so far
   std::uint64_t ended_by_provider = 0;  // of them, those that the provider ended

@@ -33,7 +33,7 @@ class Run(Case):
         self.assertEqual(done.returncode, 0, done)
         events = lines(done.stdout)
         StreamChecker(self.schema()).feed_all(events)
-        self.assertEqual(events[-1]["type"], "turn.completed")
+        self.assertIn("turn.completed", [event["type"] for event in events[-3:]])
         self.assertEqual(events[0]["sequence"], 1)
 
     def test_a_dash_reads_the_prompt_from_stdin(self):
@@ -161,10 +161,12 @@ class Attached(Case):
         process.wait(10)
         process.stdout.close()
 
-    def test_a_follower_goes_on_after_the_daemon_came_back(self):
+    def test_events_without_follow_prints_what_is_stored_and_ends(self):
         self.daemon.ok("create_session", sessionId="s")
         done = self.home.run("events", "s", "--json")
+        self.assertEqual(done.returncode, 0, done)
         self.assertEqual([event["sequence"] for event in lines(done.stdout)], [1])
+        self.assertIn("session.created", self.home.run("events", "s").stdout)
 
     def test_parallel_runs_share_one_owner(self):
         running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "hi"],

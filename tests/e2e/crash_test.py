@@ -12,6 +12,7 @@ import time
 import unittest
 
 from harness import Case, types, wait_until
+from stream_checker import StreamChecker
 
 ROUNDS = int(os.environ.get("AGENTRT_CRASH_ROUNDS", "12"))
 SEED = int(os.environ.get("AGENTRT_CRASH_SEED", str(random.randrange(1 << 30))))
@@ -131,11 +132,11 @@ class Torture(Case):
                 self.daemon.process.kill()
             self.crash()
             self.start()
-            self.verify(acknowledged)
+            self.verify(acknowledged, None)
         self.finish()
-        self.verify(acknowledged)
+        self.verify(acknowledged, self.schema())
 
-    def verify(self, acknowledged):
+    def verify(self, acknowledged, schema):
         logs = {}
         for number, replies in acknowledged.items():
             if not replies:
@@ -143,7 +144,7 @@ class Torture(Case):
             session = f"s{number % 3}"
             if session not in logs:
                 logs[session] = self.daemon.events(session)
-                self.check(logs[session])
+                StreamChecker(schema).feed_all(logs[session])
             events = {event["sequence"]: event for event in logs[session]}
             submitted = [e["turnId"] for e in logs[session] if e["type"] == "turn.submitted"
                          and e["threadId"] == f"t{number}"]

@@ -100,11 +100,10 @@ class Headers(Case):
             self.assertEqual(reply.status, 200, host)
         for host in ("evil.com", "127.0.0.1.evil.com", "localhost.", "localhost.evil.com", "",
                      "evil.com:80@127.0.0.1"):
-            with self.subTest(host):
-                for path in ("/v1/sessions", "/healthz"):
+            for path in ("/v1/sessions", "/healthz"):
+                with self.subTest(host=host, path=path):
                     reply = self.daemon.get(path, headers={"Host": host})
-                    self.assertEqual(reply.status, 421 if host else reply.status, reply)
-                    self.assertGreaterEqual(reply.status, 400)
+                    self.assertRefused(reply, 421, "misdirected")
 
     def test_a_page_of_another_origin_is_refused(self):
         own = f"http://127.0.0.1:{self.daemon.port}"
@@ -183,9 +182,8 @@ class Rpc(Case):
 
     def test_a_batch_has_a_limit(self):
         batch = [{"jsonrpc": "2.0", "id": n, "method": "list_sessions"} for n in range(101)]
-        reply = self.rpc(batch)
-        self.assertIn("limit_exceeded", reply.data.decode() + "too_large")
-        self.assertNotIsInstance(reply.json, list)
+        reply = self.rpc(batch).json
+        self.assertEqual(reply["error"]["data"]["code"], "limit_exceeded")
 
     def test_a_notification_gets_no_answer_but_has_its_effect(self):
         reply = self.rpc({"jsonrpc": "2.0", "method": "create_session",

@@ -1,4 +1,4 @@
-// cli/session_view.h: sessions as a person reads them: replies in, text out. Pure.
+// cli/views/session_view.h: sessions as a person reads them: replies in, text out. Pure.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/terminal.h"
+#include "cli/views/terminal.h"
 #include "schema/snapshots.h"
 
 namespace agentrt::cli {

@@ -1,4 +1,4 @@
-// cli/turn_view.h: one turn as a person watches it: events in, text out.
+// cli/views/turn_view.h: one turn as a person watches it: events in, text out.
 //
 // The answer and the notes about it are kept apart: at a terminal they share the screen, and a note
 // starts on a line of its own; in a pipe the answer alone is the output. Pure: the view reads no
@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "cli/envelope.h"
-#include "cli/terminal.h"
+#include "cli/views/envelope.h"
+#include "cli/views/terminal.h"
 
 namespace agentrt::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/envelope.h"
+#include "cli/views/envelope.h"
 
 namespace agentrt::cli {
 

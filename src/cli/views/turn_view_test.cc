@@ -1,5 +1,5 @@
-// cli/turn_view_test.cc: what a person sees of a turn, event by event.
-#include "cli/turn_view.h"
+// cli/views/turn_view_test.cc: what a person sees of a turn, event by event.
+#include "cli/views/turn_view.h"
 
 #include <doctest/doctest.h>
 

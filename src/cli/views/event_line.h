@@ -1,11 +1,11 @@
-// cli/event_line.h: one event on one line, for `agentrt events` at a terminal.
+// cli/views/event_line.h: one event on one line, for `agentrt events` at a terminal.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-#include "cli/envelope.h"
-#include "cli/terminal.h"
+#include "cli/views/envelope.h"
+#include "cli/views/terminal.h"
 
 namespace agentrt::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/turn_view.h"
+#include "cli/views/turn_view.h"
 
 #include <fmt/format.h>
 

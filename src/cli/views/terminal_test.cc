@@ -1,5 +1,5 @@
-// cli/terminal_test.cc: what reaches a terminal is text, and fits.
-#include "cli/terminal.h"
+// cli/views/terminal_test.cc: what reaches a terminal is text, and fits.
+#include "cli/views/terminal.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/event_line.h"
+#include "cli/views/event_line.h"
 
 #include <algorithm>
 

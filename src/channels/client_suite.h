@@ -1,4 +1,5 @@
-// channels/test_client.h: a blocking HTTP client for tests, small enough to send anything.
+// channels/client_suite.h: a blocking HTTP client for tests, small enough to send anything, and a
+// server over fakes to send it to.
 #pragma once
 
 #include <arpa/inet.h>
@@ -23,6 +24,13 @@
 #include "channels/http_server.h"
 
 namespace agentrt::channels {
+
+inline std::optional<std::string> test_document(std::string_view file) {
+  if (file == "openapi.json") return R"({"openapi":"3.1.0"})";
+  if (file == "events.json") return R"({"type":"object"})";
+  return std::nullopt;
+}
+
 
 struct TestReply {
   int status = 0;  // 0: the connection ended first
@@ -164,7 +172,7 @@ class TestServer {
     options.host_names = {"agent.example"};
     options.limits = limits;
     server.emplace(std::move(options), sink, feed, metrics, *tokens,
-                   Documents{R"({"openapi":"3.1.0"})", {{"events.json", R"({"type":"object"})"}}});
+                   test_document);
     const auto started = server->start();
     REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
     admin = token({TokenScope::admin});

@@ -1,4 +1,5 @@
-// cli/envelope.h: an event as it came over the wire, as far as the command line looks into it.
+// cli/views/envelope.h: an event as it came over the wire, as far as the command line looks into
+// it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/session_view.h"
+#include "cli/views/session_view.h"
 
 #include <algorithm>
 

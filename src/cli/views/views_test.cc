@@ -1,12 +1,12 @@
-// cli/views_test.cc: replies and events as text.
+// cli/views/views_test.cc: replies and events as text.
 #include <doctest/doctest.h>
 
-#include "cli/checkup.h"
-#include "cli/event_line.h"
 #include "cli/follow.h"
 #include "cli/listen_address.h"
 #include "cli/output.h"
-#include "cli/session_view.h"
+#include "cli/views/checkup.h"
+#include "cli/views/event_line.h"
+#include "cli/views/session_view.h"
 
 namespace agentrt::cli {
 namespace {
@@ -15,7 +15,8 @@ const Timestamp kNow{1'800'000'000'000};
 
 TEST_CASE("an event's line has its sequence, time, type and telling members") {
   const auto event = read_envelope(
-      R"({"type":"turn.completed","eventId":"e","sequence":12,"timestamp":"2026-05-08T14:03:07.120Z",)"
+      R"({"type":"turn.completed","eventId":"e","sequence":12,)"
+      R"("timestamp":"2026-05-08T14:03:07.120Z",)"
       R"("sessionId":"s","payload":{"status":"completed","bootId":"b","usage":{"inputTokens":1},)"
       R"("names":["a","b"],"rows":[{"x":1}],"none":[],"text":"two\n\u001bwords"}})");
   REQUIRE(event);

@@ -1,10 +1,10 @@
-// cli/checkup.h: the findings of `agentrt doctor`, and how they read. Pure.
+// cli/views/checkup.h: the findings of `agentrt doctor`, and how they read. Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/terminal.h"
+#include "cli/views/terminal.h"
 
 namespace agentrt::cli {
 

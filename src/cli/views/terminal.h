@@ -1,4 +1,4 @@
-// cli/terminal.h: text for people: colour where there is a terminal, safe text, tables.
+// cli/views/terminal.h: text for people: colour where there is a terminal, safe text, tables.
 //
 // Text that comes from a model or a file is never printed to a terminal as it is: an escape
 // sequence in it could rewrite the screen, the title or the clipboard. printable() takes out what

@@ -1,4 +1,4 @@
-#include "cli/checkup.h"
+#include "cli/views/checkup.h"
 
 #include <algorithm>
 

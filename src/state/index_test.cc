@@ -1,0 +1,101 @@
+// state/index_test.cc: the rows that facts leave beside the log.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "schema/envelope.h"
+#include "state/given.h"
+#include "state/index.h"
+
+namespace agentrt::state {
+
+using namespace schema;
+
+namespace {
+
+// The rows that the last fact caused, as "kind id status open".
+std::vector<std::string> last_rows(const Given& past) {
+  std::vector<std::string> out;
+  for (const ObjectRow& row : index(past.view(), past.log().back()))
+    out.push_back(row.kind + " " + row.id + " " + row.status + (row.open ? " open" : ""));
+  return out;
+}
+
+// Every row as it stands after the whole log.
+std::map<std::string, ObjectRow> all_rows(const Given& past) {
+  Session view;
+  std::map<std::string, ObjectRow> rows;
+  for (const Fact& fact : past.log()) {
+    fold(view, fact);
+    for (ObjectRow& row : index(view, fact)) rows[row.kind + " " + row.id] = std::move(row);
+  }
+  return rows;
+}
+
+using Rows = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a session's row follows its making and its changes") {
+  Given past = Given{}.session();
+  CHECK(last_rows(past) == Rows{"session sess_1 idle"});
+  past.fact(SessionScope{kSession}, SessionUpdated{.title = "new"});
+  const auto rows = index(past.view(), past.log().back());
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].first == 1);
+  SessionSummary summary;
+  REQUIRE(from_json(rows[0].record, summary, Unknown::refuse).has_value());
+  CHECK(summary.title == "new");
+  CHECK(last_rows(past.thread_started()).empty());
+}
+
+TEST_CASE("a turn is an open row from its submission to its end, with its task beside it") {
+  Given past = Given{}.session().thread_started().running("1");
+  CHECK(last_rows(past) ==
+        Rows{"session sess_1 preparing", "turn turn_1 preparing open", "task task_1 preparing"});
+  past.queued("2");
+  CHECK(last_rows(past).empty());  // queue.changed; its turn.submitted wrote the row
+  CHECK(all_rows(past).at("turn turn_2").open);
+  CHECK(all_rows(past).at("turn turn_2").status == "queued");
+  CHECK(all_rows(past).at("turn turn_2").parent == "thread_1");
+  CHECK(all_rows(past).at("turn turn_2").first == past.thread().queue.front().submitted);
+
+  past.asked("1").blocked("1", "no_model");
+  CHECK(all_rows(past).at("turn turn_1").status == "blocked");
+  CHECK(all_rows(past).at("turn turn_1").open);
+  CHECK(all_rows(past).at("session sess_1").status == "blocked");
+}
+
+TEST_CASE("the rows of an ended turn are closed and say how it ended") {
+  Given past = busy_thread().completed("1", "Hello.");
+  auto rows = all_rows(past);
+  CHECK_FALSE(rows.at("turn turn_1").open);
+  CHECK(rows.at("turn turn_1").status == "completed");
+  CHECK(rows.at("task task_1").status == "completed");
+  TurnSnapshot turn;
+  REQUIRE(from_json(rows.at("turn turn_1").record, turn, Unknown::refuse).has_value());
+  CHECK(turn.output_preview == "Hello.");
+  CHECK(turn.first_sequence == 4);
+
+  past.fact(turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
+  rows = all_rows(past);
+  CHECK_FALSE(rows.at("turn turn_2").open);
+  CHECK(rows.at("turn turn_2").status == "cancelled");
+  CHECK(rows.at("task task_2").status == "cancelled");
+  CHECK(rows.at("turn turn_3").open);
+}
+
+TEST_CASE("facts in the middle of an answer write no rows") {
+  Given past = busy_thread().said("1", "Hel");
+  CHECK(last_rows(past).empty());
+  CHECK(last_rows(past.fact(step_scope("1"), ItemUpdated{})).empty());
+  CHECK(last_rows(past.fact(turn_scope("1"), RunStatus{.status = Status::streaming})).empty());
+}
+
+TEST_CASE("a fact that names a turn the view does not hold writes no row of it") {
+  Given past = Given{}.session();
+  past.fact(turn_scope("9"), TurnCompleted{});
+  CHECK(last_rows(past) == Rows{"session sess_1 idle"});
+}
+
+}  // namespace agentrt::state
