@@ -24,6 +24,7 @@ constexpr int kTimeoutMs = 30'000;
 struct Subscriber {
   int socket = -1;
   std::string tail;  // the last bytes, in which a mark may have begun
+  std::uint64_t events = 0;
 };
 
 std::uint64_t count_marks(Subscriber& subscriber, std::string_view bytes) {
@@ -71,7 +72,9 @@ int main(int argc, char** argv) {
   fmt::print("ready\n");
   std::fflush(stdout);
 
-  const std::uint64_t wanted = subscribers.size() * options.number("events", 100);
+  const std::uint64_t events = options.number("events", 100);
+  const std::uint64_t wanted = subscribers.size() * events;
+  std::uint64_t received_bytes = 0;
   std::uint64_t delivered = 0;
   Clock::time_point first;
   std::array<epoll_event, 256> ready{};
@@ -83,12 +86,18 @@ int main(int argc, char** argv) {
       const ssize_t got = recv(subscriber.socket, bytes.data(), bytes.size(), 0);
       if (got <= 0) die("the daemon closed a stream");
       if (delivered == 0) first = Clock::now();
-      delivered += count_marks(subscriber, {bytes.data(), static_cast<std::size_t>(got)});
+      received_bytes += static_cast<std::uint64_t>(got);
+      const auto count_new = count_marks(subscriber, {bytes.data(), static_cast<std::size_t>(got)});
+      subscriber.events += count_new;
+      delivered += count_new;
     }
   }
   const double seconds = micros_since(first) / 1e6;
-  fmt::print(R"({{"deliveries":{},"seconds":{:.3f},"per_second":{:.0f}}})"
+  // A total that fits may hide one who got too much and one who got too little.
+  for (const Subscriber& subscriber : subscribers)
+    if (subscriber.events != events) die(fmt::format("one got {} events", subscriber.events));
+  fmt::print(R"({{"deliveries":{},"bytes":{},"seconds":{:.3f},"per_second":{:.0f}}})"
              "\n",
-             delivered, seconds, static_cast<double>(delivered) / seconds);
+             delivered, received_bytes, seconds, static_cast<double>(delivered) / seconds);
   return 0;
 }

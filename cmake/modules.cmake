@@ -1,8 +1,8 @@
 # agentrt_module(NAME [USES modules...] [LIBS libraries...])
 #
 # One static library per folder of src/, from every *.cc in it that is not a test, and one test
-# program NAME_test from every *_test.cc. The includes a module may make are those of tools/modules.txt; the
-# tidiness test reads that file, and USES mirrors it for the linker.
+# program NAME_test from every *_test.cc. The includes a module may make are those of
+# tools/modules.txt; the tidiness test reads that file, and USES mirrors it for the linker.
 function(agentrt_module name)
   cmake_parse_arguments(ARG "" "" "USES;LIBS;TEST_LIBS" ${ARGN})
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})

@@ -33,7 +33,8 @@ TEST_CASE("ids of one command sort in the order they were made") {
 }
 
 TEST_CASE("ids sort by time and repeat under the same seed") {
-  CHECK(FreshIds{Timestamp{1'000}, 9}.next<TurnId>() < FreshIds{Timestamp{1'001}, 1}.next<TurnId>());
+  CHECK(FreshIds{Timestamp{1'000}, 9}.next<TurnId>() <
+        FreshIds{Timestamp{1'001}, 1}.next<TurnId>());
   CHECK(FreshIds{Timestamp{5}, 9}.next<TurnId>() == FreshIds{Timestamp{5}, 9}.next<TurnId>());
 }
 

@@ -14,7 +14,8 @@ namespace agentrt {
 
 inline void check(bool holds, std::string_view rule,
                   std::source_location where = std::source_location::current()) {
-  if (!holds) [[unlikely]] stop(rule, where);
+  if (!holds) [[unlikely]]
+    stop(rule, where);
 }
 
 }  // namespace agentrt

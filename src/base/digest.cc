@@ -1,5 +1,5 @@
-// The one-shot SHA-256 interface of OpenSSL is used rather than EVP: a fact is hashed twice on its way
-// to disk, and fetching a provider costs more time and memory than all of that hashing.
+// The one-shot SHA-256 interface of OpenSSL is used rather than EVP: a fact is hashed twice on its
+// way to disk, and fetching a provider costs more time and memory than all of that hashing.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 

@@ -35,10 +35,10 @@ class Id {
   std::string text_;
 };
 
-#define AGENTRT_ID(Name, prefix)                       \
-  struct Name##Tag {                                   \
+#define AGENTRT_ID(Name, prefix)                        \
+  struct Name##Tag {                                    \
     static constexpr std::string_view kPrefix = prefix; \
-  };                                                   \
+  };                                                    \
   using Name = Id<Name##Tag>
 
 AGENTRT_ID(RuntimeId, "rt");

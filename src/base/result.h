@@ -61,9 +61,9 @@ inline std::unexpected<Error> fail(Code code, std::string message, std::string d
 // TRY_ASSIGN(auto x, expr): the same, and x is the value when it did not.
 #define AGENTRT_JOIN2(a, b) a##b
 #define AGENTRT_JOIN(a, b) AGENTRT_JOIN2(a, b)
-#define TRY(expr)                                                            \
-  do {                                                                       \
-    auto try_result = (expr);                                                \
+#define TRY(expr)                                                           \
+  do {                                                                      \
+    auto try_result = (expr);                                               \
     if (!try_result) return std::unexpected(std::move(try_result).error()); \
   } while (false)
 #define TRY_ASSIGN(declaration, expr)                                        \

@@ -60,8 +60,9 @@ std::optional<Timestamp> parse_timestamp(std::string_view text) {
       text[13] != ':' || text[16] != ':' || text[19] != '.' || text[23] != 'Z')
     return std::nullopt;
   const auto year_part = digits(text, 0, 4), month_part = digits(text, 5, 2),
-             day_part = digits(text, 8, 2), hour = digits(text, 11, 2), minute = digits(text, 14, 2),
-             second = digits(text, 17, 2), milli = digits(text, 20, 3);
+             day_part = digits(text, 8, 2), hour = digits(text, 11, 2),
+             minute = digits(text, 14, 2), second = digits(text, 17, 2),
+             milli = digits(text, 20, 3);
   if (!year_part || !month_part || !day_part || !hour || !minute || !second || !milli)
     return std::nullopt;
   const year_month_day date{year{static_cast<int>(*year_part)}, month{*month_part}, day{*day_part}};

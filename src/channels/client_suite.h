@@ -31,7 +31,6 @@ inline std::optional<std::string> test_document(std::string_view file) {
   return std::nullopt;
 }
 
-
 struct TestReply {
   int status = 0;  // 0: the connection ended first
   std::string head;
@@ -171,8 +170,7 @@ class TestServer {
     options.socket_path = folder.path + "/agentrt.sock";
     options.host_names = {"agent.example"};
     options.limits = limits;
-    server.emplace(std::move(options), sink, feed, metrics, *tokens,
-                   test_document);
+    server.emplace(std::move(options), sink, feed, metrics, *tokens, test_document);
     const auto started = server->start();
     REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
     admin = token({TokenScope::admin});

@@ -40,11 +40,24 @@ class OneAnswer {
   }
 
  private:
+  // Headers, and as much body as they announce.
+  static bool whole(const std::string& request) {
+    const std::size_t end = request.find("\r\n\r\n");
+    if (end == std::string::npos) return false;
+    const std::size_t length = request.find("Content-Length: ");
+    const std::size_t body =
+        length < end ? std::stoul(request.substr(length + sizeof("Content-Length: ") - 1)) : 0;
+    return request.size() >= end + 4 + body;
+  }
   void answer() {
     const int connection = ::accept(listener_, nullptr, nullptr);
+    // Closing over a part of the request that was not read would reset the connection.
     char bytes[4096];
-    const ssize_t size = ::read(connection, bytes, sizeof(bytes));
-    request_.assign(bytes, size > 0 ? static_cast<std::size_t>(size) : 0);
+    while (!whole(request_)) {
+      const ssize_t size = ::read(connection, bytes, sizeof(bytes));
+      if (size <= 0) break;
+      request_.append(bytes, static_cast<std::size_t>(size));
+    }
     for (const std::string& piece : pieces_) {
       ::send(connection, piece.data(), piece.size(), MSG_NOSIGNAL);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -39,7 +39,9 @@ struct ReportTable {
   Decision operator()(const ReportModelCompleted& r) {
     return model_completed(view, r, std::move(inputs));
   }
-  Decision operator()(const ReportModelFailed& r) { return model_failed(view, r, std::move(inputs)); }
+  Decision operator()(const ReportModelFailed& r) {
+    return model_failed(view, r, std::move(inputs));
+  }
   Decision operator()(const ReportRetryDue& r) { return retry_due(view, r, std::move(inputs)); }
 };
 

@@ -51,8 +51,8 @@ struct Inputs {
   FreshIds ids;  // a value, not a service: seeded by the kernel for this command alone
   BootId boot;
   const Settings* settings = nullptr;
-  SessionId session;    // the one whose view is given, also where it does not exist yet
-  RequestId request;    // on every fact that the command causes
+  SessionId session;             // the one whose view is given, also where it does not exist yet
+  RequestId request;             // on every fact that the command causes
   std::optional<TraceId> trace;  // the caller's, for the turn it submits
   std::string params_hash;       // keyed, of the command's params
   Named named;

@@ -28,7 +28,8 @@ TaskProfileResolved plain_profile(const Turn& turn) {
 }
 
 // Routes the turn and asks the model, or blocks it where there is none.
-void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& report, FreshIds& ids) {
+void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& report,
+                       FreshIds& ids) {
   const policy::RoutingAnswer answer =
       policy::route({turn.options.model, report.candidates, report.default_model, report.fallback});
   std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
@@ -46,9 +47,14 @@ void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& rep
 class Stream {
  public:
   Stream(Facts& facts, const Turn& turn, Inputs& inputs)
-      : facts_(facts), turn_(turn), inputs_(inputs), message_(turn.message_item),
-        reasoning_(turn.reasoning_item), first_(turn.call->first_delta),
-        last_(turn.call->last_delta), first_reasoning_(turn.call->first_reasoning),
+      : facts_(facts),
+        turn_(turn),
+        inputs_(inputs),
+        message_(turn.message_item),
+        reasoning_(turn.reasoning_item),
+        first_(turn.call->first_delta),
+        last_(turn.call->last_delta),
+        first_reasoning_(turn.call->first_reasoning),
         last_reasoning_(turn.call->last_reasoning) {}
 
   void add(const std::vector<ReportFragments::Piece>& pieces) {
@@ -149,7 +155,8 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
 Usage sum(Usage total, const Usage& more) {
   total.input_tokens += more.input_tokens;
   total.output_tokens += more.output_tokens;
-  if (more.cached_tokens) total.cached_tokens = total.cached_tokens.value_or(0) + *more.cached_tokens;
+  if (more.cached_tokens)
+    total.cached_tokens = total.cached_tokens.value_or(0) + *more.cached_tokens;
   if (more.reasoning_tokens)
     total.reasoning_tokens = total.reasoning_tokens.value_or(0) + *more.reasoning_tokens;
   return total;
@@ -162,8 +169,8 @@ std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& re
       turn.requests >= settings.turn_steps_max)
     return std::nullopt;
   const std::int64_t doubled = settings.retry_base_ms << std::min<std::uint64_t>(turn.retries, 16);
-  const std::int64_t after = std::clamp<std::int64_t>(report.retry_after_ms.value_or(doubled), 0,
-                                                      settings.retry_max_ms);
+  const std::int64_t after =
+      std::clamp<std::int64_t>(report.retry_after_ms.value_or(doubled), 0, settings.retry_max_ms);
   return ModelRetry{turn.retries + 1, after, inputs.now + after};
 }
 
@@ -179,11 +186,12 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   facts.add(facts.of(turn.ids), report.context);
   facts.add(facts.of(turn.ids), ToolCatalogResolved{});
   facts.add(facts.of(turn.ids), plain_profile(turn));
-  facts.add(facts.of(turn.ids), RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
-                                                          .candidates = report.candidates,
-                                                          .excluded = report.excluded,
-                                                          .hard_constraints = {},
-                                                          .preferences = {}});
+  facts.add(facts.of(turn.ids),
+            RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
+                                      .candidates = report.candidates,
+                                      .excluded = report.excluded,
+                                      .hard_constraints = {},
+                                      .preferences = {}});
   route_and_request(facts, turn, report, ids);
   return accept(facts);
 }

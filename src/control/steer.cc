@@ -78,10 +78,13 @@ std::variant<QueuedPlace, Error> find_queued(const Session& view, const ThreadId
   for (std::size_t i = 0; i < thread->queue.size(); ++i)
     if (thread->queue[i].ids.turn == turn) return QueuedPlace{thread, i};
   std::optional<Status> status;
-  if (const Turn* known = find_turn(view, turn)) status = known->status;
-  else if (inputs.named.turn) status = inputs.named.turn->status;
+  if (const Turn* known = find_turn(view, turn))
+    status = known->status;
+  else if (inputs.named.turn)
+    status = inputs.named.turn->status;
   if (!status)
-    return Error{Code::not_found, fmt::format("there is no turn {} in this thread", turn.text()), {}};
+    return Error{
+        Code::not_found, fmt::format("there is no turn {} in this thread", turn.text()), {}};
   return Error{Code::conflict, fmt::format("turn {} does not wait in the queue", turn.text()),
                fmt::format(R"({{"status":"{}"}})", name_of(*status))};
 }
@@ -95,8 +98,8 @@ Decision interrupt_turn(const Session& view, const InterruptTurn& command, Input
   if (command.turn_id && !find_turn(view, *command.turn_id) && !inputs.named.turn)
     return refuse(Code::not_found, fmt::format("there is no turn {}", command.turn_id->text()));
   Facts facts{view, inputs};
-  InterruptTurnReply reply{.session_id = view.id, .interrupted = false, .turn_ids = {},
-                           .sequence = view.sequence};
+  InterruptTurnReply reply{
+      .session_id = view.id, .interrupted = false, .turn_ids = {}, .sequence = view.sequence};
   for (const auto& [id, thread] : view.threads)
     if (!command.thread_id || *command.thread_id == id)
       interrupt_thread(facts, thread, command, reply.turn_ids);
@@ -113,7 +116,8 @@ Decision remove_queued_turn(const Session& view, const RemoveQueuedTurn& command
   drop_queued(facts, *thread, thread->queue[index], "removed from the queue");
   std::vector<TurnId> order = order_of(thread->queue);
   order.erase(order.begin() + static_cast<std::ptrdiff_t>(index));
-  return accept(facts, QueueReply{view.id, thread->id, command.queued_turn_id, std::move(order), 0});
+  return accept(facts,
+                QueueReply{view.id, thread->id, command.queued_turn_id, std::move(order), 0});
 }
 
 Decision promote_queued_turn(const Session& view, const PromoteQueuedTurn& command, Inputs inputs) {
@@ -162,7 +166,8 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     if (!thread.active || thread.status == Status::blocked || thread.active->boot == inputs.boot)
       continue;
     const Turn& turn = *thread.active;
-    facts.close_request(turn, Category::interrupted, "the runtime stopped before the model answered");
+    facts.close_request(turn, Category::interrupted,
+                        "the runtime stopped before the model answered");
     facts.block(turn, "restart", "Stopped by a restart",
                 "the runtime stopped while this turn was running; resume_thread continues it");
     if (inputs.settings->after_restart == AfterRestart::resume) facts.resume(turn);

@@ -75,16 +75,16 @@ struct Place {
 std::optional<Error> no_room(const Session& view, const Place& place, QueuePolicy policy,
                              const Settings& settings) {
   if (!place.thread && view.threads.size() >= settings.threads_max)
-    return Error{Code::limit_exceeded,
-                 fmt::format("the session has {} threads, the most it may have",
-                             settings.threads_max),
-                 {}};
+    return Error{
+        Code::limit_exceeded,
+        fmt::format("the session has {} threads, the most it may have", settings.threads_max),
+        {}};
   if (place.thread && place.thread->active && policy == QueuePolicy::enqueue &&
       place.thread->queue.size() >= settings.queue_turns_max)
-    return Error{Code::limit_exceeded,
-                 fmt::format("the queue of this thread is full: {} turns wait",
-                             settings.queue_turns_max),
-                 fmt::format(R"({{"queueTurnsMax":{}}})", settings.queue_turns_max)};
+    return Error{
+        Code::limit_exceeded,
+        fmt::format("the queue of this thread is full: {} turns wait", settings.queue_turns_max),
+        fmt::format(R"({{"queueTurnsMax":{}}})", settings.queue_turns_max)};
   return std::nullopt;
 }
 
@@ -132,11 +132,12 @@ Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inpu
   Facts facts{view, inputs};
   if (running && !queued) facts.cancel(*place.thread->active, "interrupted by a newer turn");
   make_places(facts, view, place, options, inputs);
-  facts.add(facts.of(turn),
-            TaskCreated{.visibility = command.task_id ? Visibility::foreground : Visibility::internal,
-                        .status = queued ? TaskStatus::queued : TaskStatus::accepted,
-                        .objective = objective(command.input),
-                        .task_kind = "turn"});
+  facts.add(
+      facts.of(turn),
+      TaskCreated{.visibility = command.task_id ? Visibility::foreground : Visibility::internal,
+                  .status = queued ? TaskStatus::queued : TaskStatus::accepted,
+                  .objective = objective(command.input),
+                  .task_kind = "turn"});
   TurnSubmitted submitted{.status = queued ? Status::queued : Status::accepted,
                           .input = command.input,
                           .source = "user",

@@ -25,7 +25,9 @@ void Facts::start_next(const Thread& thread) {
 
 void Facts::close_items(const Turn& turn, Status status, const Failure& error) {
   const auto close = [&](const std::optional<StepId>& item, ItemKind kind) {
-    if (item) add(StepScope{of(turn.ids), *item}, ItemCompleted{.kind = kind, .status = status, .error = error});
+    if (item)
+      add(StepScope{of(turn.ids), *item},
+          ItemCompleted{.kind = kind, .status = status, .error = error});
   };
   close(turn.reasoning_item, ItemKind::reasoning);
   close(turn.message_item, ItemKind::agent_message);
@@ -69,9 +71,9 @@ void Facts::fail(const Turn& turn, Failure error) {
 
 void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
   add(of(turn.ids), TaskAttemptCompleted{});
-  add(of(turn.ids), TurnCompleted{.stop_reason = reason,
-                                  .usage = usage,
-                                  .duration_ms = inputs_.now - turn.submitted_at});
+  add(of(turn.ids),
+      TurnCompleted{
+          .stop_reason = reason, .usage = usage, .duration_ms = inputs_.now - turn.submitted_at});
   add(of(turn.ids), TaskCompleted{});
 }
 
@@ -87,12 +89,14 @@ void Facts::block(const Turn& turn, const std::string& reason, const std::string
 }
 
 void Facts::resume(const Turn& turn) {
-  add(of(turn.ids), HistoryReconstructed{
-                        .turn_id = turn.ids.turn, .as_of_sequence = view_.sequence, .source = "log"});
+  add(of(turn.ids),
+      HistoryReconstructed{
+          .turn_id = turn.ids.turn, .as_of_sequence = view_.sequence, .source = "log"});
   add(of(turn.ids), TaskResumed{.reason = "resumed"});
-  add(of(turn.ids), ThreadUpdated{
-                        .status = Status::running, .reason = "resumed", .boot_id = inputs_.boot});
-  add(of(turn.ids), RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Resuming"});
+  add(of(turn.ids),
+      ThreadUpdated{.status = Status::running, .reason = "resumed", .boot_id = inputs_.boot});
+  add(of(turn.ids),
+      RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Resuming"});
 }
 
 void Facts::request_model(const Turn& turn, FreshIds& ids, const std::string& provider,

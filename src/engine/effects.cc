@@ -49,9 +49,9 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   report.default_model = std::move(choice.default_name);
   report.fallback = std::move(choice.fallback);
   auto task = std::make_shared<ports::Step>([&parts, wanted = wanted_, session = view.id,
-                                             turn = what.turn, report = std::move(report)]() mutable {
-    Material material =
-        gather(parts.workspace, parts.history, session, turn, report.context.cwd);
+                                             turn = what.turn,
+                                             report = std::move(report)]() mutable {
+    Material material = gather(parts.workspace, parts.history, session, turn, report.context.cwd);
     report.context.instruction_refs = std::move(material.instructions.refs);
     report.context.omitted = std::move(material.instructions.omitted);
     if (material.history)
@@ -82,8 +82,8 @@ Engine::Waiting::~Waiting() { parts_.loop.cancel(timer_); }
 
 // --- asking ---
 
-// Hears the model and reports what it says. Fragments are gathered: the first goes in the next step,
-// later ones while a report is being stored or for kGatherMs, whichever is longer.
+// Hears the model and reports what it says. Fragments are gathered: the first goes in the next
+// step, later ones while a report is being stored or for kGatherMs, whichever is longer.
 class Engine::Asking::Listener final : public ports::ModelListener,
                                        public std::enable_shared_from_this<Listener> {
  public:
@@ -187,31 +187,32 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
       request_(what.request),
       listener_(std::make_shared<Listener>(parts, view.id, what.request)) {
   ++parts.metrics.model_requests;
-  auto task = std::make_shared<ports::Step>([&parts, listener = listener_, session = view.id,
-                                             cwd = view.cwd, what]() mutable {
-    Material material = gather(parts.workspace, parts.history, session, what.turn, cwd);
-    parts.loop.post([&parts, listener, cwd, what, material = std::move(material)]() mutable {
-      if (!listener->wanted()) return;
-      if (!material.history)
-        return listener->on_failed({.error = {Category::internal, material.history.error().message,
-                                              false},
-                                    .provider_status = {},
-                                    .ended_by_provider = false,
-                                    .retry_after_ms = {}});
-      ports::ModelRequest request;
-      request.id = what.request;
-      request.model_name = what.model_name;
-      request.ended_requests = what.ended_by_provider;
-      request.cwd = cwd;
-      request.instructions = std::move(material.instructions.text);
-      request.messages = std::move(material.history->messages);
-      ports::Message asked{ports::Role::user, {}};
-      for (const InputPart& part : material.history->input)
-        asked.text += part.type == InputKind::text ? part.text.value_or("") : part.path.value_or("");
-      request.messages.push_back(std::move(asked));
-      parts.models.start(std::move(request), listener);
-    });
-  });
+  auto task = std::make_shared<ports::Step>(
+      [&parts, listener = listener_, session = view.id, cwd = view.cwd, what]() mutable {
+        Material material = gather(parts.workspace, parts.history, session, what.turn, cwd);
+        parts.loop.post([&parts, listener, cwd, what, material = std::move(material)]() mutable {
+          if (!listener->wanted()) return;
+          if (!material.history)
+            return listener->on_failed(
+                {.error = {Category::internal, material.history.error().message, false},
+                 .provider_status = {},
+                 .ended_by_provider = false,
+                 .retry_after_ms = {}});
+          ports::ModelRequest request;
+          request.id = what.request;
+          request.model_name = what.model_name;
+          request.ended_requests = what.ended_by_provider;
+          request.cwd = cwd;
+          request.instructions = std::move(material.instructions.text);
+          request.messages = std::move(material.history->messages);
+          ports::Message asked{ports::Role::user, {}};
+          for (const InputPart& part : material.history->input)
+            asked.text +=
+                part.type == InputKind::text ? part.text.value_or("") : part.path.value_or("");
+          request.messages.push_back(std::move(asked));
+          parts.models.start(std::move(request), listener);
+        });
+      });
   run_soon(parts.loop, parts.worker, std::move(task));
 }
 

@@ -1,5 +1,5 @@
-// engine/effects.h: the effects under way, one class a kind. Each starts in its constructor, ends in
-// its destructor, and reports at most once after it was destroyed: never.
+// engine/effects.h: the effects under way, one class a kind. Each starts in its constructor, ends
+// in its destructor, and reports at most once after it was destroyed: never.
 #pragma once
 
 #include <map>

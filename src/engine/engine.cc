@@ -17,9 +17,8 @@ void Engine::advance(const state::Session& view) {
 
   std::unordered_set<std::string> wanted;
   for (const Effect& effect : effects) wanted.insert(effect.key);
-  running_count_ -= std::erase_if(running, [&](const auto& entry) {
-    return !wanted.contains(entry.first);
-  });
+  running_count_ -=
+      std::erase_if(running, [&](const auto& entry) { return !wanted.contains(entry.first); });
   for (const Effect& effect : effects) {
     if (running.contains(effect.key)) continue;
     ++running_count_;

@@ -32,7 +32,8 @@ void Committer::flush() {
   check(taken, "the writer takes the one commit that is under way");
 }
 
-void Committer::finished(std::unique_ptr<Batch> batch, std::vector<Result<store::Position>> results) {
+void Committer::finished(std::unique_ptr<Batch> batch,
+                         std::vector<Result<store::Position>> results) {
   busy_ = false;
   ++metrics_.commits;
   metrics_.commit_appends += batch->appends.size();

@@ -14,8 +14,8 @@ using namespace schema;
 Result<Fact> fact_at(store::Store& store, const SessionId& session, Sequence sequence) {
   TRY_ASSIGN(const auto events, store.events(session, sequence - 1, 1, 1));
   if (events.empty() || events.front().event.sequence != sequence)
-    return fail(Code::internal, fmt::format("fact {} of session {} is missing", sequence,
-                                            session.text()));
+    return fail(Code::internal,
+                fmt::format("fact {} of session {} is missing", sequence, session.text()));
   return decode(events.front().event);
 }
 
@@ -59,7 +59,8 @@ Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& tu
   FoundTurn found;
   TRY_ASSIGN(found.submitted, fact_at(store, entry->session, entry->row.first));
   if (!std::holds_alternative<TurnSubmitted>(found.submitted.payload))
-    return fail(Code::internal, fmt::format("the index row of turn {} leads elsewhere", turn.text()));
+    return fail(Code::internal,
+                fmt::format("the index row of turn {} leads elsewhere", turn.text()));
   found.status = enum_of<Status>(entry->row.status).value_or(Status::stale);
   return found;
 }

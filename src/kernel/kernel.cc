@@ -57,8 +57,14 @@ Kernel::Kernel(Parts parts)
               .settings = parts_.settings,
               .limits = parts_.limits,
               .boot = parts_.boot,
-              .publish = [this](const ports::FeedBatch& batch) { if (listener_) listener_(batch); },
-              .committed = [this](const state::Session& view) { if (observer_) observer_(view); }}) {}
+              .publish =
+                  [this](const ports::FeedBatch& batch) {
+                    if (listener_) listener_(batch);
+                  },
+              .committed =
+                  [this](const state::Session& view) {
+                    if (observer_) observer_(view);
+                  }}) {}
 
 void Kernel::on_committed(std::function<void(const state::Session&)> observer) {
   observer_ = std::move(observer);
@@ -182,8 +188,10 @@ void Kernel::look_up(std::unique_ptr<Admission> admission) {
     }
     if (!a.answer && a.task) {
       auto entry = parts_.store.find("task", a.task->text());
-      if (!entry) a.answer = std::unexpected(entry.error());
-      else a.work.named.task = entry->has_value();
+      if (!entry)
+        a.answer = std::unexpected(entry.error());
+      else
+        a.work.named.task = entry->has_value();
     }
     parts_.loop.post([this, shared] { looked_up(std::move(*shared)); });
   });
@@ -193,8 +201,10 @@ void Kernel::look_up(std::unique_ptr<Admission> admission) {
 
 void Kernel::looked_up(std::unique_ptr<Admission> admission) {
   if (!admission->answer) return lanes_.put(admission->session, std::move(admission->work));
-  if (*admission->answer) ++parts_.metrics.commands_repeated;
-  else ++parts_.metrics.commands_refused;
+  if (*admission->answer)
+    ++parts_.metrics.commands_repeated;
+  else
+    ++parts_.metrics.commands_refused;
   admission->work.reply_to(std::move(*admission->answer));
 }
 
@@ -202,43 +212,43 @@ void Kernel::read_session(GetSession query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
   lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
                                    Result<const state::Session*> view) mutable {
-    if (!view) return reply_to(std::unexpected(view.error()));
-    if (!(*view)->exists())
-      return reply_to(fail(Code::not_found,
-                           fmt::format("there is no session {}", query.session_id.text())));
-    answer(
-        [this, query = std::move(query),
-         snapshot = state::session_snapshot(**view)]() mutable -> ports::Reply {
-          TRY(add_history(parts_.store, query, parts_.limits, snapshot));
-          return to_json(snapshot);
-        },
-        std::move(reply_to));
-  }});
+               if (!view) return reply_to(std::unexpected(view.error()));
+               if (!(*view)->exists())
+                 return reply_to(fail(Code::not_found, fmt::format("there is no session {}",
+                                                                   query.session_id.text())));
+               answer(
+                   [this, query = std::move(query),
+                    snapshot = state::session_snapshot(**view)]() mutable -> ports::Reply {
+                     TRY(add_history(parts_.store, query, parts_.limits, snapshot));
+                     return to_json(snapshot);
+                   },
+                   std::move(reply_to));
+             }});
 }
 
 void Kernel::read_thread(GetThreadRead query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
-  lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
-                                   Result<const state::Session*> view) mutable {
-    if (!view) return reply_to(std::unexpected(view.error()));
-    if (!(*view)->exists())
-      return reply_to(fail(Code::not_found,
-                           fmt::format("there is no session {}", query.session_id.text())));
-    const state::Thread* thread = state::find_thread(**view, query.thread_id);
-    if (!thread)
-      return reply_to(fail(Code::not_found, fmt::format("there is no thread {} in this session",
-                                                        query.thread_id.text())));
-    ThreadRead read = state::thread_read(**view, *thread);
-    read.generation = parts_.store.generation();
-    reply_to(to_json(read));
-  }});
+  lanes_.put(
+      session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
+                            Result<const state::Session*> view) mutable {
+        if (!view) return reply_to(std::unexpected(view.error()));
+        if (!(*view)->exists())
+          return reply_to(fail(Code::not_found,
+                               fmt::format("there is no session {}", query.session_id.text())));
+        const state::Thread* thread = state::find_thread(**view, query.thread_id);
+        if (!thread)
+          return reply_to(fail(Code::not_found, fmt::format("there is no thread {} in this session",
+                                                            query.thread_id.text())));
+        ThreadRead read = state::thread_read(**view, *thread);
+        read.generation = parts_.store.generation();
+        reply_to(to_json(read));
+      }});
 }
 
 void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
   auto shared = std::make_shared<ports::PageTo>(std::move(page_to));
-  const bool taken = parts_.readers.run([this, shared, query = std::move(query)] {
-    (*shared)(read_page(parts_.store, query));
-  });
+  const bool taken = parts_.readers.run(
+      [this, shared, query = std::move(query)] { (*shared)(read_page(parts_.store, query)); });
   if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
 }
 

@@ -60,7 +60,8 @@ void Lanes::put(const SessionId& session, Work work) {
   if (auto* command = std::get_if<CommandWork>(&work)) {
     if (lane.commands >= parts_.limits.lane_queue_max) {
       ++parts_.metrics.commands_overloaded;
-      command->reply_to(fail(Code::overloaded, "too many commands wait for this session: try again"));
+      command->reply_to(
+          fail(Code::overloaded, "too many commands wait for this session: try again"));
       return;
     }
     ++lane.commands;
@@ -159,7 +160,8 @@ void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work wo
   }
 }
 
-void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts, Timestamp now) {
+void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts,
+                         Timestamp now) {
   check(!facts.empty(), "an accepted command makes facts");
   if (batch.append.events.empty()) {
     batch.append.session = lane.id;
@@ -204,14 +206,14 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
   }
   lane.state = LaneState::committing;
   store::Append append = std::move(batch->append);
-  parts_.committer.append(
-      std::move(append), [this, &lane, batch = std::move(batch)](Result<store::Position> result,
-                                                                 store::Append done) mutable {
-        if (result)
-          committed(lane, *batch, *result, std::move(done));
-        else
-          failed(lane, *batch, result.error());
-      });
+  parts_.committer.append(std::move(append),
+                          [this, &lane, batch = std::move(batch)](Result<store::Position> result,
+                                                                  store::Append done) mutable {
+                            if (result)
+                              committed(lane, *batch, *result, std::move(done));
+                            else
+                              failed(lane, *batch, result.error());
+                          });
 }
 
 void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Append append) {
@@ -308,8 +310,8 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
 }
 
 void Lanes::rest(Lane& lane) {
-  const bool unused = lane.state == LaneState::unloaded ||
-                      (lane.state == LaneState::ready && !lane.view.exists());
+  const bool unused =
+      lane.state == LaneState::unloaded || (lane.state == LaneState::ready && !lane.view.exists());
   if (unused && lane.queue.empty()) {
     if (lane.idle) idle_.erase(*lane.idle);
     --parts_.metrics.sessions_in_memory;

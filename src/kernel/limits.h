@@ -13,18 +13,18 @@ struct Limits {
   std::size_t appends_per_commit_max = 512;     // sharing one sync
   std::size_t idle_sessions_max = 1'024;        // views kept in memory without open work
   std::uint64_t snapshot_every_facts = 1'000;
-  std::size_t recoveries_at_once_max = 8;       // sessions with open work loaded side by side
-  std::int64_t storage_retry_ms = 250;          // until a report is tried again on a full disk
+  std::size_t recoveries_at_once_max = 8;  // sessions with open work loaded side by side
+  std::int64_t storage_retry_ms = 250;     // until a report is tried again on a full disk
   std::int64_t idempotency_keep_ms = 7LL * 24 * 3'600 * 1'000;
   std::int64_t idempotency_sweep_ms = 3'600 * 1'000;
   std::size_t idempotency_sweep_max = 10'000;
-  std::size_t history_turns_max = 20;           // earlier turns given to a model
+  std::size_t history_turns_max = 20;  // earlier turns given to a model
   std::size_t history_bytes_max = 256 * 1024;
   std::size_t page_turns_default = 20;
   std::size_t page_events_default = 100;
-  std::size_t page_max = 1'000;                 // a larger limit is clamped to it
+  std::size_t page_max = 1'000;  // a larger limit is clamped to it
   std::size_t page_bytes_max = 4 << 20;
-  std::size_t events_scanned_max = 10'000;      // by one list_events with a type filter
+  std::size_t events_scanned_max = 10'000;  // by one list_events with a type filter
 };
 
 }  // namespace agentrt::kernel

@@ -46,12 +46,15 @@ Result<void> check_generation(const store::Store& store,
 
 Result<void> check_head(store::Store& store, const SessionId& session, Sequence after) {
   TRY_ASSIGN(const Sequence head, store.head(session));
-  if (head == 0) return fail(Code::not_found, fmt::format("there is no session {}", session.text()));
+  if (head == 0)
+    return fail(Code::not_found, fmt::format("there is no session {}", session.text()));
   if (after > head)
-    return fail(Code::gone,
-                fmt::format("sequence {} is in the future of this session, which ends at {}: take a "
-                            "snapshot and go on from there", after, head),
-                fmt::format(R"({{"lastSequence":{}}})", head));
+    return fail(
+        Code::gone,
+        fmt::format("sequence {} is in the future of this session, which ends at {}: take a "
+                    "snapshot and go on from there",
+                    after, head),
+        fmt::format(R"({{"lastSequence":{}}})", head));
   return {};
 }
 
@@ -100,7 +103,8 @@ Result<std::string> list_sessions(store::Store& store, const ListSessions& query
   return out + "}";
 }
 
-Result<std::string> list_events(store::Store& store, const ListEvents& query, const Limits& limits) {
+Result<std::string> list_events(store::Store& store, const ListEvents& query,
+                                const Limits& limits) {
   TRY(check_limit(query.limit));
   TRY(check_generation(store, query.generation));
   Sequence after = query.after.value_or(0);
@@ -128,8 +132,8 @@ Result<std::string> list_events(store::Store& store, const ListEvents& query, co
   }
   TRY_ASSIGN(const Sequence head, store.head(query.session_id));
   close_list(out, after < head ? std::optional(std::to_string(after)) : std::nullopt);
-  return out + fmt::format(R"(,"generation":{},"asOfSequence":{}}})", to_json(store.generation()),
-                           head);
+  return out +
+         fmt::format(R"(,"generation":{},"asOfSequence":{}}})", to_json(store.generation()), head);
 }
 
 Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query) {
@@ -137,12 +141,14 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
   std::vector<store::Event> events;
   if (query.session) {
     TRY(check_head(store, *query.session, query.after));
-    TRY_ASSIGN(events, store.events(*query.session, query.after, query.events_max, query.bytes_max));
+    TRY_ASSIGN(events,
+               store.events(*query.session, query.after, query.events_max, query.bytes_max));
   } else {
     TRY_ASSIGN(const store::Position last, store.last_position());
     if (query.after > last)
       return fail(Code::gone, fmt::format("position {} is in the future of this store, which ends "
-                                          "at {}", query.after, last));
+                                          "at {}",
+                                          query.after, last));
     TRY_ASSIGN(events, store.all_events(query.after, query.events_max, query.bytes_max));
   }
   ports::Page page;

@@ -56,7 +56,7 @@ RoutingAnswer route(const RoutingQuestion& question) {
     return RoutingSingleCandidate{std::move(outcome)};
   }
   outcome.routing_mode = "preferred";
-  outcome.decision_reason = question.requested      ? "the turn asked for it"
+  outcome.decision_reason = question.requested       ? "the turn asked for it"
                             : chosen->name == wanted ? "it is the configured default"
                                                      : "it is the first model available";
   return RoutingDecided{std::move(outcome)};

@@ -18,8 +18,8 @@ namespace agentrt::ports {
 // Who asks. The principal is the token's, so idempotency keys of two tokens never meet.
 struct Caller {
   std::string principal;
-  RequestId request;               // on every fact the command causes; empty: one is made
-  std::optional<TraceId> trace;    // from the caller's traceparent
+  RequestId request;             // on every fact the command causes; empty: one is made
+  std::optional<TraceId> trace;  // from the caller's traceparent
 };
 
 // A reply's JSON object, or the refusal.
@@ -54,7 +54,7 @@ using FeedBatch = std::shared_ptr<const std::vector<FeedEvent>>;
 
 struct Page {
   std::vector<FeedEvent> events;
-  bool more = false;           // the page ended because it was full
+  bool more = false;  // the page ended because it was full
 };
 using PageTo = std::move_only_function<void(Result<Page>)>;
 

@@ -21,11 +21,11 @@ struct Message {
 
 struct ModelRequest {
   ModelRequestId id;
-  std::string model_name;          // the candidate's name
+  std::string model_name;            // the candidate's name
   std::uint64_t ended_requests = 0;  // of this turn, by the provider's word
-  std::string cwd;                 // the session's workspace
-  std::string instructions;        // AGENTS.md and the like
-  std::vector<Message> messages;   // oldest first; the last is what is asked now
+  std::string cwd;                   // the session's workspace
+  std::string instructions;          // AGENTS.md and the like
+  std::vector<Message> messages;     // oldest first; the last is what is asked now
 };
 
 struct ModelFault {

@@ -23,7 +23,7 @@ class Workspace {
 };
 
 struct HistoryWindow {
-  std::vector<Message> messages;  // oldest first, without the turn that asks
+  std::vector<Message> messages;         // oldest first, without the turn that asks
   std::vector<schema::InputPart> input;  // what the turn that asks was given
   std::optional<schema::HistoryWindowLoaded> loaded;
 };

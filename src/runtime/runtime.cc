@@ -56,8 +56,8 @@ std::optional<std::string> published_document(std::string_view file) {
 
 std::string url_of(const Listen& listen, unsigned port) {
   const bool bare_ipv6 = listen.address.find(':') != std::string::npos;
-  return fmt::format("http://{}{}{}:{}", bare_ipv6 ? "[" : "", listen.address,
-                     bare_ipv6 ? "]" : "", port);
+  return fmt::format("http://{}{}{}:{}", bare_ipv6 ? "[" : "", listen.address, bare_ipv6 ? "]" : "",
+                     port);
 }
 
 // As many descriptors as the system lets this process have: a stream costs one.

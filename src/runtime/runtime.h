@@ -15,7 +15,7 @@ namespace agentrt::runtime {
 
 struct Listen {
   std::string address = "127.0.0.1";
-  unsigned short port = 7717;  // 0 picks one
+  unsigned short port = 7717;           // 0 picks one
   std::vector<std::string> host_names;  // further names accepted in Host
   bool allow_remote = false;
   bool behind_proxy = false;

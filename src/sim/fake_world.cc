@@ -10,7 +10,8 @@ ports::ModelChoice FakeModels::choice(const std::optional<std::string>&) {
   return {{candidate}, {}, "fake", {}};
 }
 
-void FakeModels::start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) {
+void FakeModels::start(ports::ModelRequest request,
+                       std::shared_ptr<ports::ModelListener> listener) {
   ++started_;
   FakeAnswer answer{{"done"}, 1, {}};
   if (request.ended_requests < answers_.size()) answer = answers_[request.ended_requests];

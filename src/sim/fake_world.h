@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ports/models.h"
 #include "ports/loop.h"
+#include "ports/models.h"
 #include "ports/workspace.h"
 
 namespace agentrt::sim {

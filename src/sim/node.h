@@ -38,7 +38,8 @@ class Node {
 
   // Sends a command by name; the slot gets the reply once there is one.
   using Slot = std::shared_ptr<std::optional<ports::Reply>>;
-  Slot send(const std::string& command, const std::string& params, const std::string& principal = "p");
+  Slot send(const std::string& command, const std::string& params,
+            const std::string& principal = "p");
   // Sends, settles, and gives the reply.
   ports::Reply ask(const std::string& command, const std::string& params);
 
@@ -52,7 +53,9 @@ class Node {
   store::MemoryStore& store() { return *store_; }
   std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
   ports::Metrics& metrics() { return metrics_; }
-  std::size_t model_requests() const { return model_requests_ + (models_ ? models_->started() : 0); }
+  std::size_t model_requests() const {
+    return model_requests_ + (models_ ? models_->started() : 0);
+  }
   // The last view that the engine was shown in this boot; nullptr: none.
   const state::Session* shown(const SessionId& session) const;
 

@@ -33,12 +33,12 @@ ReplySequence read(const ports::Reply& reply) {
 
 std::string submit(const std::string& turn, const std::string& text) {
   return fmt::format(R"({{"sessionId":"s","threadId":"t","turnId":"{}",)"
-                     R"("input":[{{"type":"text","text":"{}"}}]}})", turn, text);
+                     R"("input":[{{"type":"text","text":"{}"}}]}})",
+                     turn, text);
 }
 
 std::size_t count(const std::vector<schema::StoredEvent>& log, std::string_view type) {
-  return static_cast<std::size_t>(
-      std::ranges::count(log, type, &schema::StoredEvent::type));
+  return static_cast<std::size_t>(std::ranges::count(log, type, &schema::StoredEvent::type));
 }
 
 std::string answer_text(const std::vector<schema::StoredEvent>& log) {
@@ -84,7 +84,8 @@ TEST_CASE("a turn runs to its end and what was published is what is stored") {
   check_log(node, kSession);
 }
 
-TEST_CASE("a crash between any two steps loses nothing acknowledged, and resuming finishes the turn") {
+TEST_CASE(
+    "a crash between any two steps loses nothing acknowledged, and resuming finishes the turn") {
   for (std::size_t crash_at = 0; crash_at < 120; ++crash_at) {
     CAPTURE(crash_at);
     Node node({.seed = 7 + crash_at, .answers = kStory, .settings = {}, .limits = {}});
@@ -146,8 +147,8 @@ TEST_CASE("with resume set to auto an unfinished turn goes on by itself") {
 
 TEST_CASE("a hundred submits with one key are one turn and a hundred equal answers") {
   Node node({.seed = 5, .answers = kStory, .settings = {}, .limits = {}});
-  const std::string params =
-      R"({"sessionId":"s","threadId":"t","input":[{"type":"text","text":"hi"}],"idempotencyKey":"k"})";
+  const std::string params = R"({"sessionId":"s","threadId":"t","idempotencyKey":"k",)"
+                             R"("input":[{"type":"text","text":"hi"}]})";
   std::vector<Node::Slot> slots;
   for (int i = 0; i < 100; ++i) slots.push_back(node.send("submit_turn", params));
   node.settle();
@@ -156,8 +157,9 @@ TEST_CASE("a hundred submits with one key are one turn and a hundred equal answe
     CHECK(**slot == **slots.front());
   }
   CHECK(count(node.log(kSession), "turn.submitted") == 1);
-  const auto other = node.ask("submit_turn",
-                              R"({"sessionId":"s","input":[{"type":"text","text":"no"}],"idempotencyKey":"k"})");
+  const auto other =
+      node.ask("submit_turn",
+               R"({"sessionId":"s","input":[{"type":"text","text":"no"}],"idempotencyKey":"k"})");
   REQUIRE_FALSE(other.has_value());
   CHECK(other.error().code == Code::idempotency_conflict);
 }
@@ -186,7 +188,10 @@ TEST_CASE("sessions that nobody uses leave memory and come back the same") {
   limits.snapshot_every_facts = 10;
   Node node({.seed = 8, .answers = kStory, .settings = {}, .limits = limits});
   for (int i = 0; i < 6; ++i)
-    node.ask("submit_turn", fmt::format(R"({{"sessionId":"s{}","threadId":"t","input":[{{"type":"text","text":"hi"}}]}})", i));
+    node.ask(
+        "submit_turn",
+        fmt::format(
+            R"({{"sessionId":"s{}","threadId":"t","input":[{{"type":"text","text":"hi"}}]}})", i));
   node.settle();
   CHECK(node.metrics().sessions_in_memory <= 2);
   CHECK(node.metrics().snapshots_stored > 0);
@@ -217,10 +222,8 @@ TEST_CASE("a retryable failure is asked again after the pause the provider wishe
   fault.error = {schema::Category::rate_limited, "slow down", true};
   fault.ended_by_provider = true;
   fault.retry_after_ms = 5'000;
-  Node node({.seed = 10,
-             .answers = {{{}, 1, fault}, {{"fine"}, 1, {}}},
-             .settings = {},
-             .limits = {}});
+  Node node(
+      {.seed = 10, .answers = {{{}, 1, fault}, {{"fine"}, 1, {}}}, .settings = {}, .limits = {}});
   node.ask("submit_turn", submit("u1", "hi"));
   node.settle();
   const auto log = node.log(kSession);

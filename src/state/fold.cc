@@ -58,7 +58,7 @@ class Folder {
   void operator()(const TurnSubmitted& p) {
     if (!thread_) return;
     Turn turn;
-    turn.ids = {fact_.ids.thread_id, fact_.ids.turn_id,    fact_.ids.task_id, fact_.ids.run_id,
+    turn.ids = {fact_.ids.thread_id,  fact_.ids.turn_id,  fact_.ids.task_id, fact_.ids.run_id,
                 fact_.ids.attempt_id, fact_.ids.trace_id, fact_.ids.span_id};
     turn.status = p.status;
     turn.source = p.source;
@@ -299,7 +299,8 @@ class Folder {
   static void add(Usage& sum, const Usage& usage) {
     sum.input_tokens += usage.input_tokens;
     sum.output_tokens += usage.output_tokens;
-    if (usage.cached_tokens) sum.cached_tokens = sum.cached_tokens.value_or(0) + *usage.cached_tokens;
+    if (usage.cached_tokens)
+      sum.cached_tokens = sum.cached_tokens.value_or(0) + *usage.cached_tokens;
     if (usage.reasoning_tokens)
       sum.reasoning_tokens = sum.reasoning_tokens.value_or(0) + *usage.reasoning_tokens;
   }

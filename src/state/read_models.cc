@@ -11,23 +11,39 @@ using namespace schema;
 
 TaskStatus task_status(const Turn& turn) {
   switch (turn.status) {
-    case Status::accepted: return TaskStatus::accepted;
-    case Status::queued: return TaskStatus::queued;
-    case Status::preparing: return TaskStatus::preparing;
+    case Status::accepted:
+      return TaskStatus::accepted;
+    case Status::queued:
+      return TaskStatus::queued;
+    case Status::preparing:
+      return TaskStatus::preparing;
     case Status::running:
-    case Status::streaming: return TaskStatus::running;
-    case Status::waiting_input: return TaskStatus::waiting_input;
-    case Status::waiting_permission: return TaskStatus::waiting_permission;
-    case Status::waiting_resource: return TaskStatus::waiting_resource;
-    case Status::blocked: return TaskStatus::blocked;
-    case Status::retrying: return TaskStatus::retrying;
-    case Status::lost: return TaskStatus::lost;
-    case Status::timed_out: return TaskStatus::timed_out;
-    case Status::completed: return TaskStatus::completed;
-    case Status::failed: return TaskStatus::failed;
-    case Status::cancelled: return TaskStatus::cancelled;
-    case Status::stale: return TaskStatus::stale;
-    case Status::idle: return TaskStatus::unknown;  // a thread's word alone
+    case Status::streaming:
+      return TaskStatus::running;
+    case Status::waiting_input:
+      return TaskStatus::waiting_input;
+    case Status::waiting_permission:
+      return TaskStatus::waiting_permission;
+    case Status::waiting_resource:
+      return TaskStatus::waiting_resource;
+    case Status::blocked:
+      return TaskStatus::blocked;
+    case Status::retrying:
+      return TaskStatus::retrying;
+    case Status::lost:
+      return TaskStatus::lost;
+    case Status::timed_out:
+      return TaskStatus::timed_out;
+    case Status::completed:
+      return TaskStatus::completed;
+    case Status::failed:
+      return TaskStatus::failed;
+    case Status::cancelled:
+      return TaskStatus::cancelled;
+    case Status::stale:
+      return TaskStatus::stale;
+    case Status::idle:
+      return TaskStatus::unknown;  // a thread's word alone
   }
   return TaskStatus::unknown;
 }
@@ -44,7 +60,8 @@ std::vector<QueuedTurnSnapshot> queued_turns(const Thread& thread) {
 std::optional<Outcome> last_outcome(const Thread& thread) {
   if (!thread.last) return std::nullopt;
   const Turn& turn = *thread.last;
-  return Outcome{turn.ids.turn, turn.status, turn.reason, turn.ended_at.value_or(turn.submitted_at)};
+  return Outcome{turn.ids.turn, turn.status, turn.reason,
+                 turn.ended_at.value_or(turn.submitted_at)};
 }
 
 std::vector<TaskSnapshot> open_tasks(const SessionId& session, const Thread& thread) {

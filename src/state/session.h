@@ -64,8 +64,8 @@ struct Turn {
   std::optional<Timestamp> started_at;
   std::optional<Timestamp> ended_at;
   std::optional<BootId> boot;  // of the runtime that set out to run it; absent while it waits
-  bool prepared = false;  // context and routing are resolved in this boot
-  std::uint64_t requests = 0;           // model requests so far
+  bool prepared = false;       // context and routing are resolved in this boot
+  std::uint64_t requests = 0;  // model requests so far
   std::uint64_t ended_by_provider = 0;  // of them, those that the provider ended
   std::uint64_t retries = 0;            // in a row
   std::optional<Timestamp> retry_at;
@@ -86,18 +86,19 @@ struct Turn {
 };
 BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
-                       submitted_at, options, started_at, ended_at, boot, prepared, requests, ended_by_provider, retries,
-                       retry_at, call, message_item, reasoning_item, item_at, model_name, provider,
-                       model, fallback, usage, answer_preview, answer, error))
+                       submitted_at, options, started_at, ended_at, boot, prepared, requests,
+                       ended_by_provider, retries, retry_at, call, message_item, reasoning_item,
+                       item_at, model_name, provider, model, fallback, usage, answer_preview,
+                       answer, error))
 
 struct Thread {
   ThreadId id;
   Status status = Status::idle;
   std::optional<std::string> reason;
   std::optional<bool> resumable;
-  std::optional<Turn> active;   // at most one; the rest waits behind it
-  std::vector<Turn> queue;      // in the order they will run
-  std::optional<Turn> last;     // the one that ended last
+  std::optional<Turn> active;               // at most one; the rest waits behind it
+  std::vector<Turn> queue;                  // in the order they will run
+  std::optional<Turn> last;                 // the one that ended last
   std::vector<schema::Incident> incidents;  // the newest kIncidentsMax
   std::uint64_t turns = 0;
 

@@ -4,6 +4,7 @@ Nothing here knows the program's insides: it starts the binary named by AGENTRT_
 to it, reads its streams and kills it. Every wait has a deadline, so a hang is a failure.
 """
 
+import atexit
 import contextlib
 import http.client
 import json
@@ -93,6 +94,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [BINARY, "serve", "--listen", "127.0.0.1:0", *arguments], cwd=home.workspace,
             env=home.environment, stdout=subprocess.PIPE, stderr=self.errors)
+        atexit.register(self._reap)  # a test or a measurement that broke off leaves nothing behind
         line = self._first_line()
         self.start_seconds = time.monotonic() - started
         self.url = line.rpartition(" ")[2]
@@ -111,6 +113,10 @@ class Daemon:
             self.process.kill()
             raise AssertionError(f"serve said {line!r}; stderr: {self.stderr()}")
         return line
+
+    def _reap(self):
+        if self.alive():
+            self.process.kill()
 
     def stderr(self):
         self.errors.seek(0)

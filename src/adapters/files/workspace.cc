@@ -41,7 +41,7 @@ ports::Instructions DiskWorkspace::instructions(const std::string& cwd) {
   const std::string path = cwd + "/AGENTS.md";
   // A named pipe of that name must not hold the worker up.
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  struct stat info {};
+  struct stat info{};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return out;
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (!S_ISREG(info.st_mode) || size > kInstructionBytesMax) {

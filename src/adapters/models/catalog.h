@@ -1,4 +1,5 @@
-// adapters/models/catalog.h: the models of a configuration, each behind the adapter of its provider.
+// adapters/models/catalog.h: the models of a configuration, each behind the adapter of its
+// provider.
 #pragma once
 
 #include <string>

@@ -53,15 +53,16 @@ ports::ModelFault fault_of(const FailMembers& members) {
   fault.provider_status = status;
   fault.ended_by_provider = true;
   fault.retry_after_ms = members.retry_after_ms;
-  fault.error.category = status == 429                   ? Category::rate_limited
+  fault.error.category = status == 429                    ? Category::rate_limited
                          : status == 401 || status == 403 ? Category::denied
                          : status == 404                  ? Category::not_found
                          : status == 408                  ? Category::timeout
                          : status >= 400 && status < 500  ? Category::invalid_input
                                                           : Category::provider;
   fault.error.retryable = status == 429 || status == 408 || status >= 500;
-  fault.error.message =
-      members.message ? *members.message : fmt::format("the provider answered with status {}", status);
+  fault.error.message = members.message
+                            ? *members.message
+                            : fmt::format("the provider answered with status {}", status);
   return fault;
 }
 
@@ -88,8 +89,8 @@ Result<std::string> read_file(const std::string& path) {
   while (file.read(chunk, sizeof chunk) || file.gcount() > 0) {
     text.append(chunk, static_cast<std::size_t>(file.gcount()));
     if (text.size() > kScriptBytesMax)
-      return fail(Code::too_large, fmt::format("the script {} is larger than {} MiB", path,
-                                               kScriptBytesMax >> 20));
+      return fail(Code::too_large,
+                  fmt::format("the script {} is larger than {} MiB", path, kScriptBytesMax >> 20));
   }
   return text;
 }
@@ -159,7 +160,8 @@ void ScriptPlayer::play(const ModelRequestId& id, Result<ScriptLine> line) {
     playing_.erase(found);
     const bool busy = line.error().code == Code::overloaded;
     return playing->listener->on_failed(
-        {.error = {busy ? Category::unavailable : Category::invalid_input, line.error().message, busy},
+        {.error = {busy ? Category::unavailable : Category::invalid_input, line.error().message,
+                   busy},
          .provider_status = {},
          .ended_by_provider = false,
          .retry_after_ms = {}});

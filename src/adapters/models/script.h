@@ -3,7 +3,8 @@
 // A script is JSON lines. A request plays line 1 + (requests of its turn that ended by the
 // provider's word), so a turn that goes on after a crash plays on where it was; past the last line
 // the answer is "done". A line is an answer
-//   {"text": "…", "reasoning": "…", "deltas": 20, "deltaMs": 0, "delayMs": 0, "stopReason": "end_turn",
+//   {"text": "…", "reasoning": "…", "deltas": 20, "deltaMs": 0, "delayMs": 0, "stopReason":
+//   "end_turn",
 //    "usage": {"inputTokens": 10, "outputTokens": 5}}
 // or a failure
 //   {"fail": {"status": 429, "retryAfterMs": 50, "message": "…"}, "delayMs": 0}
