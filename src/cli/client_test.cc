@@ -76,7 +76,7 @@ TEST_CASE("a call sends the token and gives the reply's body") {
   OneAnswer server({"HTTP/1.1 200 OK\r\nContent-Le", "ngth: 8\r\n\r\n{\"a\"", ":1} "});
   const Client client(server.path(), "secret");
   const auto reply = client.call("list_sessions", "{}");
-  REQUIRE(reply);
+  REQUIRE_MESSAGE(reply.has_value(), (reply ? "" : reply.error().message));
   CHECK(*reply == "{\"a\":1} ");
   CHECK(server.request().find("POST /v1/commands/list_sessions HTTP/1.1\r\n") == 0);
   CHECK(server.request().find("Authorization: Bearer secret\r\n") != std::string::npos);
