@@ -1,11 +1,14 @@
 // kernel/committer.h: group commit: what waits while one commit runs shares the next.
 //
-// Core only. Appends of one session must be handed in one at a time (its lane sees to that); those
-// of different sessions gather here. The store's commit runs on the writer, one at a time.
+// Appends of one session must be handed in one at a time (its lane sees to that); those of
+// different sessions gather here. The writer takes whatever has gathered as soon as its commit is
+// through, without asking the core, so that commits follow each other at the pace of the disk.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "kernel/limits.h"
@@ -24,6 +27,7 @@ class Committer {
             const Limits& limits)
       : store_(store), loop_(loop), writer_(writer), metrics_(metrics), limits_(limits) {}
 
+  // Core only.
   void append(store::Append append, Done done);
 
  private:
@@ -32,16 +36,19 @@ class Committer {
     std::vector<Done> done;
   };
 
-  void flush();
-  void finished(std::unique_ptr<Batch> batch, std::vector<Result<store::Position>> results);
+  // On the writer: commits until nothing waits.
+  void drain();
+  std::unique_ptr<Batch> take();
+  void commit(Batch& batch);
 
   store::Store& store_;
   ports::Loop& loop_;
   ports::Worker& writer_;
   ports::Metrics& metrics_;
   const Limits& limits_;
-  std::vector<std::unique_ptr<Batch>> waiting_;
-  bool busy_ = false;
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<Batch>> waiting_;  // under mutex_
+  bool draining_ = false;                       // under mutex_
 };
 
 }  // namespace agentrt::kernel

@@ -9,8 +9,8 @@ Result<Checkpointer::Moved> Checkpointer::move_pages() {
   int moved = 0;
   const int code = sqlite3_wal_checkpoint_v2(connection_.handle(), "main",
                                              SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
-  if (code == SQLITE_OK) return moved == pages ? Moved::all : Moved::part;
-  if (code == SQLITE_BUSY) return Moved::part;
+  if (code == SQLITE_OK) return Moved{pages, moved};
+  if (code == SQLITE_BUSY) return Moved{1, 0};
   Error error = connection_.error(code, "checkpointing");
   if (connection_.fault(code) == Fault::sync) {
     guard_.fail(error.message);

@@ -19,10 +19,14 @@ class Checkpointer {
   Checkpointer(Connection connection, SyncGuard& guard)
       : connection_(std::move(connection)), guard_(guard) {}
 
-  enum class Moved { all, part };
+  struct Moved {
+    int pages = 0;  // of the log, when it was done
+    int moved = 0;  // of them, those that are in the database file now
+    bool all() const { return moved == pages; }
+  };
 
-  // Moves as much as no reader still needs, waiting for nobody: `part` when something was in the
-  // way, and a later call goes on.
+  // Moves as much as no reader still needs, waiting for nobody; where something was in the way, a
+  // later call goes on.
   Result<Moved> move_pages();
   // Moves everything and empties the log file for good. False when a reader or the disk is in the
   // way.

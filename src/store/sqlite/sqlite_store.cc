@@ -120,8 +120,9 @@ Result<void> SqliteStore::move_log() {
   int pages = writer_->wal_pages().load(std::memory_order_relaxed);
   TRY_ASSIGN(const Checkpointer::Moved moved, checkpointer_->move_pages());
   // Nothing was committed since: the next commit starts the log over.
-  if (moved == Checkpointer::Moved::all)
-    writer_->wal_pages().compare_exchange_strong(pages, 0, std::memory_order_relaxed);
+  const bool whole = moved.all() && writer_->wal_pages().compare_exchange_strong(
+                                        pages, 0, std::memory_order_relaxed);
+  moved_pages_ = whole ? 0 : moved.moved;
   return {};
 }
 
@@ -130,10 +131,17 @@ Result<void> SqliteStore::checkpoint() {
   return move_log();
 }
 
+bool SqliteStore::only_a_rest_is_left() const {
+  const int moved = moved_pages_.load(std::memory_order_relaxed);
+  const int pages = writer_->wal_pages().load(std::memory_order_relaxed);
+  return moved > 0 && pages - moved <= limits_.rest_pages_max;
+}
+
 std::vector<Result<Position>> SqliteStore::commit(std::span<const Append> appends) {
-  // A log that outruns the checkpoints beside it is caught up with here, where nothing can be
-  // added meanwhile. Failing to is no reason to refuse the appends.
-  if (wal_bytes() >= limits_.wal_bytes_max) (void)move_log();
+  // A checkpoint beside the commits never catches the last few pages, and a log that only grows
+  // costs more to sync. Here nothing can be added meanwhile: what is left over is moved, and the
+  // log starts over. Failing to is no reason to refuse the appends.
+  if (wal_bytes() >= limits_.wal_bytes_max || only_a_rest_is_left()) (void)move_log();
   return writer_->commit(appends);
 }
 

@@ -36,6 +36,7 @@ struct SqliteLimits {
   int reader_cache_kib = 1'024;
   std::uint64_t checkpoint_wal_bytes = 4 << 20;  // from this size on checkpoint() does something
   std::uint64_t wal_bytes_max = 64 << 20;        // from this size on commit() checkpoints itself
+  int rest_pages_max = 256;  // so few that a checkpoint left over, commit() moves itself
 };
 
 struct SqliteOptions {
@@ -88,9 +89,11 @@ class SqliteStore final : public Store {
   SqliteStore(const SqliteOptions& options, std::unique_ptr<SyncGuard> guard);
   Result<void> start(const SqliteOptions& options);
   Result<void> move_log();
+  bool only_a_rest_is_left() const;
 
   SqliteLimits limits_;
   Identity identity_;
+  std::atomic<int> moved_pages_{0};   // by the last checkpoint, of the log as it is now
   std::unique_ptr<SyncGuard> guard_;  // the members below refer to it
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<Writer> writer_;
