@@ -185,9 +185,6 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
 }
 
 void Lanes::add_snapshot(Lane& lane, Batch& batch) {
-  if (batch.append.events.empty() ||
-      lane.view.sequence - lane.view.snapshot < parts_.limits.snapshot_every_facts)
-    return;
   batch.append.snapshot = store::Snapshot{.sequence = lane.view.sequence,
                                           .fold_version = state::kFoldVersion,
                                           .bytes = schema::to_json(lane.view)};
@@ -199,7 +196,8 @@ void Lanes::add_snapshot(Lane& lane, Batch& batch) {
 }
 
 void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
-  add_snapshot(lane, *batch);
+  const bool due = lane.view.sequence - lane.view.snapshot >= parts_.limits.snapshot_every_facts;
+  if (due && !batch->append.events.empty() && !batch->append.snapshot) add_snapshot(lane, *batch);
   if (batch->append.events.empty()) {
     batch->append.session = lane.id;
     batch->append.expected = lane.view.sequence;
@@ -304,8 +302,8 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   std::vector<schema::Draft> facts;
   facts.emplace_back(schema::SessionScope{lane.id},
                      schema::SnapshotRepaired{lane.view.sequence, *result->repaired});
-  lane.view.snapshot = 0;  // so that a snapshot of this fold version is due
   append_facts(lane, *batch, std::move(facts), std::max(parts_.loop.now(), lane.view.at));
+  add_snapshot(lane, *batch);
   commit(lane, std::move(batch));
 }
 
