@@ -152,16 +152,6 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
   }
 }
 
-Usage sum(Usage total, const Usage& more) {
-  total.input_tokens += more.input_tokens;
-  total.output_tokens += more.output_tokens;
-  if (more.cached_tokens)
-    total.cached_tokens = total.cached_tokens.value_or(0) + *more.cached_tokens;
-  if (more.reasoning_tokens)
-    total.reasoning_tokens = total.reasoning_tokens.value_or(0) + *more.reasoning_tokens;
-  return total;
-}
-
 std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& report,
                                    const Inputs& inputs) {
   const Settings& settings = *inputs.settings;
@@ -212,7 +202,7 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
   close_answer(facts, stream, turn, report, inputs);
-  facts.complete(turn, report.stop_reason, sum(turn.usage, report.usage));
+  facts.complete(turn, report.stop_reason, state::sum(turn.usage, report.usage));
   facts.start_next(*thread);
   return accept(facts);
 }

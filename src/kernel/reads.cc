@@ -20,6 +20,22 @@ Result<void> check_limit(const std::optional<std::uint64_t>& limit) {
   return {};
 }
 
+// The index rows that a query with limit and cursor asks for.
+template <class Query>
+Result<store::IndexQuery> page_of(std::string kind, std::optional<SessionId> session,
+                                  const Query& query, const store::Store& store,
+                                  const Limits& limits) {
+  TRY(check_limit(query.limit));
+  store::IndexQuery rows;
+  rows.kind = std::move(kind);
+  rows.session = std::move(session);
+  rows.limit = page_size(query.limit, limits.page_turns_default, limits);
+  if (query.cursor) {
+    TRY_ASSIGN(rows.before, read_cursor(store.generation(), *query.cursor));
+  }
+  return rows;
+}
+
 void close_list(std::string& out, const std::optional<std::string>& next) {
   out += ']';
   if (next) {
@@ -78,15 +94,7 @@ Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_vi
 
 Result<std::string> list_sessions(store::Store& store, const ListSessions& query,
                                   const Limits& limits, const IsStale& is_stale) {
-  TRY(check_limit(query.limit));
-  store::IndexQuery rows{.kind = "session",
-                         .session = std::nullopt,
-                         .before = std::nullopt,
-                         .parent = std::nullopt,
-                         .limit = page_size(query.limit, limits.page_turns_default, limits)};
-  if (query.cursor) {
-    TRY_ASSIGN(rows.before, read_cursor(store.generation(), *query.cursor));
-  }
+  TRY_ASSIGN(const store::IndexQuery rows, page_of("session", std::nullopt, query, store, limits));
   TRY_ASSIGN(const auto entries, store.list(rows));
   std::string out = R"({"data":[)";
   bool any = false;
@@ -162,15 +170,7 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
 
 Result<void> add_history(store::Store& store, const GetSession& query, const Limits& limits,
                          SessionSnapshot& snapshot) {
-  TRY(check_limit(query.limit));
-  store::IndexQuery rows{.kind = "turn",
-                         .session = query.session_id,
-                         .before = std::nullopt,
-                         .parent = std::nullopt,
-                         .limit = page_size(query.limit, limits.page_turns_default, limits)};
-  if (query.cursor) {
-    TRY_ASSIGN(rows.before, read_cursor(store.generation(), *query.cursor));
-  }
+  TRY_ASSIGN(store::IndexQuery rows, page_of("turn", query.session_id, query, store, limits));
   TRY_ASSIGN(const auto entries, store.list(rows));
   for (const store::IndexEntry& entry : entries) snapshot.history.push_back({entry.row.record});
   if (entries.size() == rows.limit) {

@@ -183,7 +183,7 @@ class Folder {
     turn->answer = fact_.sequence;
     const std::string& text = p.text ? *p.text : p.preview.value_or("");
     turn->answer_preview = std::string(utf8_prefix(text, kInputPreviewBytes));
-    add(turn->usage, p.usage);
+    turn->usage = sum(turn->usage, p.usage);
   }
   void operator()(const ModelFailed& p) {
     Turn* turn = active();
@@ -296,14 +296,6 @@ class Folder {
                          std::string(utf8_prefix(message, kInputPreviewBytes)), fact_.ids.turn_id});
     if (incidents.size() > kIncidentsMax) incidents.erase(incidents.begin());
   }
-  static void add(Usage& sum, const Usage& usage) {
-    sum.input_tokens += usage.input_tokens;
-    sum.output_tokens += usage.output_tokens;
-    if (usage.cached_tokens)
-      sum.cached_tokens = sum.cached_tokens.value_or(0) + *usage.cached_tokens;
-    if (usage.reasoning_tokens)
-      sum.reasoning_tokens = sum.reasoning_tokens.value_or(0) + *usage.reasoning_tokens;
-  }
 
   Session& session_;
   const Fact& fact_;
@@ -324,14 +316,29 @@ const Thread* find_thread(const Session& session, const ThreadId& thread) {
   return at == session.threads.end() ? nullptr : &at->second;
 }
 
-const Turn* find_turn(const Session& session, const TurnId& id) {
-  for (const auto& [_, thread] : session.threads) {
-    if (thread.active && thread.active->ids.turn == id) return &*thread.active;
-    if (thread.last && thread.last->ids.turn == id) return &*thread.last;
-    for (const Turn& turn : thread.queue)
-      if (turn.ids.turn == id) return &turn;
-  }
+const Turn* find_turn(const Thread& thread, const TurnId& id) {
+  if (thread.active && thread.active->ids.turn == id) return &*thread.active;
+  if (thread.last && thread.last->ids.turn == id) return &*thread.last;
+  for (const Turn& turn : thread.queue)
+    if (turn.ids.turn == id) return &turn;
   return nullptr;
+}
+
+const Turn* find_turn(const Session& session, const TurnId& id) {
+  for (const auto& [_, thread] : session.threads)
+    if (const Turn* turn = find_turn(thread, id)) return turn;
+  return nullptr;
+}
+
+Usage sum(Usage total, const Usage& more) {
+  const auto add = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& from) {
+    if (from) to = to.value_or(0) + *from;
+  };
+  total.input_tokens += more.input_tokens;
+  total.output_tokens += more.output_tokens;
+  add(total.cached_tokens, more.cached_tokens);
+  add(total.reasoning_tokens, more.reasoning_tokens);
+  return total;
 }
 
 bool interrupted_work(const Session& session, const BootId& boot) {

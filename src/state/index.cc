@@ -62,7 +62,8 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   const bool turn_changes = turns_row_changes(fact.payload);
   if (session_changes || turn_changes) rows.push_back(session_row(session));
   if (!turn_changes) return rows;
-  if (const Turn* turn = find_turn(session, fact.ids.turn_id)) {
+  const Thread* thread = find_thread(session, fact.ids.thread_id);
+  if (const Turn* turn = thread ? find_turn(*thread, fact.ids.turn_id) : nullptr) {
     rows.push_back(turn_row(*turn));
     rows.push_back(task_row(session, *turn));
   }

@@ -140,10 +140,14 @@ void fold(Session& session, const schema::Fact& fact);
 
 // The turn, where the view holds it: running, waiting, or the last one that ended in its thread.
 const Turn* find_turn(const Session& session, const TurnId& turn);
+const Turn* find_turn(const Thread& thread, const TurnId& turn);
 const Thread* find_thread(const Session& session, const ThreadId& thread);
 
 // True when work that `boot` did not start was left unfinished and nobody has said so yet.
 bool interrupted_work(const Session& session, const BootId& boot);
+
+// Token counts added up.
+schema::Usage sum(schema::Usage total, const schema::Usage& more);
 
 // running, blocked, … by the most telling of its threads; idle when nothing is open.
 Status overall_status(const Session& session);
