@@ -36,7 +36,17 @@ struct Lanes::Batch {
   };
   store::Append append;
   std::vector<Settled> settled;
+  std::unordered_map<std::string, std::size_t> row_at;  // by kind and id, in append.index
+
   bool writes() const { return !append.events.empty() || !append.idempotency.empty(); }
+  // The last row of an object is the one that is stored.
+  void put(store::IndexRow row) {
+    const auto [at, fresh] = row_at.try_emplace(row.kind + ' ' + row.id, append.index.size());
+    if (fresh)
+      append.index.push_back(std::move(row));
+    else
+      append.index[at->second] = std::move(row);
+  }
 };
 
 Lanes::Lanes(Parts parts) : parts_(std::move(parts)) {}
@@ -172,15 +182,7 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
     batch.append.events.push_back(schema::encode(draft, sequence, now, parts_.store.runtime()));
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);
-    for (state::ObjectRow& row : state::index(lane.view, fact)) {
-      auto& rows = batch.append.index;
-      const auto same = std::ranges::find_if(
-          rows, [&](const auto& r) { return r.id == row.id && r.kind == row.kind; });
-      if (same == rows.end())
-        rows.push_back(to_row(std::move(row)));
-      else
-        *same = to_row(std::move(row));
-    }
+    for (state::ObjectRow& row : state::index(lane.view, fact)) batch.put(to_row(std::move(row)));
   }
 }
 

@@ -17,6 +17,8 @@ std::string input_preview(const std::vector<InputPart>& input) {
   return {};
 }
 
+const TurnId& id_of(const Turn& turn) { return turn.ids.turn; }
+
 class Folder {
  public:
   Folder(Session& session, const Fact& fact)
@@ -83,9 +85,10 @@ class Folder {
   void operator()(const QueueChanged& p) {
     if (!thread_) return;
     auto& queue = thread_->queue;
-    const auto at = std::ranges::find(queue, p.turn_id, [](const Turn& t) { return t.ids.turn; });
     if (p.change == QueueChange::cleared) return queue.clear();
-    if (at == queue.end() || p.change == QueueChange::added) return;
+    if (p.change == QueueChange::added) return;
+    const auto at = std::ranges::find(queue, p.turn_id, id_of);
+    if (at == queue.end()) return;
     if (p.change == QueueChange::removed) {
       queue.erase(at);
     } else if (p.change == QueueChange::promoted) {
@@ -248,8 +251,7 @@ class Folder {
   }
   Turn* queued() {
     if (!thread_) return nullptr;
-    const auto at = std::ranges::find(thread_->queue, fact_.ids.turn_id,
-                                      [](const Turn& t) { return t.ids.turn; });
+    const auto at = std::ranges::find(thread_->queue, fact_.ids.turn_id, id_of);
     return at == thread_->queue.end() ? nullptr : &*at;
   }
   ModelCall* open_call() {

@@ -60,10 +60,12 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
                                std::holds_alternative<SessionUpdated>(fact.payload);
   const bool turn_changes = turns_row_changes(fact.payload);
-  if (session_changes || turn_changes) rows.push_back(session_row(session));
-  if (!turn_changes) return rows;
   const Thread* thread = find_thread(session, fact.ids.thread_id);
-  if (const Turn* turn = thread ? find_turn(*thread, fact.ids.turn_id) : nullptr) {
+  const Turn* turn = turn_changes && thread ? find_turn(*thread, fact.ids.turn_id) : nullptr;
+  // A turn that ends while it waits changes nothing of what the session's row says.
+  const bool waited = turn && ended(turn->status) && (!thread->last || turn != &*thread->last);
+  if (session_changes || (turn_changes && !waited)) rows.push_back(session_row(session));
+  if (turn) {
     rows.push_back(turn_row(*turn));
     rows.push_back(task_row(session, *turn));
   }

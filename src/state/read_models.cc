@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schema/envelope.h"
 
 namespace agentrt::state {
@@ -64,10 +66,13 @@ std::optional<Outcome> last_outcome(const Thread& thread) {
                  turn.ended_at.value_or(turn.submitted_at)};
 }
 
+// The task that runs and the next that wait; task_summary counts them all.
 std::vector<TaskSnapshot> open_tasks(const SessionId& session, const Thread& thread) {
+  constexpr std::size_t kWaitingTasksMax = 20;
   std::vector<TaskSnapshot> out;
   if (thread.active) out.push_back(task_snapshot(session, *thread.active));
-  for (const Turn& turn : thread.queue) out.push_back(task_snapshot(session, turn));
+  for (std::size_t i = 0; i < std::min(thread.queue.size(), kWaitingTasksMax); ++i)
+    out.push_back(task_snapshot(session, thread.queue[i]));
   return out;
 }
 

@@ -33,7 +33,8 @@ ModelCatalog::ModelCatalog(ports::Loop& loop, ports::Worker& worker,
     : scripts_(loop, worker), models_(std::move(models)), routing_(std::move(routing)) {}
 
 const ConfiguredModel* ModelCatalog::find(const std::string& name) const {
-  const auto at = std::ranges::find(models_, name, [](const auto& m) { return m.candidate.name; });
+  const auto at = std::ranges::find(models_, name,
+                                    [](const auto& m) -> const auto& { return m.candidate.name; });
   return at == models_.end() ? nullptr : &*at;
 }
 
