@@ -36,19 +36,65 @@ std::optional<Sequence> sequence_of(const std::optional<std::string>& ref) {
   return sequence > 0 ? std::optional(sequence) : std::nullopt;
 }
 
-// Question and answer of one earlier turn.
-Result<std::pair<std::string, std::string>> exchange(store::Store& store, const SessionId& session,
-                                                     const TurnSnapshot& turn) {
-  std::pair<std::string, std::string> out;
-  TRY_ASSIGN(const Fact asked, fact_at(store, session, turn.first_sequence));
+// Question and answer of one earlier turn, placed by when it was answered: a promoted turn runs
+// before turns that were submitted earlier.
+struct Exchange {
+  Sequence answered = 0;
+  Sequence asked = 0;
+  std::string question;
+  std::string answer;
+};
+
+Result<Exchange> read_exchange(store::Store& store, const SessionId& session,
+                               const store::IndexRow& row) {
+  TurnSnapshot turn;
+  TRY(from_json(row.record, turn, Unknown::ignore));
+  Exchange out;
+  out.asked = row.first;
+  TRY_ASSIGN(const Fact asked, fact_at(store, session, row.first));
   if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
-    out.first = text_of(submitted->input);
-  if (const auto sequence = sequence_of(turn.output_ref)) {
-    TRY_ASSIGN(const Fact answered, fact_at(store, session, *sequence));
-    if (const auto* completed = std::get_if<ModelCompleted>(&answered.payload))
-      out.second = completed->text ? *completed->text : completed->preview.value_or("");
-  }
+    out.question = text_of(submitted->input);
+  out.answered = sequence_of(turn.output_ref).value_or(row.first);
+  TRY_ASSIGN(const Fact answered, fact_at(store, session, out.answered));
+  if (const auto* completed = std::get_if<ModelCompleted>(&answered.payload))
+    out.answer = completed->text ? *completed->text : completed->preview.value_or("");
   return out;
+}
+
+// The newest completed turns of the thread that fit, newest first, and how many more were seen.
+struct Found {
+  std::vector<Exchange> exchanges;
+  std::uint64_t omitted = 0;
+};
+
+Result<Found> find_exchanges(store::Store& store, const Limits& limits, const SessionId& session,
+                             const ThreadId& thread) {
+  constexpr std::size_t kPageRows = 100;
+  Found found;
+  std::size_t bytes = 0;
+  bool full = false;
+  store::IndexQuery page;
+  page.kind = "turn";
+  page.session = session;
+  page.parent = thread.text();
+  page.limit = kPageRows;
+  for (std::size_t scanned = 0; scanned < limits.history_scanned_max; scanned += kPageRows) {
+    TRY_ASSIGN(const auto rows, store.list(page));
+    for (const store::IndexEntry& entry : rows) {
+      page.before = entry.row.first;
+      if (entry.row.status != name_of(Status::completed)) continue;
+      full = full || found.exchanges.size() == limits.history_turns_max;
+      if (!full) {
+        TRY_ASSIGN(Exchange exchange, read_exchange(store, session, entry.row));
+        bytes += exchange.question.size() + exchange.answer.size();
+        full = bytes > limits.history_bytes_max;
+        if (!full) found.exchanges.push_back(std::move(exchange));
+      }
+      if (full) ++found.omitted;
+    }
+    if (rows.size() < kPageRows) break;
+  }
+  return found;
 }
 
 }  // namespace
@@ -75,30 +121,18 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& l
   if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
     window.input = submitted->input;
 
-  TRY_ASSIGN(const auto earlier, store.list({.kind = "turn",
-                                             .session = session,
-                                             .before = entry->row.first,
-                                             .parent = thread.text(),
-                                             .limit = limits.history_turns_max + 1}));
-  if (earlier.empty()) return window;
-  std::size_t bytes = 0;
-  HistoryWindowLoaded loaded{.to_sequence = entry->row.first - 1};
-  for (const store::IndexEntry& row : earlier) {  // newest first
-    TurnSnapshot snapshot;
-    TRY(from_json(row.row.record, snapshot, Unknown::ignore));
-    TRY_ASSIGN(auto texts, exchange(store, session, snapshot));
-    bytes += texts.first.size() + texts.second.size();
-    if (loaded.turns == limits.history_turns_max || bytes > limits.history_bytes_max) {
-      ++loaded.omitted;
-      break;
-    }
-    ++loaded.turns;
-    loaded.from_sequence = snapshot.first_sequence;
-    if (!texts.second.empty())
-      window.messages.push_back({ports::Role::assistant, std::move(texts.second)});
-    window.messages.push_back({ports::Role::user, std::move(texts.first)});
+  TRY_ASSIGN(Found found, find_exchanges(store, limits, session, thread));
+  if (found.exchanges.empty()) return window;
+  std::ranges::sort(found.exchanges, {}, &Exchange::answered);
+  HistoryWindowLoaded loaded;
+  loaded.turns = found.exchanges.size();
+  loaded.omitted = found.omitted;
+  loaded.from_sequence = std::ranges::min(found.exchanges, {}, &Exchange::asked).asked;
+  loaded.to_sequence = found.exchanges.back().answered;
+  for (Exchange& exchange : found.exchanges) {
+    window.messages.push_back({ports::Role::user, std::move(exchange.question)});
+    window.messages.push_back({ports::Role::assistant, std::move(exchange.answer)});
   }
-  std::ranges::reverse(window.messages);
   window.loaded = loaded;
   return window;
 }

@@ -20,6 +20,7 @@ struct Limits {
   std::size_t idempotency_sweep_max = 10'000;
   std::size_t history_turns_max = 20;  // earlier turns given to a model
   std::size_t history_bytes_max = 256 * 1024;
+  std::size_t history_scanned_max = 2'000;  // index rows looked at for them
   std::size_t page_turns_default = 20;
   std::size_t page_events_default = 100;
   std::size_t page_max = 1'000;  // a larger limit is clamped to it

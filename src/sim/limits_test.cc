@@ -129,6 +129,18 @@ TEST_CASE("a model is given as many earlier turns as the limit allows, and the r
   CHECK(last->omitted == 1);
 }
 
+TEST_CASE("turns that wait or were removed are not history") {
+  Node node(options({}));
+  for (const char* turn : {"u1", "u2", "u3"}) node.ask("submit_turn", submit(turn));
+  node.ask("promote_queued_turn", R"({"sessionId":"s","threadId":"t","queuedTurnId":"u3"})");
+  node.settle();
+  std::vector<std::uint64_t> turns;
+  for (const schema::StoredEvent& event : node.log(kSession))
+    if (event.type == "history.window.loaded")
+      turns.push_back(std::get<schema::HistoryWindowLoaded>(schema::decode(event)->payload).turns);
+  CHECK(turns == std::vector<std::uint64_t>{1, 2});  // u3 saw u1; u2 saw u1 and u3
+}
+
 TEST_CASE("index rows rebuilt from the log are the rows that were written with it") {
   Node node(options({}));
   for (const char* turn : {"u1", "u2", "u3"}) node.ask("submit_turn", submit(turn));
