@@ -159,12 +159,21 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
                                           query.after, last));
     TRY_ASSIGN(events, store.all_events(query.after, query.events_max, query.bytes_max));
   }
+  // Asked after the read: what was stored meanwhile is in the page, or is said to follow.
+  std::uint64_t end = 0;
+  if (query.session) {
+    TRY_ASSIGN(end, store.head(*query.session));
+  } else {
+    TRY_ASSIGN(end, store.last_position());
+  }
   ports::Page page;
+  std::uint64_t last = query.after;
   page.events.reserve(events.size());
-  for (store::Event& event : events)
+  for (store::Event& event : events) {
+    last = query.session ? event.event.sequence : event.position;
     page.events.push_back({event.position, std::move(event.event)});
-  // A page cut short by its bytes looks like the last one; asking again tells.
-  page.more = !page.events.empty();
+  }
+  page.more = last < end;
   return page;
 }
 

@@ -54,7 +54,7 @@ using FeedBatch = std::shared_ptr<const std::vector<FeedEvent>>;
 
 struct Page {
   std::vector<FeedEvent> events;
-  bool more = false;  // the page ended because it was full
+  bool more = false;  // facts after its last one were stored when it was read
 };
 using PageTo = std::move_only_function<void(Result<Page>)>;
 

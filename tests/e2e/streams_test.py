@@ -109,6 +109,17 @@ class Streams(Case):
     def test_a_session_that_does_not_exist_is_not_found(self):
         self.assertRefused(self.daemon.get("/v1/sessions/none/events"), 404, "not_found")
 
+    def test_only_a_page_that_something_follows_has_a_next_cursor(self):
+        self.daemon.ok("create_session", sessionId="s")
+        for title in ("one", "two", "three"):
+            self.daemon.ok("update_session", sessionId="s", title=title)
+        for path in ("/v1/sessions/s/events", "/v1/events"):
+            self.assertIn("nextCursor", self.daemon.get(f"{path}?limit=3").json, path)
+            for limit in (4, 100):
+                page = self.daemon.get(f"{path}?limit={limit}").json
+                self.assertEqual(len(page["data"]), 4, path)
+                self.assertNotIn("nextCursor", page, path)
+
     def test_the_stream_of_all_sessions_has_every_session_and_resumes_by_its_cursor(self):
         for name in ("a", "b", "c"):
             self.daemon.ok("create_session", sessionId=name)
