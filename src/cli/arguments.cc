@@ -35,6 +35,7 @@ struct Parsed {
   TokenCreateArguments token_create;
   TokenRevokeArguments token_revoke;
   SchemaArguments schema;
+  ValidateArguments validate;
 };
 
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
@@ -169,6 +170,40 @@ void add_others(CLI::App& app, Parsed& out) {
   add_config(*doctor, out.arguments);
 }
 
+void add_validate(CLI::App& app, Parsed& out) {
+  CLI::App* verb = add_verb(
+      app, out, "validate", "Judge any runtime's event stream by the standard's rules",
+      "  agentrt validate events.jsonl\n"
+      "  agentrt events sess_0… --json | agentrt validate -\n"
+      "  agentrt validate http://127.0.0.1:7717/v1/sessions/sess_0…/events --token TOKEN\n"
+      "  agentrt validate events.jsonl --snapshot session.json   replay and compare as well\n"
+      "  agentrt validate events.jsonl --format junit > report.xml\n"
+      "  agentrt validate --explain turn.order\n\n"
+      "Exit codes: 0 conformant, 1 not, 2 usage or a source that cannot be read.");
+  ValidateArguments& validate = out.validate;
+  verb->add_option("SOURCE", validate.source,
+                   "A file of JSON lines, - for standard input, or a server's event route");
+  verb->add_option("--token", validate.token,
+                   "Access token of the server (default: the one of the data folder, for its own "
+                   "daemon)")
+      ->type_name("TOKEN");
+  verb->add_option("--snapshot", validate.snapshot,
+                   "What get_session or get_thread_read said; the replayed stream must agree")
+      ->type_name("FILE");
+  verb->add_option("--format", validate.format, "text, json or junit (default: text)")
+      ->check(CLI::IsMember({"text", "json", "junit"}));
+  verb->add_option("--profile", validate.profile,
+                   "core: the standard's public core; full: every family")
+      ->check(CLI::IsMember({"core", "full"}))
+      ->capture_default_str();
+  verb->add_option("--after", validate.after,
+                   "The stream begins behind this sequence; what came before is not missed")
+      ->type_name("N");
+  verb->add_flag("--strict", validate.strict, "A broken should counts as a broken must");
+  verb->add_option("--explain", validate.explain, "Say what a rule protects; all lists the rules")
+      ->type_name("RULE");
+}
+
 Verb chosen(const CLI::App& app, const Parsed& parsed) {
   const auto got = [&](const char* name) { return app.got_subcommand(name); };
   if (got("run")) return parsed.run;
@@ -178,6 +213,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("show")) return parsed.show;
   if (got("events")) return parsed.events;
   if (got("schema")) return parsed.schema;
+  if (got("validate")) return parsed.validate;
   if (got("token")) {
     const CLI::App* token = app.get_subcommand("token");
     if (token->got_subcommand("create")) return parsed.token_create;
@@ -227,6 +263,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_reads(app, parsed);
   add_others(app, parsed);
   add_tokens(app, parsed);
+  add_validate(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())
     return Answer{kUsageExit, "", "No command was given; see agentrt --help.", json};

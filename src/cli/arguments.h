@@ -54,10 +54,18 @@ struct SchemaArguments {
   std::string document;
 };
 struct DoctorArguments {};
+struct ValidateArguments {
+  std::string source;  // a file, "-" or http://…
+  std::optional<std::string> token, snapshot, format, explain;
+  std::string profile = "full";
+  std::uint64_t after = 0;
+  bool strict = false;
+};
 
-using Verb = std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments,
-                          ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
-                          TokenRevokeArguments, SchemaArguments, DoctorArguments>;
+using Verb =
+    std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments, ShowArguments,
+                 EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
+                 SchemaArguments, DoctorArguments, ValidateArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

@@ -12,6 +12,8 @@ namespace {
 constexpr int kSettlePollMs = 20;
 constexpr int kSettleHintMs = 1'000;
 
+}  // namespace
+
 Result<std::string> read_token(const std::string& data) {
   std::ifstream file(runtime::token_path(data));
   std::string token;
@@ -20,8 +22,6 @@ Result<std::string> read_token(const std::string& data) {
                 fmt::format("The token file {} cannot be read.", runtime::token_path(data)));
   return token;
 }
-
-}  // namespace
 
 Result<Attachment> Attachment::make(AttachOptions options) {
   Attachment attachment(std::move(options));

@@ -19,6 +19,9 @@
 
 namespace agentrt::cli {
 
+// The token that the owner of the data folder takes from its own command line.
+Result<std::string> read_token(const std::string& data);
+
 struct AttachOptions {
   std::string data;
   std::string cwd;

@@ -1,10 +1,7 @@
 #include "cli/client.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -28,40 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPollSliceMs = 100;
 constexpr std::size_t kReadBytes = 64 * 1024;
 
-class Socket {
- public:
-  explicit Socket(int fd) : fd_(fd) {}
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&&) = delete;
-  Socket(const Socket&) = delete;
-
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 std::string reason(int error) { return std::generic_category().message(error); }
-
-Result<Socket> connect_to(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path))
-    return fail(Code::unavailable,
-                fmt::format("The path {} is too long for a socket ({} bytes at most); choose a "
-                            "shorter data folder with --data.",
-                            path, sizeof(address.sun_path) - 1));
-  path.copy(address.sun_path, path.size());
-  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.get() < 0)
-    return fail(Code::unavailable, fmt::format("No socket can be made: {}.", reason(errno)));
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-    return fail(Code::unavailable, fmt::format("Nobody answers at {}: {}.", path, reason(errno)));
-  return socket;
-}
 
 int remaining_ms(Clock::time_point deadline) {
   const auto left =
@@ -158,10 +122,14 @@ Result<bool> read_some(int fd, ResponseReader& reader, bool& closed) {
   return true;
 }
 
-std::string head_of(std::string_view method, std::string_view target, std::string_view token,
-                    std::string_view more) {
-  return fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{}\r\n",
-                     method, target, token, more);
+std::string head_of(std::string_view method, std::string_view target, const Endpoint& endpoint,
+                    std::string_view token, std::string_view more) {
+  std::string host = endpoint.path.empty() ? endpoint.host + ":" + endpoint.port : "localhost";
+  if (endpoint.host.find(':') != std::string::npos)
+    host = "[" + endpoint.host + "]:" + endpoint.port;
+  const std::string access =
+      token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", token);
+  return fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n{}{}\r\n", method, target, host, access, more);
 }
 
 struct ErrorBody {
@@ -178,9 +146,9 @@ BOOST_DESCRIBE_STRUCT(ErrorReply, (), (error))
 }  // namespace
 
 struct Stream::State {
-  explicit State(Socket connected) : socket(std::move(connected)) {}
+  explicit State(Descriptor connected) : socket(std::move(connected)) {}
 
-  Socket socket;
+  Descriptor socket;
   ResponseReader reader;
   EventStreamParser parser;
   bool closed = false;
@@ -216,11 +184,11 @@ Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
 Result<HttpReply> Client::request(std::string_view method, std::string_view target,
                                   std::string_view body) const {
   const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
-  TRY_ASSIGN(const Socket socket, connect_to(socket_));
+  TRY_ASSIGN(const Descriptor socket, connect_to(endpoint_));
   std::string more = "Connection: close\r\nAccept: application/json\r\n";
   if (method == "POST" || !body.empty())
     more += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
-  TRY(send_all(socket.get(), head_of(method, target, token_, more), deadline, abandon_));
+  TRY(send_all(socket.get(), head_of(method, target, endpoint_, token_, more), deadline, abandon_));
   TRY(send_all(socket.get(), body, deadline, abandon_));
   ResponseReader reader;
   bool closed = false;
@@ -244,10 +212,10 @@ Result<std::string> Client::call(std::string_view command, std::string_view para
 
 Result<Stream> Client::follow(const SessionId& session, Sequence after) const {
   const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
-  TRY_ASSIGN(Socket socket, connect_to(socket_));
+  TRY_ASSIGN(Descriptor socket, connect_to(endpoint_));
   const std::string target = fmt::format("/v1/sessions/{}/events", url_escaped(session.text()));
   const std::string more = fmt::format("Accept: text/event-stream\r\nLast-Event-ID: {}\r\n", after);
-  TRY(send_all(socket.get(), head_of("GET", target, token_, more), deadline, abandon_));
+  TRY(send_all(socket.get(), head_of("GET", target, endpoint_, token_, more), deadline, abandon_));
   auto state = std::make_unique<Stream::State>(std::move(socket));
   state->reader.without_limit();
   const auto answered = [&] {

@@ -1,6 +1,7 @@
-// cli/client.h: a client of the owner's socket: requests, commands and live event streams.
+// cli/client.h: a client of a runtime: requests, commands and live event streams.
 //
-// Plain HTTP/1.1 over DATA/agentrt.sock, one connection a request, with the token of DATA/token.
+// Plain HTTP/1.1, one connection a request: over DATA/agentrt.sock with the token of DATA/token, or
+// to an address that the user named.
 // Every wait has a limit. A Client is a value that may be copied; a Stream is a resource with one
 // reader. One thread each.
 #pragma once
@@ -16,6 +17,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "cli/event_stream.h"
+#include "cli/socket.h"
 
 namespace agentrt::cli {
 
@@ -59,7 +61,10 @@ class Client {
   static constexpr std::size_t kReplyBytesMax = 256 << 20;
 
   Client(std::string socket, std::string token)
-      : socket_(std::move(socket)), token_(std::move(token)) {}
+      : endpoint_{std::move(socket), {}, {}}, token_(std::move(token)) {}
+  // No Authorization is sent with an empty token.
+  Client(Endpoint endpoint, std::string token)
+      : endpoint_(std::move(endpoint)), token_(std::move(token)) {}
 
   // Asked now and then while a reply is awaited; true gives the request up.
   void set_abandon(std::function<bool()> abandon) { abandon_ = std::move(abandon); }
@@ -77,7 +82,7 @@ class Client {
   Result<Stream> follow(const SessionId& session, Sequence after) const;
 
  private:
-  std::string socket_;
+  Endpoint endpoint_;
   std::string token_;
   std::function<bool()> abandon_;
 };

@@ -27,7 +27,8 @@ int perform(Context& context) {
           [&](const TokenListArguments&) { return list_tokens(context); },
           [&](const TokenRevokeArguments& arguments) { return revoke_token(context, arguments); },
           [&](const SchemaArguments& arguments) { return print_schema(context, arguments); },
-          [&](const DoctorArguments&) { return examine(context); }},
+          [&](const DoctorArguments&) { return examine(context); },
+          [&](const ValidateArguments& arguments) { return validate_stream(context, arguments); }},
       context.arguments.verb);
 }
 

@@ -28,7 +28,7 @@ struct TokenRow {
 BOOST_DESCRIBE_STRUCT(TokenRow, (),
                       (token_id, token, scopes, session_id, name, created_at, revoked_at))
 
-Result<TokenRow> read_token(const std::string& text) {
+Result<TokenRow> read_token_row(const std::string& text) {
   TokenRow row;
   TRY(schema::check_json(text));
   TRY(schema::from_json(text, row, schema::Unknown::ignore));
@@ -55,7 +55,7 @@ int create_token(Context& context, const TokenCreateArguments& arguments) {
       context.output.out(reply + "\n");
       return kExitDone;
     }
-    TRY_ASSIGN(const TokenRow row, read_token(reply));
+    TRY_ASSIGN(const TokenRow row, read_token_row(reply));
     context.output.out(row.token.value_or("") + "\n");
     context.output.hint(
         fmt::format("· {} ({}); it is shown this once; agentrt token revoke {} ends it",
@@ -74,7 +74,7 @@ int list_tokens(Context& context) {
     TRY_ASSIGN(const ListReply list, read_list(reply));
     Table table{{"TOKEN", "SCOPES", "STATE", "CREATED", "SESSION", "NAME"}, {}};
     for (const schema::Json& text : list.data) {
-      TRY_ASSIGN(const TokenRow row, read_token(text.text));
+      TRY_ASSIGN(const TokenRow row, read_token_row(text.text));
       table.rows.push_back(
           {one_line(row.token_id), fmt::format("{}", fmt::join(row.scopes, ",")),
            row.revoked_at ? "revoked" : "valid", row.created_at.value_or("").substr(0, 10),

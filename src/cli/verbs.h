@@ -16,5 +16,6 @@ int list_tokens(Context& context);
 int revoke_token(Context& context, const TokenRevokeArguments& arguments);
 int print_schema(Context& context, const SchemaArguments& arguments);
 int examine(Context& context);
+int validate_stream(Context& context, const ValidateArguments& arguments);
 
 }  // namespace agentrt::cli

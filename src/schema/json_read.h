@@ -139,15 +139,23 @@ Result<void> read(Value value, T& out, Unknown unknown) {
   } else if constexpr (std::is_integral_v<T>) {
     return read_integer(value, out);
   } else if constexpr (kIs<T, std::optional>) {
-    return read(value, out.emplace(), unknown);
+    auto done = read(value, out.emplace(), unknown);
+    if (!done) out.reset();  // what does not fit is not there
+    return done;
   } else if constexpr (kIs<T, std::vector>) {
-    return read_array(value, out, unknown);
+    auto done = read_array(value, out, unknown);
+    if (!done) out.clear();
+    return done;
   } else if constexpr (kIs<T, std::map>) {
-    return read_map(value, out, unknown);
+    auto done = read_map(value, out, unknown);
+    if (!done) out.clear();
+    return done;
   } else {
     Object object;
     if (value.get_object().get(object)) return wrong(": expected an object");
-    return read_object(object, out, unknown);
+    auto done = read_object(object, out, unknown);
+    if (!done) out = T{};
+    return done;
   }
   return {};
 }

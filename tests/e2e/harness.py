@@ -307,12 +307,34 @@ class Stream(contextlib.AbstractContextManager):
             yield event
 
 
+def judge(home, daemon, sessions_replayed=3):
+    """Everything that the daemon's store holds, judged by `agentrt validate`: no rule is broken,
+    and the snapshots of the newest sessions are what their streams give."""
+    done = home.run("validate", f"http://127.0.0.1:{daemon.port}/", "--json", timeout=60)
+    report = json.loads(done.stdout or "{}")
+    if report.get("events") == 0:
+        return
+    assert done.returncode == 0 and report["rules"] == [], done.stdout + done.stderr
+    for row in daemon.ok("list_sessions", limit=sessions_replayed)["data"]:
+        session = row["sessionId"]
+        snapshot = home.folder / "judged.json"
+        snapshot.write_text(json.dumps(daemon.ok("get_session", sessionId=session)))
+        done = home.run("validate", f"http://127.0.0.1:{daemon.port}/v1/sessions/{session}/events",
+                        "--snapshot", str(snapshot), timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 class Case(unittest.TestCase):
-    """A test with a home, and a daemon over it unless `daemon_at_start` says otherwise."""
+    """A test with a home, and a daemon over it unless `daemon_at_start` says otherwise.
+
+    Whatever a test did, what it leaves in the store is judged at its end, unless it damages the
+    store or its configuration on purpose and says so with `judged = False`.
+    """
 
     scripts = None
     config = ""
     daemon_at_start = True
+    judged = True
     maxDiff = None
 
     def setUp(self):
@@ -322,6 +344,13 @@ class Case(unittest.TestCase):
         self.addCleanup(self._end)
         if self.daemon_at_start:
             self.start()
+
+    def tearDown(self):
+        if not self.judged or not (self.home.data / "token").exists():
+            return
+        if self.daemon is None or not self.daemon.alive():
+            self.start()
+        judge(self.home, self.daemon)
 
     def start(self, *arguments):
         self.daemon = Daemon(self.home, *arguments)

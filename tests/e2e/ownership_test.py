@@ -52,6 +52,8 @@ class Ownership(Case):
 
 
 class Stores(Case):
+    judged = False  # the stores are damaged on purpose
+
     def database(self):
         found = [path for path in self.home.data.iterdir()
                  if path.is_file() and path.read_bytes()[:15] == b"SQLite format 3"]

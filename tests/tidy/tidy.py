@@ -28,7 +28,8 @@ BANNED_WORDS = {"util", "utils", "helper", "helpers", "manager", "managers", "co
 MARKS = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 MACHINE_PATHS = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
 
-PURE_FOLDERS = ["src/schema/", "src/state/", "src/policy/", "src/control/", "src/engine/plan"]
+PURE_FOLDERS = ["src/schema/", "src/state/", "src/policy/", "src/control/", "src/validate/",
+                "src/engine/plan"]
 IMPURE = {
     "reads a clock (take a Timestamp)":
         r"\b(?:system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday)\b"

@@ -85,6 +85,12 @@ struct RoutingDecided : RoutingOutcome {
 };
 BOOST_DESCRIBE_STRUCT(RoutingDecided, (RoutingOutcome), ())
 
+struct RoutingFallbackApplied : RoutingOutcome {
+  static constexpr std::string_view kType = "routing.fallback.applied";
+  bool operator==(const RoutingFallbackApplied&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RoutingFallbackApplied, (RoutingOutcome), ())
+
 struct RoutingSingleCandidate : RoutingOutcome {
   static constexpr std::string_view kType = "routing.single_candidate";
   using Scope = TurnScope;

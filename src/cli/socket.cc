@@ -1,0 +1,108 @@
+#include "cli/socket.h"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace agentrt::cli {
+namespace {
+
+constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::unexpected<Error> nobody(std::string_view where, const std::string& why) {
+  return fail(Code::unavailable, fmt::format("Nobody answers at {}: {}.", where, why));
+}
+
+Result<Descriptor> connect_to_path(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path))
+    return fail(Code::unavailable,
+                fmt::format("The path {} is too long for a socket ({} bytes at most); choose a "
+                            "shorter data folder with --data.",
+                            path, sizeof(address.sun_path) - 1));
+  path.copy(address.sun_path, path.size());
+  Descriptor socket(::socket(AF_UNIX, kKind, 0));
+  if (socket.get() < 0)
+    return fail(Code::unavailable, fmt::format("No socket can be made: {}.", reason(errno)));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return nobody(path, reason(errno));
+  return socket;
+}
+
+// Connects to one address of a host; the errno of the failure otherwise.
+int connect_within(int fd, const addrinfo& address) {
+  if (::connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  pollfd waiting{fd, POLLOUT, 0};
+  if (::poll(&waiting, 1, kConnectTimeoutMs) <= 0) return ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof(error);
+  ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error;
+}
+
+Result<Descriptor> connect_to_host(const Endpoint& endpoint) {
+  const std::string where = endpoint.host + ":" + endpoint.port;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &found);
+      error != 0)
+    return nobody(where, ::gai_strerror(error));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, ::freeaddrinfo);
+  int error = EADDRNOTAVAIL;
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    Descriptor socket(::socket(at->ai_family, kKind, 0));
+    if (socket.get() < 0) continue;
+    error = connect_within(socket.get(), *at);
+    if (error == 0) return socket;
+  }
+  return nobody(where, reason(error));
+}
+
+}  // namespace
+
+Result<Descriptor> connect_to(const Endpoint& endpoint) {
+  return endpoint.path.empty() ? connect_to_host(endpoint) : connect_to_path(endpoint.path);
+}
+
+Result<Url> parse_url(std::string_view text) {
+  constexpr std::string_view kScheme = "http://";
+  if (text.starts_with("https://"))
+    return fail(Code::invalid_params,
+                "https is not spoken here; pipe the stream in instead: curl -s URL | agentrt "
+                "validate -");
+  if (!text.starts_with(kScheme))
+    return fail(Code::invalid_params, fmt::format("{} is not an address like "
+                                                  "http://127.0.0.1:7717/v1/sessions/ID/events",
+                                                  text));
+  text.remove_prefix(kScheme.size());
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  std::string_view host = text.substr(0, slash), port = "80";
+  const std::size_t colon = host.rfind(':');
+  if (colon != host.npos && host.find(']', colon) == host.npos) {
+    port = host.substr(colon + 1);
+    host = host.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty() || port.empty() || port.find_first_not_of("0123456789") != port.npos)
+    return fail(Code::invalid_params, "An address names a host and a port: http://HOST:PORT/…");
+  Url url;
+  url.endpoint.host = host;
+  url.endpoint.port = port;
+  url.target = slash == text.size() ? "/" : std::string(text.substr(slash));
+  return url;
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,89 @@
+// schema/facts/history.h: what becomes of old context: compaction and rollback; artifacts and
+// evidence.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+struct CompactionStarted {
+  static constexpr std::string_view kType = "context.compaction.started";
+  std::optional<std::string> trigger;
+  std::optional<std::vector<TurnId>> affected_turns;
+  std::optional<std::uint64_t> tokens_before;
+
+  bool operator==(const CompactionStarted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CompactionStarted, (), (trigger, affected_turns, tokens_before))
+
+// Never drops an open action.
+struct CompactionCompleted {
+  static constexpr std::string_view kType = "context.compaction.completed";
+  std::optional<std::string> summary_ref;
+  std::optional<std::string> continuation_ref;
+  std::optional<std::uint64_t> tokens_before;
+  std::optional<std::uint64_t> tokens_after;
+  std::optional<std::vector<ActionId>> preserved_action_ids;
+  std::optional<std::vector<std::string>> preserved_refs;
+
+  bool operator==(const CompactionCompleted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CompactionCompleted, (),
+                      (summary_ref, continuation_ref, tokens_before, tokens_after,
+                       preserved_action_ids, preserved_refs))
+
+struct CompactionFailed {
+  static constexpr std::string_view kType = "context.compaction.failed";
+  std::optional<Failure> error;
+
+  bool operator==(const CompactionFailed&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CompactionFailed, (), (error))
+
+struct RollbackStarted {
+  static constexpr std::string_view kType = "history.rollback.started";
+  TurnId target_turn_id;
+
+  bool operator==(const RollbackStarted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RollbackStarted, (), (target_turn_id))
+
+struct RollbackCompleted {
+  static constexpr std::string_view kType = "history.rollback.completed";
+  TurnId target_turn_id;
+  std::optional<std::vector<TurnId>> removed_turns;
+  std::optional<std::vector<ActionId>> cancelled_action_ids;
+  std::optional<Sequence> baseline_sequence;
+
+  bool operator==(const RollbackCompleted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RollbackCompleted, (),
+                      (target_turn_id, removed_turns, cancelled_action_ids, baseline_sequence))
+
+struct ArtifactChanged {
+  static constexpr std::string_view kType = "artifact.changed";
+  std::optional<std::string> change;
+  std::optional<std::string> read_ref;
+  std::optional<std::string> version_id;
+  std::optional<std::string> preview_ref;
+  std::optional<std::string> diff_ref;
+
+  bool operator==(const ArtifactChanged&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ArtifactChanged, (), (change, read_ref, version_id, preview_ref, diff_ref))
+
+struct EvidenceChanged {
+  static constexpr std::string_view kType = "evidence.changed";
+  std::optional<std::string> pack_ref;
+  std::optional<std::string> replay_ref;
+  std::optional<std::string> review_ref;
+  std::optional<Json> verification_outcomes;
+  std::optional<std::map<std::string, std::string>> signals;  // each exported or why not
+
+  bool operator==(const EvidenceChanged&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(EvidenceChanged, (),
+                      (pack_ref, replay_ref, review_ref, verification_outcomes, signals))
+
+}  // namespace agentrt::schema

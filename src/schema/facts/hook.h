@@ -1,0 +1,60 @@
+// schema/facts/hook.h: commands of the user at the governance points of a turn.
+#pragma once
+
+#include "schema/facts/permission.h"
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+BOOST_DEFINE_ENUM_CLASS(HookPoint, session_start, user_prompt_submit, pre_tool_use,
+                        permission_request, post_tool_use, post_tool_failure, post_sampling, stop)
+
+BOOST_DEFINE_ENUM_CLASS(OnFailure, closed, open)
+
+struct HookStarted {
+  static constexpr std::string_view kType = "hook.started";
+  HookPoint point = HookPoint::pre_tool_use;
+  std::optional<std::string> hook_run_id;  // tells runs at the same point apart
+  std::optional<std::string> command;
+
+  bool operator==(const HookStarted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HookStarted, (), (point, hook_run_id, command))
+
+struct HookCompleted {
+  static constexpr std::string_view kType = "hook.completed";
+  HookPoint point = HookPoint::pre_tool_use;
+  std::optional<std::string> hook_run_id;
+  std::optional<bool> continue_;
+  std::optional<bool> block;
+  std::optional<Decision> decision;  // allow, deny, ask
+  std::optional<std::string> reason;
+  std::optional<std::string> updated_input_ref;
+  std::optional<std::vector<std::string>> additional_context_refs;
+  std::optional<std::string> updated_tool_output_ref;
+  std::optional<bool> suppress_output;
+  std::optional<std::vector<std::string>> audit_refs;
+  std::optional<std::int64_t> duration_ms;
+
+  bool operator==(const HookCompleted&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HookCompleted, (),
+                      (point, hook_run_id, continue_, block, decision, reason, updated_input_ref,
+                       additional_context_refs, updated_tool_output_ref, suppress_output,
+                       audit_refs, duration_ms))
+
+// Says which way the failure went: closed blocks, open goes on with a warning.
+struct HookFailed {
+  static constexpr std::string_view kType = "hook.failed";
+  HookPoint point = HookPoint::pre_tool_use;
+  std::optional<std::string> hook_run_id;
+  std::optional<Failure> error;
+  OnFailure on_failure = OnFailure::closed;
+  std::optional<std::int64_t> duration_ms;
+
+  bool operator==(const HookFailed&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HookFailed, (), (point, hook_run_id, error, on_failure, duration_ms))
+
+}  // namespace agentrt::schema

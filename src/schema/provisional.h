@@ -1,0 +1,42 @@
+// schema/provisional.h: facts of the standard that this build can read but never writes.
+//
+// They are declared so that streams of any runtime can be judged in the words that the product will
+// use itself. A family that becomes real moves from this list to the one in facts.h, and its facts
+// get the scopes that keep their ids complete.
+#pragma once
+
+#include "schema/facts.h"
+#include "schema/facts/channel.h"
+#include "schema/facts/cost.h"
+#include "schema/facts/history.h"
+#include "schema/facts/hook.h"
+#include "schema/facts/job.h"
+#include "schema/facts/permission.h"
+#include "schema/facts/process.h"
+#include "schema/facts/subagent.h"
+#include "schema/facts/task_graph.h"
+#include "schema/facts/tool.h"
+
+namespace agentrt::schema {
+
+using Provisional = boost::mp11::mp_list<
+    TaskAccepted, TaskQueued, TaskUpdated, TaskProgress, TaskWaiting, TaskPaused, TaskRetrying,
+    TaskCancelRequested, TaskTimedOut, TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated,
+    ToolStarted, ToolArgs, ToolProgress, ToolResult, ToolFailed, ActionRequired, ActionResolved,
+    PermissionEvaluated, PermissionRequested, PermissionResolved, SandboxApplied, SandboxViolation,
+    PolicyChanged, HookStarted, HookCompleted, HookFailed, ProcessStarted, ProcessOutput,
+    ProcessInput, ProcessCompleted, ProcessFailed, ProcessTerminated, OutputSpilled,
+    OutputTruncated, OutputRedacted, OutputExpired, RoutingFallbackApplied, CostEstimated,
+    CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked, LimitChanged, JobCreated, JobStarted,
+    JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted, JobFailed,
+    JobCancelled, SubagentSpawned, SubagentStatus, SubagentInput, SubagentCompleted, SubagentFailed,
+    SubagentClosed, ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
+    ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
+    ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
+    RollbackStarted, RollbackCompleted, ArtifactChanged, EvidenceChanged>;
+
+// Everything that the standard names: what this build writes, then what it only reads.
+using StandardFacts = boost::mp11::mp_append<
+    boost::mp11::mp_rename<boost::mp11::mp_pop_front<Payload>, boost::mp11::mp_list>, Provisional>;
+
+}  // namespace agentrt::schema

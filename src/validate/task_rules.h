@@ -1,0 +1,77 @@
+// validate/task_rules.h: tasks, their attempts, and the edges between tasks.
+#pragma once
+
+#include "schema/provisional.h"
+#include "validate/hearing.h"
+
+namespace agentrt::validate {
+
+inline constexpr std::size_t kEdgesMax = 16'384;  // dependencies that are followed at once
+
+class TaskRules {
+ public:
+  explicit TaskRules(Hearing& hearing) : hearing_(hearing) {}
+
+  void operator()(const schema::TaskCreated& p);
+  void operator()(const schema::TaskAccepted& p);
+  void operator()(const schema::TaskQueued& p);
+  void operator()(const schema::TaskStarted& p);
+  void operator()(const schema::TaskUpdated& p);
+  void operator()(const schema::TaskProgress& p);
+  void operator()(const schema::TaskWaiting& p);
+  void operator()(const schema::TaskBlocked& p);
+  void operator()(const schema::TaskPaused& p);
+  void operator()(const schema::TaskResumed& p);
+  void operator()(const schema::TaskRetrying& p);
+  void operator()(const schema::TaskCancelRequested& p);
+  void operator()(const schema::TaskCancelled& p);
+  void operator()(const schema::TaskTimedOut& p);
+  void operator()(const schema::TaskFailed& p);
+  void operator()(const schema::TaskLost& p);
+  void operator()(const schema::TaskCompleted& p);
+  void operator()(const schema::TaskArchived& p);
+  void operator()(const schema::TaskDelegated& p);
+  void operator()(const schema::TaskDependencyUpdated& p);
+  void operator()(const schema::TaskAttemptStarted& p);
+  void operator()(const schema::TaskAttemptCompleted& p);
+  void operator()(const schema::TaskAttemptFailed& p);
+  void operator()(const schema::TurnSubmitted& p);
+  void operator()(const schema::TurnStarted& p);
+
+ private:
+  struct Task {
+    schema::TaskStatus status = schema::TaskStatus::accepted;
+    bool started = false;
+    bool cancelling = false;
+    Key turn = 0;          // named when it was made; 0: none
+    bool of_turn = false;  // made for that turn and nothing else
+    std::string attempt;   // the one that runs; empty: none
+    std::uint64_t attempts = 0;
+  };
+  struct Attempt {
+    bool open = true;
+  };
+  struct Edge {
+    Key from, to;  // `from` waits for `to`
+  };
+
+  Task* task();
+  Task* open_task();
+  void moves(schema::TaskStatus to);
+  schema::TaskStatus said(schema::TaskStatus status, schema::TaskStatus usual);
+  void ends(schema::TaskStatus to);
+  void nothing_new(const Task& task, std::string_view what);
+  void attempt_ended(schema::Status status);
+  void pair();
+  bool reaches(Key from, Key to) const;
+
+  Hearing& hearing_;
+  Table<Task> tasks_;
+  Table<Attempt> attempts_;
+  Table<Key> attempt_of_run_;
+  Table<Key> run_of_attempt_;
+  Table<std::string> last_task_;  // by thread: of the turn that started last
+  std::vector<Edge> edges_;
+};
+
+}  // namespace agentrt::validate

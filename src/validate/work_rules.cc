@@ -1,0 +1,211 @@
+#include "validate/work_rules.h"
+
+namespace agentrt::validate {
+
+using namespace schema;
+
+// --- jobs ---
+
+void WorkRules::operator()(const JobCreated&) {
+  const std::string& id = hearing_.head().job_id;
+  const Key key = hearing_.key(id);
+  if (jobs_.find(key))
+    return hearing_.fail("job.order", fmt::format("job {} was created before", id));
+  jobs_.at(key);
+}
+
+// The job, if it is not over.
+WorkRules::Job* WorkRules::job() {
+  const std::string& id = hearing_.head().job_id;
+  Job* found = jobs_.find(hearing_.key(id));
+  if (found && found->state != JobState::ended) return found;
+  if (found || !hearing_.excuses(jobs_))
+    hearing_.fail("job.order",
+                  fmt::format("job {} {}", id, found ? "has ended" : "was not created"));
+  return nullptr;
+}
+
+void WorkRules::operator()(const JobStarted&) {
+  Job* open = job();
+  if (!open) return;
+  if (open->state == JobState::started)
+    hearing_.fail("job.order", fmt::format("job {} has started before", hearing_.head().job_id));
+  open->state = JobState::started;
+}
+
+void WorkRules::operator()(const JobProgress&) { job(); }
+
+void WorkRules::operator()(const JobItemStarted& p) {
+  const Head& head = hearing_.head();
+  Job* of_item = job();
+  if (of_item && of_item->state == JobState::created)
+    hearing_.fail("job.order", fmt::format("job {} has not started", head.job_id));
+  const Key key = hearing_.key(head.job_id + " " + head.job_item_id);
+  Item& item = items_.at(key);
+  if (item.state == ItemState::running || item.state == ItemState::completed)
+    return hearing_.fail(
+        "job.item",
+        fmt::format("item {} {}", head.job_item_id,
+                    item.state == ItemState::running ? "runs already" : "is completed for good"));
+  ++item.attempts;
+  if (p.attempt_count && !hearing_.excuses(items_) && *p.attempt_count != item.attempts)
+    hearing_.fail("job.item", fmt::format("attempt {} of item {} is said to be {}", item.attempts,
+                                          head.job_item_id, *p.attempt_count));
+  items_.reopen(key);
+  item.state = ItemState::running;
+  if (of_item) ++of_item->running;
+}
+
+void WorkRules::item_ends(ItemState to, const std::optional<std::uint64_t>& attempt_count) {
+  const Head& head = hearing_.head();
+  const Key key = hearing_.key(head.job_id + " " + head.job_item_id);
+  Item* item = items_.find(key);
+  if (!item && hearing_.excuses(items_)) return;
+  if (!item || item->state != ItemState::running)
+    return hearing_.fail("job.item", fmt::format("item {} does not run", head.job_item_id));
+  if (attempt_count && !hearing_.partial && *attempt_count != item->attempts)
+    hearing_.fail("job.item", fmt::format("attempt {} of item {} is said to be {}", item->attempts,
+                                          head.job_item_id, *attempt_count));
+  item->state = to;
+  items_.end(key);
+  if (Job* of_item = jobs_.find(hearing_.key(head.job_id)); of_item && of_item->running > 0)
+    --of_item->running;
+}
+
+void WorkRules::operator()(const JobItemCompleted& p) {
+  item_ends(ItemState::completed, p.attempt_count);
+}
+void WorkRules::operator()(const JobItemFailed& p) {
+  item_ends(ItemState::failed, p.attempt_count);
+}
+
+void WorkRules::job_ends(const std::optional<JobCounts>& counts) {
+  Job* open = job();
+  if (!open) return;
+  const std::uint64_t left = counts ? counts->running : 0;
+  if (open->running > 0 || left > 0)
+    hearing_.fail("job.settled",
+                  fmt::format("job {} ends while {} items run", hearing_.head().job_id,
+                              std::max(open->running, left)));
+  open->state = JobState::ended;
+  jobs_.end(hearing_.key(hearing_.head().job_id));
+}
+
+void WorkRules::operator()(const JobCompleted& p) {
+  if (p.counts && p.counts->pending > 0)
+    hearing_.fail("job.settled", fmt::format("job {} completed with {} items pending",
+                                             hearing_.head().job_id, p.counts->pending));
+  job_ends(p.counts);
+}
+void WorkRules::operator()(const JobFailed& p) { job_ends(p.counts); }
+void WorkRules::operator()(const JobCancelled& p) { job_ends(p.counts); }
+
+// --- subagents ---
+
+void WorkRules::operator()(const SubagentSpawned&) {
+  const std::string& id = hearing_.head().subagent_id;
+  const Key key = hearing_.key(id);
+  if (subagents_.find(key))
+    return hearing_.fail("subagent.order", fmt::format("subagent {} was spawned before", id));
+  subagents_.at(key) = SubagentState::at_work;
+}
+
+WorkRules::SubagentState* WorkRules::open_subagent() {
+  const std::string& id = hearing_.head().subagent_id;
+  SubagentState* state = subagents_.find(hearing_.key(id));
+  if (state && *state != SubagentState::closed) return state;
+  if (state || !hearing_.excuses(subagents_))
+    hearing_.fail("subagent.order",
+                  fmt::format("subagent {} {}", id, state ? "is closed" : "was not spawned"));
+  return nullptr;
+}
+
+// Input and news set it to work again.
+void WorkRules::at_work() {
+  if (SubagentState* state = open_subagent()) *state = SubagentState::at_work;
+}
+
+void WorkRules::delegation_ends() {
+  SubagentState* state = open_subagent();
+  if (!state) return;
+  if (*state == SubagentState::at_rest)
+    hearing_.fail("subagent.order", fmt::format("the last delegation of subagent {} has ended",
+                                                hearing_.head().subagent_id));
+  *state = SubagentState::at_rest;
+}
+
+void WorkRules::operator()(const SubagentStatus&) { at_work(); }
+void WorkRules::operator()(const SubagentInput&) { at_work(); }
+void WorkRules::operator()(const SubagentCompleted&) { delegation_ends(); }
+void WorkRules::operator()(const SubagentFailed&) { delegation_ends(); }
+void WorkRules::operator()(const SubagentClosed&) {
+  open_subagent();
+  const Key key = hearing_.key(hearing_.head().subagent_id);
+  subagents_.at(key) = SubagentState::closed;
+  subagents_.end(key);
+}
+
+// --- channels ---
+
+void WorkRules::operator()(const ChannelConnected&) {
+  const std::string& id = hearing_.head().channel_id;
+  Channel& channel = channels_.at(hearing_.key(id));
+  if (channel.connected)
+    hearing_.fail("channel.order", fmt::format("channel {} is connected already", id));
+  channel.known = true;
+  channel.connected = true;
+}
+
+void WorkRules::operator()(const ChannelDisconnected&) {
+  if (Channel* channel = connected_channel()) channel->connected = false;
+}
+
+void WorkRules::operator()(const ChannelResumed&) {
+  const std::string& id = hearing_.head().channel_id;
+  Channel& channel = channels_.at(hearing_.key(id));
+  if (!channel.known && !hearing_.excuses(channels_))
+    hearing_.fail("channel.order", fmt::format("channel {} was never connected", id));
+  else if (channel.connected)
+    hearing_.fail("channel.order", fmt::format("channel {} is connected already", id));
+  channel.known = true;
+  channel.connected = true;
+}
+
+WorkRules::Channel* WorkRules::connected_channel() {
+  const std::string& id = hearing_.head().channel_id;
+  Channel& channel = channels_.at(hearing_.key(id));
+  if (!channel.connected && !(hearing_.excuses(channels_) && !channel.known))
+    hearing_.fail("channel.order", fmt::format("channel {} is not connected", id));
+  return &channel;
+}
+
+void WorkRules::operator()(const ChannelMessage&) { connected_channel(); }
+
+void WorkRules::operator()(const ChannelPermissionForwarded&) { ++connected_channel()->forwarded; }
+
+void WorkRules::operator()(const ChannelPermissionReturned&) {
+  Channel& channel = channels_.at(hearing_.key(hearing_.head().channel_id));
+  if (channel.forwarded > 0)
+    --channel.forwarded;
+  else if (!hearing_.excuses(channels_))
+    hearing_.fail("channel.permission", "a permission comes back that was not forwarded");
+}
+
+void WorkRules::operator()(const ChannelPeerTaskLinked& p) {
+  const Head& head = hearing_.head();
+  if (p.remote_task_id == head.task_id)
+    hearing_.fail(
+        "channel.peer_task",
+        fmt::format("the peer's task {} stands in place of a task of our own", head.task_id));
+  peer_tasks_.at(hearing_.key(head.channel_id + " " + head.task_id)) = true;
+}
+
+void WorkRules::operator()(const ChannelPeerTaskUpdated&) {
+  const Head& head = hearing_.head();
+  if (!peer_tasks_.find(hearing_.key(head.channel_id + " " + head.task_id)) &&
+      !hearing_.excuses(peer_tasks_))
+    hearing_.fail("channel.peer_task",
+                  fmt::format("task {} is linked to no task of the peer", head.task_id));
+}
+
+}  // namespace agentrt::validate

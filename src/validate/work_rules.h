@@ -1,0 +1,71 @@
+// validate/work_rules.h: work beyond a turn: jobs and their items, subagents, channels to peers.
+#pragma once
+
+#include "schema/provisional.h"
+#include "validate/hearing.h"
+
+namespace agentrt::validate {
+
+class WorkRules {
+ public:
+  explicit WorkRules(Hearing& hearing) : hearing_(hearing) {}
+
+  void operator()(const schema::JobCreated& p);
+  void operator()(const schema::JobStarted& p);
+  void operator()(const schema::JobProgress& p);
+  void operator()(const schema::JobItemStarted& p);
+  void operator()(const schema::JobItemCompleted& p);
+  void operator()(const schema::JobItemFailed& p);
+  void operator()(const schema::JobCompleted& p);
+  void operator()(const schema::JobFailed& p);
+  void operator()(const schema::JobCancelled& p);
+  void operator()(const schema::SubagentSpawned& p);
+  void operator()(const schema::SubagentStatus& p);
+  void operator()(const schema::SubagentInput& p);
+  void operator()(const schema::SubagentCompleted& p);
+  void operator()(const schema::SubagentFailed& p);
+  void operator()(const schema::SubagentClosed& p);
+  void operator()(const schema::ChannelConnected& p);
+  void operator()(const schema::ChannelDisconnected& p);
+  void operator()(const schema::ChannelResumed& p);
+  void operator()(const schema::ChannelMessage& p);
+  void operator()(const schema::ChannelPermissionForwarded& p);
+  void operator()(const schema::ChannelPermissionReturned& p);
+  void operator()(const schema::ChannelPeerTaskLinked& p);
+  void operator()(const schema::ChannelPeerTaskUpdated& p);
+
+ private:
+  enum class JobState { created, started, ended };
+  struct Job {
+    JobState state = JobState::created;
+    std::uint64_t running = 0;  // items
+  };
+  enum class ItemState { pending, running, completed, failed };
+  struct Item {
+    ItemState state = ItemState::pending;
+    std::uint64_t attempts = 0;
+  };
+  enum class SubagentState { at_work, at_rest, closed };
+  struct Channel {
+    bool known = false;
+    bool connected = false;
+    std::uint64_t forwarded = 0;  // permissions that have not come back
+  };
+
+  Job* job();
+  void job_ends(const std::optional<schema::JobCounts>& counts);
+  void item_ends(ItemState to, const std::optional<std::uint64_t>& attempt_count);
+  SubagentState* open_subagent();
+  void at_work();
+  void delegation_ends();
+  Channel* connected_channel();
+
+  Hearing& hearing_;
+  Table<Job> jobs_;
+  Table<Item> items_;
+  Table<SubagentState> subagents_;
+  Table<Channel> channels_;
+  Table<bool> peer_tasks_;
+};
+
+}  // namespace agentrt::validate
