@@ -48,8 +48,8 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   report.excluded = std::move(choice.excluded);
   report.default_model = std::move(choice.default_name);
   report.fallback = std::move(choice.fallback);
-  auto task = std::make_shared<ports::Step>([&parts, wanted = wanted_, session = view.id,
-                                             turn = what.turn,
+  auto task = std::make_shared<ports::Step>([&parts, wanted = wanted_, over = over_,
+                                             session = view.id, turn = what.turn,
                                              report = std::move(report)]() mutable {
     Material material = gather(parts.workspace, parts.history, session, turn, report.context.cwd);
     report.context.instruction_refs = std::move(material.instructions.refs);
@@ -59,8 +59,8 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
     else
       report.context.missing.push_back(
           {.ref = "history", .reason = material.history.error().message});
-    parts.loop.post([&parts, wanted, session, report = std::move(report)]() mutable {
-      if (*wanted) parts.reports.report(session, std::move(report), {});
+    parts.loop.post([&parts, wanted, over, session, report = std::move(report)]() mutable {
+      if (*wanted) parts.reports.report(session, std::move(report), [over] { *over = true; });
     });
   });
   run_soon(parts.loop, parts.worker, std::move(task));
@@ -72,7 +72,9 @@ Engine::Preparing::~Preparing() { *wanted_ = false; }
 
 Engine::Waiting::Waiting(const Parts& parts, const state::Session& view, const AwaitRetry& what)
     : parts_(parts) {
-  const std::int64_t delay = std::max<std::int64_t>(0, what.at - parts.loop.now());
+  // The instant is one of the wall clock, which may have been set back since it was named.
+  const std::int64_t delay =
+      std::clamp<std::int64_t>(what.at - parts.loop.now(), 0, kRetryWaitMaxMs);
   timer_ = parts.loop.after(delay, [&parts, session = view.id, turn = what.turn] {
     parts.reports.report(session, ReportRetryDue{turn}, {});
   });

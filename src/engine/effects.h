@@ -12,6 +12,9 @@ namespace agentrt::engine {
 class Engine::Running {
  public:
   virtual ~Running() = default;
+  // It has said all it will say, and that is stored: where its effect is still called for, it is
+  // called for anew.
+  virtual bool over() const { return false; }
 };
 
 // Reads instructions and history on a worker, then reports the turn prepared.
@@ -19,9 +22,11 @@ class Engine::Preparing final : public Running {
  public:
   Preparing(const Parts& parts, const state::Session& view, const Prepare& what);
   ~Preparing() override;
+  bool over() const override { return *over_; }
 
  private:
   std::shared_ptr<bool> wanted_ = std::make_shared<bool>(true);  // core only
+  std::shared_ptr<bool> over_ = std::make_shared<bool>(false);   // core only
 };
 
 // Waits for an instant, then reports it.

@@ -17,8 +17,10 @@ void Engine::advance(const state::Session& view) {
 
   std::unordered_set<std::string> wanted;
   for (const Effect& effect : effects) wanted.insert(effect.key);
-  running_count_ -=
-      std::erase_if(running, [&](const auto& entry) { return !wanted.contains(entry.first); });
+  // A turn that was blocked and resumed within one commit is prepared again under the same key.
+  running_count_ -= std::erase_if(running, [&](const auto& entry) {
+    return !wanted.contains(entry.first) || entry.second->over();
+  });
   for (const Effect& effect : effects) {
     if (running.contains(effect.key)) continue;
     ++running_count_;

@@ -262,6 +262,11 @@ void Kernel::recover(ports::Step done) {
   const bool taken = parts_.readers.run([this] {
     auto open = parts_.store.open_sessions();
     parts_.loop.post([this, open = std::move(open)]() mutable {
+      if (!open && may_pass(open.error())) {
+        parts_.loop.after(parts_.limits.storage_retry_ms,
+                          [this] { recover(std::move(recovered_)); });
+        return;
+      }
       if (open) {
         to_recover_ = *std::move(open);
         unrecovered_.insert(to_recover_.begin(), to_recover_.end());

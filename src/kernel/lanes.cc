@@ -17,6 +17,10 @@ bool has_running_turn(const state::Session& view) {
 
 }  // namespace
 
+bool may_pass(const Error& error) {
+  return error.code == Code::unavailable || error.code == Code::overloaded;
+}
+
 struct Lanes::Lane {
   explicit Lane(SessionId session) : id(std::move(session)) {}
 
@@ -81,7 +85,13 @@ void Lanes::put(const SessionId& session, Work work) {
 }
 
 void Lanes::recover(const SessionId& session, ports::Step done) {
-  put(session, ReadWork{[done = std::move(done)](auto) mutable { done(); }});
+  put(session, ReadWork{[this, session, done = std::move(done)](auto view) mutable {
+        if (view || !may_pass(view.error())) return done();
+        parts_.loop.after(parts_.limits.storage_retry_ms,
+                          [this, session, done = std::move(done)]() mutable {
+                            recover(session, std::move(done));
+                          });
+      }});
 }
 
 control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
@@ -253,6 +263,10 @@ void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
   for (Work& work : lane.queue) again.push_back(std::move(work));
   lane.queue = std::move(again);
   lane.view = {};
+  wait(lane);
+}
+
+void Lanes::wait(Lane& lane) {
   lane.state = LaneState::waiting;
   parts_.loop.after(parts_.limits.storage_retry_ms, [this, id = lane.id] {
     Lane& waiting = lane_of(id);
@@ -276,22 +290,30 @@ void Lanes::load(Lane& lane) {
     parts_.loop.after(parts_.limits.storage_retry_ms, [this, id = lane.id] { load(lane_of(id)); });
 }
 
+// Nobody can be served from a log that cannot be read; the next command tries again. Reports stay
+// where they are when trying again may help: nobody else will say what they say.
+void Lanes::refuse_all(Lane& lane, const Error& error) {
+  lane.state = LaneState::unloaded;
+  std::deque<Work> queue = std::move(lane.queue);
+  lane.queue.clear();
+  lane.commands = 0;
+  for (Work& work : queue) {
+    if (auto* command = std::get_if<CommandWork>(&work))
+      command->reply_to(std::unexpected(error));
+    else if (auto* read = std::get_if<ReadWork>(&work))
+      read->read(std::unexpected(error));
+    else if (may_pass(error))
+      lane.queue.push_back(std::move(work));
+    else if (auto& taken = std::get<ReportWork>(work).taken)
+      taken();
+  }
+}
+
 void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   if (!result) {
-    // Nobody can be served from a log that cannot be read; the next command tries again.
-    lane.state = LaneState::unloaded;
-    std::deque<Work> queue = std::move(lane.queue);
-    lane.queue.clear();
-    lane.commands = 0;
-    for (Work& work : queue) {
-      if (auto* command = std::get_if<CommandWork>(&work))
-        command->reply_to(std::unexpected(result.error()));
-      else if (auto* read = std::get_if<ReadWork>(&work))
-        read->read(std::unexpected(result.error()));
-      else if (auto& taken = std::get<ReportWork>(work).taken)
-        taken();
-    }
-    return rest(lane);
+    refuse_all(lane, result.error());
+    if (lane.state != LaneState::unloaded) return;  // somebody has asked again meanwhile
+    return lane.queue.empty() ? rest(lane) : wait(lane);
   }
   ++parts_.metrics.sessions_loaded;
   lane.view = std::move(result->view);

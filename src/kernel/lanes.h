@@ -44,6 +44,10 @@ struct ReadWork {
 };
 using Work = std::variant<CommandWork, ReportWork, ReadWork>;
 
+// True for a read that may go well later: the disk or its connections were not to be had. A damaged
+// log is `internal` and stays so.
+bool may_pass(const Error& error);
+
 class Lanes {
  public:
   struct Parts {
@@ -79,6 +83,7 @@ class Lanes {
   void advance(Lane& lane);
   void load(Lane& lane);
   void loaded(Lane& lane, Result<Loaded> result);
+  void refuse_all(Lane& lane, const Error& error);
   void take(Lane& lane, Batch& batch, Work work);
   void settle(Lane& lane, Batch& batch, control::Decision decision, Work work);
   void append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts, Timestamp now);
@@ -86,6 +91,8 @@ class Lanes {
   void commit(Lane& lane, std::unique_ptr<Batch> batch);
   void committed(Lane& lane, Batch& batch, store::Position first, store::Append append);
   void failed(Lane& lane, Batch& batch, const Error& error);
+  // Loads the lane again after a while.
+  void wait(Lane& lane);
   void rest(Lane& lane);
   control::Inputs inputs(const Lane& lane, Timestamp now);
 

@@ -32,8 +32,10 @@ Node::~Node() { crash(); }
 void Node::start() {
   boot_ = time_.begin();
   store_ = std::make_unique<store::MemoryStore>(disk_);
-  const BootId boot = FreshIds{time_.now(), entropy_.draw()}.next<BootId>();
-  kernel_ = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store_,
+  if (options_.seams.store) seam_ = options_.seams.store(*store_);
+  store::Store& store = seam_ ? *seam_ : *store_;
+  boot_id_ = FreshIds{time_.now(), entropy_.draw()}.next<BootId>();
+  kernel_ = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = store,
                                                                    .loop = *boot_.loop,
                                                                    .readers = *boot_.readers,
                                                                    .writer = *boot_.writer,
@@ -41,8 +43,14 @@ void Node::start() {
                                                                    .metrics = metrics_,
                                                                    .settings = options_.settings,
                                                                    .limits = options_.limits,
-                                                                   .boot = boot});
-  models_ = std::make_unique<FakeModels>(*boot_.loop, options_.answers);
+                                                                   .boot = boot_id_});
+  if (options_.seams.models) {
+    models_ = options_.seams.models(*boot_.loop);
+  } else {
+    auto fake = std::make_unique<FakeModels>(*boot_.loop, options_.answers);
+    fake_models_ = fake.get();
+    models_ = std::move(fake);
+  }
   engine_ = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel_,
                                                                    .loop = *boot_.loop,
                                                                    .worker = *boot_.readers,
@@ -50,25 +58,30 @@ void Node::start() {
                                                                    .workspace = workspace_,
                                                                    .history = *kernel_,
                                                                    .metrics = metrics_,
-                                                                   .boot = boot});
+                                                                   .boot = boot_id_});
   kernel_->on_committed([this](const state::Session& view) {
     shown_[view.id] = view;
+    if (options_.seams.shown) options_.seams.shown(view);
     engine_->advance(view);
   });
   kernel_->listen([this](const ports::FeedBatch& batch) {
+    if (options_.seams.published) return options_.seams.published(batch);
     for (const ports::FeedEvent& event : *batch) published_.push_back(event.event);
   });
   boot_.loop->post([this] { kernel_->recover({}); });
 }
 
 void Node::crash() {
-  if (models_) model_requests_ += models_->started();
-  boot_ = {};  // nothing posted is run any more
+  if (fake_models_) model_requests_ += std::exchange(fake_models_, nullptr)->started();
+  // Nothing posted is run any more; what ends here may still cancel its timers.
+  const VirtualTime::Boot ended = std::move(boot_);
   shown_.clear();
   engine_.reset();
   models_.reset();
   kernel_.reset();
+  seam_.reset();
   store_.reset();
+  metrics_.sessions_in_memory = 0;
 }
 
 void Node::settle(std::size_t steps_max) {
@@ -80,14 +93,16 @@ void Node::settle(std::size_t steps_max) {
 Node::Slot Node::send(const std::string& command, const std::string& params,
                       const std::string& principal) {
   auto slot = std::make_shared<std::optional<ports::Reply>>();
-  auto read = schema::read_command(command, params);
-  if (!read) {
-    *slot = std::unexpected(read.error());
-    return slot;
-  }
-  kernel_->call(*std::move(read), {.principal = principal, .request = {}, .trace = {}},
-                [slot](ports::Reply reply) { *slot = std::move(reply); });
+  call(command, params, principal, [slot](ports::Reply reply) { *slot = std::move(reply); });
   return slot;
+}
+
+void Node::call(const std::string& command, const std::string& params, const std::string& principal,
+                ports::ReplyTo reply_to) {
+  auto read = schema::read_command(command, params);
+  if (!read) return reply_to(std::unexpected(read.error()));
+  kernel_->call(*std::move(read), {.principal = principal, .request = {}, .trace = {}},
+                std::move(reply_to));
 }
 
 ports::Reply Node::ask(const std::string& command, const std::string& params) {

@@ -2,6 +2,7 @@
 // started again on the same disk.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,11 +18,21 @@ namespace agentrt::sim {
 
 class Node {
  public:
+  // What stands between the runtime and its world; each may be absent.
+  struct Seams {
+    // Between kernel and store, made for each boot.
+    std::function<std::unique_ptr<store::Store>(store::MemoryStore&)> store;
+    // Instead of models that play Options::answers.
+    std::function<std::unique_ptr<ports::Models>(ports::Loop&)> models;
+    std::function<void(const ports::FeedBatch&)> published;
+    std::function<void(const state::Session&)> shown;
+  };
   struct Options {
     std::uint64_t seed = 1;
     std::vector<FakeAnswer> answers;
     control::Settings settings;
     kernel::Limits limits;
+    Seams seams = {};
   };
 
   explicit Node(Options options);
@@ -32,7 +43,10 @@ class Node {
   // Ends it between two steps: everything that was not committed is gone.
   void crash();
 
+  bool up() const { return kernel_ != nullptr; }
+
   bool step() { return time_.step(boot_); }
+  bool step_until(std::int64_t until_ms) { return time_.step_until(boot_, until_ms); }
   // Runs until nothing is left to do but far timers; at most `steps_max` steps.
   void settle(std::size_t steps_max = 20'000);
 
@@ -40,6 +54,9 @@ class Node {
   using Slot = std::shared_ptr<std::optional<ports::Reply>>;
   Slot send(const std::string& command, const std::string& params,
             const std::string& principal = "p");
+  // The same with a continuation of the caller's, which a crash drops.
+  void call(const std::string& command, const std::string& params, const std::string& principal,
+            ports::ReplyTo reply_to);
   // Sends, settles, and gives the reply.
   ports::Reply ask(const std::string& command, const std::string& params);
 
@@ -51,10 +68,15 @@ class Node {
   state::Session replayed(const SessionId& session);
 
   store::MemoryStore& store() { return *store_; }
+  kernel::Kernel& kernel() { return *kernel_; }
+  engine::Engine& engine() { return *engine_; }
+  VirtualTime& time() { return time_; }
+  VirtualTime::Boot& boot() { return boot_; }
+  const BootId& boot_id() const { return boot_id_; }
   std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
   ports::Metrics& metrics() { return metrics_; }
   std::size_t model_requests() const {
-    return model_requests_ + (models_ ? models_->started() : 0);
+    return model_requests_ + (fake_models_ ? fake_models_->started() : 0);
   }
   // The last view that the engine was shown in this boot; nullptr: none.
   const state::Session* shown(const SessionId& session) const;
@@ -67,9 +89,12 @@ class Node {
   std::shared_ptr<store::MemoryDisk> disk_;
   NoFiles workspace_;
   VirtualTime::Boot boot_;
+  BootId boot_id_;
   std::unique_ptr<store::MemoryStore> store_;
+  std::unique_ptr<store::Store> seam_;  // over *store_, where there is one
   std::unique_ptr<kernel::Kernel> kernel_;
-  std::unique_ptr<FakeModels> models_;
+  std::unique_ptr<ports::Models> models_;
+  FakeModels* fake_models_ = nullptr;  // *models_, unless a seam made them
   std::unique_ptr<engine::Engine> engine_;
   std::vector<schema::StoredEvent> published_;
   std::map<SessionId, state::Session> shown_;

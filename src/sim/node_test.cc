@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/fickle_models.h"
+
 namespace agentrt::sim {
 namespace {
 
@@ -229,6 +231,43 @@ TEST_CASE("a retryable failure is asked again after the pause the provider wishe
   const auto log = node.log(kSession);
   CHECK(count(log, "model.failed") == 1);
   CHECK(answer_text(log) == "fine");
+}
+
+TEST_CASE("a clock that is set back does not hold up a turn that will ask again") {
+  ports::ModelFault fault;
+  fault.error = {schema::Category::provider, "try again", true};
+  fault.ended_by_provider = true;
+  Node node(
+      {.seed = 12, .answers = {{{}, 1, fault}, {{"fine"}, 1, {}}}, .settings = {}, .limits = {}});
+  node.ask("submit_turn", submit("u1", "hi"));
+  node.time().jump(-2 * 24 * 3'600'000);
+  const std::int64_t soon = node.time().monotonic_ms() + 2 * engine::kRetryWaitMaxMs;
+  while (node.step_until(soon)) {
+  }
+  CHECK(answer_text(node.log(kSession)) == "fine");
+}
+
+TEST_CASE("a turn that is blocked and resumed within one commit is prepared again") {
+  Provider provider;
+  provider.absent = 1;
+  Node node({.seed = 13,
+             .answers = {},
+             .settings = {},
+             .limits = {},
+             .seams = {.models = [&](ports::Loop& loop) {
+               return std::make_unique<FickleModels>(loop, provider);
+             }}});
+  node.ask("submit_turn", submit("u1", "hi"));
+  node.time().hold(*node.boot().writer, 1'000);
+  node.send("update_session", R"({"sessionId":"s","title":"x"})");
+  const std::int64_t meanwhile = node.time().monotonic_ms() + 500;
+  while (node.step_until(meanwhile)) {
+  }
+  const auto resumed = node.send("resume_thread", R"({"sessionId":"s","threadId":"t"})");
+  node.settle();
+  CHECK(read(**resumed).resumed == true);
+  CHECK(count(node.log(kSession), "task.blocked") == 1);
+  CHECK(count(node.log(kSession), "turn.completed") == 1);
 }
 
 TEST_CASE("the same seed gives the same log") {

@@ -17,7 +17,7 @@ Timestamp VirtualLoop::now() const { return time_.now(); }
 
 ports::Loop::TimerId VirtualLoop::after(std::int64_t delay_ms, ports::Step step) {
   const TimerId id = ++last_;
-  const std::int64_t due = now().ms + std::max<std::int64_t>(delay_ms, 0);
+  const std::int64_t due = time_.monotonic_ms() + std::max<std::int64_t>(delay_ms, 0);
   timers_[{due, id}] = std::move(step);
   due_[id] = due;
   return id;
@@ -35,26 +35,56 @@ VirtualTime::Boot VirtualTime::begin() {
           std::make_unique<VirtualWorker>()};
 }
 
-bool VirtualTime::fire_next_timer(VirtualLoop& loop) {
-  if (loop.timers_.empty()) return false;
-  auto node = loop.timers_.extract(loop.timers_.begin());
-  loop.due_.erase(node.key().second);
-  now_ms_ = std::max(now_ms_, node.key().first);
-  node.mapped()();
-  return true;
-}
-
-bool VirtualTime::step(Boot& boot) {
-  std::array<std::deque<ports::Step>*, 3> queues = {&boot.loop->steps_, &boot.readers->tasks_,
-                                                    &boot.writer->tasks_};
-  const auto ready = std::ranges::partition(queues, [](auto* queue) { return !queue->empty(); });
-  const auto count = static_cast<std::uint64_t>(ready.begin() - queues.begin());
-  if (count == 0) return fire_next_timer(*boot.loop);
+bool VirtualTime::run_ready(Boot& boot) {
+  std::array<std::deque<ports::Step>*, 3> queues{};
+  std::size_t count = 0;
+  if (!boot.loop->steps_.empty()) queues[count++] = &boot.loop->steps_;
+  for (VirtualWorker* worker : {boot.readers.get(), boot.writer.get()})
+    if (!worker->tasks_.empty() && worker->held_until_ms_ <= monotonic_ms_)
+      queues[count++] = &worker->tasks_;
+  if (count == 0) return false;
   std::deque<ports::Step>& chosen = *queues[random_.below(count)];
   ports::Step step = std::move(chosen.front());
   chosen.pop_front();
   step();
   return true;
+}
+
+std::optional<std::int64_t> VirtualTime::next_due(const Boot& boot) const {
+  std::optional<std::int64_t> due;
+  const auto consider = [&](std::int64_t at) { due = due ? std::min(*due, at) : at; };
+  if (!boot.loop->timers_.empty()) consider(boot.loop->timers_.begin()->first.first);
+  for (const VirtualWorker* worker : {boot.readers.get(), boot.writer.get()})
+    if (!worker->tasks_.empty()) consider(worker->held_until_ms_);
+  return due;
+}
+
+// Fires the timer that is due, or lets a held worker go on.
+void VirtualTime::reach(Boot& boot, std::int64_t at_ms) {
+  monotonic_ms_ = std::max(monotonic_ms_, at_ms);
+  VirtualLoop& loop = *boot.loop;
+  if (loop.timers_.empty() || loop.timers_.begin()->first.first > monotonic_ms_) return;
+  auto node = loop.timers_.extract(loop.timers_.begin());
+  loop.due_.erase(node.key().second);
+  node.mapped()();
+}
+
+bool VirtualTime::step(Boot& boot) {
+  if (run_ready(boot)) return true;
+  const auto due = next_due(boot);
+  if (due) reach(boot, *due);
+  return due.has_value();
+}
+
+bool VirtualTime::step_until(Boot& boot, std::int64_t until_ms) {
+  if (run_ready(boot)) return true;
+  const auto due = next_due(boot);
+  if (due && *due <= until_ms) {
+    reach(boot, *due);
+    return true;
+  }
+  monotonic_ms_ = std::max(monotonic_ms_, until_ms);
+  return false;
 }
 
 std::size_t VirtualTime::run(Boot& boot, std::size_t steps_max) {

@@ -27,64 +27,97 @@ bool add_to_page(std::vector<Event>& page, std::size_t& bytes, std::size_t bytes
 
 void MemoryDisk::damage(const SessionId& session, Sequence sequence) {
   std::lock_guard lock(mutex_);
-  std::string& payload = log_[sessions_.at(session).rows.at(sequence - 1)].event.payload;
+  std::string& payload = now_.log[now_.sessions.at(session).rows.at(sequence - 1)].event.payload;
   check(!payload.empty(), "a stored payload has bytes");
   payload[payload.size() / 2] ^= 1;
 }
 
 void MemoryDisk::erase_payload(const SessionId& session, Sequence sequence) {
   std::lock_guard lock(mutex_);
-  Row& row = log_[sessions_.at(session).rows.at(sequence - 1)];
+  Row& row = now_.log[now_.sessions.at(session).rows.at(sequence - 1)];
   row.erased = sha256(row.event.payload);
   row.event.payload = kErasedPayload;
 }
 
+void MemoryDisk::withhold_sync() {
+  std::lock_guard lock(mutex_);
+  if (!synced_) synced_ = now_;
+}
+
+void MemoryDisk::sync() {
+  std::lock_guard lock(mutex_);
+  synced_.reset();
+  unsynced_.clear();
+}
+
+MemoryDisk::Outage MemoryDisk::cut_power(const std::function<Fate()>& next_fate) {
+  std::lock_guard lock(mutex_);
+  Outage outage;
+  if (!synced_) return outage;
+  now_ = *std::exchange(synced_, std::nullopt);
+  const std::vector<std::vector<Append>> written = std::exchange(unsynced_, {});
+  outage.written = written.size();
+  bool whole = true;  // every batch so far is
+  for (const std::vector<Append>& batch : written) {
+    for (std::size_t piece = 0; piece < batch.size() + 1; ++piece) {  // one more ends the batch
+      const Fate fate = next_fate();
+      if (fate == Fate::torn) ++outage.torn_pieces;
+      if (fate != Fate::kept) whole = false;
+    }
+    if (!whole) continue;
+    for (const Append& append : batch) apply(append);
+    ++outage.kept;
+  }
+  return outage;
+}
+
 void MemoryDisk::put(const SessionId& session, std::uint64_t order, const IndexRow& row) {
-  IndexEntry& entry = objects_[{row.kind, row.id}];
-  if (entry.session_order != 0) places_.erase({row.kind, order, entry.row.first, row.id});
+  IndexEntry& entry = now_.objects[{row.kind, row.id}];
+  if (entry.session_order != 0) now_.places.erase({row.kind, order, entry.row.first, row.id});
   entry = IndexEntry{session, order, row};
-  places_.insert({row.kind, order, row.first, row.id});
+  now_.places.insert({row.kind, order, row.first, row.id});
 }
 
 std::optional<Error> MemoryDisk::refuse(const Append& append) const {
-  const auto session = sessions_.find(append.session);
-  const Sequence head = session == sessions_.end() ? 0 : session->second.rows.size();
+  const auto session = now_.sessions.find(append.session);
+  const Sequence head = session == now_.sessions.end() ? 0 : session->second.rows.size();
   if (head != append.expected) return sequence_conflict(append, head);
   for (const IdempotencyRecord& record : append.idempotency)
-    if (idempotency_.contains({record.principal, record.key})) return key_taken(record);
+    if (now_.idempotency.contains({record.principal, record.key})) return key_taken(record);
   for (const IndexRow& row : append.index) {
-    const auto object = objects_.find({row.kind, row.id});
-    if (object != objects_.end() && object->second.session != append.session) return row_taken(row);
+    const auto object = now_.objects.find({row.kind, row.id});
+    if (object != now_.objects.end() && object->second.session != append.session)
+      return row_taken(row);
   }
   return std::nullopt;
 }
 
 Position MemoryDisk::apply(const Append& append) {
-  Session& session = sessions_[append.session];
+  Session& session = now_.sessions[append.session];
   if (session.order == 0) {
-    by_order_.push_back(append.session);
-    session.order = by_order_.size();
+    now_.by_order.push_back(append.session);
+    session.order = now_.by_order.size();
   }
-  const Position first = log_.size() + 1;
+  const Position first = now_.log.size() + 1;
   for (const schema::StoredEvent& event : append.events) {
     const Digest previous = predecessor(session, event.sequence);
-    session.rows.push_back(log_.size());
-    log_.push_back({event, std::nullopt, schema::chain(previous, event)});
+    session.rows.push_back(now_.log.size());
+    now_.log.push_back({event, std::nullopt, schema::chain(previous, event)});
   }
   for (const IndexRow& row : append.index) put(append.session, session.order, row);
   for (const IdempotencyRecord& record : append.idempotency)
-    idempotency_.insert({{record.principal, record.key}, record});
+    now_.idempotency.insert({{record.principal, record.key}, record});
   if (append.snapshot) session.snapshot = append.snapshot;
   return first;
 }
 
 Digest MemoryDisk::predecessor(const Session& session, Sequence sequence) const {
-  return sequence == 1 ? kNoPredecessor : log_[session.rows[sequence - 2]].hash;
+  return sequence == 1 ? kNoPredecessor : now_.log[session.rows[sequence - 2]].hash;
 }
 
 Result<Event> MemoryDisk::read(const SessionId& id, const Session& session,
                                std::size_t place) const {
-  const Row& row = log_[place];
+  const Row& row = now_.log[place];
   const Digest previous = predecessor(session, row.event.sequence);
   const Digest hash = row.erased ? chain_erased(previous, row.event, *row.erased)
                                  : schema::chain(previous, row.event);
@@ -110,14 +143,19 @@ std::vector<Result<Position>> MemoryStore::commit(std::span<const Append> append
     else
       results.push_back(disk_->apply(append));
   }
+  if (!failure && disk_->synced_) {
+    std::vector<Append>& batch = disk_->unsynced_.emplace_back();
+    for (std::size_t i = 0; i < appends.size(); ++i)
+      if (results[i]) batch.push_back(appends[i]);
+  }
   return results;
 }
 
 Result<std::vector<Event>> MemoryStore::events(const SessionId& session, Sequence after,
                                                std::size_t events_max, std::size_t bytes_max) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->sessions_.find(session);
-  if (found == disk_->sessions_.end()) return std::unexpected(no_such_session(session));
+  const auto found = disk_->now_.sessions.find(session);
+  if (found == disk_->now_.sessions.end()) return std::unexpected(no_such_session(session));
   std::vector<Event> page;
   std::size_t bytes = 0;
   const std::vector<std::size_t>& rows = found->second.rows;
@@ -133,9 +171,9 @@ Result<std::vector<Event>> MemoryStore::all_events(Position after, std::size_t e
   std::lock_guard lock(disk_->mutex_);
   std::vector<Event> page;
   std::size_t bytes = 0;
-  for (std::size_t i = after; i < disk_->log_.size() && page.size() < events_max; ++i) {
-    const SessionId& session = disk_->log_[i].event.session;
-    auto event = disk_->read(session, disk_->sessions_.at(session), i);
+  for (std::size_t i = after; i < disk_->now_.log.size() && page.size() < events_max; ++i) {
+    const SessionId& session = disk_->now_.log[i].event.session;
+    auto event = disk_->read(session, disk_->now_.sessions.at(session), i);
     if (!event) return std::unexpected(at_position(std::move(event).error(), i + 1));
     if (!add_to_page(page, bytes, bytes_max, std::move(*event))) break;
   }
@@ -144,27 +182,27 @@ Result<std::vector<Event>> MemoryStore::all_events(Position after, std::size_t e
 
 Result<Sequence> MemoryStore::head(const SessionId& session) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->sessions_.find(session);
-  return found == disk_->sessions_.end() ? 0 : found->second.rows.size();
+  const auto found = disk_->now_.sessions.find(session);
+  return found == disk_->now_.sessions.end() ? 0 : found->second.rows.size();
 }
 
 Result<Position> MemoryStore::last_position() {
   std::lock_guard lock(disk_->mutex_);
-  return disk_->log_.size();
+  return disk_->now_.log.size();
 }
 
 Result<std::optional<Snapshot>> MemoryStore::snapshot(const SessionId& session) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->sessions_.find(session);
-  if (found == disk_->sessions_.end()) return std::nullopt;
+  const auto found = disk_->now_.sessions.find(session);
+  if (found == disk_->now_.sessions.end()) return std::nullopt;
   return found->second.snapshot;
 }
 
 Result<std::optional<IndexEntry>> MemoryStore::find(const std::string& kind,
                                                     const std::string& id) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->objects_.find({kind, id});
-  if (found == disk_->objects_.end()) return std::nullopt;
+  const auto found = disk_->now_.objects.find({kind, id});
+  if (found == disk_->now_.objects.end()) return std::nullopt;
   return found->second;
 }
 
@@ -173,8 +211,8 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
   std::lock_guard lock(disk_->mutex_);
   std::uint64_t order = 0;
   if (query.session) {
-    const auto found = disk_->sessions_.find(*query.session);
-    if (found == disk_->sessions_.end()) return std::vector<IndexEntry>{};
+    const auto found = disk_->now_.sessions.find(*query.session);
+    if (found == disk_->now_.sessions.end()) return std::vector<IndexEntry>{};
     order = found->second.order;
   }
   constexpr std::uint64_t kPastAll = ~std::uint64_t{0};
@@ -185,12 +223,12 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
     before = {query.kind, *query.before, query.before_first, query.before_id};
 
   std::vector<IndexEntry> entries;
-  auto at = disk_->places_.lower_bound(before);
-  while (at != disk_->places_.begin() && entries.size() < query.limit) {
+  auto at = disk_->now_.places.lower_bound(before);
+  while (at != disk_->now_.places.begin() && entries.size() < query.limit) {
     --at;
     const auto& [kind, owner, first, id] = *at;
     if (kind != query.kind || (query.session && owner != order)) break;
-    const IndexEntry& entry = disk_->objects_.at({kind, id});
+    const IndexEntry& entry = disk_->now_.objects.at({kind, id});
     if (!query.parent || entry.row.parent == *query.parent) entries.push_back(entry);
   }
   return entries;
@@ -199,27 +237,28 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
 Result<std::vector<SessionId>> MemoryStore::open_sessions() {
   std::lock_guard lock(disk_->mutex_);
   std::set<std::uint64_t> orders;
-  for (const auto& [key, entry] : disk_->objects_)
+  for (const auto& [key, entry] : disk_->now_.objects)
     if (entry.row.open) orders.insert(entry.session_order);
   std::vector<SessionId> sessions;
-  for (const std::uint64_t order : orders) sessions.push_back(disk_->by_order_[order - 1]);
+  for (const std::uint64_t order : orders) sessions.push_back(disk_->now_.by_order[order - 1]);
   return sessions;
 }
 
 Result<std::optional<IdempotencyRecord>> MemoryStore::idempotency(const std::string& principal,
                                                                   const std::string& key) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->idempotency_.find({principal, key});
-  if (found == disk_->idempotency_.end()) return std::nullopt;
+  const auto found = disk_->now_.idempotency.find({principal, key});
+  if (found == disk_->now_.idempotency.end()) return std::nullopt;
   return found->second;
 }
 
 Result<std::size_t> MemoryStore::forget_idempotency(Timestamp before, std::size_t max) {
   std::lock_guard lock(disk_->mutex_);
   std::size_t forgotten = 0;
-  for (auto at = disk_->idempotency_.begin(); at != disk_->idempotency_.end() && forgotten < max;) {
+  for (auto at = disk_->now_.idempotency.begin();
+       at != disk_->now_.idempotency.end() && forgotten < max;) {
     if (at->second.at < before) {
-      at = disk_->idempotency_.erase(at);
+      at = disk_->now_.idempotency.erase(at);
       ++forgotten;
     } else {
       ++at;
@@ -230,22 +269,22 @@ Result<std::size_t> MemoryStore::forget_idempotency(Timestamp before, std::size_
 
 Result<void> MemoryStore::rebuild(const SessionId& session, const Indexer& indexer) {
   std::lock_guard lock(disk_->mutex_);
-  const auto found = disk_->sessions_.find(session);
-  if (found == disk_->sessions_.end()) return std::unexpected(no_such_session(session));
+  const auto found = disk_->now_.sessions.find(session);
+  if (found == disk_->now_.sessions.end()) return std::unexpected(no_such_session(session));
   std::vector<IndexRow> rows;
   for (const std::size_t place : found->second.rows) {
     TRY_ASSIGN(Event event, disk_->read(session, found->second, place));
     for (IndexRow& row : indexer(event.event)) {
-      const auto object = disk_->objects_.find({row.kind, row.id});
-      if (object != disk_->objects_.end() && object->second.session != session)
+      const auto object = disk_->now_.objects.find({row.kind, row.id});
+      if (object != disk_->now_.objects.end() && object->second.session != session)
         return std::unexpected(row_taken(row));
       rows.push_back(std::move(row));
     }
   }
-  std::erase_if(disk_->places_, [&](const MemoryDisk::Place& place) {
+  std::erase_if(disk_->now_.places, [&](const MemoryDisk::Place& place) {
     return std::get<1>(place) == found->second.order;
   });
-  std::erase_if(disk_->objects_,
+  std::erase_if(disk_->now_.objects,
                 [&](const auto& object) { return object.second.session == session; });
   for (const IndexRow& row : rows) disk_->put(session, found->second.order, row);
   found->second.snapshot.reset();

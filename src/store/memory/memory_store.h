@@ -4,9 +4,15 @@
 // and opening another on the same disk is a crash that keeps exactly what was committed. Stored
 // bytes and hashes are kept and checked on read as the SQLite store does.
 //
+// A commit writes a batch and syncs it. A test may withhold the sync: then batches are written one
+// after the other, reads see them, and cut_power() decides for each piece of each batch whether it
+// reached the medium. A batch that is not whole is dropped as a whole, and so is everything behind
+// it, as a store does that recovers from its journal.
+//
 // Threads: as store/store.h asks; one lock per disk.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +36,21 @@ class MemoryDisk {
   // Erases the payload and leaves its SHA-256.
   void erase_payload(const SessionId& session, Sequence sequence);
 
+  // From now on commits write and do not sync.
+  void withhold_sync();
+  // Syncs what was written, and every commit from now on.
+  void sync();
+
+  // What becomes of a piece of a batch that was not synced: an append, or the batch's end.
+  enum class Fate { kept, lost, torn };
+  struct Outage {
+    std::size_t written = 0;      // batches that were not synced
+    std::size_t kept = 0;         // of them, those that are there afterwards
+    std::size_t torn_pieces = 0;  // found and dropped
+  };
+  // The disk as it is found after the power went; commits are synced again. Only between stores.
+  Outage cut_power(const std::function<Fate()>& next_fate);
+
  private:
   friend class MemoryStore;
 
@@ -40,12 +61,21 @@ class MemoryDisk {
   };
   struct Session {
     std::uint64_t order = 0;
-    std::vector<std::size_t> rows;  // places in log_, by sequence
+    std::vector<std::size_t> rows;  // places in Contents::log, by sequence
     std::optional<Snapshot> snapshot;
   };
   using ObjectKey = std::pair<std::string, std::string>;  // kind, id
   // kind, session order, first, id: the order of lists.
   using Place = std::tuple<std::string, std::uint64_t, Sequence, std::string>;
+
+  struct Contents {
+    std::vector<Row> log;  // by position, from 1
+    std::map<SessionId, Session> sessions;
+    std::vector<SessionId> by_order;
+    std::map<ObjectKey, IndexEntry> objects;
+    std::set<Place> places;
+    std::map<std::pair<std::string, std::string>, IdempotencyRecord> idempotency;
+  };
 
   void put(const SessionId& session, std::uint64_t order, const IndexRow& row);
   std::optional<Error> refuse(const Append& append) const;
@@ -55,12 +85,9 @@ class MemoryDisk {
 
   std::mutex mutex_;
   Identity identity_;
-  std::vector<Row> log_;  // by position, from 1
-  std::map<SessionId, Session> sessions_;
-  std::vector<SessionId> by_order_;
-  std::map<ObjectKey, IndexEntry> objects_;
-  std::set<Place> places_;
-  std::map<std::pair<std::string, std::string>, IdempotencyRecord> idempotency_;
+  Contents now_;                    // what reads see
+  std::optional<Contents> synced_;  // while syncs are withheld: as of the last one
+  std::vector<std::vector<Append>> unsynced_;
 };
 
 class MemoryStore final : public Store {

@@ -1,0 +1,145 @@
+// sim/disk_faults_test.cc: power cuts on the simulated disk, and what the kernel makes of a disk
+// that cannot be read for a while.
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+
+#include "sim/faulty_store.h"
+#include "sim/node.h"
+
+namespace agentrt::sim {
+namespace {
+
+using Fate = store::MemoryDisk::Fate;
+
+const SessionId kSession{"s"};
+
+std::size_t count(const std::vector<schema::StoredEvent>& log, std::string_view type) {
+  return static_cast<std::size_t>(std::ranges::count(log, type, &schema::StoredEvent::type));
+}
+
+std::string title(int n) { return fmt::format(R"({{"sessionId":"s","title":"{}"}})", n); }
+
+// Fates in order; kept once they are used up.
+std::function<Fate()> fates(std::vector<Fate> list) {
+  return [list = std::move(list), at = std::size_t{0}]() mutable {
+    return at < list.size() ? list[at++] : Fate::kept;
+  };
+}
+
+// A session of one synced fact and three batches of one fact each that are not.
+struct Unsynced {
+  Unsynced() : node({.seed = 1, .answers = {}, .settings = {}, .limits = {}}) {
+    node.ask("create_session", R"({"sessionId":"s"})");
+    node.disk()->withhold_sync();
+    for (int i = 0; i < 3; ++i) node.ask("update_session", title(i));
+    REQUIRE(node.log(kSession).size() == 4);
+    node.crash();
+  }
+  std::size_t facts_left() {
+    node.start();
+    return node.log(kSession).size();
+  }
+  Node node;
+};
+
+struct Faulty {
+  explicit Faulty(std::vector<FakeAnswer> answers)
+      : node({.seed = 3,
+              .answers = std::move(answers),
+              .settings = {},
+              .limits = {},
+              .seams = {.store = [this](store::MemoryStore& memory) {
+                return std::make_unique<FaultyStore>(memory, *memory.disk(), faults);
+              }}}) {}
+  DiskFaults faults;
+  Node node;
+};
+
+const char* const kSubmit =
+    R"({"sessionId":"s","threadId":"t","input":[{"type":"text","text":"hi"}]})";
+
+}  // namespace
+
+TEST_CASE("what was synced outlives a power cut") {
+  Unsynced run;
+  run.node.disk()->sync();
+  CHECK(run.node.disk()->cut_power(fates({Fate::lost})).written == 0);
+  CHECK(run.facts_left() == 4);
+}
+
+TEST_CASE("batches that were not synced are there when all of them reached the medium") {
+  Unsynced run;
+  const auto outage = run.node.disk()->cut_power(fates({}));
+  CHECK(outage.written == 3);
+  CHECK(outage.kept == 3);
+  CHECK(run.facts_left() == 4);
+}
+
+TEST_CASE("a torn batch is dropped as a whole, and what was written behind it too") {
+  Unsynced run;
+  // Two pieces a batch: its append and its end. The second batch lacks its end.
+  const auto outage =
+      run.node.disk()->cut_power(fates({Fate::kept, Fate::kept, Fate::kept, Fate::torn}));
+  CHECK(outage.kept == 1);
+  CHECK(outage.torn_pieces == 1);
+  CHECK(run.facts_left() == 2);
+}
+
+TEST_CASE("a batch that reached the medium before its predecessor is dropped") {
+  Unsynced run;
+  CHECK(run.node.disk()->cut_power(fates({Fate::lost, Fate::lost})).kept == 0);
+  CHECK(run.facts_left() == 1);
+}
+
+TEST_CASE("a crash within a commit leaves all of it or nothing") {
+  using Outage = DiskFaults::Outage;
+  for (const auto& [place, fate, facts] : {std::tuple{Outage::before_write, Fate::kept, 1},
+                                           std::tuple{Outage::before_sync, Fate::lost, 1},
+                                           std::tuple{Outage::before_sync, Fate::kept, 2},
+                                           std::tuple{Outage::after_sync, Fate::lost, 2}}) {
+    Faulty run({});
+    run.node.ask("create_session", R"({"sessionId":"s"})");
+    run.faults.in_next_commit = place;
+    const auto slot = run.node.send("update_session", title(1));
+    while (!run.faults.stopped) run.node.step();
+    CHECK_FALSE(slot->has_value());
+    run.node.crash();
+    run.node.disk()->cut_power(fates({fate}));
+    run.faults = {};
+    run.node.start();
+    CHECK(run.node.log(kSession).size() == static_cast<std::size_t>(facts));
+  }
+}
+
+TEST_CASE("open work is found when the disk can be read again after a start") {
+  for (std::size_t steps = 0; steps < 5; ++steps) {
+    CAPTURE(steps);
+    Faulty run({{{"a"}, 600'000, {}}});
+    run.node.ask("submit_turn", kSubmit);
+    while (count(run.node.log(kSession), "model.requested") == 0) run.node.step();
+    run.node.crash();
+    run.node.start();
+    for (std::size_t i = 0; i < steps; ++i) run.node.step();
+    run.faults.failing_reads = 2;
+    run.node.settle();
+    CHECK(run.faults.failing_reads == 0);
+    CHECK(count(run.node.log(kSession), "task.blocked") == 1);
+  }
+}
+
+TEST_CASE("what a model said waits until the log can be read again") {
+  for (std::size_t failing = 1; failing < 8; ++failing) {
+    CAPTURE(failing);
+    Faulty run({{{"a", "b"}, 50, {}}});
+    run.node.ask("submit_turn", kSubmit);
+    while (run.node.model_requests() == 0) run.node.step();
+    run.faults.failing_commits = 1;  // the lane loads its session again
+    run.faults.failing_reads = failing;
+    run.node.settle();
+    CHECK(run.faults.failing_reads == 0);
+    CHECK(count(run.node.log(kSession), "turn.completed") == 1);
+  }
+}
+
+}  // namespace agentrt::sim

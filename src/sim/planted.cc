@@ -1,0 +1,161 @@
+#include "sim/planted.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "kernel/loader.h"
+#include "sim/store_over.h"
+
+namespace agentrt::sim {
+namespace {
+
+constexpr Sequence kSkipped = 12;  // of every session: the place of defects that need one
+
+constexpr std::array kDefects = {
+    PlantedDefect{Plant::publish_before_append, "publish_before_append",
+                  "facts are published before they are stored", 5},
+    PlantedDefect{Plant::forget_idempotency_record, "forget_idempotency_record",
+                  "the answer to an idempotency key is not stored with its facts", 10},
+    PlantedDefect{Plant::drop_last_queue_entry_on_restart, "drop_last_queue_entry_on_restart",
+                  "a session that is loaded loses the turn that waits last", 30},
+    PlantedDefect{Plant::fold_differently_on_replay, "fold_differently_on_replay",
+                  "a session that is loaded counts its turns otherwise than it did live", 10},
+    PlantedDefect{Plant::lose_the_sync, "lose_the_sync",
+                  "commits are acknowledged when they are written, not when they are synced", 30},
+    PlantedDefect{Plant::skip_a_sequence, "skip_a_sequence",
+                  "one fact of each session is left out of what is published", 5},
+    PlantedDefect{Plant::answer_a_repeat_with_new_facts, "answer_a_repeat_with_new_facts",
+                  "a turn that has ended is submitted anew when its id is repeated", 10},
+    PlantedDefect{Plant::break_a_check, "break_a_check",
+                  "the runtime meets one of its own checks and stops", 5},
+};
+
+class PublishBeforeAppend final : public StoreOver {
+ public:
+  PublishBeforeAppend(store::Store& inner, Publish publish)
+      : StoreOver(inner), publish_(std::move(publish)) {}
+
+  std::vector<Result<store::Position>> commit(std::span<const store::Append> appends) override {
+    for (const store::Append& append : appends) {
+      auto batch = std::make_shared<std::vector<ports::FeedEvent>>();
+      for (const schema::StoredEvent& event : append.events) batch->push_back({0, event});
+      if (!batch->empty()) publish_(batch);
+    }
+    return inner().commit(appends);
+  }
+
+ private:
+  Publish publish_;
+};
+
+class ForgetIdempotencyRecord final : public StoreOver {
+ public:
+  using StoreOver::StoreOver;
+
+  std::vector<Result<store::Position>> commit(std::span<const store::Append> appends) override {
+    std::vector<Result<store::Position>> results;
+    for (store::Append append : std::vector(appends.begin(), appends.end())) {
+      append.idempotency.clear();
+      if (append.events.empty())
+        results.emplace_back(store::Position{0});
+      else
+        results.push_back(inner().commit(std::span(&append, 1)).front());
+    }
+    return results;
+  }
+};
+
+// A store whose sessions are loaded as a snapshot that `change_` was made to.
+class WrongSnapshot final : public StoreOver {
+ public:
+  WrongSnapshot(store::Store& inner, std::function<void(state::Session&)> change)
+      : StoreOver(inner), change_(std::move(change)) {}
+
+  Result<std::optional<store::Snapshot>> snapshot(const SessionId& session) override {
+    TRY_ASSIGN(kernel::Loaded loaded, kernel::load(inner(), session));
+    change_(loaded.view);
+    return store::Snapshot{loaded.view.sequence, state::kFoldVersion, schema::to_json(loaded.view)};
+  }
+
+ private:
+  std::function<void(state::Session&)> change_;
+};
+
+void drop_last_queued(state::Session& view) {
+  for (auto& [_, thread] : view.threads)
+    if (!thread.queue.empty()) thread.queue.pop_back();
+}
+
+void count_otherwise(state::Session& view) {
+  for (auto& [_, thread] : view.threads)
+    if (thread.last) ++thread.turns;
+}
+
+class AnswerRepeatAnew final : public StoreOver {
+ public:
+  using StoreOver::StoreOver;
+
+  Result<std::optional<store::IndexEntry>> find(const std::string& kind,
+                                                const std::string& id) override {
+    TRY_ASSIGN(auto entry, inner().find(kind, id));
+    if (kind == "turn" && entry && !entry->row.open) return std::nullopt;
+    return entry;
+  }
+};
+
+class BreakCheck final : public StoreOver {
+ public:
+  using StoreOver::StoreOver;
+
+  std::vector<Result<store::Position>> commit(std::span<const store::Append> appends) override {
+    for (const store::Append& append : appends)
+      check(append.expected < kSkipped, "a planted check holds");
+    return inner().commit(appends);
+  }
+};
+
+}  // namespace
+
+std::span<const PlantedDefect> planted_defects() { return kDefects; }
+
+const PlantedDefect* find_defect(std::string_view name) {
+  const auto found = std::ranges::find(kDefects, name, &PlantedDefect::name);
+  return found == kDefects.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
+                                             store::MemoryDisk& disk, Publish publish) {
+  switch (plant) {
+    case Plant::publish_before_append:
+      return std::make_unique<PublishBeforeAppend>(inner, std::move(publish));
+    case Plant::forget_idempotency_record:
+      return std::make_unique<ForgetIdempotencyRecord>(inner);
+    case Plant::drop_last_queue_entry_on_restart:
+      return std::make_unique<WrongSnapshot>(inner, drop_last_queued);
+    case Plant::fold_differently_on_replay:
+      return std::make_unique<WrongSnapshot>(inner, count_otherwise);
+    case Plant::answer_a_repeat_with_new_facts:
+      return std::make_unique<AnswerRepeatAnew>(inner);
+    case Plant::break_a_check:
+      return std::make_unique<BreakCheck>(inner);
+    case Plant::lose_the_sync:
+      disk.withhold_sync();
+      break;
+    default:
+      break;
+  }
+  return std::make_unique<StoreOver>(inner);
+}
+
+ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch) {
+  if (plant == Plant::publish_before_append)
+    return std::make_shared<std::vector<ports::FeedEvent>>();
+  if (plant != Plant::skip_a_sequence) return batch;
+  auto rest = std::make_shared<std::vector<ports::FeedEvent>>();
+  for (const ports::FeedEvent& event : *batch)
+    if (event.event.sequence != kSkipped) rest->push_back(event);
+  return rest;
+}
+
+}  // namespace agentrt::sim

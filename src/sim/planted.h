@@ -1,0 +1,50 @@
+// sim/planted.h: defects that are put in on purpose, to show that the simulation finds them.
+//
+// Each stands at a seam that the runtime has anyway (its store, its feed, its disk), so the binary
+// holds none of this: only the simulation program links this folder. Each says within how many
+// seeds it is found.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "ports/control_plane.h"
+#include "store/memory/memory_store.h"
+
+namespace agentrt::sim {
+
+enum class Plant {
+  none,
+  publish_before_append,
+  forget_idempotency_record,
+  drop_last_queue_entry_on_restart,
+  fold_differently_on_replay,
+  lose_the_sync,
+  skip_a_sequence,
+  answer_a_repeat_with_new_facts,
+  break_a_check,
+};
+
+struct PlantedDefect {
+  Plant plant;
+  std::string_view name;
+  std::string_view what;    // the defect, in a sentence
+  std::uint64_t seeds_max;  // from seed 1 on, it is found within so many
+};
+
+// All of them.
+std::span<const PlantedDefect> planted_defects();
+const PlantedDefect* find_defect(std::string_view name);
+
+using Publish = std::function<void(const ports::FeedBatch&)>;
+
+// `inner` with the defect in it. REQUIRES: `disk` is what `inner` writes to.
+std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
+                                             store::MemoryDisk& disk, Publish publish);
+// What the feed gives of `batch`, with the defect in it; may be empty.
+ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch);
+
+}  // namespace agentrt::sim

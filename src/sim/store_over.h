@@ -1,0 +1,58 @@
+// sim/store_over.h: a store that passes everything on to another; what stands in the way of some
+// calls derives from it.
+#pragma once
+
+#include "store/store.h"
+
+namespace agentrt::sim {
+
+class StoreOver : public store::Store {
+ public:
+  explicit StoreOver(store::Store& inner) : inner_(inner) {}
+
+  std::vector<Result<store::Position>> commit(std::span<const store::Append> appends) override {
+    return inner_.commit(appends);
+  }
+  Result<std::vector<store::Event>> events(const SessionId& session, Sequence after,
+                                           std::size_t events_max, std::size_t bytes_max) override {
+    return inner_.events(session, after, events_max, bytes_max);
+  }
+  Result<std::vector<store::Event>> all_events(store::Position after, std::size_t events_max,
+                                               std::size_t bytes_max) override {
+    return inner_.all_events(after, events_max, bytes_max);
+  }
+  Result<Sequence> head(const SessionId& session) override { return inner_.head(session); }
+  Result<store::Position> last_position() override { return inner_.last_position(); }
+  Result<std::optional<store::Snapshot>> snapshot(const SessionId& session) override {
+    return inner_.snapshot(session);
+  }
+  Result<std::optional<store::IndexEntry>> find(const std::string& kind,
+                                                const std::string& id) override {
+    return inner_.find(kind, id);
+  }
+  Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override {
+    return inner_.list(query);
+  }
+  Result<std::vector<SessionId>> open_sessions() override { return inner_.open_sessions(); }
+  Result<std::optional<store::IdempotencyRecord>> idempotency(const std::string& principal,
+                                                              const std::string& key) override {
+    return inner_.idempotency(principal, key);
+  }
+  Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override {
+    return inner_.forget_idempotency(before, max);
+  }
+  Result<void> rebuild(const SessionId& session, const store::Indexer& indexer) override {
+    return inner_.rebuild(session, indexer);
+  }
+  const RuntimeId& runtime() const override { return inner_.runtime(); }
+  const GenerationId& generation() const override { return inner_.generation(); }
+  const std::string& hash_key() const override { return inner_.hash_key(); }
+
+ protected:
+  store::Store& inner() { return inner_; }
+
+ private:
+  store::Store& inner_;
+};
+
+}  // namespace agentrt::sim

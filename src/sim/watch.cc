@@ -1,0 +1,159 @@
+#include "sim/watch.h"
+
+#include <fmt/format.h>
+
+namespace agentrt::sim {
+namespace {
+
+constexpr std::size_t kPageEvents = 256;
+constexpr std::size_t kPageBytes = 1 << 20;
+
+}  // namespace
+
+void Watch::shown(const state::Session& view) {
+  const state::Session& replica = replayed(view.id);
+  if (replica.sequence < view.sequence)
+    return fail(invariant::kVisible,
+                fmt::format("the engine is shown {} as of {}, but {} is stored", view.id.text(),
+                            view.sequence, replica.sequence));
+  if (replica != view)
+    return fail(invariant::kReplay, fmt::format("the engine is shown {} as of {} otherwise than "
+                                                "its log is replayed",
+                                                view.id.text(), view.sequence));
+  if (auto over = check_bounds(view, settings_)) broken_(*std::move(over));
+}
+
+void Watch::published(const std::vector<ports::FeedEvent>& batch) {
+  for (const ports::FeedEvent& event : batch) {
+    const SessionId& session = event.event.session;
+    const Sequence sequence = event.event.sequence;
+    const auto found = stored(session, sequence);
+    if (!found)
+      return fail(invariant::kVisible, fmt::format("fact {} of {} is published and not stored",
+                                                   sequence, session.text()));
+    if (*found != event.event)
+      return fail(invariant::kVisible,
+                  fmt::format("fact {} of {} is published otherwise than it is stored", sequence,
+                              session.text()));
+    Sequence& last = published_[session];
+    if (last != 0 && sequence != last + 1)
+      return fail(invariant::kSequences, fmt::format("fact {} of {} is published after {}",
+                                                     sequence, session.text(), last));
+    last = sequence;
+  }
+}
+
+void Watch::model_started(const ModelRequestId& request, const BootId& boot) {
+  if (!started_.insert(request).second)
+    return fail(invariant::kEffects, fmt::format("request {} is started twice", request.text()));
+  for (const SessionId& session : sessions()) replayed(session);
+  // A turn may have been interrupted a moment ago; that it was asked for must be stored.
+  const auto found = requested_.find(request);
+  if (found == requested_.end())
+    fail(invariant::kEffects,
+         fmt::format("request {} is started, but it is not stored", request.text()));
+  else if (found->second != boot)
+    fail(invariant::kEffects, fmt::format("request {} is of another boot", request.text()));
+}
+
+void Watch::restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged) {
+  published_.clear();
+  replicas_.clear();
+  for (const auto& [session, told] : acknowledged)
+    if (auto broken = check_acknowledged(log(session), told)) return broken_(*std::move(broken));
+  for (const SessionId& session : sessions()) {
+    if (auto broken = check_snapshot(store_, replayed(session))) return broken_(*std::move(broken));
+  }
+}
+
+std::optional<schema::StoredEvent> Watch::stored(const SessionId& session, Sequence sequence) {
+  if (sequence == 0) return std::nullopt;
+  auto page = store_.events(session, sequence - 1, 1, 1);
+  if (!page || page->empty()) return std::nullopt;
+  return std::move(page->front().event);
+}
+
+std::string Watch::stored_text(const SessionId& session, Sequence sequence) {
+  std::string out;
+  if (const auto event = stored(session, sequence)) schema::write_event(out, *event);
+  return out;
+}
+
+Sequence Watch::head(const SessionId& session) { return store_.head(session).value_or(0); }
+
+std::vector<SessionId> Watch::sessions() {
+  std::vector<SessionId> out;
+  const auto rows = store_.list({.kind = "session", .session = {}, .limit = 1'000});
+  if (rows)
+    for (const store::IndexEntry& row : *rows) out.push_back(row.session);
+  return out;
+}
+
+std::uint64_t Watch::facts_stored() { return store_.last_position().value_or(0); }
+
+const state::Session& Watch::replayed(const SessionId& session) {
+  state::Session& replica = replicas_[session];
+  replica.id = session;
+  for (;;) {
+    const auto page = store_.events(session, replica.sequence, kPageEvents, kPageBytes);
+    if (!page || page->empty()) return replica;
+    for (const store::Event& event : *page) {
+      const auto fact = schema::decode(event.event);
+      if (!fact) {
+        fail(invariant::kReplay,
+             fmt::format("fact {} of {} cannot be read: {}", event.event.sequence, session.text(),
+                         fact.error().message));
+        return replica;
+      }
+      state::fold(replica, *fact);
+      if (const auto* requested = std::get_if<schema::ModelRequested>(&fact->payload))
+        requested_[fact->ids.model_request_id] = requested->boot_id;
+    }
+  }
+}
+
+std::vector<std::pair<SessionId, ThreadId>> Watch::open_threads() {
+  std::vector<std::pair<SessionId, ThreadId>> out;
+  for (const SessionId& session : sessions())
+    for (const auto& [id, thread] : replayed(session).threads)
+      if (thread.active) out.emplace_back(session, id);
+  return out;
+}
+
+Checked Watch::check_at_rest(const SessionId& session) {
+  return check_waits(facts(session), replayed(session));
+}
+
+Checked Watch::check_finally(const SessionId& session,
+                             const std::map<SessionId, std::vector<Acknowledged>>& acknowledged,
+                             Facts& everything) {
+  const Log stored = log(session);
+  if (auto broken = check_sequences(stored)) return broken;
+  if (const auto told = acknowledged.find(session); told != acknowledged.end())
+    if (auto broken = check_acknowledged(stored, told->second)) return broken;
+  const Facts all = facts(session);
+  if (auto broken = check_lives(all)) return broken;
+  if (auto broken = check_snapshot(store_, replayed(session))) return broken;
+  if (auto broken = check_index(store_, session)) return broken;
+  if (auto broken = check_judged(stored)) return broken;
+  everything.insert(everything.end(), all.begin(), all.end());
+  return std::nullopt;
+}
+
+Log Watch::log(const SessionId& session) {
+  Log out;
+  for (;;) {
+    auto page = store_.events(session, out.size(), kPageEvents, kPageBytes);
+    if (!page || page->empty()) return out;
+    for (store::Event& event : *page) out.push_back(std::move(event.event));
+  }
+}
+
+Facts Watch::facts(const SessionId& session) {
+  Facts out;
+  for (const schema::StoredEvent& event : log(session))
+    if (auto fact = schema::decode(event)) out.push_back(*std::move(fact));
+  return out;
+}
+
+}  // namespace agentrt::sim

@@ -1,0 +1,384 @@
+#include "sim/world.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/faulty_store.h"
+#include "sim/fickle_models.h"
+#include "sim/followers.h"
+#include "sim/ledger.h"
+#include "sim/node.h"
+#include "sim/watch.h"
+
+namespace agentrt::sim {
+namespace {
+
+constexpr std::int64_t kActionMs = 5'000;  // at most so long the steps before an action take
+constexpr std::int64_t kRestMs = 20 * 60 * 1'000;  // within which everything must come to rest
+constexpr std::size_t kStepsMax = 400'000;         // of one run
+constexpr int kResumeRounds = 40;
+constexpr std::size_t kMoodsMax = 16;
+
+control::Settings settings_of(const Plan& plan) {
+  control::Settings settings;
+  settings.queue_turns_max = 4;
+  settings.threads_max = 3;
+  settings.after_restart =
+      plan.resume_by_itself ? control::AfterRestart::resume : control::AfterRestart::ask;
+  return settings;
+}
+
+// Narrow, so that a run reaches them, and other ones with each seed.
+kernel::Limits limits_of(const Plan& plan) {
+  Random random{plan.seed ^ 0x11317};
+  kernel::Limits limits;
+  limits.commands_in_flight_max = 8 + random.below(24);
+  limits.lane_queue_max = 2 + random.below(8);
+  limits.decisions_per_batch_max = 1 + random.below(8);
+  limits.appends_per_commit_max = 1 + random.below(4);
+  limits.idle_sessions_max = random.below(3);
+  limits.snapshot_every_facts = 5 + random.below(60);
+  limits.recoveries_at_once_max = 1 + random.below(3);
+  limits.history_turns_max = random.below(4);
+  return limits;
+}
+
+SessionId session_of(const Action& action) { return SessionId{fmt::format("s{}", action.session)}; }
+
+class World {
+ public:
+  World(const Plan& plan, Plant plant, const Trace& trace)
+      : plan_(plan),
+        plant_(plant),
+        trace_(trace),
+        settings_(settings_of(plan)),
+        limits_(limits_of(plan)),
+        node_(node_options()),
+        watch_(node_.disk(), settings_, [this](Violation v) { broken(std::move(v)); }),
+        ledger_(limits_.idempotency_keep_ms),
+        followers_(
+            node_, [this](const SessionId& s, Sequence n) { return watch_.stored_text(s, n); },
+            [this](Violation v) { broken(std::move(v)); }) {
+    provider_.on_start = [this](const ports::ModelRequest& request) {
+      watch_.model_started(request.id, node_.boot_id());
+    };
+    began_ms_ = node_.time().monotonic_ms();
+  }
+
+  RunResult run() {
+    for (const Action& action : plan_.actions) {
+      steps(action.steps);
+      if (broken_) break;
+      say(in_words(action));
+      act(action);
+      if (broken_) break;
+    }
+    if (!broken_) heal();
+    if (!broken_) say_at_rest("the faults stop");
+    if (!broken_) crash(0, 0);
+    if (!broken_) ask_everything_again();
+    if (!broken_) finish_turns();
+    if (!broken_) finish_followers();
+    if (!broken_) final_checks();
+    counts_.simulated_ms = node_.time().monotonic_ms() - began_ms_;
+    counts_.facts = watch_.facts_stored();
+    followers_.disconnect();
+    return {broken_, counts_};
+  }
+
+ private:
+  Node::Options node_options() {
+    Node::Seams seams;
+    seams.store = [this](store::MemoryStore& memory) { return store_seam(memory); };
+    seams.models = [this](ports::Loop& loop) {
+      auto models = std::make_unique<FickleModels>(loop, provider_);
+      models_ = models.get();
+      return models;
+    };
+    seams.published = [this](const ports::FeedBatch& batch) {
+      publish(plant_in_feed(plant_, batch));
+    };
+    seams.shown = [this](const state::Session& view) { watch_.shown(view); };
+    return {.seed = plan_.seed,
+            .answers = {},
+            .settings = settings_,
+            .limits = limits_,
+            .seams = std::move(seams)};
+  }
+
+  // Kernel, planted defect, faults, memory.
+  std::unique_ptr<store::Store> store_seam(store::MemoryStore& memory) {
+    faulty_ = std::make_unique<FaultyStore>(memory, *memory.disk(), disk_faults_);
+    return plant_in_store(plant_, *faulty_, *memory.disk(),
+                          [this](const ports::FeedBatch& batch) { publish(batch); });
+  }
+
+  void publish(const ports::FeedBatch& batch) {
+    if (batch->empty()) return;
+    watch_.published(*batch);
+    followers_.published(batch);
+  }
+
+  void broken(Violation violation) {
+    if (broken_) return;
+    say("!! " + violation.invariant + ": " + violation.what);
+    broken_ = std::move(violation);
+  }
+  void check(Checked checked) {
+    if (checked) broken(*std::move(checked));
+  }
+  void say(const std::string& line) {
+    if (trace_) trace_(line);
+  }
+
+  // --- time ---
+
+  // One step, unless the next would be later; a crash within it is taken at once.
+  bool step_until(std::int64_t until_ms) {
+    if (++counts_.steps > kStepsMax) {
+      broken({std::string(invariant::kRest), "too many steps: something goes round in circles"});
+      return false;
+    }
+    if (!node_.step_until(until_ms)) return false;
+    if (disk_faults_.stopped) crash(down_ms_, crash_draw_);
+    return !broken_;
+  }
+  void steps(std::uint32_t count) {
+    const std::int64_t until = node_.time().monotonic_ms() + kActionMs;
+    for (std::uint32_t i = 0; i < count && step_until(until); ++i) {
+    }
+  }
+  void pass(std::int64_t ms) {
+    const std::int64_t until = node_.time().monotonic_ms() + ms;
+    while (step_until(until)) {
+    }
+  }
+
+  // --- actions ---
+
+  void act(const Action& action) {
+    if (is_command(action.kind)) return send(action);
+    if (is_read(action.kind)) return read(action);
+    if (is_fault(action.kind)) return fault(action);
+    switch (action.kind) {
+      case Kind::vanish:
+        return ledger_.vanish(action.client);
+      case Kind::follow:
+        return followers_.follow(action.client, session_of(action));
+      case Kind::stop_read:
+        return followers_.stop_reading(action.client, session_of(action));
+      case Kind::go_read:
+        return followers_.go_reading(action.client, session_of(action));
+      default:
+        return pass(action.amount);
+    }
+  }
+
+  void send(const Action& action) {
+    ++counts_.commands;
+    const auto attempt = ledger_.send(action, node_.time().now());
+    const Request request = request_of(action);
+    node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),
+               [this, attempt, action](ports::Reply reply) {
+                 if (trace_) say_reply(action, reply);
+                 check(ledger_.replied(
+                     *attempt, reply, node_.time().now(),
+                     [this](const SessionId& s, Sequence n) { return watch_.stored(s, n); }));
+               });
+  }
+  void read(const Action& action) {
+    const auto attempt = ledger_.send(action, node_.time().now());
+    const Request request = request_of(action);
+    node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),
+               [this, attempt, action](const ports::Reply& reply) {
+                 check(ledger_.read_replied(*attempt, session_of(action), reply));
+               });
+  }
+  void say_reply(const Action& action, const ports::Reply& reply) {
+    Action first = action;
+    first.again = false;
+    say(fmt::format("  reply to \"{}\": {}", in_words(first),
+                    reply ? *reply : "refused: " + reply.error().message));
+  }
+
+  void fault(const Action& action) {
+    const auto count = static_cast<std::size_t>(action.amount);
+    switch (action.kind) {
+      case Kind::crash:
+        return crash(action.amount, action.draw);
+      case Kind::crash_in_commit:
+      case Kind::sync_fails:
+        return arm(action);
+      case Kind::disk_full:
+        disk_faults_.full_commits = count;
+        return;
+      case Kind::disk_fails:
+        disk_faults_.failing_commits = count;
+        return;
+      case Kind::reads_fail:
+        disk_faults_.failing_reads = count;
+        return;
+      case Kind::readers_full:
+        return node_.boot().readers->refuse(count);
+      case Kind::disk_slow:
+        return node_.time().hold(*node_.boot().writer, action.amount);
+      case Kind::reads_slow:
+        return node_.time().hold(*node_.boot().readers, action.amount);
+      case Kind::clock_jump:
+        return node_.time().jump(action.amount);
+      case Kind::model_absent:
+        provider_.absent = 1 + action.draw % 3;
+        return;
+      default:
+        if (provider_.next.size() < kMoodsMax)
+          provider_.next.push_back({action.kind, action.amount, action.draw});
+    }
+  }
+
+  void arm(const Action& action) {
+    using Outage = DiskFaults::Outage;
+    constexpr std::array kPlaces = {Outage::before_write, Outage::before_sync, Outage::before_sync,
+                                    Outage::after_sync};
+    disk_faults_.in_next_commit = action.kind == Kind::sync_fails
+                                      ? Outage::before_sync
+                                      : kPlaces[action.draw / 64 % kPlaces.size()];
+    down_ms_ = action.amount;
+    crash_draw_ = action.draw;
+  }
+
+  void crash(std::int64_t down_ms, std::uint64_t draw) {
+    ++counts_.crashes;
+    node_.crash();
+    followers_.disconnect();
+    ledger_.forget_attempts();
+    models_ = nullptr;
+    disk_faults_.stopped = false;
+    const auto outage = node_.disk()->cut_power(fates(draw));
+    say(fmt::format("crash: {} of {} unsynced writes lost, {} torn pieces found",
+                    outage.written - outage.kept, outage.written, outage.torn_pieces));
+    node_.time().pass(down_ms);
+    watch_.restarted(ledger_.acknowledged());
+    if (!broken_) node_.start();
+  }
+
+  // All written, mostly written in order, or anything.
+  static std::function<store::MemoryDisk::Fate()> fates(std::uint64_t draw) {
+    using Fate = store::MemoryDisk::Fate;
+    const std::uint64_t style = draw % 4;
+    auto random = std::make_shared<Random>(draw);
+    return [style, random] {
+      if (style == 0) return Fate::kept;
+      if (style == 1) return random->one_in(10) ? Fate::torn : Fate::kept;
+      return std::array{Fate::kept, Fate::lost, Fate::torn}[random->below(3)];
+    };
+  }
+
+  // --- after the plan ---
+
+  void heal() {
+    disk_faults_ = {};
+    provider_.next.clear();
+    provider_.absent = 0;
+    node_.time().release(*node_.boot().writer);
+    node_.time().release(*node_.boot().readers);
+    node_.boot().readers->refuse(0);
+    if (models_) models_->hurry();
+  }
+
+  // Nothing is under way any more, and everything says so.
+  void say_at_rest(const std::string& when) {
+    say(when);
+    pass(kRestMs);
+    if (broken_) return;
+    check(ledger_.check_answered());
+    for (const SessionId& session : watch_.sessions()) {
+      if (broken_) return;
+      check(watch_.check_at_rest(session));
+    }
+    const std::uint64_t held = node_.metrics().sessions_in_memory;
+    if (!broken_ && held > limits_.idle_sessions_max)
+      broken({std::string(invariant::kBounds), fmt::format("{} sessions are held at rest, limit {}",
+                                                           held, limits_.idle_sessions_max)});
+    if (!broken_ && node_.engine().running() != 0)
+      broken({std::string(invariant::kTurns), "an effect runs that no turn waits for"});
+  }
+
+  void ask_everything_again() {
+    say("every command is sent once more");
+    const auto orders = ledger_.orders();
+    for (const auto& [_, order] : orders) {
+      if (!order.repeatable() || broken_) continue;
+      Action action = order.action;
+      action.again = true;
+      say(in_words(action));
+      send(action);
+      steps(200);
+    }
+    if (!broken_) say_at_rest("everything has been asked again");
+  }
+
+  void finish_turns() {
+    for (int round = 0; round < kResumeRounds && !broken_; ++round) {
+      bool open = false;
+      for (const auto& [session, thread] : watch_.open_threads()) {
+        open = true;
+        node_.call(
+            "resume_thread",
+            fmt::format(R"({{"sessionId":"{}","threadId":"{}"}})", session.text(), thread.text()),
+            "p0", [](const ports::Reply&) {});
+      }
+      if (!open) break;
+      say_at_rest("whatever waits is resumed");
+    }
+    for (const SessionId& session : watch_.sessions())
+      if (!broken_) check(check_all_ended(watch_.replayed(session)));
+  }
+
+  void finish_followers() {
+    constexpr int kRounds = 60;
+    const auto head_of = [this](const SessionId& session) { return watch_.head(session); };
+    for (int round = 0; round < kRounds && !broken_ && !followers_.caught_up(head_of); ++round) {
+      followers_.read_all();
+      pass(1'000);
+    }
+    if (!broken_ && !followers_.caught_up(head_of))
+      broken({std::string(invariant::kStreams), "a follower never gets to the end"});
+  }
+
+  void final_checks() {
+    Facts everything;
+    for (const SessionId& session : watch_.sessions()) {
+      if (broken_) return;
+      check(watch_.check_finally(session, ledger_.acknowledged(), everything));
+    }
+    if (!broken_) check(check_marks(everything, ledger_.marks()));
+  }
+
+  const Plan& plan_;
+  const Plant plant_;
+  const Trace& trace_;
+  const control::Settings settings_;
+  const kernel::Limits limits_;
+  Provider provider_;
+  DiskFaults disk_faults_;
+  std::int64_t down_ms_ = 0;
+  std::uint64_t crash_draw_ = 0;
+  FickleModels* models_ = nullptr;  // of the present boot
+  std::unique_ptr<FaultyStore> faulty_;
+  Checked broken_;
+  Counts counts_;
+  std::int64_t began_ms_ = 0;
+  Node node_;
+  Watch watch_;
+  Ledger ledger_;
+  Followers followers_;
+};
+
+}  // namespace
+
+RunResult run_plan(const Plan& plan, Plant plant, const Trace& trace) {
+  return World{plan, plant, trace}.run();
+}
+
+}  // namespace agentrt::sim
