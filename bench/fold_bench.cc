@@ -1,5 +1,6 @@
-// bench/fold_bench.cc: how fast facts become views: decoded facts folded, and stored bytes decoded
-// and folded. The facts are those of plain turns with twenty fragments of text each.
+// bench/fold_bench.cc: how fast facts become views and bytes: decoded facts folded, stored bytes
+// decoded, both together, and payloads encoded. The facts are those of plain turns with twenty
+// fragments of text each.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -74,6 +75,14 @@ void fold_decoded_facts(benchmark::State& bench) {
   bench.SetItemsProcessed(bench.iterations() * static_cast<std::int64_t>(facts.size()));
 }
 BENCHMARK(fold_decoded_facts);
+
+void decode_stored_bytes(benchmark::State& bench) {
+  const auto events = stored_events();
+  for (auto _ : bench)
+    for (const StoredEvent& event : events) benchmark::DoNotOptimize(decode(event));
+  bench.SetItemsProcessed(bench.iterations() * static_cast<std::int64_t>(events.size()));
+}
+BENCHMARK(decode_stored_bytes);
 
 void stored_bytes_to_view(benchmark::State& bench) {
   const auto events = stored_events();

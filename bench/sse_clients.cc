@@ -3,7 +3,10 @@
 // Says "ready" when every stream is open; ends when each has got --events events and prints one
 // JSON object. The clock runs from the first event that arrives to the last.
 //
-// sse_clients --port P --token T --session S --after N --connections C --events E
+// --record FILE keeps what the first subscriber got and when, for bare_fanout to play again: a line
+// "MICROSECONDS COUNT" since the first event, then COUNT bytes and a line end.
+//
+// sse_clients --port P --token T --session S --after N --connections C --events E [--record FILE]
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -11,6 +14,7 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
 
 #include "wire.h"
 
@@ -78,6 +82,10 @@ int main(int argc, char** argv) {
   std::uint64_t delivered = 0;
   Clock::time_point first;
   std::array<epoll_event, 256> ready{};
+  const std::string record_path = options.text_or("record", "");
+  const bool recording = !record_path.empty();
+  std::ofstream record;
+  if (recording) record.open(record_path, std::ios::binary);
   while (delivered < wanted) {
     const int count = epoll_wait(poll, ready.data(), ready.size(), kTimeoutMs);
     if (count <= 0) die(fmt::format("only {} of {} deliveries came", delivered, wanted));
@@ -87,6 +95,9 @@ int main(int argc, char** argv) {
       if (got <= 0) die("the daemon closed a stream");
       if (delivered == 0) first = Clock::now();
       received_bytes += static_cast<std::uint64_t>(got);
+      if (recording && &subscriber == subscribers.data())
+        record << fmt::format("{:.0f} {}\n", micros_since(first), got)
+               << std::string_view(bytes.data(), static_cast<std::size_t>(got)) << '\n';
       const auto count_new = count_marks(subscriber, {bytes.data(), static_cast<std::size_t>(got)});
       subscriber.events += count_new;
       delivered += count_new;

@@ -33,6 +33,11 @@ std::string Options::text(const std::string& name) const {
   return found->second;
 }
 
+std::string Options::text_or(const std::string& name, const std::string& otherwise) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? otherwise : found->second;
+}
+
 std::uint64_t Options::number(const std::string& name, std::uint64_t otherwise) const {
   const auto found = values_.find(name);
   return found == values_.end() ? otherwise : std::strtoull(found->second.c_str(), nullptr, 10);

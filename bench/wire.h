@@ -19,6 +19,7 @@ class Options {
  public:
   Options(int argc, char** argv);
   std::string text(const std::string& name) const;  // required
+  std::string text_or(const std::string& name, const std::string& otherwise) const;
   std::uint64_t number(const std::string& name, std::uint64_t otherwise) const;
 
  private:

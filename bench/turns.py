@@ -1,0 +1,63 @@
+"""Whole turns with a model that answers at once: what is left is our own overhead.
+
+A turn waits for three syncs in a row, so three raw syncs are the least it can take.
+"""
+
+import setting
+
+SYNCS_A_TURN = 3
+THREADS = (1, 8, 32)
+
+
+def latency_round(here, daemon, prefix):
+    result = here.load("turn_load", daemon, "--turns", 150, "--warmup", 20, "--prefix", prefix)
+    return {**result, "sync_ms": 1e3 / here.raw_sync()}
+
+
+def measure(here, table):
+    home = here.home("turns")
+    daemon = here.harness.Daemon(home)
+    numbers = iter(range(1_000))
+
+    def one_round():
+        prefix = f"turn{next(numbers)}"
+        setting.make_sessions(daemon, prefix, 170)
+        daemon.disconnect()
+        return latency_round(here, daemon, prefix)
+
+    seen = here.rounds(5, one_round)
+    table.add("turn_p50", "plain turn, submit to turn.completed, p50",
+              [r["turn_p50_us"] / 1e3 for r in seen], "ms", better="less", goal=3.0,
+              limits=[SYNCS_A_TURN * r["sync_ms"] for r in seen], which="three raw fdatasync")
+    for id_, name, key in (("turn_p99", "plain turn, submit to turn.completed, p99", "turn_p99_us"),
+                           ("status_p50", "  submit to first status, p50", "status_p50_us"),
+                           ("reply_p50", "  submit to its durable reply, p50", "reply_p50_us")):
+        table.add(id_, name, [r[key] / 1e3 for r in seen], "ms", better="less")
+    for threads in THREADS:
+        rate_row(here, table, daemon, threads, numbers)
+    # Earlier turns are read for each new one; here there are hundreds of them.
+    long = here.rounds(3, lambda: rate_round(here, daemon, 1, numbers, "--thread-turns", 1_000_000,
+                                             "--warmup-ms", 3000))
+    table.add("turns_long", "turns, 1 thread that has hundreds", long, "/s")
+    daemon.stop()
+    home.remove()
+
+
+def rate_round(here, daemon, threads, numbers, *more):
+    prefix = f"rate{next(numbers)}"
+    daemon.disconnect()
+    setting.make_sessions(daemon, prefix, threads)
+    return here.load("turn_rate", daemon, "--threads", threads, "--seconds", 2, "--prefix", prefix,
+                     *more)["per_second"]
+
+
+def rate_row(here, table, daemon, threads, numbers):
+    def one_round():
+        return (rate_round(here, daemon, threads, numbers), here.raw_sync() / SYNCS_A_TURN)
+
+    seen = here.rounds(5, one_round)
+    alone = threads == 1
+    table.add(f"turns_{threads}", f"turns, {threads} thread" + ("" if alone else "s"),
+              [ours for ours, _ in seen], "/s",
+              limits=[limit for _, limit in seen] if alone else None,
+              which="three raw fdatasync a turn" if alone else "", strict=alone)
