@@ -43,7 +43,14 @@ class HttpServer::Network {
         tokens_(tokens),
         inbox_(std::make_shared<Inbox>(
             [this] { boost::asio::post(io_, [this] { inbox_->drain(); }); })),
-        hub_(feed, metrics, inbox_, options_.limits.stream),
+        pace_timer_(io_.get_executor()),
+        hub_(feed, metrics, inbox_, options_.limits.stream,
+             [this](std::chrono::microseconds pause, Inbox::Task task) {
+               pace_timer_.expires_after(pause);
+               pace_timer_.async_wait([task = std::move(task)](auto error) mutable {
+                 if (!error) task();
+               });
+             }),
         services_{sink, feed, metrics, tokens, documents_, hub_, inbox_},
         context_{services_, options_.limits, options_.host_names,
                  [this](Connection& connection) { forget(connection); }},
@@ -75,6 +82,7 @@ class HttpServer::Network {
   Tokens& tokens_;
   boost::asio::io_context io_{1};
   const std::shared_ptr<Inbox> inbox_;
+  Timer pace_timer_;  // of the hub, which waits for one thing at a time
   SseHub hub_;
   Services services_;
   const ConnectionContext context_;

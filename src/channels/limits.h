@@ -31,6 +31,10 @@ struct StreamLimits {
   std::size_t intake_events_max = 65'536;
   // Subscribers written to before other connections get their turn.
   std::size_t flush_slice = 64;
+  // From this many subscribers on, a round of writes is followed by a pause, so that what is
+  // committed meanwhile rides in one write instead of many.
+  std::size_t paced_from = 32;
+  std::chrono::microseconds pace{2'000};
   // The operating system's send buffer of a stream.
   int send_buffer_bytes = 256 << 10;
   Duration keepalive{15'000};

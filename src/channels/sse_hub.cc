@@ -5,8 +5,12 @@
 namespace agentrt::channels {
 
 SseHub::SseHub(ports::FactFeed& feed, ports::Metrics& metrics, std::shared_ptr<Inbox> inbox,
-               const StreamLimits& limits)
-    : feed_(feed), metrics_(metrics), inbox_(std::move(inbox)), limits_(limits) {
+               const StreamLimits& limits, Later later)
+    : feed_(feed),
+      metrics_(metrics),
+      inbox_(std::move(inbox)),
+      limits_(limits),
+      later_(std::move(later)) {
   everything_.kind.generation = feed_.generation();
 }
 
@@ -140,7 +144,12 @@ void SseHub::schedule_flush(const std::shared_ptr<Subscriber>& subscriber) {
   if (!subscriber->mark_for_flush()) return;
   to_flush_.push_back(subscriber);
   if (std::exchange(flush_scheduled_, true)) return;
-  inbox_->post([this] { flush_slice(); });
+  const auto pause = std::chrono::duration_cast<std::chrono::microseconds>(
+      next_round_ - std::chrono::steady_clock::now());
+  if (pause.count() > 0)
+    later_(pause, [this] { flush_slice(); });
+  else
+    inbox_->post([this] { flush_slice(); });
 }
 
 void SseHub::flush_slice() {
@@ -148,9 +157,12 @@ void SseHub::flush_slice() {
     const std::shared_ptr<Subscriber> subscriber = std::move(to_flush_.front());
     to_flush_.pop_front();
     subscriber->flush();
+    ++round_size_;
   }
   flush_scheduled_ = !to_flush_.empty();
-  if (flush_scheduled_) inbox_->post([this] { flush_slice(); });
+  if (flush_scheduled_) return inbox_->post([this] { flush_slice(); });
+  if (std::exchange(round_size_, 0) >= limits_.paced_from)
+    next_round_ = std::chrono::steady_clock::now() + limits_.pace;
 }
 
 void SseHub::want_page(const std::shared_ptr<Subscriber>& subscriber) {

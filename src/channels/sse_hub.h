@@ -2,7 +2,8 @@
 //
 // The core hands over each commit without waiting; however many commits wait, the network thread is
 // woken once, renders each fact once a stream, and offers the same bytes to every subscriber. They
-// are then written in slices, so that thousands of streams delay no request.
+// are then written in slices, so that thousands of streams delay no request, and with many of them
+// in rounds a moment apart, so that a write carries what several commits brought.
 //
 // The intake is bounded: what does not fit is dropped there and read from disk by whoever needs it.
 //
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -25,10 +27,12 @@ namespace agentrt::channels {
 class SseHub final : public SubscriberHost {
  public:
   using Ready = std::move_only_function<void(Result<std::shared_ptr<Subscriber>>)>;
+  // Runs the task on the network thread after a while, unless the server ends before.
+  using Later = std::function<void(std::chrono::microseconds, Inbox::Task)>;
 
   // REQUIRES: `inbox` is closed before the hub ends.
   SseHub(ports::FactFeed& feed, ports::Metrics& metrics, std::shared_ptr<Inbox> inbox,
-         const StreamLimits& limits);
+         const StreamLimits& limits, Later later);
 
   // Listens to the feed, from any thread, until stop().
   void start();
@@ -84,6 +88,9 @@ class SseHub final : public SubscriberHost {
   std::vector<Topic*> touched_;
   std::deque<std::shared_ptr<Subscriber>> to_flush_;
   bool flush_scheduled_ = false;
+  std::size_t round_size_ = 0;  // subscribers written to since the last pause
+  std::chrono::steady_clock::time_point next_round_{};
+  const Later later_;
 
   struct WaitingRead {
     std::weak_ptr<Subscriber> subscriber;

@@ -134,6 +134,24 @@ TEST_CASE("the stream over all sessions is resumed by its own ids") {
   CHECK(follower.frame().contains("evt_a_2"));
 }
 
+TEST_CASE("with many subscribers writes come in rounds, and each still gets every fact in order") {
+  HttpLimits limits;
+  limits.stream.paced_from = 2;
+  limits.stream.pace = std::chrono::milliseconds(20);
+  TestServer s(limits);
+  s.feed.append("s", 1);
+  Follower one(s, "/v1/sessions/s/events"), other(s, "/v1/sessions/s/events");
+  for (Follower* follower : {&one, &other}) {
+    follower->head();
+    CHECK(follower->id() == "id: 1");
+  }
+  constexpr std::size_t kRounds = 5;
+  for (std::size_t round = 0; round < kRounds; ++round) s.feed.append("s", 10);
+  for (Follower* follower : {&one, &other})
+    for (std::size_t next = 2; next <= 1 + 10 * kRounds; ++next)
+      CHECK(follower->id() == fmt::format("id: {}", next));
+}
+
 TEST_CASE("subscribers that come and go while facts pour in miss and repeat nothing") {
   HttpLimits limits;
   limits.stream.page_events_max = 7;

@@ -27,6 +27,14 @@ TaskProfileResolved plain_profile(const Turn& turn) {
           .settings_source = turn.options.model ? "request" : "configuration"};
 }
 
+// What the window leaves out is known here without reading any of it: every turn before this one.
+HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& thread) {
+  const std::uint64_t not_earlier = thread.queue.size() + 1;
+  const std::uint64_t earlier = thread.turns - std::min(not_earlier, thread.turns);
+  window.omitted = earlier - std::min(window.turns, earlier);
+  return window;
+}
+
 // Routes the turn and asks the model, or blocks it where there is none.
 void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& report,
                        FreshIds& ids) {
@@ -172,7 +180,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   const Turn& turn = *thread->active;
   FreshIds ids = inputs.ids;
   Facts facts{view, inputs};
-  if (report.history) facts.add(facts.of(turn.ids), *report.history);
+  if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   facts.add(facts.of(turn.ids), report.context);
   facts.add(facts.of(turn.ids), ToolCatalogResolved{});
   facts.add(facts.of(turn.ids), plain_profile(turn));

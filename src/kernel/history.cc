@@ -61,18 +61,12 @@ Result<Exchange> read_exchange(store::Store& store, const SessionId& session,
   return out;
 }
 
-// The newest completed turns of the thread that fit, newest first, and how many more were seen.
-struct Found {
-  std::vector<Exchange> exchanges;
-  std::uint64_t omitted = 0;
-};
-
-Result<Found> find_exchanges(store::Store& store, const Limits& limits, const SessionId& session,
-                             const ThreadId& thread) {
-  constexpr std::size_t kPageRows = 100;
-  Found found;
+// The newest completed turns of the thread that fit, newest first.
+Result<std::vector<Exchange>> find_exchanges(store::Store& store, const Limits& limits,
+                                             const SessionId& session, const ThreadId& thread) {
+  constexpr std::size_t kPageRows = 32;
+  std::vector<Exchange> found;
   std::size_t bytes = 0;
-  bool full = false;
   store::IndexQuery page;
   page.kind = "turn";
   page.session = session;
@@ -83,14 +77,11 @@ Result<Found> find_exchanges(store::Store& store, const Limits& limits, const Se
     for (const store::IndexEntry& entry : rows) {
       page.before = entry.row.first;
       if (entry.row.status != name_of(Status::completed)) continue;
-      full = full || found.exchanges.size() == limits.history_turns_max;
-      if (!full) {
-        TRY_ASSIGN(Exchange exchange, read_exchange(store, session, entry.row));
-        bytes += exchange.question.size() + exchange.answer.size();
-        full = bytes > limits.history_bytes_max;
-        if (!full) found.exchanges.push_back(std::move(exchange));
-      }
-      if (full) ++found.omitted;
+      if (found.size() == limits.history_turns_max) return found;
+      TRY_ASSIGN(Exchange exchange, read_exchange(store, session, entry.row));
+      bytes += exchange.question.size() + exchange.answer.size();
+      if (bytes > limits.history_bytes_max) return found;
+      found.push_back(std::move(exchange));
     }
     if (rows.size() < kPageRows) break;
   }
@@ -121,15 +112,14 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& l
   if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
     window.input = submitted->input;
 
-  TRY_ASSIGN(Found found, find_exchanges(store, limits, session, thread));
-  if (found.exchanges.empty()) return window;
-  std::ranges::sort(found.exchanges, {}, &Exchange::answered);
+  TRY_ASSIGN(std::vector<Exchange> found, find_exchanges(store, limits, session, thread));
+  if (found.empty()) return window;
+  std::ranges::sort(found, {}, &Exchange::answered);
   HistoryWindowLoaded loaded;
-  loaded.turns = found.exchanges.size();
-  loaded.omitted = found.omitted;
-  loaded.from_sequence = std::ranges::min(found.exchanges, {}, &Exchange::asked).asked;
-  loaded.to_sequence = found.exchanges.back().answered;
-  for (Exchange& exchange : found.exchanges) {
+  loaded.turns = found.size();
+  loaded.from_sequence = std::ranges::min(found, {}, &Exchange::asked).asked;
+  loaded.to_sequence = found.back().answered;
+  for (Exchange& exchange : found) {
     window.messages.push_back({ports::Role::user, std::move(exchange.question)});
     window.messages.push_back({ports::Role::assistant, std::move(exchange.answer)});
   }

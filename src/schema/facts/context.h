@@ -45,7 +45,7 @@ struct HistoryWindowLoaded {
   static constexpr std::string_view kType = "history.window.loaded";
   using Scope = ThreadScope;
   std::uint64_t turns = 0;
-  std::uint64_t omitted = 0;  // earlier turns that did not fit
+  std::uint64_t omitted = 0;  // earlier turns that are not in it
   Sequence from_sequence = 0;
   Sequence to_sequence = 0;
 
