@@ -30,6 +30,21 @@ class Hasher {
 
 }  // namespace
 
+Sha256::Sha256() {
+  static_assert(sizeof(SHA256_CTX) <= sizeof state_ && alignof(SHA256_CTX) <= 8);
+  SHA256_Init(reinterpret_cast<SHA256_CTX*>(state_.data()));
+}
+
+void Sha256::add(std::string_view bytes) {
+  SHA256_Update(reinterpret_cast<SHA256_CTX*>(state_.data()), bytes.data(), bytes.size());
+}
+
+Digest Sha256::end() {
+  Digest digest;
+  SHA256_Final(digest.data(), reinterpret_cast<SHA256_CTX*>(state_.data()));
+  return digest;
+}
+
 Digest sha256(std::string_view bytes) { return Hasher{}.add(bytes).end(); }
 
 Digest sha256(std::string_view first, std::string_view second, std::string_view third) {
@@ -55,6 +70,18 @@ std::string hex(std::string_view bytes) {
     out.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
   }
   return out;
+}
+
+std::optional<Digest> digest_of_hex(std::string_view text) {
+  Digest digest{};
+  if (text.size() != 2 * digest.size()) return std::nullopt;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (!digit && (text[i] < 'a' || text[i] > 'f')) return std::nullopt;
+    const int value = digit ? text[i] - '0' : text[i] - 'a' + 10;
+    digest[i / 2] = static_cast<unsigned char>(digest[i / 2] << 4 | value);
+  }
+  return digest;
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {

@@ -19,7 +19,20 @@ Digest hmac_sha256(std::string_view key, std::string_view bytes);
 inline std::string_view bytes_of(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
+// SHA-256 of bytes that come in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  void add(std::string_view bytes);
+  Digest end();  // once
+
+ private:
+  alignas(8) std::array<unsigned char, 112> state_;
+};
+
 std::string hex(std::string_view bytes);
+// The digest that 64 lower-case hexadecimal digits stand for; nothing for any other text.
+std::optional<Digest> digest_of_hex(std::string_view text);
 
 // Compares without telling by its duration where the texts differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);

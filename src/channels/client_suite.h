@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "channels/fake_control_plane.h"
+#include "channels/fake_outputs.h"
 #include "channels/http_server.h"
 
 namespace agentrt::channels {
@@ -170,7 +171,7 @@ class TestServer {
     options.socket_path = folder.path + "/agentrt.sock";
     options.host_names = {"agent.example"};
     options.limits = limits;
-    server.emplace(std::move(options), sink, feed, metrics, *tokens, test_document);
+    server.emplace(std::move(options), sink, feed, outputs, metrics, *tokens, test_document);
     const auto started = server->start();
     REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
     admin = token({TokenScope::admin});
@@ -220,6 +221,7 @@ class TestServer {
   std::unique_ptr<Tokens> tokens;
   FakeSink sink;
   FakeFeed feed;
+  FakeOutputs outputs;
   ports::Metrics metrics;
   std::string admin;
   std::string last_token_id;

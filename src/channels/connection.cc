@@ -80,6 +80,7 @@ void Connection::process() {
       break;
     }
     input_.erase(0, *used);
+    if (spool()) break;
     const RequestReader::Stage stage = reader_.stage();
     if (stage == RequestReader::Stage::head || stage == RequestReader::Stage::body) break;
     process_request();
@@ -87,6 +88,33 @@ void Connection::process() {
   processing_ = false;
   if (state_ != State::reading) return;
   if (stopping_ && phase_ == Phase::idle && input_.empty()) return close();
+  set_deadline();
+  read_more();
+}
+
+bool Connection::spool() {
+  const RequestReader::Stage stage = reader_.stage();
+  if (!request.upload || stage == RequestReader::Stage::head) return false;
+  std::string part = reader_.take_part();
+  if (part.empty()) return false;
+  state_ = State::spooling;
+  deadline_ = Instant::max();
+  request.upload->put(std::move(part), [inbox = context_.services.inbox,
+                                        self = weak_from_this()](Result<void> stored) mutable {
+    inbox->post([self = std::move(self), stored = std::move(stored)] {
+      if (const auto connection = self.lock()) connection->spooled(stored);
+    });
+  });
+  return true;
+}
+
+// The time for a body starts anew with each part: an upload may take long, but not stand still.
+void Connection::spooled(const Result<void>& stored) {
+  if (state_ != State::spooling) return;
+  state_ = State::reading;
+  if (!stored) return refuse(stored.error());
+  if (reader_.stage() == RequestReader::Stage::done) return dispatch();
+  if (!input_.empty()) return process();
   set_deadline();
   read_more();
 }
@@ -112,14 +140,24 @@ Result<void> Connection::check_head() {
     if (const auto token = bearer_token(*head.authorization))
       identity = context_.services.tokens.find(*token);
   TRY(check_access(match_, identity.get()));
+  request.query = std::move(target.query);
+  request.upload = nullptr;
+  if (match_.route->upload) {
+    TRY_ASSIGN(request.upload,
+               match_.route->upload(context_.services, head, request.query, *identity));
+    return {};
+  }
   if (head.method == Method::post && !is_json(head.content_type.value_or("")))
     return fail(Code::unsupported_media_type, "send the body with Content-Type: application/json");
-  request.query = std::move(target.query);
   return {};
 }
 
 Result<void> Connection::begin_body() {
-  TRY(reader_.accept_body());
+  if (request.upload) {
+    reader_.accept_parts();
+  } else {
+    TRY(reader_.accept_body());
+  }
   if (reader_.head().expects_continue && input_.empty()) {
     const iovec text = as_iovec(kContinue);
     (void)write_now({&text, 1});  // a client that does not get it sends its body after a while
@@ -162,6 +200,35 @@ void Connection::respond(Response response) {
   write_reply();
 }
 
+void Connection::send(Response head, std::shared_ptr<BodySource> body) {
+  if (state_ != State::answering) return;
+  if (request.head.method != Method::head) {
+    body_left_ = head.length.value_or(0);
+    body_source_ = std::move(body);
+  }
+  respond(std::move(head));
+}
+
+void Connection::fetch_piece() {
+  state_ = State::fetching;
+  deadline_ = Instant::max();
+  body_source_->next([self = weak_from_this()](Result<std::string> piece) {
+    if (const auto connection = self.lock()) connection->fetched(std::move(piece));
+  });
+}
+
+// A reply that cannot go on ends its connection: the peer counts the bytes and sees that some lack.
+void Connection::fetched(Result<std::string> piece) {
+  if (state_ != State::fetching) return;
+  if (!piece || piece->empty() || piece->size() > body_left_) return close();
+  body_left_ -= piece->size();
+  reply_head_ = {};
+  reply_body_ = *std::move(piece);
+  reply_sent_ = 0;
+  state_ = State::writing;
+  write_reply();
+}
+
 void Connection::write_reply() {
   const std::size_t total = reply_head_.size() + reply_body_.size();
   while (reply_sent_ < total) {
@@ -179,12 +246,14 @@ void Connection::write_reply() {
       return wait_writable();
     }
   }
+  if (body_left_ > 0) return fetch_piece();
   reply_written();
 }
 
 void Connection::reply_written() {
   reply_head_ = {};
   reply_body_ = {};
+  body_source_ = nullptr;
   request = {};
   const bool whole = reader_.stage() == RequestReader::Stage::done;
   if (keep_ == Keep::close) return whole ? close() : linger();
@@ -262,7 +331,7 @@ void Connection::wait_writable() {
 
 void Connection::end_stream_of(const std::string& token_id) {
   if (!identity || identity->id != token_id) return;
-  if (state_ == State::streaming) return close();
+  if (state_ == State::streaming || body_source_ || request.upload) return close();
   revoked_ = true;  // a stream that is about to open will not
 }
 
@@ -294,6 +363,8 @@ void Connection::close() {
   const auto self = shared_from_this();
   if (const auto subscriber = std::exchange(subscriber_, nullptr))
     context_.services.hub.close(*subscriber);
+  request.upload = nullptr;
+  body_source_ = nullptr;
   error_code ignored;
   socket_.close(ignored);
   context_.closed(*this);

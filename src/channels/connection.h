@@ -52,10 +52,11 @@ class Connection final : public Exchange,
   // No further request is read; an answer under way still goes out.
   void stop();
   void close();
-  // Closes the stream that this token opened or is about to open, if it is one.
+  // Closes what this token opened and what goes on for long: a stream, an upload, a large reply.
   void end_stream_of(const std::string& token_id);
 
   void respond(Response response) override;
+  void send(Response head, std::shared_ptr<BodySource> body) override;
   void stream(std::shared_ptr<Subscriber> subscriber) override;
 
   std::optional<std::size_t> write_now(std::span<const iovec> bytes) override;
@@ -63,7 +64,16 @@ class Connection final : public Exchange,
   void close_stream() override { close(); }
 
  private:
-  enum class State { reading, answering, writing, streaming, lingering, closed };
+  enum class State {
+    reading,
+    spooling,  // part of an upload is being stored
+    answering,
+    writing,
+    fetching,  // the next piece of a reply is being read
+    streaming,
+    lingering,
+    closed
+  };
   enum class Phase { idle, head, body };  // of reading: what the deadline is for
 
   void read_more();
@@ -72,9 +82,14 @@ class Connection final : public Exchange,
   void process_request();
   Result<void> check_head();
   Result<void> begin_body();
+  // Stores what has come of an upload; false when there is nothing to store.
+  bool spool();
+  void spooled(const Result<void>& stored);
   void dispatch();
   void refuse(const Error& error);
   void write_reply();
+  void fetch_piece();
+  void fetched(Result<std::string> piece);
   void reply_written();
   void linger();
   void watch_peer();
@@ -97,6 +112,8 @@ class Connection final : public Exchange,
   std::string reply_head_;
   std::string reply_body_;
   std::size_t reply_sent_ = 0;
+  std::shared_ptr<BodySource> body_source_;
+  std::uint64_t body_left_ = 0;  // to be asked of body_source_
   std::shared_ptr<Subscriber> subscriber_;
 };
 

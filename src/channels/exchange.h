@@ -13,6 +13,7 @@
 #include "channels/request.h"
 #include "channels/sse_hub.h"
 #include "channels/tokens.h"
+#include "ports/outputs.h"
 
 namespace agentrt::channels {
 
@@ -23,11 +24,21 @@ using Documents = std::function<std::optional<std::string>(std::string_view file
 struct Services {
   ports::CommandSink& sink;
   ports::FactFeed& feed;
+  ports::Outputs& outputs;
   ports::Metrics& metrics;
   Tokens& tokens;
   const Documents& documents;
   SseHub& hub;
   std::shared_ptr<Inbox> inbox;
+};
+
+// A reply's body that comes in pieces, each asked for when the peer has taken the one before.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  using PieceTo = std::move_only_function<void(Result<std::string>)>;
+  // Answered from the inbox, with a piece that is not empty.
+  virtual void next(PieceTo piece_to) = 0;
 };
 
 class Exchange {
@@ -37,6 +48,8 @@ class Exchange {
 
   // Exactly one of these, once.
   virtual void respond(Response response) = 0;
+  // REQUIRES: head.length, which is what the pieces add up to.
+  virtual void send(Response head, std::shared_ptr<BodySource> body) = 0;
   virtual void stream(std::shared_ptr<Subscriber> subscriber) = 0;
 
  protected:

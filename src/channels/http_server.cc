@@ -36,7 +36,7 @@ Duration sweep_interval(const HttpLimits& limits) {
 class HttpServer::Network {
  public:
   Network(HttpOptions options, ports::CommandSink& sink, ports::FactFeed& feed,
-          ports::Metrics& metrics, Tokens& tokens, Documents documents)
+          ports::Outputs& outputs, ports::Metrics& metrics, Tokens& tokens, Documents documents)
       : options_(std::move(options)),
         documents_(std::move(documents)),
         metrics_(metrics),
@@ -51,7 +51,7 @@ class HttpServer::Network {
                  if (!error) task();
                });
              }),
-        services_{sink, feed, metrics, tokens, documents_, hub_, inbox_},
+        services_{sink, feed, outputs, metrics, tokens, documents_, hub_, inbox_},
         context_{services_, options_.limits, options_.host_names,
                  [this](Connection& connection) { forget(connection); }},
         sweep_every_(sweep_interval(options_.limits)),
@@ -207,8 +207,9 @@ void HttpServer::Network::stop() {
 }
 
 HttpServer::HttpServer(HttpOptions options, ports::CommandSink& sink, ports::FactFeed& feed,
-                       ports::Metrics& metrics, Tokens& tokens, Documents documents)
-    : network_(std::make_unique<Network>(std::move(options), sink, feed, metrics, tokens,
+                       ports::Outputs& outputs, ports::Metrics& metrics, Tokens& tokens,
+                       Documents documents)
+    : network_(std::make_unique<Network>(std::move(options), sink, feed, outputs, metrics, tokens,
                                          std::move(documents))) {}
 
 HttpServer::~HttpServer() = default;

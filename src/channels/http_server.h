@@ -36,7 +36,7 @@ class HttpServer {
  public:
   // Everything passed by reference outlives the server. `tokens` reports revocations to it alone.
   HttpServer(HttpOptions options, ports::CommandSink& sink, ports::FactFeed& feed,
-             ports::Metrics& metrics, Tokens& tokens, Documents documents);
+             ports::Outputs& outputs, ports::Metrics& metrics, Tokens& tokens, Documents documents);
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;

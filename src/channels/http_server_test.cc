@@ -32,7 +32,7 @@ std::string_view name_of_method(Method method) {
 
 // A token that has every scope but those the route takes.
 std::string too_narrow(TestServer& s, Access access) {
-  if (access == Access::by_command || access == Access::admin)  // submit_turn
+  if (access == Access::by_command || access == Access::submit || access == Access::admin)
     return s.token({TokenScope::read, TokenScope::approve});
   return s.token({TokenScope::submit, TokenScope::approve});
 }
@@ -314,10 +314,11 @@ TEST_CASE("a socket left behind is replaced, anything else in its place is not")
   const auto tokens = open_tokens(folder.path);
   FakeSink sink;
   FakeFeed feed;
+  FakeOutputs outputs;
   ports::Metrics metrics;
   const auto start = [&](const std::string& path, std::optional<HttpAddress> tcp = {}) {
     HttpServer server({.tcp = std::move(tcp), .socket_path = path, .host_names = {}, .limits = {}},
-                      sink, feed, metrics, *tokens, {});
+                      sink, feed, outputs, metrics, *tokens, {});
     return server.start();
   };
   const std::string path = folder.path + "/s";

@@ -59,6 +59,8 @@ inline constexpr std::size_t kRpcBatchMax = 100;
 inline constexpr std::uint64_t kEventsPageDefault = 100;
 inline constexpr std::uint64_t kEventsPageMax = 1'000;
 inline constexpr std::size_t kEventsPageBytesMax = std::size_t{8} << 20;
+inline constexpr std::size_t kOutputPieceBytes = std::size_t{256}
+                                                 << 10;  // read for one reply at once
 inline constexpr std::size_t kTokensMax = 1'000;
 inline constexpr std::size_t kTokenNameSizeMax = 128;
 inline constexpr std::size_t kFramesBytesMax = std::size_t{128} << 10;  // rendered in one piece

@@ -8,8 +8,7 @@
 namespace agentrt::channels {
 namespace {
 
-constexpr std::string_view kAlways =
-    "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+constexpr std::string_view kNoSniff = "X-Content-Type-Options: nosniff\r\n";
 
 std::string_view reason(int status) {
   switch (status) {
@@ -19,6 +18,10 @@ std::string_view reason(int status) {
       return "Created";
     case 204:
       return "No Content";
+    case 206:
+      return "Partial Content";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 401:
@@ -39,6 +42,8 @@ std::string_view reason(int status) {
       return "Content Too Large";
     case 415:
       return "Unsupported Media Type";
+    case 416:
+      return "Range Not Satisfiable";
     case 421:
       return "Misdirected Request";
     case 429:
@@ -87,10 +92,10 @@ std::string response_head(const Response& response, const Head& request, Keep ke
   out.reserve(256);
   auto to = std::back_inserter(out);
   fmt::format_to(to, "HTTP/1.1 {} {}\r\n", response.status, reason(response.status));
-  if (response.status != 204)
+  if (response.status != 204 && response.status != 304)
     fmt::format_to(to, "Content-Type: {}\r\nContent-Length: {}\r\n", response.content_type,
-                   response.body.size());
-  out += kAlways;
+                   response.length.value_or(response.body.size()));
+  fmt::format_to(to, "Cache-Control: {}\r\n{}", response.cache_control, kNoSniff);
   append_request_id(out, request);
   for (const auto& [name, value] : response.fields) fmt::format_to(to, "{}: {}\r\n", name, value);
   if (keep == Keep::close)
@@ -102,8 +107,10 @@ std::string response_head(const Response& response, const Head& request, Keep ke
 }
 
 std::string stream_head(const Head& request, std::string_view generation) {
-  std::string out = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
-  out += kAlways;
+  std::string out =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+      "Cache-Control: no-store\r\n";
+  out += kNoSniff;
   append_request_id(out, request);
   // Proxies that gather replies before passing them on must not do so here.
   fmt::format_to(std::back_inserter(out),

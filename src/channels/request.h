@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
+
+namespace agentrt::ports {
+class OutputUpload;
+}
 
 namespace agentrt::channels {
 
@@ -25,6 +30,9 @@ struct Head {
   std::optional<std::string> authorization;
   std::optional<std::string> content_type;
   std::optional<std::string> last_event_id;
+  std::optional<std::string> range;
+  std::optional<std::string> if_range;
+  std::optional<std::string> if_none_match;
   std::string accept;
   std::string request_id;
   std::string traceparent;
@@ -43,12 +51,15 @@ struct Request {
   Query query;
   std::vector<std::string> ids;  // what stands for each {…} of the route, decoded
   std::string body;
+  std::shared_ptr<ports::OutputUpload> upload;  // of an upload: where the body went
 };
 
 struct Response {
   int status = 200;
-  std::string_view content_type = "application/json";
+  std::string content_type = "application/json";
+  std::string_view cache_control = "no-store";
   std::string body;
+  std::optional<std::uint64_t> length;                           // of a body that comes in pieces
   std::vector<std::pair<std::string_view, std::string>> fields;  // further header fields
 };
 

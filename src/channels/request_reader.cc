@@ -68,6 +68,9 @@ struct RequestReader::Parser {
     out.origin = field(request, http::field::origin);
     out.authorization = field(request, http::field::authorization);
     out.content_type = field(request, http::field::content_type);
+    out.range = field(request, http::field::range);
+    out.if_range = field(request, http::field::if_range);
+    out.if_none_match = field(request, http::field::if_none_match);
     out.accept = field(request, http::field::accept).value_or("");
     const auto last_event_id = request.find("Last-Event-ID");
     if (last_event_id != request.end()) out.last_event_id = last_event_id->value();
@@ -136,6 +139,14 @@ Result<void> RequestReader::accept_body() {
   stage_ = Stage::body;
   return {};
 }
+
+void RequestReader::accept_parts() {
+  check(stage_ == Stage::headed, "a body is accepted after its head");
+  parser_->http->eager(true);
+  stage_ = Stage::body;
+}
+
+std::string RequestReader::take_part() { return std::exchange(parser_->http->get().body(), {}); }
 
 Result<std::size_t> RequestReader::put_body(std::string_view bytes) {
   if (bytes.empty()) return 0;

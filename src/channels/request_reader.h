@@ -31,6 +31,10 @@ class RequestReader {
   Head& head() { return head_; }
   // REQUIRES: stage `headed`. too_large when the declared length is.
   Result<void> accept_body();
+  // The same for a body of any length, which is taken in parts.
+  void accept_parts();
+  // What has come of such a body since the last call.
+  std::string take_part();
   // REQUIRES: stage `done`.
   std::string take_body();
   // Makes ready for the next request.

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "channels/handlers.h"
+#include "channels/handlers/handlers.h"
 
 namespace agentrt::channels {
 namespace {
@@ -17,6 +17,8 @@ constexpr std::array kRoutes{
     Route{Method::get, "/v1/sessions/{id}/threads/{id}", Access::read, get_thread},
     Route{Method::get, "/v1/sessions/{id}/events", Access::read, get_session_events},
     Route{Method::get, "/v1/events", Access::read, get_all_events},
+    Route{Method::post, "/v1/outputs", Access::submit, post_output, begin_output},
+    Route{Method::get, "/v1/outputs/{ref}", Access::read, get_output},
     Route{Method::post, "/v1/tokens", Access::admin, post_token},
     Route{Method::get, "/v1/tokens", Access::admin, get_tokens},
     Route{Method::delete_, "/v1/tokens/{id}", Access::admin, delete_token},

@@ -26,11 +26,18 @@ enum class Access {
 
 using Handler = void (*)(Services& services, const ExchangePtr& exchange);
 
+// Says where the body of an upload goes, before any of it is read.
+using UploadBegin = Result<std::shared_ptr<ports::OutputUpload>> (*)(Services& services,
+                                                                     const Head& head,
+                                                                     const Query& query,
+                                                                     const Identity& identity);
+
 struct Route {
   Method method;             // HEAD goes where GET does
   std::string_view pattern;  // {…} stands for one segment
   Access access;
   Handler handler;
+  UploadBegin upload = nullptr;  // set: the body is bytes of any kind, taken in parts
 };
 
 std::span<const Route> routes();

@@ -36,6 +36,7 @@ struct Parsed {
   TokenRevokeArguments token_revoke;
   SchemaArguments schema;
   ValidateArguments validate;
+  SandboxArguments sandbox;
 };
 
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
@@ -204,6 +205,25 @@ void add_validate(CLI::App& app, Parsed& out) {
       ->type_name("RULE");
 }
 
+void add_sandbox(CLI::App& app, Parsed& out) {
+  CLI::App* verb = add_verb(
+      app, out, "sandbox", "Run one command in the sandbox that a tool would get",
+      "  agentrt sandbox -- make test\n"
+      "  agentrt sandbox --profile read_only -- bash -c 'ls; touch x'\n"
+      "  agentrt sandbox --allow-network -- curl -sI https://example.org\n"
+      "  agentrt sandbox --explain                       what would be enforced here\n\n"
+      "Exit code: the command's; 125 when the sandbox cannot be applied, and nothing ran.");
+  SandboxArguments& sandbox = out.sandbox;
+  verb->add_option("COMMAND", sandbox.command, "The command and its arguments, after --");
+  verb->add_option("--profile", sandbox.profile,
+                   "read_only, workspace_write or full_access (default: the configured one)")
+      ->check(CLI::IsMember({"read_only", "workspace_write", "full_access"}));
+  verb->add_option("--cwd", sandbox.cwd, "The workspace (default: this folder)")->type_name("DIR");
+  verb->add_flag("--allow-network", sandbox.allow_network, "Let it use the machine's network");
+  verb->add_flag("--explain", sandbox.explain, "Print the profile instead of running a command");
+  add_config(*verb, out.arguments);
+}
+
 Verb chosen(const CLI::App& app, const Parsed& parsed) {
   const auto got = [&](const char* name) { return app.got_subcommand(name); };
   if (got("run")) return parsed.run;
@@ -214,6 +234,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("events")) return parsed.events;
   if (got("schema")) return parsed.schema;
   if (got("validate")) return parsed.validate;
+  if (got("sandbox")) return parsed.sandbox;
   if (got("token")) {
     const CLI::App* token = app.get_subcommand("token");
     if (token->got_subcommand("create")) return parsed.token_create;
@@ -264,6 +285,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_others(app, parsed);
   add_tokens(app, parsed);
   add_validate(app, parsed);
+  add_sandbox(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())
     return Answer{kUsageExit, "", "No command was given; see agentrt --help.", json};

@@ -54,6 +54,12 @@ struct SchemaArguments {
   std::string document;
 };
 struct DoctorArguments {};
+struct SandboxArguments {
+  std::vector<std::string> command;
+  std::optional<std::string> profile, cwd;
+  bool allow_network = false;
+  bool explain = false;
+};
 struct ValidateArguments {
   std::string source;  // a file, "-" or http://…
   std::optional<std::string> token, snapshot, format, explain;
@@ -65,7 +71,7 @@ struct ValidateArguments {
 using Verb =
     std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments, ShowArguments,
                  EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
-                 SchemaArguments, DoctorArguments, ValidateArguments>;
+                 SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

@@ -13,6 +13,7 @@
 
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
+#include "runtime/sandbox.h"
 #include "runtime/store_check.h"
 
 namespace agentrt::cli {
@@ -132,6 +133,41 @@ void check_config(Context& context, std::vector<Check>& checks) {
   }
 }
 
+// One row a layer, found by running a command that does nothing, as a tool would in this folder.
+void check_layers(Context& context, const std::string& data, std::vector<Check>& checks) {
+  const auto config = config_of(context, context.cwd);
+  if (!config) return;  // said already
+  runtime::SandboxChoice choice;
+  choice.workspace = context.cwd;
+  const auto profile = runtime::sandbox_profile_of(*config, choice, data, context.environment);
+  if (!profile) {
+    checks.push_back({"sandbox", Health::bad, profile.error().message,
+                      "start agentrt in the folder that commands are to work in"});
+    return;
+  }
+  const runtime::SandboxCheckup found = runtime::check_sandbox(*profile);
+  for (const runtime::SandboxFinding& layer : found.layers) {
+    const std::string name = "sandbox " + layer.layer;
+    if (layer.enforced)
+      checks.push_back({name, Health::good, layer.finding, ""});
+    else if (layer.required)
+      checks.push_back(
+          {name, Health::bad, "missing, and required: " + layer.finding, layer.remedy});
+    else
+      checks.push_back({name, Health::good,
+                        fmt::format("missing ({}): {}; to have it, {}", layer.finding,
+                                    layer.without, layer.remedy),
+                        ""});
+  }
+  const std::string mode(schema::name_of(profile->mode));
+  if (found.runs)
+    checks.push_back({"sandbox verdict", Health::good, "commands run, profile " + mode, ""});
+  else
+    checks.push_back({"sandbox verdict", Health::bad,
+                      fmt::format("commands are refused, profile {}: {}", mode, found.refusal),
+                      "see docs/sandbox.md for what each layer needs"});
+}
+
 Check describe_terminal(const Screen& screen) {
   const std::string text = screen.out_terminal
                                ? fmt::format("{} columns, colour {}", screen.width,
@@ -150,6 +186,7 @@ int examine(Context& context) {
   check_config(context, checks);
   checks.push_back(check_clock(*data));
   checks.push_back(check_open_files());
+  check_layers(context, *data, checks);
   checks.push_back(describe_terminal(context.output.screen()));
   context.output.out(context.form() == Form::json
                          ? checks_json(checks)

@@ -28,7 +28,8 @@ int perform(Context& context) {
           [&](const TokenRevokeArguments& arguments) { return revoke_token(context, arguments); },
           [&](const SchemaArguments& arguments) { return print_schema(context, arguments); },
           [&](const DoctorArguments&) { return examine(context); },
-          [&](const ValidateArguments& arguments) { return validate_stream(context, arguments); }},
+          [&](const ValidateArguments& arguments) { return validate_stream(context, arguments); },
+          [&](const SandboxArguments& arguments) { return run_sandboxed(context, arguments); }},
       context.arguments.verb);
 }
 

@@ -16,6 +16,7 @@ int list_tokens(Context& context);
 int revoke_token(Context& context, const TokenRevokeArguments& arguments);
 int print_schema(Context& context, const SchemaArguments& arguments);
 int examine(Context& context);
+int run_sandboxed(Context& context, const SandboxArguments& arguments);
 int validate_stream(Context& context, const ValidateArguments& arguments);
 
 }  // namespace agentrt::cli

@@ -43,6 +43,15 @@ struct ReportTable {
     return model_failed(view, r, std::move(inputs));
   }
   Decision operator()(const ReportRetryDue& r) { return retry_due(view, r, std::move(inputs)); }
+  Decision operator()(const ReportProcessReady& r) {
+    return process_ready(view, r, std::move(inputs));
+  }
+  Decision operator()(const ReportProcessNews& r) {
+    return process_news(view, r, std::move(inputs));
+  }
+  Decision operator()(const ReportToolEnded& r) { return tool_ended(view, r, std::move(inputs)); }
+  Decision operator()(const ReportUploaded& r) { return uploaded(view, r, std::move(inputs)); }
+  Decision operator()(const ReportOutputDue& r) { return output_due(view, r, std::move(inputs)); }
 };
 
 }  // namespace

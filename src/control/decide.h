@@ -32,6 +32,11 @@ struct Settings {
   std::uint64_t model_retries_max = 3;  // in a row
   std::int64_t retry_base_ms = 250;     // doubled with every retry
   std::int64_t retry_max_ms = 30'000;
+  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;         // bytes behind refs
+  schema::PermissionMode mode = schema::PermissionMode::default_;  // where a turn names none
+  bool rules_unjudged = false;  // deny or ask rules are configured, and nothing judges them yet
+  std::vector<schema::PermissionMode> modes_forbidden;  // by the host policy, whoever asks
+  std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   AfterRestart after_restart = AfterRestart::ask;
 };

@@ -23,5 +23,10 @@ Decision fragments(const Session&, const schema::ReportFragments&, Inputs);
 Decision model_completed(const Session&, const schema::ReportModelCompleted&, Inputs);
 Decision model_failed(const Session&, const schema::ReportModelFailed&, Inputs);
 Decision retry_due(const Session&, const schema::ReportRetryDue&, Inputs);
+Decision process_ready(const Session&, const schema::ReportProcessReady&, Inputs);
+Decision process_news(const Session&, const schema::ReportProcessNews&, Inputs);
+Decision tool_ended(const Session&, const schema::ReportToolEnded&, Inputs);
+Decision uploaded(const Session&, const schema::ReportUploaded&, Inputs);
+Decision output_due(const Session&, const schema::ReportOutputDue&, Inputs);
 
 }  // namespace agentrt::control

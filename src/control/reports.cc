@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/tools.h"
 #include "control/turn_facts.h"
 #include "policy/routing.h"
 #include "state/read_models.h"
@@ -35,9 +36,11 @@ HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& threa
   return window;
 }
 
-// Routes the turn and asks the model, or blocks it where there is none.
-void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& report,
-                       FreshIds& ids) {
+// Routes the turn and asks the model, or blocks it where there is none. A turn that has calls to
+// make first, since a restart cut them off, makes those.
+void route_and_go_on(Facts& facts, const Thread& thread, const ReportPrepared& report,
+                     FreshIds& ids, const Inputs& inputs) {
+  const Turn& turn = *thread.active;
   const policy::RoutingAnswer answer =
       policy::route({turn.options.model, report.candidates, report.default_model, report.fallback});
   std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
@@ -47,6 +50,7 @@ void route_and_request(Facts& facts, const Turn& turn, const ReportPrepared& rep
                 outcome.decision_reason + "; configure one, then resume the thread");
     return;
   }
+  if (!turn.tools.empty()) return go_on_with_tools(facts, thread, turn.tools, ids, inputs);
   facts.request_model(turn, ids, *outcome.selected_provider, *outcome.selected_model,
                       *outcome.selected_name);
 }
@@ -134,13 +138,14 @@ void put_text(P& payload, const std::string& text, std::uint64_t bytes, const st
 }
 
 void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
-                  const ReportModelCompleted& report, const Inputs& inputs) {
+                  const ReportModelCompleted& report, std::vector<RequestedCall> calls,
+                  const Inputs& inputs) {
   if (report.reasoning_bytes > 0) {
     ReasoningSummary summary;
     put_text(summary, report.reasoning, report.reasoning_bytes, stream.reasoning_ref());
     facts.add(stream.scope(), std::move(summary));
   }
-  ModelCompleted completed{.tool_calls = {},
+  ModelCompleted completed{.tool_calls = std::move(calls),
                            .stop_reason = report.stop_reason,
                            .usage = report.usage,
                            .provider = turn.call->provider,
@@ -182,7 +187,8 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   Facts facts{view, inputs};
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   facts.add(facts.of(turn.ids), report.context);
-  facts.add(facts.of(turn.ids), ToolCatalogResolved{});
+  facts.add(facts.of(turn.ids),
+            tool_catalog(turn.options.mode.value_or(inputs.settings->mode), *inputs.settings));
   facts.add(facts.of(turn.ids), plain_profile(turn));
   facts.add(facts.of(turn.ids),
             RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
@@ -190,7 +196,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
                                       .excluded = report.excluded,
                                       .hard_constraints = {},
                                       .preferences = {}});
-  route_and_request(facts, turn, report, ids);
+  route_and_go_on(facts, *thread, report, ids, inputs);
   return accept(facts);
 }
 
@@ -209,7 +215,18 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
   Facts facts{view, inputs};
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
-  close_answer(facts, stream, turn, report, inputs);
+  FreshIds ids = inputs.ids;
+  std::vector<RequestedCall> calls;
+  std::vector<state::ToolCall> tools;
+  for (const AskedCall& asked : report.calls) {
+    calls.push_back({ids.next<ToolCallId>(), asked.name, asked.args});
+    tools.push_back({.id = calls.back().tool_call_id, .tool = asked.name, .args = asked.args});
+  }
+  close_answer(facts, stream, turn, report, std::move(calls), inputs);
+  if (!tools.empty()) {
+    go_on_with_tools(facts, *thread, std::move(tools), ids, inputs);
+    return accept(facts);
+  }
   facts.complete(turn, report.stop_reason, state::sum(turn.usage, report.usage));
   facts.start_next(*thread);
   return accept(facts);

@@ -1,4 +1,6 @@
 // control/submit.cc: taking a turn: started at once, queued behind the running one, or refused.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "control/turn_facts.h"
@@ -33,6 +35,22 @@ std::optional<Error> wrong_cwd(const Session& view, const TurnOptions& options) 
     return Error{Code::conflict,
                  fmt::format("the workspace of this session is fixed: {}", view.cwd),
                  fmt::format(R"({{"cwd":{}}})", to_json(view.cwd))};
+  return std::nullopt;
+}
+
+std::optional<Error> forbidden(const TurnOptions& options, const Settings& settings) {
+  const auto among = [](const auto& list, const auto& value) {
+    return value && std::ranges::find(list, *value) != list.end();
+  };
+  if (among(settings.modes_forbidden, options.mode))
+    return Error{Code::forbidden,
+                 fmt::format("the host policy does not allow the mode {}", name_of(*options.mode)),
+                 {}};
+  if (among(settings.sandboxes_forbidden, options.sandbox))
+    return Error{Code::forbidden,
+                 fmt::format("the host policy does not allow the sandbox mode {}",
+                             name_of(*options.sandbox)),
+                 {}};
   return std::nullopt;
 }
 
@@ -104,6 +122,7 @@ Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inpu
   if (auto error = wrong_input(command.input)) return *error;
   const TurnOptions options = command.options.value_or(TurnOptions{});
   if (auto error = wrong_cwd(view, options)) return *error;
+  if (auto error = forbidden(options, *inputs.settings)) return *error;
   if (command.metadata && !command.metadata->text.starts_with('{'))
     return refuse(Code::invalid_params, "metadata: expected an object");
   if (inputs.named.task)

@@ -271,4 +271,25 @@ TEST_CASE("a known task id is a conflict") {
   CHECK(when(idle_thread().view(), command, inputs).shape() == "refused: conflict");
 }
 
+TEST_CASE("what the host policy forbids is refused, whoever asks") {
+  Settings settings = usual_settings();
+  settings.modes_forbidden = {PermissionMode::bypass};
+  settings.sandboxes_forbidden = {SandboxMode::full_access};
+  const auto refused = [&](TurnOptions options) {
+    SubmitTurn command;
+    command.input = {text_part("go")};
+    command.options = std::move(options);
+    Inputs inputs = inputs_at(Timestamp{1});
+    inputs.settings = &settings;
+    return when(state::Session{}, Command{command}, inputs).shape();
+  };
+  TurnOptions bypass, open, plain;
+  bypass.mode = PermissionMode::bypass;
+  open.sandbox = SandboxMode::full_access;
+  plain.mode = PermissionMode::plan;
+  CHECK(refused(bypass) == "refused: forbidden");
+  CHECK(refused(open) == "refused: forbidden");
+  CHECK(refused(plain).starts_with("session.created"));
+}
+
 }  // namespace agentrt::control

@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "policy/redaction.h"
+
+#include "schema/tools.h"
+
 namespace agentrt::engine {
 
 using namespace schema;
@@ -90,20 +94,43 @@ class Engine::Asking::Listener final : public ports::ModelListener,
                                        public std::enable_shared_from_this<Listener> {
  public:
   Listener(const Parts& parts, SessionId session, ModelRequestId request)
-      : parts_(parts), session_(std::move(session)), request_(std::move(request)) {}
+      : parts_(parts),
+        session_(std::move(session)),
+        request_(std::move(request)),
+        text_redaction_(parts.redactor),
+        reasoning_redaction_(parts.redactor) {}
 
   void on_text(std::string_view text) override {
-    append_text(text_, text_bytes_, text);
-    take(text, false);
+    std::string told;
+    text_redaction_.put(text, told);
+    append_text(text_, text_bytes_, told);
+    take(told, false);
   }
   void on_reasoning(std::string_view text) override {
-    append_text(reasoning_, reasoning_bytes_, text);
-    take(text, true);
+    std::string told;
+    reasoning_redaction_.put(text, told);
+    append_text(reasoning_, reasoning_bytes_, told);
+    take(told, true);
+  }
+  void on_call(std::string name, Json args) override {
+    if (wanted_ && calls_.size() <= kToolCallsMax)
+      calls_.push_back({std::move(name), std::move(args)});
   }
   void on_completed(StopReason reason, const Usage& usage) override {
     if (!wanted_) return;
+    if (calls_.size() > kToolCallsMax)
+      return on_failed(
+          {.error = {Category::provider,
+                     fmt::format("the model asked for more than {} calls at once", kToolCallsMax),
+                     false},
+           .provider_status = {},
+           .ended_by_provider = true,
+           .retry_after_ms = {}});
     wanted_ = false;
+    tell_rest();
+    if (!calls_.empty()) reason = StopReason::tool_use;
     ReportModelCompleted report{.request = request_,
+                                .calls = std::move(calls_),
                                 .stop_reason = reason,
                                 .usage = usage,
                                 .pieces = std::move(pieces_),
@@ -116,6 +143,7 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   void on_failed(const ports::ModelFault& fault) override {
     if (!wanted_) return;
     wanted_ = false;
+    tell_rest();
     ++parts_.metrics.model_failures;
     parts_.reports.report(session_,
                           ReportModelFailed{.request = request_,
@@ -143,14 +171,27 @@ class Engine::Asking::Listener final : public ports::ModelListener,
                         .ended_by_provider = false,
                         .retry_after_ms = {}});
     }
-    if (!pieces_.empty() && pieces_.back().reasoning == reasoning)
-      pieces_.back().text += text;
-    else
-      pieces_.push_back({reasoning, std::string(text)});
+    add_piece(text, reasoning);
     // In a step of its own, so that an answer that comes whole is reported whole.
     if (gathering_ || flush_posted_) return;
     flush_posted_ = true;
     parts_.loop.post([self = shared_from_this()] { self->flush(); });
+  }
+  void add_piece(std::string_view text, bool reasoning) {
+    if (!pieces_.empty() && pieces_.back().reasoning == reasoning)
+      pieces_.back().text += text;
+    else
+      pieces_.push_back({reasoning, std::string(text)});
+  }
+  // What was held back in case it was the beginning of a secret.
+  void tell_rest() {
+    std::string reasoning, text;
+    reasoning_redaction_.finish(reasoning);
+    append_text(reasoning_, reasoning_bytes_, reasoning);
+    if (!reasoning.empty()) add_piece(reasoning, true);
+    text_redaction_.finish(text);
+    append_text(text_, text_bytes_, text);
+    if (!text.empty()) add_piece(text, false);
   }
   void flush() {
     flush_posted_ = false;
@@ -178,9 +219,12 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   SessionId session_;
   ModelRequestId request_;
   bool wanted_ = true;
+  // A secret may come in two fragments; facts are made of what these let through.
+  policy::RedactingStream text_redaction_, reasoning_redaction_;
   std::string text_, reasoning_;  // at most kTextInlineMax of each
   std::uint64_t text_bytes_ = 0, reasoning_bytes_ = 0;
   std::vector<ReportFragments::Piece> pieces_;
+  std::vector<AskedCall> calls_;
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "engine/effects.h"
+#include "engine/tools.h"
 
 namespace agentrt::engine {
 
@@ -36,8 +37,10 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<Preparing>(parts_, view, what);
         else if constexpr (std::is_same_v<What, Ask>)
           return std::make_unique<Asking>(parts_, view, what);
-        else
+        else if constexpr (std::is_same_v<What, AwaitRetry>)
           return std::make_unique<Waiting>(parts_, view, what);
+        else
+          return std::make_unique<RunningTool>(parts_, view, what);
       },
       effect.what);
 }

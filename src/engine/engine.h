@@ -15,7 +15,12 @@
 #include "ports/loop.h"
 #include "ports/metrics.h"
 #include "ports/models.h"
+#include "ports/processes.h"
 #include "ports/workspace.h"
+
+namespace agentrt::policy {
+class Redactor;
+}
 
 namespace agentrt::engine {
 
@@ -32,8 +37,10 @@ class Engine {
     ports::Models& models;
     ports::Workspace& workspace;
     ports::History& history;
+    ports::Processes& processes;
     ports::Metrics& metrics;
     BootId boot;
+    const policy::Redactor* redactor = nullptr;  // outlives the engine
   };
 
   explicit Engine(Parts parts);
@@ -49,6 +56,7 @@ class Engine {
   class Preparing;
   class Asking;
   class Waiting;
+  class RunningTool;
 
   std::unique_ptr<Running> start(const state::Session& view, const Effect& effect);
 

@@ -32,12 +32,26 @@ struct AwaitRetry {
   Timestamp at;
 };
 
-struct Effect {
-  std::string key;  // the same for the same effect, however often it is planned
-  std::variant<Prepare, Ask, AwaitRetry> what;
+// Make the call: run its process in the sandbox, and see it to its end.
+struct RunTool {
+  TurnId turn;
+  ToolCallId call;
+  std::string args;
+  std::optional<schema::SandboxMode> sandbox;
+};
+// A process that another boot let go: find out what became of it.
+struct FindProcess {
+  TurnId turn;
+  ToolCallId call;
+  ProcessId process;
 };
 
-// Work of another boot is not planned: the kernel closes it first.
+struct Effect {
+  std::string key;  // the same for the same effect, however often it is planned
+  std::variant<Prepare, Ask, AwaitRetry, RunTool, FindProcess> what;
+};
+
+// Work of another boot is not planned, since the kernel closes it first; but for its processes.
 std::vector<Effect> plan(const state::Session& view, const BootId& boot);
 
 }  // namespace agentrt::engine

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "kernel/reads.h"
+#include "kernel/redaction.h"
 #include "state/read_models.h"
 
 namespace agentrt::kernel {
@@ -56,6 +57,7 @@ Kernel::Kernel(Parts parts)
               .committer = committer_,
               .settings = parts_.settings,
               .limits = parts_.limits,
+              .redactor = parts_.redactor,
               .boot = parts_.boot,
               .publish =
                   [this](const ports::FeedBatch& batch) {
@@ -95,7 +97,7 @@ void Kernel::call(Command command, ports::Caller caller, ports::ReplyTo reply_to
 
 void Kernel::report(SessionId session, Report report, ports::Step taken) {
   parts_.loop.post([this, session = std::move(session),
-                    work = ReportWork{std::move(report), std::move(taken)}]() mutable {
+                    work = ReportWork{std::move(report), std::move(taken), {}, {}}]() mutable {
     lanes_.put(session, std::move(work));
   });
 }
@@ -127,6 +129,10 @@ void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_t
   const std::optional<SessionId> session = session_of(command);
   if (reserved(session))
     return reply_to(fail(Code::invalid_params, "sessionId: sess_runtime is reserved"));
+  if (parts_.redactor && names_secret(*parts_.redactor, command))
+    return reply_to(
+        fail(Code::invalid_params, "an id or idempotencyKey must not hold the value of a secret"));
+  if (parts_.redactor && parts_.redactor->holds(caller.request.text())) caller.request = {};
   auto admission = std::make_unique<Admission>();
   admission->session = session ? *session : lanes_.fresh_ids().next<SessionId>();
   admission->key = idempotency_key_of(command);

@@ -33,6 +33,7 @@ class Kernel final : public ports::CommandSink,
     control::Settings settings;
     Limits limits;
     BootId boot;
+    const policy::Redactor* redactor = nullptr;  // outlives the kernel
   };
 
   explicit Kernel(Parts parts);
@@ -45,6 +46,10 @@ class Kernel final : public ports::CommandSink,
 
   void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override;
   void report(SessionId session, schema::Report report, ports::Step taken) override;
+  // Binds uploaded bytes to the session; the ref follows from session, media type and content, so
+  // the same upload again is answered alike and writes nothing. Any thread.
+  void keep_upload(SessionId session, schema::KeptOutput output, ports::Caller caller,
+                   ports::ReplyTo reply_to);
   void listen(std::function<void(const ports::FeedBatch&)> listener) override;
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }

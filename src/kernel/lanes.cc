@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "kernel/redaction.h"
 
 namespace agentrt::kernel {
 namespace {
@@ -13,6 +14,22 @@ bool has_running_turn(const state::Session& view) {
   return std::ranges::any_of(view.threads, [](const auto& entry) {
     return entry.second.active && entry.second.status != schema::Status::blocked;
   });
+}
+
+// Tells whoever waits for the work what became of it.
+void finish(Work& work, ports::Reply reply) {
+  if (auto* command = std::get_if<CommandWork>(&work)) return command->reply_to(std::move(reply));
+  ReportWork& report = std::get<ReportWork>(work);
+  if (report.reply_to)
+    report.reply_to(std::move(reply));
+  else if (report.taken)
+    report.taken();
+}
+
+// Whether a refusal can be told to somebody; what nobody waits for is tried again instead.
+bool has_asker(const Work& work) {
+  const auto* report = std::get_if<ReportWork>(&work);
+  return !report || report->reply_to;
 }
 
 }  // namespace
@@ -135,6 +152,7 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   control::Inputs in = inputs(lane, now);
   if (auto* report = std::get_if<ReportWork>(&work)) {
     ++parts_.metrics.reports;
+    in.request = report->request;
     auto decision = control::decide(lane.view, report->report, std::move(in));
     return settle(lane, batch, std::move(decision), std::move(work));
   }
@@ -159,6 +177,7 @@ void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work wo
   } else {
     reply = std::unexpected(std::get<Error>(std::move(decision)));
   }
+  if (parts_.redactor) redact_reply(*parts_.redactor, reply);
   if (auto* command = std::get_if<CommandWork>(&work)) {
     const auto key = schema::idempotency_key_of(command->command);
     if (reply && key && lane.view.exists())
@@ -173,10 +192,8 @@ void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work wo
   }
   if (batch.writes()) {
     batch.settled.push_back({std::move(work), std::move(reply)});
-  } else if (auto* command = std::get_if<CommandWork>(&work)) {
-    command->reply_to(std::move(reply));
-  } else if (auto& taken = std::get<ReportWork>(work).taken) {
-    taken();
+  } else {
+    finish(work, std::move(reply));
   }
 }
 
@@ -190,6 +207,8 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
   for (schema::Draft& draft : facts) {
     const Sequence sequence = lane.view.sequence + 1;
     batch.append.events.push_back(schema::encode(draft, sequence, now, parts_.store.runtime()));
+    // What is folded and indexed is what is stored, or a replay would differ.
+    if (parts_.redactor) redact_fact(*parts_.redactor, batch.append.events.back(), draft);
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);
     for (state::ObjectRow& row : state::index(lane.view, fact)) batch.put(to_row(std::move(row)));
@@ -239,12 +258,7 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
     }
     parts_.publish(events);
   }
-  for (Batch::Settled& settled : batch.settled) {
-    if (auto* command = std::get_if<CommandWork>(&settled.work))
-      command->reply_to(std::move(settled.reply));
-    else if (auto& taken = std::get<ReportWork>(settled.work).taken)
-      taken();
-  }
+  for (Batch::Settled& settled : batch.settled) finish(settled.work, std::move(settled.reply));
   parts_.committed(lane.view);
   if (lane.queue.empty())
     rest(lane);
@@ -255,8 +269,8 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
 void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
   std::deque<Work> again;
   for (Batch::Settled& settled : batch.settled) {
-    if (auto* command = std::get_if<CommandWork>(&settled.work))
-      command->reply_to(std::unexpected(error));
+    if (has_asker(settled.work))
+      finish(settled.work, std::unexpected(error));
     else
       again.push_back(std::move(settled.work));
   }
@@ -298,14 +312,12 @@ void Lanes::refuse_all(Lane& lane, const Error& error) {
   lane.queue.clear();
   lane.commands = 0;
   for (Work& work : queue) {
-    if (auto* command = std::get_if<CommandWork>(&work))
-      command->reply_to(std::unexpected(error));
-    else if (auto* read = std::get_if<ReadWork>(&work))
+    if (auto* read = std::get_if<ReadWork>(&work))
       read->read(std::unexpected(error));
-    else if (may_pass(error))
+    else if (!has_asker(work) && may_pass(error))
       lane.queue.push_back(std::move(work));
-    else if (auto& taken = std::get<ReportWork>(work).taken)
-      taken();
+    else
+      finish(work, std::unexpected(error));
   }
 }
 
@@ -319,7 +331,7 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   lane.view = std::move(result->view);
   lane.state = LaneState::ready;
   if (state::interrupted_work(lane.view, parts_.boot))
-    lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}});
+    lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
   if (!result->repaired) return advance(lane);
   ++parts_.metrics.snapshots_repaired;
   auto batch = std::make_unique<Batch>();

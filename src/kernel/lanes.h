@@ -22,6 +22,7 @@
 #include "kernel/committer.h"
 #include "kernel/limits.h"
 #include "kernel/loader.h"
+#include "policy/redaction.h"
 #include "ports/control_plane.h"
 #include "ports/loop.h"
 #include "ports/metrics.h"
@@ -38,6 +39,9 @@ struct CommandWork {
 struct ReportWork {
   schema::Report report;
   ports::Step taken;  // may be empty
+  // Set when somebody waits for an answer: then a failed append is answered, not tried again.
+  ports::ReplyTo reply_to;
+  RequestId request;
 };
 struct ReadWork {
   std::move_only_function<void(Result<const state::Session*>)> read;
@@ -59,6 +63,7 @@ class Lanes {
     Committer& committer;
     const control::Settings& settings;
     const Limits& limits;
+    const policy::Redactor* redactor;  // may be null
     BootId boot;
     // Called after each commit: the facts, then the view as the log has it.
     std::function<void(const ports::FeedBatch&)> publish;

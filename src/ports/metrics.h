@@ -36,6 +36,9 @@ struct Metrics {
   Counter turns_failed{0};
   Counter model_requests{0};
   Counter model_failures{0};
+  Counter output_bytes{0};  // kept, as of the last sweep
+  Counter outputs_expired{0};
+  Counter blobs_removed{0};
 };
 
 // No step on the core may take longer: loading, long lists and large encodings run elsewhere.

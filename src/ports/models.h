@@ -41,6 +41,8 @@ class ModelListener {
   virtual ~ModelListener() = default;
   virtual void on_text(std::string_view text) = 0;
   virtual void on_reasoning(std::string_view text) = 0;
+  // A tool that the model wants called; `args` is valid JSON. All of them before on_completed.
+  virtual void on_call(std::string name, schema::Json args) = 0;
   virtual void on_completed(schema::StopReason reason, const schema::Usage& usage) = 0;
   virtual void on_failed(const ModelFault& fault) = 0;
 };

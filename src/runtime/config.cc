@@ -115,6 +115,14 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, const Ceili
           "limits.queue_turns_max", ceiling, kFewer));
   TRY(set(limits.model_retries_max, layer.model_retries_max, managed.model_retries_max, layer,
           "limits.model_retries_max", ceiling, kFewer));
+  OutputConfig& outputs = config.outputs;
+  TRY(set(outputs.keep_days, layer.keep_days, managed.keep_days, layer, "outputs.keep_days",
+          ceiling, kFewer));
+  TRY(set(outputs.bytes_max, layer.output_bytes_max, managed.output_bytes_max, layer,
+          "outputs.bytes_max", ceiling, kFewer));
+  TRY(set(outputs.upload_bytes_max, layer.upload_bytes_max, managed.upload_bytes_max, layer,
+          "outputs.upload_bytes_max", ceiling, kFewer));
+  join(config.redact, layer.redact);
   return set(config.resume, layer.resume, managed.resume, layer, "runtime.resume", ceiling,
              kResumeStricter);
 }
@@ -153,6 +161,12 @@ Result<void> apply_workspace(Config& config, const ConfigLayer& layer) {
   if (layer.allow)
     warn(config, layer, {"permissions.allow"},
          "workspace files cannot allow anything until trusted");
+  std::vector<std::string> whole;  // what concerns the runtime and not one workspace
+  if (layer.keep_days) whole.emplace_back("outputs.keep_days");
+  if (layer.output_bytes_max) whole.emplace_back("outputs.bytes_max");
+  if (layer.upload_bytes_max) whole.emplace_back("outputs.upload_bytes_max");
+  if (layer.redact) whole.emplace_back("redact.names");
+  warn(config, layer, whole, "this is for the user's file");
   join(config.permissions.ask, layer.ask);
   join(config.permissions.deny, layer.deny);
 

@@ -79,6 +79,15 @@ struct LimitConfig {
   bool operator==(const LimitConfig&) const = default;
 };
 
+// Bytes behind refs.
+struct OutputConfig {
+  std::uint64_t keep_days = 30;
+  std::uint64_t bytes_max = std::uint64_t{10} << 30;
+  std::uint64_t upload_bytes_max = std::uint64_t{64} << 20;
+
+  bool operator==(const OutputConfig&) const = default;
+};
+
 // What happens at start to turns that an earlier process left unfinished.
 BOOST_DEFINE_ENUM_CLASS(Resume, ask, auto_)
 
@@ -96,6 +105,8 @@ struct Config {
   PermissionConfig permissions;
   SandboxConfig sandbox;
   LimitConfig limits;
+  OutputConfig outputs;
+  std::vector<std::string> redact;  // names of environment variables whose values are secrets
   Resume resume = Resume::ask;
   // The laxest that the host policy lets anyone choose, where it speaks.
   std::optional<schema::PermissionMode> managed_mode;

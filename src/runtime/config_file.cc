@@ -216,6 +216,12 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("model_retries_max", layer.model_retries_max));
     if (const toml::node* cost = section.node("session_cost"))
       layer.beyond.push_back({"limits.session_cost", line_of(*cost)});
+  } else if (name == "outputs") {
+    TRY(section.take("keep_days", layer.keep_days));
+    TRY(section.take("bytes_max", layer.output_bytes_max));
+    TRY(section.take("upload_bytes_max", layer.upload_bytes_max));
+  } else if (name == "redact") {
+    TRY(section.take("names", layer.redact));
   } else {
     TRY(section.take("resume", layer.resume));
   }
@@ -223,8 +229,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 }
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
-  static const std::set<std::string> kSections = {"models",  "routing", "permissions",
-                                                  "sandbox", "limits",  "runtime"};
+  static const std::set<std::string> kSections = {"models", "routing", "permissions", "sandbox",
+                                                  "limits", "runtime", "outputs",     "redact"};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {

@@ -42,6 +42,10 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> turn_steps;
   std::optional<Given<std::uint64_t>> queue_turns_max;
   std::optional<Given<std::uint64_t>> model_retries_max;
+  std::optional<Given<std::uint64_t>> keep_days;
+  std::optional<Given<std::uint64_t>> output_bytes_max;
+  std::optional<Given<std::uint64_t>> upload_bytes_max;
+  std::optional<Given<std::vector<std::string>>> redact;
   std::optional<Given<Resume>> resume;
   std::vector<Beyond> beyond;  // hooks, mcp_servers, limits.session_cost
 };

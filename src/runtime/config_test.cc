@@ -252,5 +252,28 @@ TEST_CASE("the user's file is below XDG_CONFIG_HOME, else below the home folder"
   CHECK(user_config_path(with("OTHER")) == std::nullopt);
 }
 
+TEST_CASE("outputs and secrets are set by trusted files alone, within the host's bounds") {
+  Files files;
+  CHECK(files.load()->outputs == OutputConfig{});
+  files.user(
+      "[outputs]\nkeep_days = 3\nbytes_max = 1000\nupload_bytes_max = 10\n"
+      "[redact]\nnames = [\"A\"]\n");
+  CHECK(files.load()->outputs == OutputConfig{3, 1'000, 10});
+  files.managed("[outputs]\nkeep_days = 5\n[redact]\nnames = [\"B\", \"A\"]\n");
+  CHECK(files.load()->outputs.keep_days == 3);
+  CHECK(files.load()->redact == std::vector<std::string>{"B", "A"});
+  files.workspace("[outputs]\nkeep_days = 1\n[redact]\nnames = [\"HOME\"]\n");
+  const auto config = files.load();
+  REQUIRE(config);
+  CHECK(config->outputs.keep_days == 3);
+  CHECK(config->redact == std::vector<std::string>{"B", "A"});
+  REQUIRE(config->warnings.size() == 1);
+  CHECK(contains(config->warnings[0], "outputs.keep_days, redact.names"));
+  files.user("[outputs]\nkeep_days = 6\n");
+  CHECK(contains(files.error(), "outputs.keep_days goes beyond"));
+  files.user("[redact]\nvalues = [\"x\"]\n");
+  CHECK(contains(files.error(), "redact.values is not a known key"));
+}
+
 }  // namespace
 }  // namespace agentrt::runtime

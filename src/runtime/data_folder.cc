@@ -160,6 +160,7 @@ std::string owner_path(const std::string& data) { return data + "/owner.json"; }
 std::string socket_path(const std::string& data) { return data + "/agentrt.sock"; }
 std::string token_path(const std::string& data) { return data + "/token"; }
 std::string store_path(const std::string& data) { return data + "/agentrt.db"; }
+std::string blobs_path(const std::string& data) { return data + "/blobs"; }
 
 Result<std::optional<Owner>> read_owner(const std::string& data) {
   const Descriptor lock(::open(lock_path(data).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));

@@ -3,17 +3,23 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "adapters/files/workspace.h"
 #include "adapters/models/catalog.h"
+#include "adapters/process/processes.h"
 #include "channels/http_server.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
+#include "kernel/output_desk.h"
+#include "kernel/retention.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
+#include "runtime/sandbox.h"
 #include "schema/publish.h"
+#include "store/blobs/file_blob_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace agentrt::runtime {
@@ -22,16 +28,55 @@ namespace {
 constexpr std::size_t kReaderThreads = 2;
 constexpr std::size_t kReaderQueueMax = 8'192;
 constexpr std::size_t kWriterQueueMax = 4;
+constexpr std::size_t kOutputThreads = 2;
+constexpr std::size_t kOutputQueueMax = 1'024;
+constexpr std::int64_t kDayMs = 24LL * 3'600 * 1'000;
+
+// What the host policy, which allows at most `ceiling`, lets nobody choose.
+template <class Mode>
+std::vector<Mode> laxer_than(Mode ceiling) {
+  std::vector<Mode> out;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Mode>>([&](auto each) {
+    if (!at_most_as_lax(each.value, ceiling)) out.push_back(each.value);
+  });
+  return out;
+}
 
 control::Settings settings_of(const RuntimeOptions& options) {
   control::Settings settings;
   settings.queue_turns_max = options.config.limits.queue_turns_max;
   settings.turn_steps_max = options.config.limits.turn_steps;
   settings.model_retries_max = options.config.limits.model_retries_max;
+  settings.output_keep_ms = static_cast<std::int64_t>(options.config.outputs.keep_days) * kDayMs;
   settings.default_cwd = options.cwd;
+  settings.mode = options.config.permissions.mode;
+  settings.rules_unjudged =
+      !options.config.permissions.deny.empty() || !options.config.permissions.ask.empty();
+  if (const auto ceiling = options.config.managed_mode)
+    settings.modes_forbidden = laxer_than(*ceiling);
+  if (const auto ceiling = options.config.managed_sandbox)
+    settings.sandboxes_forbidden = laxer_than(*ceiling);
   settings.after_restart = options.config.resume == Resume::auto_ ? control::AfterRestart::resume
                                                                   : control::AfterRestart::ask;
   return settings;
+}
+
+kernel::OutputLimits output_limits_of(const Config& config) {
+  kernel::OutputLimits limits;
+  limits.bytes_max = config.outputs.bytes_max;
+  limits.upload_bytes_max = config.outputs.upload_bytes_max;
+  return limits;
+}
+
+// The values that the named environment variables have now.
+policy::Redactor redactor_of(const Config& config) {
+  std::vector<std::string> names = config.redact;
+  for (const auto& [name, model] : config.models)
+    if (model.api_key_env) names.push_back(*model.api_key_env);
+  std::vector<policy::Secret> secrets;
+  for (const std::string& name : names)
+    if (const char* const value = std::getenv(name.c_str())) secrets.push_back({name, value});
+  return policy::Redactor{std::move(secrets)};
 }
 
 std::vector<adapters::ConfiguredModel> models_of(const Config& config) {
@@ -92,13 +137,20 @@ struct Runtime::Parts {
   DataFolder folder;
   ports::Metrics metrics;
   SystemEntropy entropy;
+  BootId boot;
+  policy::Redactor redactor;
   std::unique_ptr<store::SqliteStore> store;
+  std::unique_ptr<store::FileBlobStore> blobs;
   std::unique_ptr<CoreLoop> loop;
   std::unique_ptr<ThreadWorker> readers;
   std::unique_ptr<ThreadWorker> writer;
   std::unique_ptr<ThreadWorker> checkpoints;
+  std::unique_ptr<ThreadWorker> output_worker;  // bytes behind refs: reads, writes, sweeps
   std::unique_ptr<kernel::Kernel> kernel;
+  std::unique_ptr<kernel::OutputDesk> outputs;
+  std::unique_ptr<kernel::Retention> retention;
   std::unique_ptr<adapters::ModelCatalog> models;
+  std::unique_ptr<adapters::LauncherProcesses> processes;
   adapters::DiskWorkspace workspace;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<channels::Tokens> tokens;
@@ -108,6 +160,8 @@ struct Runtime::Parts {
 
   Result<void> open_store(const RuntimeOptions& options);
   void wire(const RuntimeOptions& options);
+  void wire_outputs(const RuntimeOptions& options);
+  void wire_engine(const RuntimeOptions& options);
   Result<void> serve(const RuntimeOptions& options);
   void checkpoint_when_due();
   void stop();
@@ -119,6 +173,7 @@ Result<void> Runtime::Parts::open_store(const RuntimeOptions& options) {
   sqlite.now = wall_clock();
   sqlite.random = random_bytes;
   TRY_ASSIGN(store, store::SqliteStore::open(std::move(sqlite)));
+  TRY_ASSIGN(blobs, store::FileBlobStore::open_folder(blobs_path(options.data)));
   return {};
 }
 
@@ -127,7 +182,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   readers = std::make_unique<ThreadWorker>(kReaderThreads, kReaderQueueMax);
   writer = std::make_unique<ThreadWorker>(1, kWriterQueueMax);
   checkpoints = std::make_unique<ThreadWorker>(1, 1);
-  const BootId boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
+  redactor = redactor_of(options.config);
+  boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
                                                                   .loop = *loop,
                                                                   .readers = *readers,
@@ -136,7 +192,56 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                                                                   .metrics = metrics,
                                                                   .settings = settings_of(options),
                                                                   .limits = {},
-                                                                  .boot = boot});
+                                                                  .boot = boot,
+                                                                  .redactor = &redactor});
+}
+
+void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
+  output_worker = std::make_unique<ThreadWorker>(kOutputThreads, kOutputQueueMax);
+  const kernel::OutputLimits limits = output_limits_of(options.config);
+  outputs = std::make_unique<kernel::OutputDesk>(
+      kernel::OutputDesk::Parts{.store = *store,
+                                .blobs = *blobs,
+                                .worker = *output_worker,
+                                .clock = *loop,
+                                .redactor = redactor,
+                                .bind =
+                                    [this](SessionId session, schema::KeptOutput output,
+                                           ports::Caller caller, ports::ReplyTo reply_to) {
+                                      kernel->keep_upload(std::move(session), std::move(output),
+                                                          std::move(caller), std::move(reply_to));
+                                    },
+                                .limits = limits,
+                                .seed = entropy.draw()});
+  retention = std::make_unique<kernel::Retention>(kernel::Retention::Parts{.store = *store,
+                                                                           .blobs = *blobs,
+                                                                           .loop = *loop,
+                                                                           .worker = *output_worker,
+                                                                           .reports = *kernel,
+                                                                           .metrics = metrics,
+                                                                           .limits = limits});
+}
+
+void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
+  const auto profile = [config = options.config,
+                        data = options.data](const ports::ProcessRequest& request) {
+    return sandbox_profile_of(config,
+                              {.mode = request.sandbox,
+                               .network = false,
+                               .workspace = request.workspace,
+                               .additional_roots = request.additional_roots,
+                               .cwd = request.cwd},
+                              data, process_environment());
+  };
+  processes = std::make_unique<adapters::LauncherProcesses>(
+      adapters::LauncherProcesses::Parts{.loop = *loop,
+                                         .worker = *output_worker,
+                                         .keeper = *outputs,
+                                         .folder = options.data + "/run",
+                                         .profile = profile,
+                                         .redact = [this](std::string text) {
+                                           return redactor.redact(text).value_or(std::move(text));
+                                         }});
   models = std::make_unique<adapters::ModelCatalog>(*loop, *readers, models_of(options.config),
                                                     routing_of(options.config));
   engine = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel,
@@ -145,8 +250,10 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                                                                   .models = *models,
                                                                   .workspace = workspace,
                                                                   .history = *kernel,
+                                                                  .processes = *processes,
                                                                   .metrics = metrics,
-                                                                  .boot = boot});
+                                                                  .boot = boot,
+                                                                  .redactor = &redactor});
   kernel->on_committed([this](const state::Session& view) {
     engine->advance(view);
     checkpoint_when_due();
@@ -164,10 +271,13 @@ void Runtime::Parts::checkpoint_when_due() {
 
 Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   TRY_ASSIGN(tokens, channels::Tokens::open(options.data, wall_clock));
-  server = std::make_unique<channels::HttpServer>(http_options(options), *kernel, *kernel, metrics,
-                                                  *tokens, published_document);
+  server = std::make_unique<channels::HttpServer>(http_options(options), *kernel, *kernel, *outputs,
+                                                  metrics, *tokens, published_document);
   loop->start();
-  loop->post([this] { kernel->recover({}); });
+  loop->post([this] {
+    kernel->recover({});
+    retention->start();
+  });
   TRY(server->start());
   if (options.listen) url = url_of(*options.listen, server->port());
   return folder.announce(options.listen ? std::optional(url) : std::nullopt, wall_clock());
@@ -176,7 +286,8 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
 void Runtime::Parts::stop() {
   if (server) server->stop();
   if (loop) loop->stop();
-  for (auto* worker : {&readers, &writer, &checkpoints})
+  if (processes) processes->stop();
+  for (auto* worker : {&readers, &writer, &checkpoints, &output_worker})
     if (*worker) (*worker)->stop();
 }
 
@@ -186,6 +297,8 @@ Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
   auto parts = std::make_unique<Parts>(std::move(folder));
   TRY(parts->open_store(options));
   parts->wire(options);
+  parts->wire_outputs(options);
+  parts->wire_engine(options);
   if (auto served = parts->serve(options); !served) {
     parts->stop();
     return std::unexpected(served.error());

@@ -13,10 +13,13 @@
 #include "schema/facts/context.h"
 #include "schema/facts/item.h"
 #include "schema/facts/model.h"
+#include "schema/facts/permission.h"
+#include "schema/facts/process.h"
 #include "schema/facts/routing.h"
 #include "schema/facts/runtime.h"
 #include "schema/facts/session.h"
 #include "schema/facts/task.h"
+#include "schema/facts/tool.h"
 #include "schema/facts/turn.h"
 
 namespace agentrt::schema {
@@ -36,7 +39,10 @@ using Payload = std::variant<
     ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved, ToolCatalogResolved,
     HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved, RoutingCandidatesResolved,
     RoutingDecided, RoutingSingleCandidate, RoutingNotPossible, ItemStarted, ItemUpdated,
-    ItemCompleted, SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError>;
+    ItemCompleted, ToolStarted, ToolResult, ToolFailed, PermissionEvaluated, SandboxApplied,
+    SandboxViolation, ProcessStarted, ProcessOutput, ProcessCompleted, ProcessFailed,
+    ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError,
+    OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
 
 struct Draft {
   template <class P>

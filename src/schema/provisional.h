@@ -22,16 +22,13 @@ namespace agentrt::schema {
 using Provisional = boost::mp11::mp_list<
     TaskAccepted, TaskQueued, TaskUpdated, TaskProgress, TaskWaiting, TaskPaused, TaskRetrying,
     TaskCancelRequested, TaskTimedOut, TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated,
-    ToolStarted, ToolArgs, ToolProgress, ToolResult, ToolFailed, ActionRequired, ActionResolved,
-    PermissionEvaluated, PermissionRequested, PermissionResolved, SandboxApplied, SandboxViolation,
-    PolicyChanged, HookStarted, HookCompleted, HookFailed, ProcessStarted, ProcessOutput,
-    ProcessInput, ProcessCompleted, ProcessFailed, ProcessTerminated, OutputSpilled,
-    OutputTruncated, OutputRedacted, OutputExpired, RoutingFallbackApplied, CostEstimated,
-    CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked, LimitChanged, JobCreated, JobStarted,
-    JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted, JobFailed,
-    JobCancelled, SubagentSpawned, SubagentStatus, SubagentInput, SubagentCompleted, SubagentFailed,
-    SubagentClosed, ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
-    ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
+    ToolArgs, ToolProgress, ActionRequired, ActionResolved, PermissionRequested, PermissionResolved,
+    PolicyChanged, HookStarted, HookCompleted, HookFailed, ProcessInput, RoutingFallbackApplied,
+    CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked, LimitChanged, JobCreated,
+    JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted,
+    JobFailed, JobCancelled, SubagentSpawned, SubagentStatus, SubagentInput, SubagentCompleted,
+    SubagentFailed, SubagentClosed, ChannelConnected, ChannelDisconnected, ChannelResumed,
+    ChannelMessage, ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
     ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
     RollbackStarted, RollbackCompleted, ArtifactChanged, EvidenceChanged>;
 

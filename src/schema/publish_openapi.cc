@@ -22,6 +22,13 @@ constexpr std::array kParameters{
     Parameter{"id", "path", R"({"type":"string"})", "The id of the session or token."},
     Parameter{"threadId", "path", R"({"type":"string"})", "The id of a thread of that session."},
     Parameter{"name", "path", R"({"type":"string"})", "The document's file name."},
+    Parameter{"ref", "path", R"({"type":"string"})", "The ref of an output."},
+    Parameter{"sessionId", "query", R"({"type":"string"})",
+              "The session that the output belongs to; required."},
+    Parameter{"mediaType", "query", R"({"type":"string"})",
+              "What the bytes are; without it the Content-Type of the request."},
+    Parameter{"Range", "header", R"({"type":"string"})",
+              "One range of bytes; answered with 206, or 416 where there are no such bytes."},
     Parameter{"limit", "query", R"({"type":"integer","minimum":1})",
               "The size of a page; more than 1000 counts as 1000."},
     Parameter{"cursor", "query", R"({"type":"string"})",
@@ -51,6 +58,7 @@ struct Route {
 };
 
 constexpr std::string_view kText = R"({"type":"string"})";
+constexpr std::string_view kBytes = R"({"type":"string","format":"binary"})";
 constexpr std::string_view kDocument = R"({"type":"object"})";
 constexpr std::string_view kHealth =
     R"({"type":"object","required":["status"],"properties":{"status":{"type":"string"}}})";
@@ -74,6 +82,11 @@ constexpr std::array kRoutes{
           R"({"$ref":"#/components/schemas/event.page"})"},
     Route{"/v1/events", "get", "events", "The same over all sessions, in commit order.", "read",
           "cursor limit Last-Event-ID", "", R"({"$ref":"#/components/schemas/event.page"})"},
+    Route{"/v1/outputs", "post", "upload_output",
+          "Stores the body, bytes of any kind, as an output of a session.", "submit",
+          "sessionId mediaType", kBytes, R"({"$ref":"#/components/schemas/upload_output.reply"})"},
+    Route{"/v1/outputs/{ref}", "get", "output", "The bytes behind a ref.", "read", "ref Range", "",
+          kBytes, "application/octet-stream"},
     Route{"/v1/tokens", "post", "create_token", "A new token; its text is told only here.", "admin",
           "", R"({"$ref":"#/components/schemas/token.params"})",
           R"({"$ref":"#/components/schemas/token.created"})"},
@@ -103,10 +116,10 @@ std::string parameter_refs(std::string_view names) {
   return out;
 }
 
-std::string json_body(std::string_view schema) {
-  return fmt::format(R"("requestBody":{{"required":true,"content":{{"application/json":)"
+std::string request_body(std::string_view schema) {
+  return fmt::format(R"("requestBody":{{"required":true,"content":{{"{}":)"
                      R"({{"schema":{}}}}}}},)",
-                     schema);
+                     schema == kBytes ? "application/octet-stream" : "application/json", schema);
 }
 
 std::string operation(const Route& route) {
@@ -117,7 +130,7 @@ std::string operation(const Route& route) {
     out += fmt::format(R"("security":[{{"bearer":["{}"]}}],)", route.scope);
   if (!route.parameters.empty())
     out += fmt::format(R"("parameters":[{}],)", parameter_refs(route.parameters));
-  if (!route.body.empty()) out += json_body(route.body);
+  if (!route.body.empty()) out += request_body(route.body);
   std::string content = fmt::format(R"("{}":{{"schema":{}}})", route.media, route.reply);
   if (route.parameters.contains("Last-Event-ID"))
     content += R"(,"text/event-stream":{"schema":{"type":"string"}})";
@@ -181,6 +194,10 @@ std::string schemas(const std::vector<CommandSchemas>& commands) {
                      kEventRef);
   for (const auto& [traits, params, reply] : commands)
     out += fmt::format(R"(,"{0}.params":{1},"{0}.reply":{2})", traits.name, params, reply);
+  out += R"(,"upload_output.reply":{"type":"object","required":["sessionId","outputRef","size",)"
+         R"("digest","mediaType","sequence"],"properties":{"sessionId":{"type":"string"},)"
+         R"("outputRef":{"type":"string"},"size":{"type":"integer"},"digest":{"type":"string"},)"
+         R"("mediaType":{"type":"string"},"sequence":{"type":"integer"}}})";
   out += R"(,"rpc.request":{"type":"object","required":["jsonrpc","method"],"properties":)"
          R"({"jsonrpc":{"const":"2.0"},"id":{"type":["string","number","null"]},)"
          R"("method":{"type":"string"},"params":{"type":"object"}}})"

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "schema/facts.h"
+#include "schema/outputs.h"
 
 namespace agentrt::schema {
 
@@ -34,8 +35,15 @@ struct ReportFragments {
   std::vector<Piece> pieces;
 };
 
+// A call that the model asked for, as it came.
+struct AskedCall {
+  std::string name;
+  Json args;
+};
+
 struct ReportModelCompleted {
   ModelRequestId request;
+  std::vector<AskedCall> calls;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
   std::vector<ReportFragments::Piece> pieces;  // what had not been reported yet
@@ -60,8 +68,56 @@ struct ReportRetryDue {
   TurnId turn;
 };
 
+// A process is confined and waits to be let go, which it is once this is stored.
+struct ReportProcessReady {
+  TurnId turn;
+  ToolCallId call;
+  ProcessId process;
+  SandboxApplied sandbox;
+  ProcessStarted started;
+};
+
+// What a process wrote and tried since the last such report.
+struct ReportProcessNews {
+  TurnId turn;
+  ToolCallId call;
+  ProcessId process;
+  std::vector<ProcessOutput> output;
+  std::vector<SandboxViolation> violations;
+};
+
+// A tool call is over, and what is known about its process.
+struct ReportToolEnded {
+  TurnId turn;
+  ToolCallId call;
+  ProcessId process;
+  ReportProcessNews news;  // what had not been reported yet
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> signal;
+  std::optional<Failure> failure;  // it did not end by itself, or never ran
+  std::string preview;
+  std::vector<KeptOutput> outputs;
+  std::int64_t duration_ms = 0;
+};
+
+// Bytes that a client sent are stored behind a ref.
+struct ReportUploaded {
+  KeptOutput output;
+  std::optional<Sequence> spilled;  // the same ref is kept already, since this fact
+};
+
+// Retention has chosen this output: its bytes go as soon as this is stored.
+struct ReportOutputDue {
+  std::string output_ref;
+  std::string reason;  // age, room
+  std::uint64_t size = 0;
+  std::string digest;
+  Sequence spilled = 0;
+};
+
 using Report = std::variant<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
-                            ReportModelFailed, ReportRetryDue>;
+                            ReportModelFailed, ReportRetryDue, ReportProcessReady,
+                            ReportProcessNews, ReportToolEnded, ReportUploaded, ReportOutputDue>;
 
 // Text longer than this stands in a closing fact as a preview and a ref to its deltas.
 inline constexpr std::size_t kTextInlineMax = 64 * 1024;

@@ -81,6 +81,11 @@ Scope scope() {
     return turn;
   else if constexpr (std::is_same_v<Scope, StepScope>)
     return StepScope{turn, StepId{"step_1"}};
+  else if constexpr (std::is_same_v<Scope, ToolScope>)
+    return ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}};
+  else if constexpr (std::is_same_v<Scope, ProcessScope>)
+    return ProcessScope{ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}},
+                        ProcessId{"proc_1"}};
   else
     return ModelScope{turn, ModelRequestId{"mreq_1"}, SpanId{"b7ad6b7169203331"}};
 }

@@ -140,6 +140,25 @@ class StepScope : public TurnScope {
   }
 };
 
+// One tool call, which is a step of its turn.
+class ToolScope : public StepScope {
+ public:
+  ToolScope(const TurnScope& turn, StepId step, ToolCallId call)
+      : StepScope(turn, std::move(step)) {
+    check(!call.empty(), "a fact of a tool call names it");
+    ids_.tool_call_id = std::move(call);
+  }
+};
+
+// One process that a tool call started.
+class ProcessScope : public ToolScope {
+ public:
+  ProcessScope(const ToolScope& call, ProcessId process) : ToolScope(call) {
+    check(!process.empty(), "a fact of a process names it");
+    ids_.process_id = std::move(process);
+  }
+};
+
 // One request to a model, with a span of its own.
 class ModelScope : public TurnScope {
  public:

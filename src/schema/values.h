@@ -38,6 +38,16 @@ struct TurnOptions {
 BOOST_DESCRIBE_STRUCT(TurnOptions, (),
                       (model, mode, sandbox, cwd, additional_roots, interactive, queue_policy))
 
+// A call that a model asks for.
+struct RequestedCall {
+  ToolCallId tool_call_id;
+  std::string name;
+  Json args;  // as the model wrote them
+
+  bool operator==(const RequestedCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RequestedCall, (), (tool_call_id, name, args))
+
 struct Usage {
   std::uint64_t input_tokens = 0;
   std::uint64_t output_tokens = 0;

@@ -13,7 +13,7 @@ ports::ModelChoice FakeModels::choice(const std::optional<std::string>&) {
 void FakeModels::start(ports::ModelRequest request,
                        std::shared_ptr<ports::ModelListener> listener) {
   ++started_;
-  FakeAnswer answer{{"done"}, 1, {}};
+  FakeAnswer answer{{"done"}, 1, {}, {}};
   if (request.ended_requests < answers_.size()) answer = answers_[request.ended_requests];
   const ModelRequestId id = request.id;
   const std::int64_t gap = answer.gap_ms;
@@ -33,10 +33,10 @@ void FakeModels::next(const ModelRequestId& id) {
   }
   const Playing ended = std::move(playing);
   playing_.erase(found);
-  if (ended.answer.fault)
-    ended.listener->on_failed(*ended.answer.fault);
-  else
-    ended.listener->on_completed(schema::StopReason::end_turn, {10, 5, {}, {}});
+  if (ended.answer.fault) return ended.listener->on_failed(*ended.answer.fault);
+  for (const std::string& command : ended.answer.commands)
+    ended.listener->on_call("shell", {R"({"command":)" + schema::to_json(command) + "}"});
+  ended.listener->on_completed(schema::StopReason::end_turn, {10, 5, {}, {}});
 }
 
 }  // namespace agentrt::sim

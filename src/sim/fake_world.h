@@ -18,6 +18,7 @@ struct FakeAnswer {
   std::vector<std::string> pieces;
   std::int64_t gap_ms = 10;
   std::optional<ports::ModelFault> fault;  // instead of a good end
+  std::vector<std::string> commands = {};  // calls of the shell, with the end
 };
 
 // Plays answer 1 + ended requests of the turn; past the last one, "done". Counts what was started.

@@ -47,6 +47,8 @@ std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {
                      static_cast<std::int64_t>(random.below(60)),
                      fmt::format("piece {} \u20ac ", left)});
   if (random.one_in(40)) beats.push_back({Does::text, 1, std::string(kLongText, 'x')});
+  for (std::uint64_t left = random.one_in(3) ? 1 + random.below(2) : 0; left > 0; --left)
+    beats.push_back({Does::calls, 1, random.one_in(3) ? "exit 3" : "ls"});
   Beat end{Does::completes, static_cast<std::int64_t>(random.below(30)), {}, {}, {12, 7, {}, {}}};
   if (mood.kind == Kind::model_breaks || (mood.kind == Kind::model_stalls && random.one_in(2)))
     end = {Does::fails, 5, {}, fault_of(random.next()), {}};
@@ -135,6 +137,8 @@ void FickleModels::play(const ModelRequestId& id) {
       return listener->on_text(beat.text);
     case Beat::Does::reasoning:
       return listener->on_reasoning(beat.text);
+    case Beat::Does::calls:
+      return listener->on_call("shell", {R"({"command":)" + schema::to_json(beat.text) + "}"});
     case Beat::Does::completes:
       return listener->on_completed(schema::StopReason::end_turn, beat.usage);
     case Beat::Does::fails:

@@ -44,7 +44,7 @@ class FickleModels final : public ports::Models {
 
  private:
   struct Beat {
-    enum class Does { text, reasoning, completes, fails };
+    enum class Does { text, reasoning, calls, completes, fails };
     Does does = Does::text;
     std::int64_t gap_ms = 1;
     std::string text;

@@ -51,12 +51,14 @@ void Node::start() {
     fake_models_ = fake.get();
     models_ = std::move(fake);
   }
+  processes_ = std::make_unique<FakeProcesses>(*boot_.loop, machine_);
   engine_ = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel_,
                                                                    .loop = *boot_.loop,
                                                                    .worker = *boot_.readers,
                                                                    .models = *models_,
                                                                    .workspace = workspace_,
                                                                    .history = *kernel_,
+                                                                   .processes = *processes_,
                                                                    .metrics = metrics_,
                                                                    .boot = boot_id_});
   kernel_->on_committed([this](const state::Session& view) {
@@ -77,6 +79,8 @@ void Node::crash() {
   const VirtualTime::Boot ended = std::move(boot_);
   shown_.clear();
   engine_.reset();
+  processes_.reset();
+  machine_.lose_runtime();
   models_.reset();
   kernel_.reset();
   seam_.reset();

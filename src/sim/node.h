@@ -10,6 +10,7 @@
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
+#include "sim/fake_processes.h"
 #include "sim/fake_world.h"
 #include "sim/virtual_time.h"
 #include "store/memory/memory_store.h"
@@ -75,6 +76,7 @@ class Node {
   const BootId& boot_id() const { return boot_id_; }
   std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
   ports::Metrics& metrics() { return metrics_; }
+  FakeMachine& machine() { return machine_; }
   std::size_t model_requests() const {
     return model_requests_ + (fake_models_ ? fake_models_->started() : 0);
   }
@@ -95,6 +97,8 @@ class Node {
   std::unique_ptr<kernel::Kernel> kernel_;
   std::unique_ptr<ports::Models> models_;
   FakeModels* fake_models_ = nullptr;  // *models_, unless a seam made them
+  FakeMachine machine_;
+  std::unique_ptr<FakeProcesses> processes_;
   std::unique_ptr<engine::Engine> engine_;
   std::vector<schema::StoredEvent> published_;
   std::map<SessionId, state::Session> shown_;

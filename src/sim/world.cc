@@ -24,6 +24,7 @@ control::Settings settings_of(const Plan& plan) {
   control::Settings settings;
   settings.queue_turns_max = 4;
   settings.threads_max = 3;
+  settings.mode = schema::PermissionMode::bypass;  // so that commands run
   settings.after_restart =
       plan.resume_by_itself ? control::AfterRestart::resume : control::AfterRestart::ask;
   return settings;
@@ -300,6 +301,10 @@ class World {
     if (!broken_ && held > limits_.idle_sessions_max)
       broken({std::string(invariant::kBounds), fmt::format("{} sessions are held at rest, limit {}",
                                                            held, limits_.idle_sessions_max)});
+    for (const auto& [id, process] : node_.machine().processes)
+      if (!broken_ && process.runs > 1)
+        broken({std::string(invariant::kProcesses),
+                fmt::format("{} ran {} times", id.text(), process.runs)});
     if (!broken_ && node_.engine().running() != 0)
       broken({std::string(invariant::kTurns), "an effect runs that no turn waits for"});
   }

@@ -187,6 +187,9 @@ class Folder {
     const std::string& text = p.text ? *p.text : p.preview.value_or("");
     turn->answer_preview = std::string(utf8_prefix(text, kInputPreviewBytes));
     turn->usage = sum(turn->usage, p.usage);
+    turn->tools.clear();
+    for (const RequestedCall& asked : p.tool_calls)
+      turn->tools.push_back({.id = asked.tool_call_id, .tool = asked.name, .args = asked.args});
   }
   void operator()(const ModelFailed& p) {
     Turn* turn = active();
@@ -218,17 +221,45 @@ class Folder {
 
   void operator()(const ItemStarted& p) {
     Turn* turn = active();
-    if (!turn) return;
-    (p.kind == ItemKind::reasoning ? turn->reasoning_item : turn->message_item) = fact_.ids.step_id;
+    std::optional<StepId>* item = turn ? item_of(*turn, p.kind) : nullptr;
+    if (!item) return;
+    *item = fact_.ids.step_id;
     turn->item_at = fact_.at;
   }
   void operator()(const ItemUpdated&) {
     if (Turn* turn = active()) turn->item_at = fact_.at;
   }
   void operator()(const ItemCompleted& p) {
-    if (Turn* turn = active())
-      (p.kind == ItemKind::reasoning ? turn->reasoning_item : turn->message_item).reset();
+    Turn* turn = active();
+    if (std::optional<StepId>* item = turn ? item_of(*turn, p.kind) : nullptr) item->reset();
   }
+
+  // --- tools and their processes ---
+
+  void operator()(const ToolStarted&) {
+    ToolCall* call = open_tool();
+    if (!call) return;
+    call->stage = CallStage::started;
+    call->step = fact_.ids.step_id;
+  }
+  void operator()(const ToolResult&) { tool_ended(); }
+  void operator()(const ToolFailed& p) {
+    if (p.error.category != Category::cancelled) incident("tool_failed", p.error.message);
+    tool_ended();
+  }
+  void operator()(const PermissionEvaluated&) {}
+  void operator()(const SandboxApplied&) {}
+  void operator()(const SandboxViolation& p) { incident("sandbox_violation", p.attempted); }
+  void operator()(const ProcessStarted& p) {
+    ToolCall* call = open_tool();
+    if (!call) return;
+    call->process = fact_.ids.process_id;
+    call->process_boot = p.boot_id;
+  }
+  void operator()(const ProcessOutput&) {}
+  void operator()(const ProcessCompleted&) {}
+  void operator()(const ProcessFailed&) {}
+  void operator()(const ProcessTerminated&) {}
 
   // --- the runtime about itself ---
 
@@ -236,6 +267,11 @@ class Folder {
   void operator()(const SnapshotRepaired&) {}
   void operator()(const RuntimeWarning& p) { incident("warning", p.message); }
   void operator()(const RuntimeError& p) { incident("error", p.message); }
+  // Outputs are found by their index rows; views hold none of them.
+  void operator()(const OutputSpilled&) {}
+  void operator()(const OutputTruncated&) {}
+  void operator()(const OutputRedacted&) {}
+  void operator()(const OutputExpired&) {}
   void operator()(const UnknownPayload&) { ++session_.unknown_facts; }
 
  private:
@@ -254,6 +290,22 @@ class Folder {
     const auto at = std::ranges::find(thread_->queue, fact_.ids.turn_id, id_of);
     return at == thread_->queue.end() ? nullptr : &*at;
   }
+  // The items of the model's own text; those of tools are found by their calls.
+  static std::optional<StepId>* item_of(Turn& turn, ItemKind kind) {
+    if (kind == ItemKind::reasoning) return &turn.reasoning_item;
+    return kind == ItemKind::agent_message ? &turn.message_item : nullptr;
+  }
+  ToolCall* open_tool() {
+    Turn* turn = active();
+    if (!turn) return nullptr;
+    const auto at = std::ranges::find(turn->tools, fact_.ids.tool_call_id, &ToolCall::id);
+    return at == turn->tools.end() ? nullptr : &*at;
+  }
+  void tool_ended() {
+    if (Turn* turn = active())
+      std::erase_if(turn->tools,
+                    [&](const ToolCall& call) { return call.id == fact_.ids.tool_call_id; });
+  }
   ModelCall* open_call() {
     Turn* turn = active();
     return turn && turn->call && turn->call->id == fact_.ids.model_request_id ? &*turn->call
@@ -269,6 +321,7 @@ class Folder {
   void end(Turn& turn) {
     turn.ended_at = fact_.at;
     turn.call.reset();
+    turn.tools.clear();
     turn.retry_at.reset();
     if (session_.tasks.active > 0) --session_.tasks.active;
     if (&turn != (thread_->active ? &*thread_->active : nullptr)) return;

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "schema/outputs.h"
 #include "state/read_models.h"
 
 namespace agentrt::state {
@@ -53,10 +54,48 @@ bool turns_row_changes(const Payload& payload) {
       payload);
 }
 
+// An output's row follows from the fact alone: views hold no outputs.
+ObjectRow output_row(const OutputSpilled& spilled, const Fact& fact) {
+  const OutputRecord record{.output_ref = spilled.output_ref,
+                            .size = spilled.size,
+                            .digest = spilled.digest.value_or(""),
+                            .media_type = spilled.media_type,
+                            .encoding = spilled.encoding,
+                            .truncated = spilled.truncated,
+                            .redacted = spilled.redacted,
+                            .spilled_at = fact.at,
+                            .expires_at = spilled.expires_at};
+  return {.kind = std::string(kOutputKind),
+          .id = spilled.output_ref,
+          .parent = {},
+          .first = fact.sequence,
+          .status = std::string(kOutputKept),
+          .open = false,
+          .record = to_json(record)};
+}
+
+ObjectRow expired_row(const OutputExpired& expired, const Fact& fact) {
+  OutputRecord record;
+  record.output_ref = expired.output_ref;
+  record.size = expired.size.value_or(0);
+  record.digest = expired.digest.value_or("");
+  return {.kind = std::string(kOutputKind),
+          .id = expired.output_ref,
+          .parent = {},
+          .first = expired.spilled_sequence.value_or(fact.sequence),
+          .status = std::string(kOutputExpired),
+          .open = false,
+          .record = to_json(record)};
+}
+
 }  // namespace
 
 std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   std::vector<ObjectRow> rows;
+  if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload))
+    return {output_row(*spilled, fact)};
+  if (const auto* expired = std::get_if<OutputExpired>(&fact.payload))
+    return {expired_row(*expired, fact)};
   const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
                                std::holds_alternative<SessionUpdated>(fact.payload);
   const bool turn_changes = turns_row_changes(fact.payload);

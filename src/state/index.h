@@ -15,13 +15,13 @@ namespace agentrt::state {
 
 // What the store keeps of one object; store::IndexRow has the same members.
 struct ObjectRow {
-  std::string kind;  // session, turn, task
+  std::string kind;  // session, turn, task, output
   std::string id;
   std::string parent;  // a turn's thread
   Sequence first = 0;
   std::string status;
   bool open = false;
-  std::string record;  // SessionSummary, TurnSnapshot or TaskSnapshot
+  std::string record;  // SessionSummary, TurnSnapshot, TaskSnapshot or OutputRecord
 
   bool operator==(const ObjectRow&) const = default;
 };

@@ -23,7 +23,7 @@ using schema::Status;
 
 // Raised whenever fold() would give another Session for the same facts; stored snapshots of another
 // version are not used.
-inline constexpr std::uint64_t kFoldVersion = 1;
+inline constexpr std::uint64_t kFoldVersion = 2;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
@@ -50,6 +50,22 @@ BOOST_DESCRIBE_STRUCT(ModelCall, (),
                       (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
                        first_reasoning, last_reasoning, text_bytes))
 
+BOOST_DEFINE_ENUM_CLASS(CallStage, requested, started)
+
+// A tool call that the model asked for and that has not ended yet.
+struct ToolCall {
+  ToolCallId id;
+  std::string tool;
+  schema::Json args;
+  CallStage stage = CallStage::requested;
+  StepId step;                         // its item, once it has started
+  std::optional<ProcessId> process;    // once one was let go
+  std::optional<BootId> process_boot;  // of the runtime that did
+
+  bool operator==(const ToolCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ToolCall, (), (id, tool, args, stage, step, process, process_boot))
+
 struct Turn {
   schema::TurnIds ids;
   Status status = Status::accepted;
@@ -70,6 +86,7 @@ struct Turn {
   std::uint64_t retries = 0;            // in a row
   std::optional<Timestamp> retry_at;
   std::optional<ModelCall> call;
+  std::vector<ToolCall> tools;         // in the order in which they run
   std::optional<StepId> message_item;  // open items
   std::optional<StepId> reasoning_item;
   Timestamp item_at;  // of the open message's last item fact
@@ -87,9 +104,9 @@ struct Turn {
 BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
                        submitted_at, options, started_at, ended_at, boot, prepared, requests,
-                       ended_by_provider, retries, retry_at, call, message_item, reasoning_item,
-                       item_at, model_name, provider, model, fallback, usage, answer_preview,
-                       answer, error))
+                       ended_by_provider, retries, retry_at, call, tools, message_item,
+                       reasoning_item, item_at, model_name, provider, model, fallback, usage,
+                       answer_preview, answer, error))
 
 struct Thread {
   ThreadId id;

@@ -36,11 +36,12 @@ void ProcessRules::operator()(const ProcessOutput& p) {
                                                p.text->size(), kProcessTextMax));
   not_expired(p.output_ref);
   if (!process || !p.offset) return;
-  if (*p.offset < process->offset)
-    hearing_.fail("process.chunk", fmt::format("offset {}, and what is before {} was shown",
-                                               *p.offset, process->offset));
+  std::uint64_t& earliest = process->offsets[p.stream];
+  if (*p.offset < earliest)
+    hearing_.fail("process.chunk",
+                  fmt::format("offset {}, and what is before {} was shown", *p.offset, earliest));
   // Text may be longer than the bytes it shows: what is no text or is secret is replaced.
-  process->offset = *p.offset + (p.text && !p.text->empty() ? 1 : 0);
+  earliest = *p.offset + (p.text && !p.text->empty() ? 1 : 0);
 }
 
 void ProcessRules::operator()(const ProcessInput&) { open_process(); }

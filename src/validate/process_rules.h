@@ -27,7 +27,8 @@ class ProcessRules {
  private:
   struct Process {
     bool open = true;
-    std::uint64_t offset = 0;  // where the next piece may begin at the earliest
+    // Where the next piece of a stream may begin at the earliest; each has a spool of its own.
+    std::map<schema::OutputStream, std::uint64_t> offsets;
   };
   enum class OutputState { kept, expired };
 

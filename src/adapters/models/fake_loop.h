@@ -63,10 +63,13 @@ class FakeLoop final : public ports::Loop {
   FakeWorker worker_{*this};
 };
 
-// What a listener heard: "t:TEXT", "r:REASONING", "completed", "failed".
+// What a listener heard: "t:TEXT", "r:REASONING", "c:NAME ARGS", "completed", "failed".
 struct Heard final : ports::ModelListener {
   void on_text(std::string_view text) override { said.push_back("t:" + std::string(text)); }
   void on_reasoning(std::string_view text) override { said.push_back("r:" + std::string(text)); }
+  void on_call(std::string name, schema::Json args) override {
+    said.push_back("c:" + name + " " + args.text);
+  }
   void on_completed(schema::StopReason, const schema::Usage&) override {
     said.emplace_back("completed");
   }

@@ -34,6 +34,12 @@ struct UsageMembers {
 BOOST_DESCRIBE_STRUCT(UsageMembers, (),
                       (input_tokens, output_tokens, cached_tokens, reasoning_tokens))
 
+struct CallMembers {
+  std::string name;
+  Json args;
+};
+BOOST_DESCRIBE_STRUCT(CallMembers, (), (name, args))
+
 struct LineMembers {
   std::optional<std::string> text;
   std::optional<std::string> reasoning;
@@ -41,11 +47,13 @@ struct LineMembers {
   std::optional<std::int64_t> delta_ms;
   std::optional<std::int64_t> delay_ms;
   std::optional<StopReason> stop_reason;
+  std::optional<std::vector<CallMembers>> tool_calls;
   std::optional<UsageMembers> usage;
   std::optional<FailMembers> fail;
 };
 BOOST_DESCRIBE_STRUCT(LineMembers, (),
-                      (text, reasoning, deltas, delta_ms, delay_ms, stop_reason, usage, fail))
+                      (text, reasoning, deltas, delta_ms, delay_ms, stop_reason, tool_calls, usage,
+                       fail))
 
 ports::ModelFault fault_of(const FailMembers& members) {
   const std::uint64_t status = members.status;
@@ -77,6 +85,8 @@ ScriptLine line_of(const LineMembers& members) {
   if (members.usage)
     line.usage = {members.usage->input_tokens.value_or(0), members.usage->output_tokens.value_or(0),
                   members.usage->cached_tokens, members.usage->reasoning_tokens};
+  for (const CallMembers& call : members.tool_calls.value_or(std::vector<CallMembers>{}))
+    line.calls.push_back({call.name, call.args});
   if (members.fail) line.fault = fault_of(*members.fail);
   return line;
 }
@@ -190,10 +200,10 @@ void ScriptPlayer::next(const ModelRequestId& id) {
     }
   }
   playing_.erase(id);
-  if (playing->line.fault)
-    playing->listener->on_failed(*playing->line.fault);
-  else
-    playing->listener->on_completed(playing->line.stop_reason, playing->line.usage);
+  if (playing->line.fault) return playing->listener->on_failed(*playing->line.fault);
+  for (ScriptLine::Call& call : playing->line.calls)
+    playing->listener->on_call(std::move(call.name), std::move(call.args));
+  playing->listener->on_completed(playing->line.stop_reason, playing->line.usage);
 }
 
 }  // namespace agentrt::adapters

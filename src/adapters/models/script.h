@@ -5,6 +5,7 @@
 // the answer is "done". A line is an answer
 //   {"text": "…", "reasoning": "…", "deltas": 20, "deltaMs": 0, "delayMs": 0, "stopReason":
 //   "end_turn",
+//    "toolCalls": [{"name": "shell", "args": {"command": "ls"}}],
 //    "usage": {"inputTokens": 10, "outputTokens": 5}}
 // or a failure
 //   {"fail": {"status": 429, "retryAfterMs": 50, "message": "…"}, "delayMs": 0}
@@ -29,6 +30,11 @@ struct ScriptLine {
   std::int64_t delay_ms = 0;
   schema::StopReason stop_reason = schema::StopReason::end_turn;
   schema::Usage usage;
+  struct Call {
+    std::string name;
+    schema::Json args;
+  };
+  std::vector<Call> calls;
   std::optional<ports::ModelFault> fault;
 };
 

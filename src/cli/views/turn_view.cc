@@ -80,6 +80,20 @@ void TurnView::show_payload(TurnText& out, const Envelope& event, const Payload&
           [&](const ModelCompleted& completed) {
             if (!streamed_.contains(event.model_request_id) && completed.text)
               add_answer(out, *completed.text, Paint::plain);
+            if (!completed.tool_calls.empty()) end_line(out);
+          },
+          [&](const ToolResult& result) {
+            add_note(out,
+                     fmt::format("{} in {}", result.is_error ? "failed" : "done",
+                                 spoken_duration(result.duration_ms)),
+                     result.is_error ? Paint::yellow : Paint::dim);
+          },
+          [&](const ToolFailed& failed) {
+            add_note(out, "not done: " + failed.error.message, Paint::yellow);
+          },
+          [&](const SandboxViolation& violation) {
+            add_note(out, fmt::format("stopped by {}: {}", violation.layer, violation.attempted),
+                     Paint::yellow);
           },
           [&](const ModelFailed& failed) { show_failure(out, failed); },
           [&](const RuntimeWarning& warning) { add_note(out, warning.message, Paint::yellow); },

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schema/scope.h"
+#include "schema/tools.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
@@ -34,7 +35,7 @@ BOOST_DESCRIBE_STRUCT(ContextResolved, (),
 struct ToolCatalogResolved {
   static constexpr std::string_view kType = "tool.catalog.resolved";
   using Scope = TurnScope;
-  std::vector<Json> tools;
+  std::vector<CatalogTool> tools;
 
   bool operator==(const ToolCatalogResolved&) const = default;
 };

@@ -38,7 +38,7 @@ struct ModelCompleted {
   std::optional<std::string> text;
   std::optional<std::string> preview;
   std::optional<std::string> output_ref;  // log:FIRST-LAST
-  std::vector<Json> tool_calls;
+  std::vector<RequestedCall> tool_calls;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
   std::string provider;

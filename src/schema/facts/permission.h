@@ -26,6 +26,7 @@ BOOST_DESCRIBE_STRUCT(Verdict, (), (source, verdict, rule, reason))
 
 struct PermissionEvaluated {
   static constexpr std::string_view kType = "permission.evaluated";
+  using Scope = ToolScope;
   Decision decision = Decision::ask;
   DecisionSource decision_source = DecisionSource::mode;
   std::optional<std::string> decision_reason;
@@ -95,6 +96,7 @@ BOOST_DESCRIBE_STRUCT(ActionResolved, (), (decision, decision_source, scope, rea
 // What the kernel enforces for a process, as it was applied.
 struct SandboxApplied {
   static constexpr std::string_view kType = "sandbox.applied";
+  using Scope = ProcessScope;
   std::optional<SandboxMode> mode;
   std::optional<std::string> cwd;
   std::optional<std::vector<std::string>> read_roots;
@@ -112,6 +114,7 @@ BOOST_DESCRIBE_STRUCT(SandboxApplied, (),
 
 struct SandboxViolation {
   static constexpr std::string_view kType = "sandbox.violation";
+  using Scope = ProcessScope;
   ViolationKind kind = ViolationKind::filesystem;
   std::string attempted;
   std::string layer;

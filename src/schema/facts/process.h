@@ -11,21 +11,24 @@ BOOST_DEFINE_ENUM_CLASS(OutputStream, stdout_, stderr_, pty)
 // Stored before the command is released to run.
 struct ProcessStarted {
   static constexpr std::string_view kType = "process.started";
+  using Scope = ProcessScope;
   std::string command;
   std::optional<std::string> cwd;
   std::optional<bool> tty;
   std::optional<std::int64_t> pid;
-  std::optional<Timestamp> start_time;
+  std::optional<std::uint64_t> start_ticks;  // with the pid it names one process of this machine
   std::optional<std::string> argv_digest;
   std::optional<bool> background;
+  std::optional<BootId> boot_id;
 
   bool operator==(const ProcessStarted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ProcessStarted, (),
-                      (command, cwd, tty, pid, start_time, argv_digest, background))
+                      (command, cwd, tty, pid, start_ticks, argv_digest, background, boot_id))
 
 struct ProcessOutput {
   static constexpr std::string_view kType = "process.output";
+  using Scope = ProcessScope;
   OutputStream stream = OutputStream::stdout_;
   std::optional<std::string> text;  // at most 4 kB; or output_ref
   std::optional<std::string> output_ref;
@@ -48,6 +51,7 @@ BOOST_DESCRIBE_STRUCT(ProcessInput, (), (bytes, preview, input_ref))
 // It ended by itself, with any exit code or by a signal.
 struct ProcessCompleted {
   static constexpr std::string_view kType = "process.completed";
+  using Scope = ProcessScope;
   std::optional<std::int64_t> exit_code;
   std::optional<Json> signal;
   std::optional<std::int64_t> duration_ms;
@@ -60,6 +64,7 @@ BOOST_DESCRIBE_STRUCT(ProcessCompleted, (), (exit_code, signal, duration_ms, out
 // It could not run: spawn, sandbox, limit or transport.
 struct ProcessFailed {
   static constexpr std::string_view kType = "process.failed";
+  using Scope = ProcessScope;
   std::optional<Failure> error;
   std::optional<std::int64_t> duration_ms;
 
@@ -70,6 +75,7 @@ BOOST_DESCRIBE_STRUCT(ProcessFailed, (), (error, duration_ms))
 // It was ended by us.
 struct ProcessTerminated {
   static constexpr std::string_view kType = "process.terminated";
+  using Scope = ProcessScope;
   std::optional<std::string> reason;
   std::optional<Json> signal;
   std::optional<std::int64_t> duration_ms;
@@ -78,30 +84,42 @@ struct ProcessTerminated {
 };
 BOOST_DESCRIBE_STRUCT(ProcessTerminated, (), (reason, signal, duration_ms))
 
+// Bytes were stored behind a ref: the ref is this session's, and knowing it grants nothing.
 struct OutputSpilled {
   static constexpr std::string_view kType = "output.spilled";
+  using Scope = SessionScope;
   std::string output_ref;
   std::uint64_t size = 0;
   std::optional<std::string> media_type;
-  std::optional<std::string> encoding;
-  std::optional<std::string> preview;
+  std::optional<std::string> encoding;  // utf-8, binary
+  std::optional<std::string> preview;   // how text begins
+  std::optional<std::string> digest;    // sha256:… of the bytes behind the ref
+  std::optional<bool> truncated;
+  std::optional<bool> redacted;
+  std::optional<Timestamp> expires_at;
 
   bool operator==(const OutputSpilled&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(OutputSpilled, (), (output_ref, size, media_type, encoding, preview))
+BOOST_DESCRIBE_STRUCT(OutputSpilled, (),
+                      (output_ref, size, media_type, encoding, preview, digest, truncated, redacted,
+                       expires_at))
 
+// Not all bytes were kept.
 struct OutputTruncated {
   static constexpr std::string_view kType = "output.truncated";
+  using Scope = SessionScope;
   std::string output_ref;
-  std::optional<std::uint64_t> size;
+  std::optional<std::uint64_t> size;  // how many bytes there were
   std::optional<std::uint64_t> kept;
 
   bool operator==(const OutputTruncated&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(OutputTruncated, (), (output_ref, size, kept))
 
+// Values of secrets were replaced before the bytes were stored.
 struct OutputRedacted {
   static constexpr std::string_view kType = "output.redacted";
+  using Scope = SessionScope;
   std::string output_ref;
   std::optional<std::string> reason;
 
@@ -109,13 +127,19 @@ struct OutputRedacted {
 };
 BOOST_DESCRIBE_STRUCT(OutputRedacted, (), (output_ref, reason))
 
+// The ref leads nowhere from now on. Says again what the index row needs, so that the row follows
+// from this fact alone.
 struct OutputExpired {
   static constexpr std::string_view kType = "output.expired";
+  using Scope = SessionScope;
   std::string output_ref;
-  std::optional<std::string> reason;
+  std::optional<std::string> reason;  // age, room
+  std::optional<std::uint64_t> size;
+  std::optional<std::string> digest;
+  std::optional<Sequence> spilled_sequence;
 
   bool operator==(const OutputExpired&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(OutputExpired, (), (output_ref, reason))
+BOOST_DESCRIBE_STRUCT(OutputExpired, (), (output_ref, reason, size, digest, spilled_sequence))
 
 }  // namespace agentrt::schema

@@ -9,14 +9,16 @@ namespace agentrt::schema {
 // The intent: stored before anything runs.
 struct ToolStarted {
   static constexpr std::string_view kType = "tool.started";
+  using Scope = ToolScope;
   std::string tool_name;
   std::optional<Json> safe_args;  // without secrets; or input_ref
   std::optional<std::string> input_ref;
-  std::optional<Json> policy;  // how it came to be allowed
+  std::optional<Json> policy;  // how it came to be allowed, or was not
+  std::optional<BootId> boot_id;
 
   bool operator==(const ToolStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolStarted, (), (tool_name, safe_args, input_ref, policy))
+BOOST_DESCRIBE_STRUCT(ToolStarted, (), (tool_name, safe_args, input_ref, policy, boot_id))
 
 // A piece of the arguments, as the model streams them.
 struct ToolArgs {
@@ -38,6 +40,7 @@ BOOST_DESCRIBE_STRUCT(ToolProgress, (), (preview, output_ref))
 
 struct ToolResult {
   static constexpr std::string_view kType = "tool.result";
+  using Scope = ToolScope;
   std::optional<std::string> preview;
   std::optional<std::string> output_ref;
   std::optional<std::string> structured_content_ref;
@@ -54,6 +57,7 @@ BOOST_DESCRIBE_STRUCT(ToolResult, (),
 // The tool gave no result of its own.
 struct ToolFailed {
   static constexpr std::string_view kType = "tool.failed";
+  using Scope = ToolScope;
   Failure error;
   std::optional<std::string> error_ref;
   std::int64_t duration_ms = 0;

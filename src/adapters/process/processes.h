@@ -1,0 +1,71 @@
+// adapters/process/processes.h: real processes, each behind a launcher of its own.
+//
+// One thread starts all launchers, since a launcher ends with the thread that started it, and hears
+// what they report; it hands everything to the core. What a command writes stays in its run folder:
+// only small pieces pass through here, whatever the amount.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "adapters/process/run_folder.h"
+#include "ports/loop.h"
+#include "ports/outputs.h"
+#include "ports/processes.h"
+#include "schema/sandbox.h"
+
+namespace agentrt::adapters {
+
+class LauncherProcesses final : public ports::Processes {
+ public:
+  static constexpr std::int64_t kTerminateGraceMs = 2'000;  // between asking and ending
+  static constexpr std::uint64_t kSpoolBytes = 64 << 20;    // of one stream
+  // How often, and how far apart, the record of a lost launcher is looked for.
+  static constexpr int kLooksMax = 30;
+  static constexpr std::int64_t kLookEveryMs = 100;
+
+  struct Parts {
+    ports::Loop& loop;
+    ports::Worker& worker;
+    ports::OutputKeeper& keeper;
+    std::string folder;  // DATA/run
+    // The profile for a request; may look at the disk. Called on the thread of the launchers.
+    std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
+    Redact redact;
+  };
+
+  explicit LauncherProcesses(Parts parts);
+  ~LauncherProcesses() override;
+
+  // Ends every process and waits for the launchers, which record it; a later boot finds out.
+  // Nothing is started any more.
+  void stop();
+
+  void start(ports::ProcessRequest request,
+             std::shared_ptr<ports::ProcessListener> listener) override;
+  void release(const ProcessId& process) override;
+  void terminate(const ProcessId& process) override;
+  void forget(const ProcessId& process) override;
+  void find(const ProcessId& process, std::shared_ptr<ports::ProcessListener> listener) override;
+
+ private:
+  class Watcher;
+
+  RunFolder folder_of(const ProcessId& process) const {
+    return {parts_.folder + "/" + process.text(), kSpoolBytes};
+  }
+  void on_watcher(std::move_only_function<void(Watcher&)> task);
+  void run_soon(std::function<void()> task);
+  void look(const ProcessId& process, int looks);
+  // Keeps what it wrote, then says how it ended.
+  void settle(const ProcessId& process, const ExitRecord& record);
+  void ended(const ProcessId& process, ports::ProcessEnd end);
+
+  Parts parts_;
+  std::unordered_map<ProcessId, std::shared_ptr<ports::ProcessListener>> listeners_;  // core
+  std::unique_ptr<Watcher> watcher_;
+};
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,143 @@
+#include "adapters/process/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "base/descriptor.h"
+#include "schema/codec.h"
+
+namespace agentrt::adapters {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kCopyBytes = 256 * 1024;
+constexpr std::size_t kRecordBytesMax = 64 * 1024;
+
+std::string read_at(const std::string& path, std::uint64_t offset, std::size_t bytes_max) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::string out(bytes_max, '\0');
+  std::size_t have = 0;
+  while (file && have < bytes_max) {
+    const ssize_t size =
+        ::pread(file.get(), out.data() + have, bytes_max - have, static_cast<off_t>(offset + have));
+    if (size <= 0) break;
+    have += static_cast<std::size_t>(size);
+  }
+  out.resize(have);
+  return out;
+}
+
+bool append(const std::string& from, std::uint64_t offset, std::uint64_t size, std::ofstream& to) {
+  while (size > 0) {
+    const std::string part = read_at(from, offset, std::min<std::uint64_t>(size, kCopyBytes));
+    if (part.empty()) return false;
+    to.write(part.data(), static_cast<std::streamsize>(part.size()));
+    offset += part.size();
+    size -= part.size();
+  }
+  return to.good();
+}
+
+struct RecordMembers {
+  std::optional<schema::Json> code, signal;
+  std::optional<std::uint64_t> stdout_, stderr_;
+  std::optional<bool> abandoned;
+};
+BOOST_DESCRIBE_STRUCT(RecordMembers, (), (code, signal, stdout_, stderr_, abandoned))
+
+std::optional<std::int64_t> number_in(const std::optional<schema::Json>& json) {
+  if (!json || json->text == "null") return std::nullopt;
+  return std::strtoll(json->text.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+std::optional<ExitRecord> read_exit_record(std::string_view json) {
+  RecordMembers members;
+  if (!schema::check_json(json) || !schema::from_json(json, members, schema::Unknown::ignore))
+    return std::nullopt;
+  return ExitRecord{.code = number_in(members.code),
+                    .signal = number_in(members.signal),
+                    .out = members.stdout_.value_or(0),
+                    .err = members.stderr_.value_or(0),
+                    .abandoned = members.abandoned.value_or(false)};
+}
+
+Result<void> RunFolder::make() const {
+  std::error_code error;
+  fs::remove_all(path_, error);
+  ::mkdir(fs::path(path_).parent_path().c_str(), 0700);
+  if (::mkdir(path_.c_str(), 0700) != 0)
+    return fail(Code::unavailable, fmt::format("the folder {} cannot be made", path_));
+  return {};
+}
+
+void RunFolder::remove() const {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+std::string RunFolder::read(std::string_view stream, std::uint64_t offset,
+                            std::size_t bytes_max) const {
+  return read_at(fmt::format("{}/{}", path_, stream), offset, bytes_max);
+}
+
+std::string RunFolder::tail(std::string_view stream, std::uint64_t size,
+                            std::size_t bytes_max) const {
+  if (size <= half_) {
+    const std::uint64_t from = size - std::min<std::uint64_t>(bytes_max, size);
+    return read(stream, from, bytes_max);
+  }
+  const std::string ring = fmt::format("{}/{}.tail", path_, stream);
+  const std::uint64_t past = size - half_;
+  const std::uint64_t want = std::min<std::uint64_t>({bytes_max, past, half_});
+  const std::uint64_t begin = (past - want) % half_;
+  const std::uint64_t first = std::min(want, half_ - begin);
+  // What has gone round may be less than is wanted: the rest is the end of the beginning.
+  const std::uint64_t before = std::min<std::uint64_t>(bytes_max - want, half_);
+  const std::string head = past <= half_ ? read(stream, half_ - before, before) : "";
+  return head + read_at(ring, begin, first) + read_at(ring, 0, want - first);
+}
+
+std::string RunFolder::preview(std::string_view stream, std::uint64_t size,
+                               const Redact& redact) const {
+  if (size <= 2 * kPreviewHalf && size <= half_) return redact(read(stream, 0, size));
+  const std::string head = redact(read(stream, 0, kPreviewHalf + kCutMargin));
+  const std::string end = redact(tail(stream, size, kPreviewHalf + kCutMargin));
+  const std::string_view first = schema::utf8_prefix(head, kPreviewHalf);
+  const std::size_t shown = std::min(kPreviewHalf, end.size());
+  return fmt::format("{}\n[… {} bytes are not shown …]\n{}", first, size - first.size() - shown,
+                     std::string_view(end).substr(end.size() - shown));
+}
+
+std::optional<std::string> RunFolder::whole(std::string_view stream, std::uint64_t size) const {
+  const std::string head = fmt::format("{}/{}", path_, stream);
+  if (size <= half_) return head;
+  const std::string out = fmt::format("{}/{}.whole", path_, stream), ring = head + ".tail";
+  std::ofstream file(out, std::ios::binary | std::ios::trunc);
+  const std::uint64_t past = size - half_;
+  bool good = append(head, 0, half_, file);
+  if (past <= half_) {
+    good = good && append(ring, 0, past, file);
+  } else {
+    file << fmt::format("\n[… {} bytes were not kept …]\n", past - half_);
+    const std::uint64_t begin = past % half_;
+    good = good && append(ring, begin, half_ - begin, file) && append(ring, 0, begin, file);
+  }
+  file.close();
+  return good ? std::optional(out) : std::nullopt;
+}
+
+std::optional<ExitRecord> RunFolder::exit_record() const {
+  const std::string text = read_at(path_ + "/exit.json", 0, kRecordBytesMax);
+  return text.empty() ? std::nullopt : read_exit_record(text);
+}
+
+}  // namespace agentrt::adapters

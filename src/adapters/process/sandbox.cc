@@ -1,0 +1,112 @@
+#include "adapters/process/sandbox.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "adapters/process/cgroup.h"
+
+namespace agentrt::adapters {
+
+using launcher::bit;
+using launcher::Layer;
+using launcher::Layers;
+
+namespace {
+
+launcher::Mode mode_of(schema::SandboxMode mode) {
+  if (mode == schema::SandboxMode::read_only) return launcher::Mode::read_only;
+  return mode == schema::SandboxMode::full_access ? launcher::Mode::full_access
+                                                  : launcher::Mode::workspace_write;
+}
+
+// A command may have three quarters of the machine's memory, so that what runs it survives it.
+constexpr std::uint64_t kMemoryParts = 4, kMemoryPartsForCommand = 3;
+
+std::uint64_t memory_of_machine() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0
+             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes)
+             : 0;
+}
+
+bool runs_as_another(const schema::SandboxProfile& profile) {
+  return ::geteuid() == 0 && profile.mode != schema::SandboxMode::full_access;
+}
+
+constexpr const char* kAllowNamespaces =
+    "let ordinary users make namespaces: sysctl user.max_user_namespaces, "
+    "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; in a "
+    "container, allow clone and mount";
+
+constexpr LayerRule kRules[] = {
+    {Layer::user_namespace, "nothing runs", kAllowNamespaces},
+    {Layer::mount_namespace, "nothing runs", kAllowNamespaces},
+    {Layer::pid_namespace, "nothing runs", kAllowNamespaces},
+    {Layer::network_namespace, "commands have no network at all, not even a loopback of their own",
+     "use a kernel with CONFIG_NET_NS"},
+    {Layer::ipc_namespace, "commands share System V memory and the host name with the machine",
+     "use a kernel with CONFIG_IPC_NS and CONFIG_UTS_NS"},
+    {Layer::landlock, "one layer less for writes, signals and abstract sockets",
+     "use Linux 6.12 or newer with landlock among its security modules (lsm=landlock,...)"},
+    {Layer::seccomp, "nothing runs", "use a kernel with CONFIG_SECCOMP_FILTER"},
+    {Layer::notify, "commands have no local sockets, and what they attempt is not reported",
+     "use Linux 5.14 or newer, and not inside another supervisor of system calls"},
+    {Layer::capabilities, "nothing runs", "report it: every kernel can do this"},
+    {Layer::limits, "nothing runs", "raise the limits of whoever starts agentrt (ulimit -a)"},
+    {Layer::cgroup, "the memory of a command is not limited, its processes by limits alone",
+     "give agentrt a cgroup of its own: systemd-run --user --scope -p Delegate=yes agentrt serve"},
+    {Layer::identity, "under root nothing runs",
+     "run agentrt as an ordinary user, or keep the workspace on a file system with idmapped "
+     "mounts (ext4, xfs, btrfs)"},
+};
+
+}  // namespace
+
+std::span<const LayerRule> layer_rules() { return kRules; }
+
+bool applies(Layer layer, const schema::SandboxProfile& profile) {
+  if (layer == Layer::identity) return runs_as_another(profile);
+  if (layer == Layer::network_namespace) return profile.network == schema::CommandNetwork::none;
+  return true;
+}
+
+Layers required_layers(const schema::SandboxProfile& profile) {
+  Layers needed = bit(Layer::user_namespace) | bit(Layer::mount_namespace) |
+                  bit(Layer::pid_namespace) | bit(Layer::seccomp) | bit(Layer::capabilities) |
+                  bit(Layer::limits);
+  if (runs_as_another(profile)) needed |= bit(Layer::identity);
+  return needed;
+}
+
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const auto found = std::filesystem::canonical(path, error);
+  return error ? path : found.string();
+}
+
+launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv) {
+  launcher::Spec spec;
+  spec.argv = std::move(argv);
+  spec.env = profile.environment;
+  if (runs_as_another(profile))  // root's home is not its home
+    for (std::string& variable : spec.env)
+      if (variable.starts_with("HOME=")) variable = "HOME=/tmp";
+  spec.cwd = profile.cwd;
+  spec.mode = mode_of(profile.mode);
+  spec.network = profile.network == schema::CommandNetwork::host ? launcher::Network::host
+                                                                 : launcher::Network::loopback;
+  spec.roots = profile.roots;
+  spec.protect = profile.protected_paths;
+  for (const std::string& path : profile.hidden_paths) spec.hide.push_back(real_path(path));
+  spec.processes = profile.process_limits.processes;
+  spec.open_files = profile.process_limits.open_files;
+  spec.tmp_bytes = profile.process_limits.tmp_bytes;
+  spec.memory_bytes = memory_of_machine() / kMemoryParts * kMemoryPartsForCommand;
+  spec.cgroups = writable_cgroups();
+  spec.required = required_layers(profile);
+  return spec;
+}
+
+}  // namespace agentrt::adapters

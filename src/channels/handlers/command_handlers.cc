@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include "channels/handlers/handlers.h"
+#include "channels/handlers/rpc.h"
+#include "channels/request_checks.h"
+
+namespace agentrt::channels {
+
+ports::Caller caller_of(const Exchange& exchange) {
+  const Head& head = exchange.request.head;
+  ports::Caller caller;
+  caller.principal = exchange.identity->id;
+  if (well_formed_id(head.request_id)) caller.request = RequestId{head.request_id};
+  caller.trace = trace_of(head.traceparent);
+  return caller;
+}
+
+ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange) {
+  return [inbox = services.inbox, waiting = std::weak_ptr(exchange)](ports::Reply reply) mutable {
+    inbox->post([waiting, reply = std::move(reply)]() mutable {
+      if (const auto asker = waiting.lock()) asker->respond(reply_response(std::move(reply)));
+    });
+  };
+}
+
+namespace {
+
+// Whether the token may give `command`: its scope and, where it is bound, its session.
+Result<void> check_command(const Identity& identity, const schema::Command& command) {
+  const schema::CommandTraits& traits = schema::traits_of(command);
+  if (!identity.allows(traits.scope))
+    return fail(Code::forbidden, fmt::format("{} needs a token with scope {}", traits.name,
+                                             schema::name_of(traits.scope)));
+  if (!identity.may_touch(schema::session_of(command)))
+    return fail(Code::forbidden, "the token is bound to another session");
+  return {};
+}
+
+// Gives `command` to the core and answers with its reply.
+void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command) {
+  if (const auto allowed = check_command(*exchange->identity, command); !allowed)
+    return exchange->respond(error_response(allowed.error()));
+  services.sink.call(std::move(command), caller_of(*exchange), reply_to(services, exchange));
+}
+
+// A message whose calls are being answered, in any order.
+struct RpcAnswers {
+  RpcMessage message;
+  std::vector<std::string> replies;
+  std::size_t missing = 0;
+  std::weak_ptr<Exchange> asker;
+
+  void settle(std::size_t index, const ports::Reply& reply) {
+    const std::string& id = message.calls[index].id;
+    if (!id.empty()) replies[index] = reply ? rpc_result(id, *reply) : rpc_error(id, reply.error());
+    finish_one();
+  }
+
+  void finish_one() {
+    if (--missing > 0) return;
+    const auto exchange = asker.lock();
+    if (!exchange) return;
+    Response response;
+    response.body = join_replies(message.shape, replies);
+    if (response.body.empty()) response.status = 204;
+    exchange->respond(std::move(response));
+  }
+};
+
+// Starts one call; its reply is settled now or from the inbox.
+void start_call(Services& services, const Exchange& exchange,
+                const std::shared_ptr<RpcAnswers>& answers, std::size_t index) {
+  const RpcCall& call = answers->message.calls[index];
+  if (!call.fault.empty()) {
+    answers->replies[index] = call.fault;
+    return answers->finish_one();
+  }
+  if (!schema::find_command(call.method)) {
+    const Error error{Code::not_found, fmt::format("there is no method {}", call.method), {}};
+    if (!call.id.empty()) answers->replies[index] = rpc_error(call.id, error, kRpcMethodNotFound);
+    return answers->finish_one();
+  }
+  auto command = schema::read_command(call.method, call.params);
+  if (!command) return answers->settle(index, std::unexpected(command.error()));
+  if (const auto allowed = check_command(*exchange.identity, *command); !allowed)
+    return answers->settle(index, std::unexpected(allowed.error()));
+  services.sink.call(*std::move(command), caller_of(exchange),
+                     [inbox = services.inbox, answers, index](ports::Reply reply) mutable {
+                       inbox->post([answers = std::move(answers), index, reply = std::move(reply)] {
+                         answers->settle(index, reply);
+                       });
+                     });
+}
+
+// Ids in a path are judged here: a command built from it has passed no reader.
+template <class AnyId>
+Result<AnyId> read_id(const std::string& text) {
+  if (!well_formed_id(text))
+    return fail(Code::invalid_params, "an id is 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
+  return AnyId{text};
+}
+
+std::optional<std::string> find_text(const Query& query, std::string_view name) {
+  const std::string* const text = find(query, name);
+  if (!text) return std::nullopt;
+  return *text;
+}
+
+Result<schema::Command> list_sessions_of(const Request& request) {
+  schema::ListSessions command;
+  TRY_ASSIGN(command.limit, find_number(request.query, "limit"));
+  TRY_ASSIGN(command.include_system, find_flag(request.query, "includeSystem"));
+  command.cursor = find_text(request.query, "cursor");
+  return command;
+}
+
+Result<schema::Command> get_session_of(const Request& request) {
+  schema::GetSession command;
+  TRY_ASSIGN(command.session_id, read_id<SessionId>(request.ids[0]));
+  TRY_ASSIGN(command.limit, find_number(request.query, "limit"));
+  command.cursor = find_text(request.query, "cursor");
+  return command;
+}
+
+Result<schema::Command> get_thread_of(const Request& request) {
+  schema::GetThreadRead command;
+  TRY_ASSIGN(command.session_id, read_id<SessionId>(request.ids[0]));
+  TRY_ASSIGN(command.thread_id, read_id<ThreadId>(request.ids[1]));
+  return command;
+}
+
+void answer(Services& services, const ExchangePtr& exchange, Result<schema::Command> command) {
+  if (!command) return exchange->respond(error_response(command.error()));
+  answer_command(services, exchange, *std::move(command));
+}
+
+}  // namespace
+
+void post_command(Services& services, const ExchangePtr& exchange) {
+  const Request& request = exchange->request;
+  answer(services, exchange, schema::read_command(request.ids[0], request.body));
+}
+
+void post_rpc(Services& services, const ExchangePtr& exchange) {
+  const auto answers = std::make_shared<RpcAnswers>();
+  answers->message = read_rpc(exchange->request.body);
+  answers->asker = exchange;
+  const std::size_t calls = answers->message.calls.size();
+  answers->replies.resize(calls);
+  answers->missing = calls;
+  for (std::size_t i = 0; i < calls; ++i) start_call(services, *exchange, answers, i);
+}
+
+void get_sessions(Services& services, const ExchangePtr& exchange) {
+  answer(services, exchange, list_sessions_of(exchange->request));
+}
+
+void get_session(Services& services, const ExchangePtr& exchange) {
+  answer(services, exchange, get_session_of(exchange->request));
+}
+
+void get_thread(Services& services, const ExchangePtr& exchange) {
+  answer(services, exchange, get_thread_of(exchange->request));
+}
+
+}  // namespace agentrt::channels

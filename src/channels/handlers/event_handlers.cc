@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "channels/handlers/handlers.h"
+#include "channels/request_checks.h"
+#include "schema/json.h"
+
+namespace agentrt::channels {
+namespace {
+
+// `after` and `cursor` are two names for where to go on; Last-Event-ID beats both.
+Result<std::optional<std::string>> place_of(const Request& request) {
+  const std::string* const after = find(request.query, "after");
+  const std::string* const cursor = find(request.query, "cursor");
+  if (after && cursor)
+    return fail(Code::invalid_params, "after and cursor say the same; send one of them");
+  const auto& last_event_id = request.head.last_event_id;
+  if (last_event_id && !last_event_id->empty()) return *last_event_id;
+  if (after) return *after;
+  if (cursor) return *cursor;
+  return std::nullopt;
+}
+
+Result<std::optional<GenerationId>> generation_of(const Request& request) {
+  const std::string* const text = find(request.query, "generation");
+  if (!text) return std::nullopt;
+  if (!well_formed_id(*text)) return fail(Code::invalid_params, "generation: not a generation");
+  return GenerationId{*text};
+}
+
+Result<StreamStart> session_start(const Request& request) {
+  if (!well_formed_id(request.ids[0]))
+    return fail(Code::invalid_params, "an id is 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
+  StreamStart start;
+  start.session = SessionId{request.ids[0]};
+  TRY_ASSIGN(start.generation, generation_of(request));
+  TRY_ASSIGN(const auto place, place_of(request));
+  if (!place) return start;
+  TRY_ASSIGN(start.after, read_number("after", *place));
+  return start;
+}
+
+Result<StreamStart> everything_start(const Request& request) {
+  StreamStart start;
+  TRY_ASSIGN(start.generation, generation_of(request));
+  TRY_ASSIGN(const auto place, place_of(request));
+  if (!place || place->empty() || *place == "0") return start;
+  TRY_ASSIGN(const Cursor cursor, read_cursor(*place));
+  if (start.generation && *start.generation != cursor.generation)
+    return fail(Code::invalid_params, "generation: the cursor is of another one");
+  start.after = cursor.position;
+  start.generation = cursor.generation;
+  return start;
+}
+
+// {"data": […], "nextCursor"?, "cursor", "generation"}; `cursor` is where the page ends, also when
+// nothing follows yet.
+std::string render_page(const ports::Page& page, const StreamStart& start,
+                        const GenerationId& generation) {
+  std::string out = R"({"data":[)";
+  std::uint64_t last = start.after;
+  for (const ports::FeedEvent& event : page.events) {
+    if (&event != page.events.data()) out += ',';
+    schema::write_event(out, event.event);
+    last = start.session ? event.event.sequence : event.position;
+  }
+  const std::string cursor =
+      start.session ? fmt::format("{}", last) : write_cursor(last, generation);
+  out += ']';
+  if (page.more) fmt::format_to(std::back_inserter(out), R"(,"nextCursor":"{}")", cursor);
+  fmt::format_to(std::back_inserter(out), R"(,"cursor":"{}","generation":"{}"}})", cursor,
+                 generation.text());
+  return out;
+}
+
+void answer_page(Services& services, const ExchangePtr& exchange, const StreamStart& start) {
+  const auto limit = find_number(exchange->request.query, "limit");
+  if (!limit) return exchange->respond(error_response(limit.error()));
+  const std::uint64_t wanted = limit->value_or(kEventsPageDefault);
+  if (wanted == 0)
+    return exchange->respond(
+        error_response({Code::invalid_params, "limit: expected at least 1", {}}));
+  ports::PageQuery query{start.session, start.after, std::min(wanted, kEventsPageMax),
+                         kEventsPageBytesMax, start.generation};
+  services.feed.read(std::move(query),
+                     [start, inbox = services.inbox, generation = services.feed.generation(),
+                      waiting = std::weak_ptr(exchange)](Result<ports::Page> page) {
+                       // Rendered here, on the reader's thread, to spare the network thread.
+                       Result<std::string> body = std::unexpected(Error{});
+                       if (page)
+                         body = render_page(*page, start, generation);
+                       else
+                         body = std::unexpected(std::move(page).error());
+                       inbox->post([waiting, body = std::move(body)]() mutable {
+                         if (const auto asker = waiting.lock())
+                           asker->respond(reply_response(std::move(body)));
+                       });
+                     });
+}
+
+void answer_stream(Services& services, const ExchangePtr& exchange, StreamStart start) {
+  SseHub& hub = services.hub;
+  hub.open(std::move(start), [&hub, waiting = std::weak_ptr(exchange)](
+                                 Result<std::shared_ptr<Subscriber>> subscriber) {
+    const auto asker = waiting.lock();
+    if (asker && subscriber) return asker->stream(*std::move(subscriber));
+    if (asker) return asker->respond(error_response(subscriber.error()));
+    if (subscriber) hub.close(**subscriber);
+  });
+}
+
+void answer_events(Services& services, const ExchangePtr& exchange, Result<StreamStart> start) {
+  if (!start) return exchange->respond(error_response(start.error()));
+  if (!exchange->identity->may_touch(start->session))
+    return exchange->respond(
+        error_response({Code::forbidden, "the token is bound to another session", {}}));
+  const Head& head = exchange->request.head;
+  if (head.method == Method::get && accepts_stream(head.accept))
+    return answer_stream(services, exchange, *std::move(start));
+  answer_page(services, exchange, *start);
+}
+
+}  // namespace
+
+void get_session_events(Services& services, const ExchangePtr& exchange) {
+  answer_events(services, exchange, session_start(exchange->request));
+}
+
+void get_all_events(Services& services, const ExchangePtr& exchange) {
+  answer_events(services, exchange, everything_start(exchange->request));
+}
+
+}  // namespace agentrt::channels

@@ -1,0 +1,42 @@
+// channels/handlers/handlers.h: what the rows of the route table call, grouped as the files are.
+#pragma once
+
+#include "channels/exchange.h"
+
+namespace agentrt::channels {
+
+// Who asks, for the kernel.
+ports::Caller caller_of(const Exchange& exchange);
+// Answers with what the kernel says, from the inbox.
+ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange);
+
+// command_handlers.cc
+void post_command(Services& services, const ExchangePtr& exchange);
+void post_rpc(Services& services, const ExchangePtr& exchange);
+void get_sessions(Services& services, const ExchangePtr& exchange);
+void get_session(Services& services, const ExchangePtr& exchange);
+void get_thread(Services& services, const ExchangePtr& exchange);
+
+// event_handlers.cc
+void get_session_events(Services& services, const ExchangePtr& exchange);
+void get_all_events(Services& services, const ExchangePtr& exchange);
+
+// output_handlers.cc
+Result<std::shared_ptr<ports::OutputUpload>> begin_output(Services& services, const Head& head,
+                                                          const Query& query,
+                                                          const Identity& identity);
+void post_output(Services& services, const ExchangePtr& exchange);
+void get_output(Services& services, const ExchangePtr& exchange);
+
+// token_handlers.cc
+void post_token(Services& services, const ExchangePtr& exchange);
+void get_tokens(Services& services, const ExchangePtr& exchange);
+void delete_token(Services& services, const ExchangePtr& exchange);
+
+// document_handlers.cc
+void get_health(Services& services, const ExchangePtr& exchange);
+void get_metrics(Services& services, const ExchangePtr& exchange);
+void get_openapi(Services& services, const ExchangePtr& exchange);
+void get_schema(Services& services, const ExchangePtr& exchange);
+
+}  // namespace agentrt::channels

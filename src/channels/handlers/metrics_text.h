@@ -1,0 +1,14 @@
+// channels/handlers/metrics_text.h: the runtime's counters in the Prometheus text format. PURE.
+#pragma once
+
+#include <string>
+
+#include "ports/metrics.h"
+
+namespace agentrt::channels {
+
+inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+std::string metrics_text(const ports::Metrics& metrics);
+
+}  // namespace agentrt::channels

@@ -1,0 +1,48 @@
+// channels/handlers/rpc.h: JSON-RPC 2.0, apart from whatever carries it. PURE.
+//
+// The method is a command's name and the params are its params. Replies keep the order of the
+// requests; a call without an id is a notification and gets none. The protocol's own code stands in
+// error.data.code beside the number that JSON-RPC asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace agentrt::channels {
+
+inline constexpr int kRpcParseError = -32700;
+inline constexpr int kRpcInvalidRequest = -32600;
+inline constexpr int kRpcMethodNotFound = -32601;
+inline constexpr int kRpcInvalidParams = -32602;
+inline constexpr int kRpcRefused = -32000;
+
+struct RpcCall {
+  std::string id;  // as it was sent; empty for a notification
+  std::string method;
+  std::string params;  // JSON text
+  std::string fault;   // the reply, where the call is none; method and params are then empty
+};
+
+struct RpcMessage {
+  enum class Shape { single, batch };
+  Shape shape = Shape::single;
+  std::vector<RpcCall> calls;  // never empty
+};
+
+// Never fails: what cannot be read becomes a call with a fault.
+RpcMessage read_rpc(std::string_view text);
+
+std::string rpc_result(std::string_view id, std::string_view result);
+// With the number that fits `error`, as the outcome of a known method.
+std::string rpc_error(std::string_view id, const Error& error);
+std::string rpc_error(std::string_view id, const Error& error, int number);
+
+// The replies of a message as one text; empty when none of its calls gets any. An empty reply is
+// one that is not sent.
+std::string join_replies(RpcMessage::Shape shape, const std::vector<std::string>& replies);
+
+}  // namespace agentrt::channels

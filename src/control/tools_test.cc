@@ -1,0 +1,199 @@
+// control/tools_test.cc: calls of tools: which run, in which order, how they end.
+#include <doctest/doctest.h>
+
+#include "control/given.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+using state::Given;
+using state::request_of;
+
+namespace {
+
+const Settings& bypass_settings() {
+  static const Settings settings{.mode = PermissionMode::bypass, .default_cwd = "/w"};
+  return settings;
+}
+
+Inputs inputs_of(const Given& past, const Settings& settings = bypass_settings()) {
+  Inputs inputs = inputs_at(past.now());
+  inputs.settings = &settings;
+  return inputs;
+}
+
+ReportModelCompleted asks_for(std::vector<std::string> commands) {
+  ReportModelCompleted report{.request = request_of("1")};
+  for (const std::string& command : commands)
+    report.calls.push_back({"shell", {R"({"command":)" + to_json(command) + "}"}});
+  return report;
+}
+
+Given alone() { return Given{}.session().thread_started().running("1").asked("1"); }
+
+const state::ToolCall& first_tool(const state::Session& view) {
+  return view.threads.at(state::kThread).active->tools.front();
+}
+
+ReportProcessReady ready_of(const state::Session& view) {
+  ReportProcessReady report;
+  report.turn = view.threads.at(state::kThread).active->ids.turn;
+  report.call = first_tool(view).id;
+  report.process = ProcessId{"proc_1"};
+  report.sandbox.mode = SandboxMode::workspace_write;
+  report.started.command = "ls";
+  return report;
+}
+
+ReportToolEnded end_of(const state::Session& view, std::int64_t exit_code) {
+  ReportToolEnded report;
+  report.turn = view.threads.at(state::kThread).active->ids.turn;
+  report.call = first_tool(view).id;
+  report.process = ProcessId{"proc_1"};
+  report.exit_code = exit_code;
+  report.preview = "a";
+  return report;
+}
+
+constexpr std::string_view kRefused =
+    " item.started permission.evaluated tool.started tool.failed item.completed";
+
+}  // namespace
+
+TEST_CASE("in mode bypass a call starts, and the turn waits for it") {
+  const Given past = alone();
+  const Outcome outcome = when(past.view(), asks_for({"ls"}), inputs_of(past));
+  CHECK(outcome.shape() ==
+        "model.completed item.started permission.evaluated tool.started run.status");
+  CHECK(outcome.payload_of<ModelCompleted>().tool_calls.size() == 1);
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::allow);
+  CHECK(outcome.payload_of<ItemStarted>().kind == ItemKind::command);
+  CHECK(first_tool(outcome.after).stage == state::CallStage::started);
+  CHECK(outcome.thread().status == Status::running);
+}
+
+TEST_CASE("in any other mode the call is refused, and the model is asked again with that") {
+  const Given past = alone();
+  const Outcome outcome = when(past, asks_for({"ls"}));
+  CHECK(outcome.shape() == "model.completed" + std::string(kRefused) + " model.requested");
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::deny);
+  CHECK(outcome.payload_of<ToolFailed>().error.category == Category::denied);
+  CHECK(outcome.payload_of<ModelRequested>().number == 2);
+}
+
+TEST_CASE("rules that nothing can judge yet let nothing run, in any mode") {
+  Settings settings = bypass_settings();
+  settings.rules_unjudged = true;
+  const Given past = alone();
+  const Outcome outcome = when(past.view(), asks_for({"ls"}), inputs_of(past, settings));
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::deny);
+  CHECK(outcome.payload_of<ToolFailed>().error.message ==
+        "deny or ask rules are configured, which this version cannot judge");
+}
+
+TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a model can act on") {
+  const Given past = alone();
+  ReportModelCompleted report{.request = request_of("1")};
+  report.calls = {{"rm", {"{}"}},
+                  {"shell", {R"({"cmd":"ls"})"}},
+                  {"shell", {R"({"command":""})"}},
+                  {"shell", {R"({"command":"ls","timeoutMs":0})"}}};
+  const Outcome outcome = when(past.view(), report, inputs_of(past));
+  const auto failures = outcome.all_of<ToolFailed>();
+  REQUIRE(failures.size() == 4);
+  CHECK(failures[0].error.category == Category::not_found);
+  CHECK(failures[0].error.message == "there is no tool called rm; the tools are: shell");
+  CHECK(failures[1].error.message == "cmd: unknown member");
+  CHECK(failures[2].error.message == "command: expected a text to run");
+  CHECK(failures[3].error.message == "timeoutMs: expected 1 to 3600000");
+  CHECK(outcome.shape().ends_with("model.requested"));
+  CHECK(outcome.all_of<PermissionEvaluated>().empty());
+}
+
+TEST_CASE("a process is let go behind the facts about its sandbox and itself") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  CHECK(ready.shape() == "sandbox.applied process.started");
+  CHECK(ready.fact_of<ProcessStarted>().ids.process_id == ProcessId{"proc_1"});
+  CHECK(ready.payload_of<ProcessStarted>().boot_id == state::kBoot);
+  // Said twice, it changes nothing.
+  CHECK(when(ready.after, ready_of(ready.after), inputs_of(past)).shape() == "unchanged");
+}
+
+TEST_CASE("calls run one after another, and the model is asked again after the last") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls", "pwd"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  const Outcome first = when(ready.after, end_of(ready.after, 0), inputs_of(past));
+  CHECK(first.shape() ==
+        "process.completed tool.result item.completed item.started permission.evaluated "
+        "tool.started run.status");
+  CHECK(first.payload_of<ToolResult>().is_error == false);
+  const Outcome second = when(first.after, ready_of(first.after), inputs_of(past));
+  const Outcome last = when(second.after, end_of(second.after, 3), inputs_of(past));
+  CHECK(last.shape() == "process.completed tool.result item.completed model.requested");
+  CHECK(last.payload_of<ToolResult>().is_error == true);
+  CHECK(last.payload_of<ItemCompleted>().error->message == "exit code 3");
+  CHECK(last.thread().active->tools.empty());
+}
+
+TEST_CASE("a process that never ran, timed out or was lost is told apart") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
+  ReportToolEnded refused = end_of(asked.after, 0);
+  refused.exit_code.reset();
+  refused.failure = Failure{Category::sandbox, "no user namespaces", false};
+  CHECK(when(asked.after, refused, inputs_of(past)).shape() ==
+        "tool.failed item.completed model.requested");
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  ReportToolEnded late = refused;
+  late.failure = Failure{Category::timeout, "too slow", true};
+  CHECK(when(ready.after, late, inputs_of(past)).shape() ==
+        "process.terminated tool.failed item.completed model.requested");
+  late.failure = Failure{Category::lost, "nobody knows", false};
+  CHECK(when(ready.after, late, inputs_of(past)).shape() ==
+        "process.failed tool.failed item.completed model.requested");
+}
+
+TEST_CASE("an interrupted turn ends its process, its call and its item") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls", "pwd"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  InterruptTurn interrupt;
+  interrupt.session_id = state::kSession;
+  const Outcome outcome = when(ready.after, Command{interrupt}, inputs_of(past));
+  CHECK(outcome.shape() ==
+        "process.terminated tool.failed item.completed task.attempt.failed turn.failed "
+        "task.cancelled");
+  CHECK(outcome.payload_of<ItemCompleted>().status == Status::cancelled);
+  // What the process still says comes too late.
+  CHECK(when(outcome.after, end_of(ready.after, 0), inputs_of(past)).shape() == "unchanged");
+}
+
+TEST_CASE("a turn may ask the model so often and no more") {
+  Settings few = bypass_settings();
+  few.turn_steps_max = 1;
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past, few));
+  const Outcome ended = when(asked.after, end_of(asked.after, 0), inputs_of(past, few));
+  CHECK(ended.shape() == "tool.result item.completed task.attempt.failed turn.failed task.failed");
+  CHECK(ended.payload_of<TurnFailed>().error->message ==
+        "the turn asked the model 1 times, the most it may");
+}
+
+TEST_CASE("while the thread is blocked an end is stored and nothing is asked") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  Inputs later = inputs_of(past);
+  later.boot = BootId{"boot_2"};
+  const Outcome restarted = when(ready.after, Report{ReportRestarted{}}, later);
+  CHECK(restarted.shape() == "task.blocked run.status thread.updated");
+  ReportToolEnded lost = end_of(restarted.after, 0);
+  lost.exit_code.reset();
+  lost.failure = Failure{Category::lost, "nobody knows", false};
+  CHECK(when(restarted.after, lost, later).shape() == "process.failed tool.failed item.completed");
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,62 @@
+// kernel/output_desk.h: where bytes behind refs are handed in and out.
+//
+// Bytes are stored first, on a worker; the fact that names them goes through the kernel like any
+// other. A ref is looked up in the index rows, so it is readable as soon as its fact is stored.
+// Any thread may call.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "kernel/limits.h"
+#include "kernel/output_writer.h"
+#include "ports/loop.h"
+#include "ports/outputs.h"
+#include "store/store.h"
+
+namespace agentrt::kernel {
+
+class OutputDesk final : public ports::Outputs, public ports::OutputKeeper {
+ public:
+  // What binds uploaded bytes to a session: Kernel::keep_upload.
+  using Bind = std::function<void(SessionId, schema::KeptOutput, ports::Caller, ports::ReplyTo)>;
+
+  struct Parts {
+    store::Store& store;
+    store::BlobStore& blobs;
+    ports::Worker& worker;
+    const ports::Loop& clock;
+    const policy::Redactor& redactor;
+    Bind bind;
+    OutputLimits limits;
+    std::uint64_t seed = 0;  // for refs
+  };
+
+  explicit OutputDesk(Parts parts) : parts_(std::move(parts)) {}
+
+  Result<schema::KeptOutput> keep_file(const std::string& path,
+                                       const ports::OutputMeta& meta) override;
+  Result<schema::KeptOutput> keep_bytes(std::string_view bytes,
+                                        const ports::OutputMeta& meta) override;
+
+  void open(std::string ref, std::optional<SessionId> only, OpenTo open_to) override;
+  Result<std::shared_ptr<ports::OutputUpload>> upload(SessionId session, std::string media_type,
+                                                      std::optional<std::uint64_t> size) override;
+
+ private:
+  class Upload;
+  class Opened;
+
+  OutputRef fresh_ref();
+  std::unexpected<Error> too_large() const;
+  Result<std::shared_ptr<ports::OpenOutput>> find(const std::string& ref,
+                                                  const std::optional<SessionId>& only);
+
+  Parts parts_;
+  std::atomic<std::uint64_t> refs_{0};
+  const std::shared_ptr<std::atomic<std::size_t>> uploads_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
+};
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,52 @@
+// kernel/output_writer.h: bytes on their way to becoming an output: redacted, looked at, stored.
+//
+// What is kept in memory is one piece, its preview and what redaction holds back. One thread at a
+// time; blocks on the disk.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "policy/redaction.h"
+#include "ports/outputs.h"
+#include "store/blobs/blob_store.h"
+
+namespace agentrt::kernel {
+
+// Whether bytes that come in pieces are UTF-8 without a zero byte.
+class TextCheck {
+ public:
+  void add(std::string_view bytes);
+  bool is_text() const { return good_ && missing_ == 0; }
+
+ private:
+  void add_byte(unsigned char byte);
+
+  bool good_ = true;
+  unsigned missing_ = 0;  // bytes of the character that is open
+  unsigned char low_ = 0x80, high_ = 0xBF;
+};
+
+class OutputWriter {
+ public:
+  static Result<std::unique_ptr<OutputWriter>> begin(store::BlobStore& blobs,
+                                                     const policy::Redactor& redactor);
+
+  Result<void> write(std::string_view bytes);
+  // Everything but the ref. Once.
+  Result<schema::KeptOutput> finish(const ports::OutputMeta& meta);
+
+ private:
+  OutputWriter(std::unique_ptr<store::BlobWriter> blob, const policy::Redactor& redactor)
+      : blob_(std::move(blob)), redaction_(&redactor) {}
+  Result<void> store(std::string_view bytes);
+
+  std::unique_ptr<store::BlobWriter> blob_;
+  policy::RedactingStream redaction_;
+  TextCheck text_;
+  std::string beginning_;
+  std::string piece_;
+};
+
+}  // namespace agentrt::kernel

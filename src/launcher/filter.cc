@@ -1,0 +1,286 @@
+#include "launcher/filter.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+
+namespace agentrt::launcher {
+namespace {
+
+struct Call {
+  int number;
+  const char* name;
+};
+
+// Means to leave the sandbox, to look into others, or to change the machine.
+constexpr Call kDenied[] = {
+    {SYS_ptrace, "ptrace"},
+    {SYS_process_vm_readv, "process_vm_readv"},
+    {SYS_process_vm_writev, "process_vm_writev"},
+    {SYS_kcmp, "kcmp"},
+    {SYS_pidfd_getfd, "pidfd_getfd"},
+    {SYS_mount, "mount"},
+    {SYS_umount2, "umount2"},
+    {SYS_pivot_root, "pivot_root"},
+    {SYS_chroot, "chroot"},
+    {SYS_move_mount, "move_mount"},
+    {SYS_open_tree, "open_tree"},
+    {467, "open_tree_attr"},
+    {SYS_fsopen, "fsopen"},
+    {SYS_fsconfig, "fsconfig"},
+    {SYS_fsmount, "fsmount"},
+    {SYS_fspick, "fspick"},
+    {SYS_mount_setattr, "mount_setattr"},
+    {SYS_setns, "setns"},
+    {SYS_keyctl, "keyctl"},
+    {SYS_add_key, "add_key"},
+    {SYS_request_key, "request_key"},
+    {SYS_bpf, "bpf"},
+    {SYS_userfaultfd, "userfaultfd"},
+    {SYS_perf_event_open, "perf_event_open"},
+    {SYS_kexec_load, "kexec_load"},
+    {SYS_kexec_file_load, "kexec_file_load"},
+    {SYS_init_module, "init_module"},
+    {SYS_finit_module, "finit_module"},
+    {SYS_delete_module, "delete_module"},
+    {SYS_reboot, "reboot"},
+    {SYS_swapon, "swapon"},
+    {SYS_swapoff, "swapoff"},
+    {SYS_acct, "acct"},
+    {SYS_quotactl, "quotactl"},
+    {SYS_quotactl_fd, "quotactl_fd"},
+    {SYS_settimeofday, "settimeofday"},
+    {SYS_clock_settime, "clock_settime"},
+    {SYS_clock_adjtime, "clock_adjtime"},
+    {SYS_adjtimex, "adjtimex"},
+    {SYS_syslog, "syslog"},
+    {SYS_vhangup, "vhangup"},
+    {SYS_open_by_handle_at, "open_by_handle_at"},
+    {SYS_fanotify_init, "fanotify_init"},
+    {SYS_sethostname, "sethostname"},
+    {SYS_setdomainname, "setdomainname"},
+#ifdef __x86_64__
+    {SYS_iopl, "iopl"},
+    {SYS_ioperm, "ioperm"},
+    {SYS_modify_ldt, "modify_ldt"},
+    {SYS_uselib, "uselib"},
+    {SYS__sysctl, "_sysctl"},
+#endif
+};
+
+// Stopped only with certain arguments.
+constexpr Call kPartlyDenied[] = {{SYS_clone, "clone"},           {SYS_unshare, "unshare"},
+                                  {SYS_ioctl, "ioctl"},           {SYS_socket, "socket"},
+                                  {SYS_socketpair, "socketpair"}, {SYS_connect, "connect"},
+                                  {SYS_sendto, "sendto"}};
+
+// The calls that name a path and change it. Paths stand behind the arguments given; -1: relative to
+// the working folder, or no second path.
+constexpr WriteCall kWrites[] = {
+#ifdef __x86_64__
+    {SYS_open, "open", {{-1, 0}}, 1},
+    {SYS_creat, "creat", {{-1, 0}}},
+    {SYS_unlink, "unlink", {{-1, 0}}},
+    {SYS_rename, "rename", {{-1, 0}, {-1, 1}}},
+    {SYS_renameat, "renameat", {{0, 1}, {2, 3}}},
+    {SYS_mkdir, "mkdir", {{-1, 0}}},
+    {SYS_rmdir, "rmdir", {{-1, 0}}},
+    {SYS_link, "link", {{-1, 1}}},
+    {SYS_symlink, "symlink", {{-1, 1}}},
+    {SYS_chmod, "chmod", {{-1, 0}}},
+    {SYS_chown, "chown", {{-1, 0}}},
+    {SYS_lchown, "lchown", {{-1, 0}}},
+    {SYS_mknod, "mknod", {{-1, 0}}},
+#endif
+    {SYS_openat, "openat", {{0, 1}}, 2},
+    {SYS_openat2, "openat2", {{0, 1}}},
+    {SYS_unlinkat, "unlinkat", {{0, 1}}},
+    {SYS_renameat2, "renameat2", {{0, 1}, {2, 3}}},
+    {SYS_mkdirat, "mkdirat", {{0, 1}}},
+    {SYS_linkat, "linkat", {{2, 3}}},
+    {SYS_symlinkat, "symlinkat", {{1, 2}}},
+    {SYS_truncate, "truncate", {{-1, 0}}},
+    {SYS_fchmodat, "fchmodat", {{0, 1}}},
+    {SYS_fchownat, "fchownat", {{0, 1}}},
+    {SYS_utimensat, "utimensat", {{0, 1}}},
+    {SYS_mknodat, "mknodat", {{0, 1}}},
+};
+
+constexpr unsigned kNewNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+constexpr unsigned kNewTime = 0x80;  // for unshare; in clone this bit is part of a signal number
+constexpr unsigned kToWrite = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+constexpr unsigned kTtyPushInput = TIOCSTI, kTtyLinux = 0x541C;
+constexpr unsigned kX32 = 0x40000000;
+constexpr unsigned kWaitKillable = 1u << 5;  // SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+
+#ifdef __x86_64__
+constexpr unsigned kMachine = AUDIT_ARCH_X86_64;
+#else
+constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
+#endif
+
+// Writes the filter, instruction by instruction.
+class Program {
+ public:
+  void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
+  // The low 32 bits of an argument: all that the kernel looks at for these calls.
+  void argument(unsigned index) { load(offsetof(seccomp_data, args) + 8 * std::size_t{index}); }
+  void answer(unsigned action) { add(BPF_RET | BPF_K, action); }
+  void if_equal(unsigned value, unsigned action) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+    answer(action);
+  }
+  void if_any_bit(unsigned bits, unsigned action) {
+    add(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+    answer(action);
+  }
+  void unless_equal(unsigned value, unsigned action) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+    answer(action);
+  }
+  void if_at_least(unsigned value, unsigned action) {
+    add(BPF_JMP | BPF_JGE | BPF_K, value, 0, 1);
+    answer(action);
+  }
+  void and_with(unsigned mask) { add(BPF_ALU | BPF_AND | BPF_K, mask); }
+  // What `body` does not answer is allowed, for this call; other calls skip it.
+  template <class Body>
+  void for_call(int number, Body body) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 0);
+    const std::size_t test = code_.size() - 1;
+    body();
+    answer(SECCOMP_RET_ALLOW);
+    code_[test].jf = static_cast<std::uint8_t>(code_.size() - test - 1);
+  }
+  // As if_equal, for several instructions behind the test.
+  template <class Body>
+  void when_equal(unsigned value, Body body) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0);
+    const std::size_t test = code_.size() - 1;
+    body();
+    code_[test].jf = static_cast<std::uint8_t>(code_.size() - test - 1);
+  }
+  sock_fprog program() { return {static_cast<unsigned short>(code_.size()), code_.data()}; }
+
+ private:
+  void add(int code, unsigned k, int jump_true = 0, int jump_false = 0) {
+    code_.push_back({static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(jump_true),
+                     static_cast<std::uint8_t>(jump_false), k});
+  }
+  std::vector<sock_filter> code_;
+};
+
+constexpr unsigned kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
+
+// Local sockets, and where there is a network its families. Of the local ones only those that must
+// connect before they can say anything, since that is where they are judged: a datagram goes to any
+// path at once (and what is called raw is a datagram too). Where nobody can be asked, none at all.
+void filter_sockets(Program& program, const Spec& spec, unsigned deny, Asking asking) {
+  const bool inet = spec.network != Network::none;
+  const auto connected_kinds = [&] {
+    program.argument(1);
+    program.and_with(0xf);
+    program.if_equal(SOCK_STREAM, SECCOMP_RET_ALLOW);
+    program.if_equal(SOCK_SEQPACKET, SECCOMP_RET_ALLOW);
+    program.answer(deny);
+  };
+  program.for_call(SYS_socket, [&] {
+    program.argument(0);
+    if (asking == Asking::on) program.when_equal(AF_UNIX, connected_kinds);
+    if (inet)
+      for (const unsigned family : {AF_INET, AF_INET6, AF_NETLINK})
+        program.if_equal(family, SECCOMP_RET_ALLOW);
+    program.answer(deny);
+  });
+  program.for_call(SYS_socketpair, [&] {
+    program.argument(0);
+    program.when_equal(AF_UNIX, connected_kinds);
+    program.answer(deny);
+  });
+  if (asking == Asking::off) return;
+  program.for_call(SYS_connect, [&] { program.answer(SECCOMP_RET_USER_NOTIF); });
+  if (spec.network != Network::loopback) return;
+  program.for_call(SYS_sendto, [&] {  // with an address
+    program.argument(4);
+    program.when_equal(0, [&] {
+      program.load(offsetof(seccomp_data, args) + 8 * 4 + 4);
+      program.if_equal(0, SECCOMP_RET_ALLOW);
+    });
+    program.answer(SECCOMP_RET_USER_NOTIF);
+  });
+}
+
+void watch_writes(Program& program) {
+  for (const WriteCall& call : kWrites)
+    program.for_call(call.number, [&] {
+      if (call.flags_at < 0) return program.answer(SECCOMP_RET_USER_NOTIF);
+      program.argument(static_cast<unsigned>(call.flags_at));
+      program.if_any_bit(kToWrite, SECCOMP_RET_USER_NOTIF);
+    });
+}
+
+}  // namespace
+
+int install_filter(const Spec& spec, Asking asking) {
+  const unsigned deny = asking == Asking::on ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | EPERM;
+  Program program;
+  program.load(offsetof(seccomp_data, arch));
+  program.unless_equal(kMachine, SECCOMP_RET_KILL_PROCESS);
+  program.load(offsetof(seccomp_data, nr));
+  program.if_at_least(kX32, kNoSuchCall);
+  for (const Call& call : kDenied) program.if_equal(static_cast<unsigned>(call.number), deny);
+  // Their arguments stand behind pointers, or they go around this filter; programs fall back.
+  for (const long call :
+       {SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register})
+    program.if_equal(static_cast<unsigned>(call), kNoSuchCall);
+  program.for_call(SYS_clone, [&] {
+    program.argument(0);
+    program.if_any_bit(kNewNamespaces, deny);
+  });
+  program.for_call(SYS_unshare, [&] {
+    program.argument(0);
+    program.if_any_bit(kNewNamespaces | kNewTime, deny);
+  });
+  program.for_call(SYS_ioctl, [&] {
+    program.argument(1);
+    program.if_equal(kTtyPushInput, deny);
+    program.if_equal(kTtyLinux, deny);
+  });
+  filter_sockets(program, spec, deny, asking);
+  if (asking == Asking::on && spec.watch_writes) watch_writes(program);
+  program.answer(SECCOMP_RET_ALLOW);
+  sock_fprog code = program.program();
+  const auto install = [&](unsigned flags) {
+    return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &code));
+  };
+  if (asking == Asking::off) return install(0);
+  const int listener = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | kWaitKillable);
+  if (listener >= 0 || errno != EINVAL) return listener;
+  return install(SECCOMP_FILTER_FLAG_NEW_LISTENER);  // a kernel older than that flag
+}
+
+std::string call_name(int number) {
+  for (const auto& list : {std::span<const Call>(kDenied), std::span<const Call>(kPartlyDenied)})
+    for (const Call& call : list)
+      if (call.number == number) return call.name;
+  return "call " + std::to_string(number);
+}
+
+const WriteCall* write_call(int number) {
+  const auto* const found = std::ranges::find(kWrites, number, &WriteCall::number);
+  return found == std::end(kWrites) ? nullptr : found;
+}
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,35 @@
+// launcher/filter.h: the system calls that a command may make.
+//
+// A list of what is denied, since a list of what is allowed breaks programs nobody has tried. What
+// is denied asks the supervisor where the kernel can (Layer::notify), so that the attempt becomes a
+// fact, and is refused with EPERM either way.
+#pragma once
+
+#include "launcher/link.h"
+
+namespace agentrt::launcher {
+
+enum class Asking { off, on };
+
+// Installs the filter. With asking on: the descriptor on which the supervisor is asked, or -1 and
+// errno when the kernel gives none (then nothing was installed). With asking off: 0, or -1.
+int install_filter(const Spec& spec, Asking asking);
+
+// The call's name, for those that the filter stops; "call N" otherwise.
+std::string call_name(int number);
+
+// A call that names a path and could change it; only watched, never stopped, by the filter.
+struct WriteCall {
+  struct Path {
+    int folder_at = -1;  // which argument is the folder that it starts from; -1: the working one
+    int path_at = -1;    // which argument is the path; -1: there is none
+  };
+  int number;
+  const char* name;
+  Path paths[2];
+  int flags_at = -1;  // which argument says whether it writes; -1: it always does
+};
+// nullptr: it is none.
+const WriteCall* write_call(int number);
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,289 @@
+#include "launcher/inside.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "launcher/filter.h"
+#include "launcher/landlock.h"
+#include "launcher/network.h"
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr int kSignals = 65;
+
+class Init {
+ public:
+  Init(const Spec& spec, const Inside& inside) : spec_(spec), inside_(inside) {}
+
+  [[noreturn]] void run() {
+    begin();
+    enter_cgroups();
+    if (!wants(Layer::identity) && wants(Layer::user_namespace)) {
+      ask_for_ids();
+      in_force(Layer::user_namespace);
+    }
+    OwnNetwork network;
+    if (wants(Layer::network_namespace)) network.begin();
+    if (wants(Layer::mount_namespace)) {
+      const bool own_proc = set_up_mounts(spec_, inside_.maps, inside_.link);
+      in_force(Layer::mount_namespace);
+      if (wants(Layer::pid_namespace))
+        in_force(Layer::pid_namespace,
+                 own_proc ? "enforced" : "/proc is empty: the kernel allows no new one");
+    } else if (wants(Layer::pid_namespace)) {
+      in_force(Layer::pid_namespace, "without a /proc of its own");
+    }
+    if (wants(Layer::network_namespace)) enter_network(network);
+    if (wants(Layer::identity)) become_unprivileged();
+    if (spec_.tty) open_terminal();
+    // By path, and after the mounts: the folder that was inherited lies below them.
+    if (::chdir(spec_.cwd.c_str()) != 0) give_up(link(), "cwd", spec_.cwd);
+    plain_signals();
+    confine();
+    start_and_wait();
+  }
+
+ private:
+  int link() const { return inside_.link; }
+  bool wants(Layer layer) const { return (spec_.wanted & bit(layer)) != 0; }
+  // Kept until all are known: each message by itself would wake the supervisor.
+  void in_force(Layer layer, std::string_view how = "enforced") { note(layer, '1', how); }
+  void absent(Layer layer, std::string_view why) { note(layer, '0', why); }
+  void note(Layer layer, char degree, std::string_view how) {
+    layers_.append(1, static_cast<char>('A' + static_cast<int>(layer))).append(1, degree);
+    layers_.append(how).append(1, '\n');
+  }
+
+  void begin() {
+    live_with_supervisor();
+    ::prctl(PR_SET_NAME, "agentrt-init");
+    ::close(kSpecFd);
+    ::close(kControlFd);
+    if (wants(Layer::ipc_namespace)) in_force(Layer::ipc_namespace);
+  }
+
+  // The parent cannot be asked for: its id is 0 seen from here. The lifeline closes the race.
+  // The kernel forgets the signal whenever a process changes its user, so this is said again then.
+  void live_with_supervisor() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pollfd gone{inside_.lifeline, POLLIN, 0};
+    if (::poll(&gone, 1, 0) != 0) ::_exit(kFailedExit);
+  }
+
+  void enter_cgroups() {
+    for (const int procs : inside_.cgroups)
+      if (::write(procs, "0", 1) != 1) give_up(link(), "cgroup");
+    if (!inside_.cgroups.empty())
+      in_force(Layer::cgroup, inside_.cgroups_how);
+    else if (wants(Layer::cgroup))
+      absent(Layer::cgroup, inside_.cgroups_how);
+  }
+
+  void ask_for_ids() {
+    Message answer;
+    tell(link(), Say::map_ids);
+    if (!hear(link(), answer) || answer.say != Say::mapped) ::_exit(kFailedExit);
+  }
+
+  // Without one of its own the command has none: the filter then knows no such sockets.
+  void enter_network(OwnNetwork& network) {
+    const int error = network.enter();
+    if (error == 0) return in_force(Layer::network_namespace, "a loopback of its own");
+    absent(Layer::network_namespace, std::strerror(error));
+    spec_.network = Network::none;
+  }
+
+  // Under root: a user namespace whose only user is one that owns nothing on the machine. The
+  // mounts stay those of the outer one, so that nobody inside could change them with any right.
+  void become_unprivileged() {
+    if (::unshare(CLONE_NEWUSER) != 0) give_up(link(), "user namespace");
+    ask_for_ids();
+    if (::setresgid(kInnerId, kInnerId, kInnerId) != 0 ||
+        ::setresuid(kInnerId, kInnerId, kInnerId) != 0)
+      give_up(link(), "identity");
+    live_with_supervisor();
+    in_force(Layer::user_namespace);
+    in_force(Layer::identity);
+  }
+
+  // From the sandbox's own devpts, so that its name means something inside.
+  void open_terminal() {
+    master_ = ::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int unlock = 0;
+    if (master_ < 0 || ::ioctl(master_, TIOCSPTLCK, &unlock) != 0) give_up(link(), "terminal");
+    slave_ = ::ioctl(master_, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    const winsize size{spec_.rows, spec_.columns, 0, 0};
+    if (slave_ < 0 || ::ioctl(slave_, TIOCSWINSZ, &size) != 0) give_up(link(), "terminal");
+  }
+
+  static void plain_signals() {
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (int signal = 1; signal < kSignals; ++signal) ::signal(signal, SIG_DFL);
+    ::umask(022);
+  }
+
+  // Never more than whoever started us may have.
+  void limit(__rlimit_resource what, std::uint64_t value) {
+    rlimit both{};
+    ::getrlimit(what, &both);
+    both.rlim_max = std::min<std::uint64_t>(value, both.rlim_max);
+    both.rlim_cur = both.rlim_max;
+    if (::setrlimit(what, &both) != 0) give_up(link(), "limits");
+  }
+  void set_limits() {
+    limit(RLIMIT_NPROC, spec_.processes + 1);  // and this one
+    limit(RLIMIT_NOFILE, spec_.open_files);
+    limit(RLIMIT_CORE, 0);
+    if (spec_.file_bytes > 0) limit(RLIMIT_FSIZE, spec_.file_bytes);
+    if (spec_.address_bytes > 0) limit(RLIMIT_AS, spec_.address_bytes);
+    // The kernel exempts root from the number of processes; only a cgroup counts them then.
+    const bool root = ::geteuid() == 0 && !wants(Layer::identity) && !inside_.processes_limited;
+    std::string how = std::to_string(spec_.open_files) + " open files";
+    if (!root) how = std::to_string(spec_.processes) + " processes, " + how;
+    if (root) how += "; number of processes: not enforced";
+    if (!inside_.memory_limited) how += "; memory: not enforced";
+    in_force(Layer::limits, how);
+  }
+
+  void drop_capabilities() {
+    for (unsigned long each = 0; each <= 63; ++each)
+      if (::prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0) break;
+    ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct none[2] = {};
+    if (::syscall(SYS_capset, &header, none) != 0) give_up(link(), "capabilities");
+    in_force(Layer::capabilities);
+  }
+
+  void confine() {
+    if (wants(Layer::limits)) set_limits();
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(link(), "no new privileges");
+    if (wants(Layer::capabilities)) drop_capabilities();
+    if (wants(Layer::landlock)) {
+      const int abi = restrict_with_landlock(spec_, link());
+      if (abi > 0)
+        in_force(Layer::landlock, "ABI " + std::to_string(abi));
+      else
+        absent(Layer::landlock, "the kernel has no Landlock");
+    }
+    int listener = -1;
+    if (wants(Layer::seccomp)) {
+      if (wants(Layer::notify)) listener = install_filter(spec_, Asking::on);
+      if (listener < 0 && wants(Layer::notify))
+        absent(Layer::notify,
+               "the kernel gives no listener: no local sockets, and attempts are "
+               "not reported");
+      else if (listener >= 0)
+        in_force(Layer::notify);
+      if (listener < 0 && install_filter(spec_, Asking::off) != 0) give_up(link(), "seccomp");
+      in_force(Layer::seccomp);
+    }
+    tell(link(), Say::confined, listener, master_, layers_);
+    Message answer;
+    if (!hear(link(), answer) || answer.say != Say::taken) ::_exit(kFailedExit);
+    if (listener >= 0) ::close(listener);
+    if (master_ >= 0) ::close(master_);
+    ::prctl(PR_SET_DUMPABLE, 0);  // nobody inside may look into this process
+  }
+
+  [[noreturn]] void start_and_wait() {
+    std::vector<char*> argv, env;
+    for (const std::string& word : spec_.argv) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& word : spec_.env) env.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    env.push_back(nullptr);
+    program_ = program_named(spec_.argv.front());
+    const pid_t command = ::vfork();  // memory is shared until exec: nothing is copied
+    if (command < 0) give_up(link(), "fork");
+    if (command == 0) become_command(argv.data(), env.data());
+    // Nothing of the command's stays open here, so that its readers see its end.
+    const auto kept = static_cast<unsigned>(link());
+    ::close_range(0, kept - 1, 0);
+    ::close_range(kept + 1, ~0u, 0);
+    for (;;) {
+      int status = 0;
+      const pid_t ended = ::waitpid(-1, &status, 0);
+      if (ended == command) {
+        tell(link(), Say::exited, status);
+        ::_exit(0);
+      }
+      if (ended < 0 && errno == ECHILD) ::_exit(kFailedExit);
+    }
+  }
+
+  // The first that can be executed of that name in the command's PATH, else the first that is
+  // there, else nothing. Folders that it may not look into have nothing for it.
+  std::string program_named(const std::string& name) const {
+    if (name.find('/') != std::string::npos) return name;
+    std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+    for (const std::string& variable : spec_.env)
+      if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
+    std::string there;
+    while (!path.empty()) {
+      const std::size_t end = std::min(path.find(':'), path.size());
+      const std::string candidate = std::string(path.substr(0, end)) + "/" + name;
+      path.remove_prefix(std::min(end + 1, path.size()));
+      struct stat found{};
+      if (candidate[0] != '/' || ::stat(candidate.c_str(), &found) != 0 || !S_ISREG(found.st_mode))
+        continue;
+      if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+      if (there.empty()) there = candidate;
+    }
+    return there;
+  }
+
+  // In the memory of its parent: nothing but system calls.
+  [[noreturn]] void become_command(char** argv, char** env) {
+    ::setsid();
+    if (slave_ >= 0) {
+      ::ioctl(slave_, TIOCSCTTY, 0);
+      for (int fd = 0; fd < 3; ++fd) ::dup2(slave_, fd);
+    } else {
+      ::dup2(inside_.in, 0);
+      ::dup2(inside_.out, 1);
+      ::dup2(inside_.err, 2);
+    }
+    tell(link(), Say::ready);
+    char go = 0;
+    ssize_t size = 0;
+    while ((size = ::read(inside_.gate, &go, 1)) < 0 && errno == EINTR) {
+    }
+    if (size != 1) ::_exit(kFailedExit);
+    const char going = kGoing;
+    if (::write(inside_.exec_pipe, &going, 1) != 1) ::_exit(kFailedExit);
+    ::execvpe(program_.c_str(), argv, env);  // a path by now; a script may lack its first line
+    const int error = errno;
+    (void)!::write(inside_.exec_pipe, &error, sizeof(error));
+    ::_exit(error == ENOENT ? 127 : 126);
+  }
+
+  Spec spec_;
+  const Inside& inside_;
+  std::string layers_;  // a line each: which, whether, how
+  std::string program_;
+  int master_ = -1;
+  int slave_ = -1;
+};
+
+}  // namespace
+
+void run_inside(const Spec& spec, const Inside& inside) { Init(spec, inside).run(); }
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,106 @@
+#include "launcher/link.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+namespace agentrt::launcher {
+
+void tell(int link, Say say, std::int32_t a, std::int32_t b, std::string_view text) {
+  Message message;
+  message.say = say;
+  message.a = a;
+  message.b = b;
+  const std::size_t size = std::min(text.size(), sizeof(message.text) - 1);
+  if (size > 0) std::memcpy(message.text, text.data(), size);
+  while (::write(link, &message, offsetof(Message, text) + size + 1) < 0 && errno == EINTR) {
+  }
+}
+
+bool hear(int link, Message& message, int* speaker) {
+  message = {};
+  iovec into{&message, sizeof(message) - 1};
+  alignas(cmsghdr) char beside[CMSG_SPACE(sizeof(ucred))];
+  msghdr header{};
+  header.msg_iov = &into;
+  header.msg_iovlen = 1;
+  for (;;) {
+    header.msg_control = beside;
+    header.msg_controllen = sizeof(beside);
+    const ssize_t size = ::recvmsg(link, &header, 0);
+    if (size == 0 || (size < 0 && errno != EINTR)) return false;
+    if (size < 0) continue;
+    const cmsghdr* found = CMSG_FIRSTHDR(&header);
+    if (speaker != nullptr && found != nullptr && found->cmsg_type == SCM_CREDENTIALS) {
+      ucred who{};
+      std::memcpy(&who, CMSG_DATA(found), sizeof(who));
+      *speaker = who.pid;
+    }
+    return true;
+  }
+}
+
+void give_up(int link, std::string_view stage, std::string_view what) {
+  const int error = errno;
+  std::string text(stage);
+  if (!what.empty()) text.append(" ").append(what);
+  tell(link, Say::failed, error, 0, text);
+  ::_exit(kFailedExit);
+}
+
+namespace {
+
+// The length of the UTF-8 character that begins here, 0 when it is none.
+std::size_t character_size(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t size = first < 0x80                    ? 1
+                           : first >= 0xc2 && first < 0xe0 ? 2
+                           : first >= 0xe0 && first < 0xf0 ? 3
+                           : first >= 0xf0 && first < 0xf5 ? 4
+                                                           : 0;
+  if (size == 0 || size > text.size()) return 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  const auto second = size > 1 ? static_cast<unsigned char>(text[1]) : 0;
+  const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return wrong ? 0 : size;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    const std::size_t size = character_size(text.substr(at));
+    if (size > 1) {
+      out.append(text.substr(at, size));
+      at += size - 1;
+    } else if (size == 0) {
+      out += "\\ufffd";
+    } else if (c == '"' || c == '\\') {
+      out.append(1, '\\').push_back(c);
+    } else if (byte < 0x20 || byte == 0x7f) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
+      out += escaped;
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out + "\"";
+}
+
+void Fd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+}  // namespace agentrt::launcher

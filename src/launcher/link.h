@@ -1,0 +1,75 @@
+// launcher/link.h: what the parts of a launcher say to each other, and what it says outside.
+//
+// The supervisor H stays in the host's namespaces; P1, the first process inside, sets up the
+// confinement, starts the command and reaps. They share a socket of whole messages. A part that
+// cannot go on says so and ends: everything else ends with it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "launcher/spec.h"
+
+namespace agentrt::launcher {
+
+inline constexpr int kFailedExit = 125;  // the launcher's own failure, not the command's
+
+enum class Say : std::int32_t {
+  map_ids,      // P1 asks for its user ids to be mapped
+  mapped,       // H: they are
+  confined,     // P1: the listener of its filter is a, the terminal is b (-1: none); text: layers
+  taken,        // H has copies of both
+  placeholder,  // P1 makes an empty file or folder to protect: text is its path
+  ready,        // the command is at the gate, and says so itself
+  exited,       // P1: the command ended with wait status a
+  failed,       // P1 gives up at stage text, with errno a
+};
+
+struct Message {
+  Say say = Say::failed;
+  std::int32_t a = 0;
+  std::int32_t b = 0;
+  char text[4'084] = {};
+};
+
+void tell(int link, Say say, std::int32_t a = 0, std::int32_t b = 0, std::string_view text = {});
+// False: the other side is gone. `speaker`: who said it, if the link passes that on.
+bool hear(int link, Message& message, int* speaker = nullptr);
+
+// P1 tells H that it failed, with errno, and ends.
+[[noreturn]] void give_up(int link, std::string_view stage, std::string_view what = {});
+
+// A JSON string; bytes that are not UTF-8 become U+FFFD.
+std::string quoted(std::string_view text);
+
+// A descriptor that closes itself.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() { reset(); }
+  Fd(Fd&& other) noexcept : fd_(other.release()) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = other.release();
+    }
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void reset();
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace agentrt::launcher

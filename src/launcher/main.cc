@@ -1,0 +1,279 @@
+// launcher/main.cc: runs one command in a sandbox.
+//
+// Started by the runtime with a Spec on descriptor 3 and a connection on descriptor 4 (none: the
+// command starts at once and its end is this program's). It makes the namespaces, puts P1 into them
+// and becomes the supervisor.
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "launcher/inside.h"
+#include "launcher/supervisor.h"
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr std::size_t kSpecBytesMax = 16 << 20;
+constexpr std::size_t kHolderStackBytes = 4'096;
+
+[[noreturn]] void stop(int control, const char* stage, const std::string& what = "") {
+  const int error = errno;
+  const std::string report = "{\"event\":\"refused\",\"stage\":" +
+                             quoted(what.empty() ? stage : std::string(stage) + " " + what) +
+                             ",\"errno\":" + std::to_string(error) + ",\"layers\":{}}";
+  if (control >= 0)
+    (void)!::send(control, report.data(), report.size(), MSG_NOSIGNAL);
+  else
+    std::fprintf(stderr, "agentrt launcher: %s %s: %s\n", stage, what.c_str(),
+                 std::strerror(error));
+  ::_exit(kFailedExit);
+}
+
+Spec read_spec(int control) {
+  std::string bytes;
+  char chunk[64 * 1024];
+  for (;;) {
+    const ssize_t size = ::read(kSpecFd, chunk, sizeof(chunk));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) stop(control, "reading the spec");
+    if (size == 0) break;
+    bytes.append(chunk, static_cast<std::size_t>(size));
+    if (bytes.size() > kSpecBytesMax) break;
+  }
+  Spec spec;
+  errno = EINVAL;
+  if (!decode(bytes, spec)) stop(control, "the spec is not whole");
+  return spec;
+}
+
+bool is_socket(int fd) {
+  struct stat found{};
+  return ::fstat(fd, &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
+// Shares our memory, so it does nothing but wait.
+int wait_to_be_killed(void*) {
+  for (;;) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
+}
+
+// A user namespace in which `owner` is the id that commands run as. It lives as long as its
+// descriptor; the process that it was made with is killed at once, and waited for later.
+Fd map_of(const Owner& owner, int control, std::vector<pid_t>& holders) {
+  alignas(16) static char stack[kHolderStackBytes];
+  const pid_t holder = ::clone(wait_to_be_killed, stack + sizeof(stack),
+                               CLONE_NEWUSER | CLONE_VM | SIGCHLD, nullptr);
+  if (holder < 0) stop(control, "user namespace of a root");
+  const std::string place = "/proc/" + std::to_string(holder) + "/";
+  const auto put = [&](const char* name, unsigned id) {
+    const Fd file(::open((place + name).c_str(), O_WRONLY | O_CLOEXEC));
+    const std::string line = std::to_string(id) + " " + std::to_string(kOuterId) + " 1";
+    return file && ::write(file.get(), line.data(), line.size()) > 0;
+  };
+  const bool mapped = put("uid_map", owner.first) && put("gid_map", owner.second);
+  Fd space(::open((place + "ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+  ::kill(holder, SIGKILL);
+  holders.push_back(holder);
+  if (!mapped || !space) stop(control, "user namespace of a root");
+  return space;
+}
+
+IdMaps maps_of_roots(const Spec& spec, int control, std::vector<pid_t>& holders) {
+  IdMaps maps;
+  for (const std::string& root : spec.roots) {
+    struct stat found{};
+    if (::stat(root.c_str(), &found) != 0) stop(control, "root", root);
+    const Owner owner{found.st_uid, found.st_gid};
+    if (!maps.contains(owner)) maps[owner] = map_of(owner, control, holders).release();
+  }
+  return maps;
+}
+
+unsigned long namespaces_of(const Spec& spec) {
+  unsigned long flags = CLONE_PIDFD | SIGCHLD;
+  const auto with = [&](Layer layer, unsigned long flag) {
+    if (spec.wanted & bit(layer)) flags |= flag;
+  };
+  // With an identity of its own P1 leaves root's user namespace later, after the mounts.
+  if (!(spec.wanted & bit(Layer::identity))) with(Layer::user_namespace, CLONE_NEWUSER);
+  with(Layer::mount_namespace, CLONE_NEWNS);
+  with(Layer::pid_namespace, CLONE_NEWPID);
+  with(Layer::ipc_namespace, CLONE_NEWIPC | CLONE_NEWUTS);
+  return flags;
+}
+
+// P1, in namespaces of its own. The one that nothing depends on is left out where the kernel does
+// not give it: its layer is dropped from what is wanted.
+pid_t clone_into(Spec& spec, int& init_fd, Layers& dropped) {
+  const auto attempt = [&] {
+    return static_cast<pid_t>(
+        ::syscall(SYS_clone, namespaces_of(spec), nullptr, &init_fd, nullptr, 0));
+  };
+  constexpr Layers kIpc = bit(Layer::ipc_namespace);
+  const pid_t init = attempt();
+  if (init >= 0 || (spec.required & kIpc) != 0 || (spec.wanted & kIpc) == 0) return init;
+  spec.wanted &= ~kIpc;
+  dropped = kIpc;
+  return attempt();
+}
+
+struct Pipe {
+  Fd read, write;
+};
+Pipe make_pipe(int control) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) stop(control, "pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+// A caller that is connected is missed by the end of its connection, which does not depend on the
+// thread that started us; one that is not, by a signal.
+void live_with_caller(const Spec& spec, int control) {
+  const pid_t parent = ::getppid();
+  if (spec.survive) ::setsid();
+  if (control >= 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kFailedExit);
+}
+
+// What does not apply is not wanted; without a network of its own the command has none.
+void settle(Spec& spec) {
+  if (::geteuid() != 0 || spec.mode == Mode::full_access)
+    spec.wanted &= ~bit(Layer::identity), spec.required &= ~bit(Layer::identity);
+  if (spec.network != Network::loopback) spec.wanted &= ~bit(Layer::network_namespace);
+  if (!(spec.wanted & bit(Layer::network_namespace)) && spec.network == Network::loopback)
+    spec.network = Network::none;
+}
+
+// A folder would be a way to the host's files, whatever is mounted inside.
+void check_own_stdio(int control) {
+  for (int fd = 0; fd < 3; ++fd) {
+    struct stat found{};
+    errno = EISDIR;
+    if (::fstat(fd, &found) == 0 && S_ISDIR(found.st_mode)) stop(control, "standard streams");
+  }
+}
+
+struct Pipes {
+  Pipe life, exec, gate;
+  Pipe in, out, err;  // with a run folder
+};
+
+Pipes make_pipes(const Spec& spec, int control) {
+  Pipes pipes{make_pipe(control), make_pipe(control), make_pipe(control), {}, {}, {}};
+  if (spec.run_folder.empty()) return pipes;
+  pipes.in = make_pipe(control);
+  pipes.out = make_pipe(control);
+  pipes.err = make_pipe(control);
+  return pipes;
+}
+
+[[noreturn]] void go_inside(const Spec& spec, const CommandGroups& groups, Pipes& pipes, int link,
+                            const IdMaps& maps) {
+  const bool spooled = !spec.run_folder.empty();
+  pipes.life.write.reset();
+  pipes.gate.write.reset();
+  Inside inside;
+  inside.link = link;
+  inside.lifeline = pipes.life.read.get();
+  inside.exec_pipe = pipes.exec.write.get();
+  inside.gate = pipes.gate.read.get();
+  inside.in = spooled ? pipes.in.read.get() : 0;
+  inside.out = spooled ? pipes.out.write.get() : 1;
+  inside.err = spooled ? pipes.err.write.get() : 2;
+  inside.cgroups = groups.entries();
+  inside.cgroups_how = groups.how();
+  inside.memory_limited = groups.limits_memory();
+  inside.processes_limited = groups.limits_processes();
+  inside.maps = maps;
+  run_inside(spec, inside);
+}
+
+int supervise(Supervisor::Parts parts) {
+  if (!parts.spec.run_folder.empty()) {
+    for (const int own : {parts.in.get(), parts.out.get(), parts.err.get()})
+      ::fcntl(own, F_SETFL, ::fcntl(own, F_GETFL) | O_NONBLOCK);
+    const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (int own = 0; own < 3; ++own) ::dup2(nothing.get(), own);
+  }
+  return Supervisor(std::move(parts)).run();
+}
+
+int launch(int control) {
+  Spec spec = read_spec(control);
+  errno = EINVAL;
+  if (spec.tty && spec.run_folder.empty()) stop(control, "a terminal needs a run folder");
+  if (spec.run_folder.empty()) check_own_stdio(control);
+  settle(spec);
+  live_with_caller(spec, control);
+  ::prctl(PR_SET_NAME, "agentrt-run");
+  RootLocks locks;
+  if (const std::string root = locks.hold(spec); !root.empty()) stop(control, "lock of", root);
+  CommandGroups groups;
+  if (spec.wanted & bit(Layer::cgroup)) groups.make(spec);
+  IdMaps maps;
+  std::vector<pid_t> holders;
+  if (spec.wanted & bit(Layer::identity)) maps = maps_of_roots(spec, control, holders);
+  int link[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) stop(control, "link");
+  Pipes pipes = make_pipes(spec, control);
+  int init_fd = -1;
+  Layers dropped = 0;
+  const pid_t init = clone_into(spec, init_fd, dropped);
+  if (init < 0) {
+    const int error = errno;
+    groups.remove();
+    errno = error;
+    stop(control, "namespaces");
+  }
+  if (init == 0) {
+    ::close(link[0]);
+    go_inside(spec, groups, pipes, link[1], maps);
+  }
+  for (const pid_t holder : holders) ::waitpid(holder, nullptr, 0);
+  for (const auto& [owner, map] : maps) ::close(map);
+  ::close(link[1]);
+  groups.close_entries();
+  for (Fd* theirs :
+       {&pipes.exec.write, &pipes.gate.read, &pipes.in.read, &pipes.out.write, &pipes.err.write})
+    theirs->reset();
+  return supervise({.spec = spec,
+                    .init = init,
+                    .init_fd = Fd(init_fd),
+                    .link = Fd(link[0]),
+                    .exec_pipe = std::move(pipes.exec.read),
+                    .gate = std::move(pipes.gate.write),
+                    .in = std::move(pipes.in.write),
+                    .out = std::move(pipes.out.read),
+                    .err = std::move(pipes.err.read),
+                    .control = Fd(control),
+                    .dropped = dropped,
+                    .groups = std::move(groups),
+                    .locks = std::move(locks)});
+}
+
+}  // namespace
+}  // namespace agentrt::launcher
+
+int main() {
+  using namespace agentrt::launcher;
+  const int control = is_socket(kControlFd) ? kControlFd : -1;
+  // Nothing that the runtime has open reaches the sandbox.
+  ::close_range(static_cast<unsigned>(kControlFd) + (control >= 0 ? 1 : 0), ~0u, 0);
+  ::fcntl(kSpecFd, F_SETFD, FD_CLOEXEC);
+  if (control >= 0) ::fcntl(control, F_SETFD, FD_CLOEXEC);
+  ::umask(022);
+  for (int fd = 0; fd < 3; ++fd)  // no descriptor of ours may take the place of a standard stream
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+  ::_exit(launch(control));
+}

@@ -1,0 +1,336 @@
+#include "launcher/mounts.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "launcher/placeholders.h"
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr std::uint64_t kSafe = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom", "tty"};
+
+class Mounts {
+ public:
+  Mounts(const Spec& spec, const IdMaps& maps, int link)
+      : spec_(spec), maps_(maps), link_(link), root_paths_(spec.roots) {
+    // A root within another one comes after it, or it would be covered.
+    std::ranges::sort(root_paths_, {}, &std::string::size);
+  }
+
+  bool set_up() {
+    // What the host mounts from now on stays outside: it would come in writable.
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) fail("private", "/");
+    if (spec_.mode == Mode::workspace_write)
+      for (const std::string& path : spec_.protect) make_placeholder(path);
+    hide_other_processes();
+    // Copies are taken while what they are copies of can still be written.
+    if (spec_.mode != Mode::full_access)
+      for (const std::string& root : root_paths_) roots_.push_back(root_tree(root));
+    for (const char* device : kDevices) devices_.push_back(tree(std::string("/dev/") + device));
+    set_attributes(AT_FDCWD, "/",
+                   spec_.mode == Mode::full_access ? kSafe : kSafe | MOUNT_ATTR_RDONLY);
+    own_dev();
+    if (spec_.mode != Mode::full_access) own_tmp();
+    const bool own_proc = own_processes();
+    if (!maps_.empty()) open_the_way();
+    for (std::size_t i = 0; i < roots_.size(); ++i) attach_root(root_paths_[i], roots_[i]);
+    if (spec_.mode == Mode::workspace_write)
+      for (const std::string& path : spec_.protect) protect(path);
+    for (const std::string& path : spec_.hide) hide(path);
+    return own_proc;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view stage, std::string_view what) {
+    give_up(link_, stage, what);
+  }
+
+  Fd tree(const std::string& path) {
+    Fd out(::open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+    if (!out) fail("open_tree", path);
+    return out;
+  }
+
+  void set_attributes(int at, const char* path, std::uint64_t set, int user_namespace = -1,
+                      const std::string& what = "") {
+    mount_attr attributes{};
+    attributes.attr_set = set;
+    if (user_namespace >= 0) {
+      attributes.attr_set |= MOUNT_ATTR_IDMAP;
+      attributes.userns_fd = static_cast<std::uint64_t>(user_namespace);
+    }
+    const unsigned flags = AT_RECURSIVE | (*path == '\0' ? AT_EMPTY_PATH : 0);
+    if (::mount_setattr(at, path, flags, &attributes, sizeof(attributes)) != 0)
+      fail(user_namespace >= 0 ? "idmapped mount" : "mount_setattr", what.empty() ? path : what);
+  }
+
+  void attach(int tree, int at, const char* path, const std::string& what) {
+    const unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | (*path == '\0' ? MOVE_MOUNT_T_EMPTY_PATH : 0);
+    if (::move_mount(tree, "", at, path, flags) != 0) fail("move_mount", what);
+  }
+
+  void mount(const char* type, const std::string& at, unsigned long flags,
+             const std::string& options) {
+    if (::mount(type, at.c_str(), type, flags, options.c_str()) != 0)
+      fail("mount", std::string(type) + " " + at);
+  }
+
+  void make_folders(const std::string& path) {
+    if (::access(path.c_str(), F_OK) == 0) return;
+    for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+      ::mkdir(path.substr(0, at).c_str(), 0755);
+    ::mkdir(path.c_str(), 0755);
+  }
+
+  Fd root_tree(const std::string& root) {
+    Fd out = tree(root);
+    struct stat found{};
+    if (::fstat(out.get(), &found) != 0) fail("stat", root);
+    const auto map = maps_.find({found.st_uid, found.st_gid});
+    const std::uint64_t read_only = spec_.mode == Mode::read_only ? MOUNT_ATTR_RDONLY : 0;
+    set_attributes(out.get(), "", kSafe | read_only, map == maps_.end() ? -1 : map->second, root);
+    return out;
+  }
+
+  void attach_root(const std::string& root, const Fd& tree) {
+    if (is_under(root, "/tmp")) make_folders(root);
+    attach(tree.get(), AT_FDCWD, root.c_str(), root);
+  }
+
+  // Any procfs but the command's own shows the host's processes.
+  void hide_other_processes() {
+    if (!(spec_.wanted & bit(Layer::pid_namespace))) return;
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/mountinfo", "re"),
+                                                     std::fclose);
+    char line[4'096], path[2'048];
+    std::vector<std::string> found;
+    while (file && std::fgets(line, sizeof(line), file.get()) != nullptr)
+      if (std::strstr(line, " - proc ") != nullptr &&
+          std::sscanf(line, "%*s %*s %*s %*s %2047s", path) == 1 && std::strcmp(path, "/proc") != 0)
+        found.push_back(unescaped(path));
+    // What this process cannot reach, the command cannot either.
+    for (const std::string& other : found)
+      if (::mount("tmpfs", other.c_str(), "tmpfs", MS_RDONLY, "mode=0,size=4k") != 0 &&
+          errno != EACCES && errno != ENOENT && errno != ENOTDIR)
+        fail("mount over", other);
+  }
+
+  // As mountinfo writes a path: blanks and the like are a backslash and three octal digits.
+  static std::string unescaped(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\\' || i + 3 >= text.size()) {
+        out += text[i];
+        continue;
+      }
+      out +=
+          static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + text[i + 3] - '0');
+      i += 3;
+    }
+    return out;
+  }
+
+  bool own_processes() {
+    if (!(spec_.wanted & bit(Layer::pid_namespace))) return false;
+    if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, "") == 0)
+      return true;
+    if (errno != EPERM) fail("mount", "proc /proc");
+    mount("tmpfs", "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, "mode=0555,size=4k");
+    return false;
+  }
+
+  void own_dev() {
+    mount("tmpfs", "/dev", MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k,nr_inodes=64");
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const std::string path = std::string("/dev/") + kDevices[i];
+      Fd(::open(path.c_str(), O_CREAT | O_CLOEXEC | O_WRONLY, 0666));
+      attach(devices_[i].get(), AT_FDCWD, path.c_str(), path);
+    }
+    ::mkdir("/dev/pts", 0755);
+    ::mkdir("/dev/shm", 01777);
+    mount("devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
+    mount("tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, tmp_options());
+    constexpr std::pair<const char*, const char*> kLinks[] = {{"pts/ptmx", "/dev/ptmx"},
+                                                              {"/proc/self/fd", "/dev/fd"},
+                                                              {"/proc/self/fd/0", "/dev/stdin"},
+                                                              {"/proc/self/fd/1", "/dev/stdout"},
+                                                              {"/proc/self/fd/2", "/dev/stderr"}};
+    for (const auto& [to, from] : kLinks)
+      if (::symlink(to, from) != 0) fail("symlink", from);
+    mount_attr read_only{};
+    read_only.attr_set = MOUNT_ATTR_RDONLY;
+    if (::mount_setattr(AT_FDCWD, "/dev", 0, &read_only, sizeof(read_only)) != 0)
+      fail("mount_setattr", "/dev");
+  }
+
+  std::string tmp_options() const { return "mode=1777,size=" + std::to_string(spec_.tmp_bytes); }
+  void own_tmp() { mount("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, tmp_options()); }
+
+  // The command's id may not pass through a folder above a root (/root, say). What else such a
+  // folder holds is none of its business: an empty one with nothing but the way takes its place.
+  void open_the_way() {
+    for (const std::string& root : root_paths_) {
+      for (std::size_t at = root.find('/', 1); at != std::string::npos;
+           at = root.find('/', at + 1)) {
+        const std::string above = root.substr(0, at);
+        struct stat found{};
+        if (::stat(above.c_str(), &found) != 0 || (found.st_mode & S_IXOTH) != 0) continue;
+        mount("tmpfs", above, MS_NOSUID | MS_NODEV, "mode=0755,size=64k,nr_inodes=64");
+        break;
+      }
+      make_folders(root);
+    }
+  }
+
+  const std::string* root_of(const std::string& path) const {
+    for (const std::string& root : spec_.roots)
+      if (is_under(path, root) && path.size() > root.size() + 1) return &root;
+    return nullptr;
+  }
+
+  // What is to be protected and is not there becomes an empty file or folder on the disk, since a
+  // mount needs something to be mounted on; only the first name that is missing.
+  void make_placeholder(std::string path) {
+    const std::string* root = root_of(path);
+    if (root == nullptr) return;
+    const bool folder = path.back() == '/';
+    while (path.back() == '/') path.pop_back();
+    Fd at(::open(root->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    for (std::size_t begin = root->size() + 1; at && begin < path.size();) {
+      const std::size_t end = std::min(path.find('/', begin), path.size());
+      const std::string name = path.substr(begin, end - begin), so_far = path.substr(0, end);
+      Fd found = open_beneath(at.get(), name);
+      if (found && is_placeholder(so_far)) {
+        placeholders_.push_back(so_far);
+        return;
+      }
+      if (!found && errno == ENOENT) {
+        const bool as_folder = folder || end < path.size();
+        // Said first: whoever cleans up must know of it, however soon this process is killed.
+        tell(link_, Say::placeholder, as_folder ? 1 : 0, 0, so_far);
+        const int made = as_folder ? ::mkdirat(at.get(), name.c_str(), 0755)
+                                   : ::mknodat(at.get(), name.c_str(), S_IFREG | 0644, 0);
+        if (made != 0 && errno == EEXIST) continue;  // another sandbox was faster
+        if (made != 0) fail("placeholder", so_far);
+        struct stat around{};
+        if (::geteuid() == 0 && ::fstat(at.get(), &around) == 0)
+          (void)!::fchownat(at.get(), name.c_str(), around.st_uid, around.st_gid,
+                            AT_SYMLINK_NOFOLLOW);
+        mark_placeholder(so_far);
+        placeholders_.push_back(so_far);
+        return;
+      }
+      if (!found) fail("protect", so_far);
+      if (!is_folder(found.get())) return;
+      at = std::move(found);
+      begin = end + 1;
+    }
+    if (!at) fail("protect", path);
+  }
+
+  // Every folder between the root and the protected name becomes a mount of its own: one that is
+  // not can be renamed, and the protection with it.
+  void protect(std::string path) {
+    const std::string* root = root_of(path);
+    if (root == nullptr) return;
+    while (path.back() == '/') path.pop_back();
+    Fd at(::open(root->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    for (std::size_t begin = root->size() + 1; at && begin < path.size();) {
+      const std::size_t end = std::min(path.find('/', begin), path.size());
+      const std::string so_far = path.substr(0, end);
+      Fd found = open_beneath(at.get(), path.substr(begin, end - begin));
+      if (!found) fail("protect", so_far);
+      // A file where a folder was expected (.git of a linked work tree) is protected itself.
+      const bool last = end == path.size() || !is_folder(found.get()) ||
+                        std::ranges::find(placeholders_, so_far) != placeholders_.end();
+      if (is_read_only(found.get())) return;  // an earlier rule covers it
+      if (!last && std::ranges::find(fixed_, so_far) != fixed_.end()) {
+        at = std::move(found);
+        begin = end + 1;
+        continue;
+      }
+      Fd mounted(::open_tree(found.get(), "",
+                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH));
+      if (!mounted) fail("open_tree", so_far);
+      set_attributes(mounted.get(), "", last ? kSafe | MOUNT_ATTR_RDONLY : kSafe);
+      attach(mounted.get(), found.get(), "", so_far);
+      if (last) return;
+      fixed_.push_back(so_far);
+      at = std::move(mounted);
+      begin = end + 1;
+    }
+    if (!at) fail("protect", path);
+  }
+
+  static Fd open_beneath(int at, const std::string& name) {
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    Fd found(static_cast<int>(::syscall(SYS_openat2, at, name.c_str(), &how, sizeof(how))));
+    struct stat is{};
+    if (found && ::fstat(found.get(), &is) == 0 && S_ISLNK(is.st_mode)) {
+      errno = ELOOP;
+      return Fd();
+    }
+    return found;
+  }
+
+  static bool is_folder(int fd) {
+    struct stat found{};
+    return ::fstat(fd, &found) == 0 && S_ISDIR(found.st_mode);
+  }
+  static bool is_read_only(int fd) {
+    struct statvfs flags{};
+    return ::fstatvfs(fd, &flags) == 0 && (flags.f_flag & ST_RDONLY) != 0;
+  }
+
+  void hide(const std::string& path) {
+    struct stat found{};
+    // What is not there cannot be made outside the roots; a link is named by what it leads to.
+    if (::lstat(path.c_str(), &found) != 0 || S_ISLNK(found.st_mode)) return;
+    if (!S_ISDIR(found.st_mode))
+      return attach(tree("/dev/null").get(), AT_FDCWD, path.c_str(), path);
+    // One empty folder stands for all of them: a file system of its own costs more than a copy.
+    if (!nothing_.empty()) return attach(tree(nothing_).get(), AT_FDCWD, path.c_str(), path);
+    mount("tmpfs", path, MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
+          "mode=0555,size=4k,nr_inodes=2");
+    nothing_ = path;
+  }
+
+  const Spec& spec_;
+  const IdMaps& maps_;
+  int link_;
+  std::vector<std::string> root_paths_;
+  std::vector<Fd> roots_;
+  std::vector<Fd> devices_;
+  std::vector<std::string> placeholders_;
+  std::vector<std::string> fixed_;  // folders on the way to protected names: mounts already
+  std::string nothing_;             // a hidden folder, empty; the others are copies of it
+};
+
+}  // namespace
+
+bool is_under(std::string_view path, std::string_view root) {
+  return root == "/" ||
+         (path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/'));
+}
+
+bool set_up_mounts(const Spec& spec, const IdMaps& maps, int link) {
+  return Mounts(spec, maps, link).set_up();
+}
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,353 @@
+#include "launcher/notify.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "launcher/filter.h"
+#include "launcher/mounts.h"
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr std::size_t kPage = 4'096;
+constexpr std::size_t kConnectStackBytes = 64 * 1024;
+constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
+constexpr std::size_t kPathMax = 4'096;
+
+struct Address {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+
+  sockaddr* any() { return reinterpret_cast<sockaddr*>(&bytes); }
+  int family() const { return bytes.ss_family; }
+};
+
+// Reads memory of the asking process; a second part that is not there is no reason to fail.
+ssize_t read_memory(pid_t pid, std::uint64_t from, void* into, std::size_t size) {
+  const std::size_t first = std::min(size, kPage - (from & (kPage - 1)));
+  iovec local{into, size};
+  iovec remote[2] = {{reinterpret_cast<void*>(from), first},
+                     {reinterpret_cast<void*>(from + first), size - first}};
+  return ::process_vm_readv(pid, &local, 1, remote, size > first ? 2 : 1, 0);
+}
+
+std::string text_of(const Address& address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address.family() == AF_INET) {
+    const auto& in = reinterpret_cast<const sockaddr_in&>(address.bytes);
+    ::inet_ntop(AF_INET, &in.sin_addr, text, sizeof(text));
+    return std::string(text) + ":" + std::to_string(ntohs(in.sin_port));
+  }
+  if (address.family() == AF_INET6) {
+    const auto& in = reinterpret_cast<const sockaddr_in6&>(address.bytes);
+    ::inet_ntop(AF_INET6, &in.sin6_addr, text, sizeof(text));
+    return "[" + std::string(text) + "]:" + std::to_string(ntohs(in.sin6_port));
+  }
+  if (address.family() == AF_UNIX && address.size > offsetof(sockaddr_un, sun_path)) {
+    const auto& local = reinterpret_cast<const sockaddr_un&>(address.bytes);
+    const std::size_t size = address.size - offsetof(sockaddr_un, sun_path);
+    if (local.sun_path[0] == '\0') return "unix:@" + std::string(local.sun_path + 1, size - 1);
+    return "unix:" + std::string(local.sun_path, ::strnlen(local.sun_path, size));
+  }
+  return "family " + std::to_string(address.family());
+}
+
+bool is_loopback(const Address& address) {
+  if (address.family() == AF_INET) {
+    const auto& in = reinterpret_cast<const sockaddr_in&>(address.bytes);
+    return ntohl(in.sin_addr.s_addr) >> 24 == 127;
+  }
+  const auto& in = reinterpret_cast<const sockaddr_in6&>(address.bytes);
+  return IN6_IS_ADDR_LOOPBACK(&in.sin6_addr) ||
+         (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr) && in.sin6_addr.s6_addr[12] == 127);
+}
+
+// A connect under way, on our copies of socket and address. It may wait for its peer as long as it
+// likes, in a thread of its own: the supervisor has others to answer for.
+struct Errand {
+  int listener = -1;
+  seccomp_notif_resp reply{};
+  Fd own_listener, socket, target;
+  Address address;
+  bool as_command = false;  // under root: as the user that the command is
+
+  // Other threads keep their user: the C library's functions would change it for all of them.
+  bool step_down() const {
+    return !as_command || (::syscall(SYS_setgroups, 0, nullptr) == 0 &&
+                           ::syscall(SYS_setresgid, kOuterId, kOuterId, kOuterId) == 0 &&
+                           ::syscall(SYS_setresuid, kOuterId, kOuterId, kOuterId) == 0);
+  }
+  void run() {
+    reply.error = -EPERM;
+    if (step_down())
+      reply.error = ::connect(socket.get(), address.any(), address.size) == 0 ? 0 : -errno;
+    socket.reset();
+    ::ioctl(own_listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &reply);
+  }
+};
+
+std::atomic<unsigned> errands_under_way = 0;
+
+void* run_errand(void* errand) {
+  std::unique_ptr<Errand>(static_cast<Errand*>(errand))->run();
+  --errands_under_way;
+  return nullptr;
+}
+
+// False: too many are under way, or there is no thread.
+bool send_off(std::unique_ptr<Errand> errand) {
+  if (errands_under_way.load() >= kConnectsMax) return false;
+  errand->own_listener = Fd(::fcntl(errand->listener, F_DUPFD_CLOEXEC, 0));
+  pthread_attr_t attributes;
+  pthread_t thread;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kConnectStackBytes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ++errands_under_way;
+  const bool started = ::pthread_create(&thread, &attributes, run_errand, errand.get()) == 0;
+  if (started)
+    (void)errand.release();
+  else
+    --errands_under_way;
+  ::pthread_attr_destroy(&attributes);
+  return started;
+}
+
+// Without `.` and `..`, as text; links are not followed.
+std::string plain_path(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view name = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (name.empty() || name == ".") continue;
+    if (name == "..")
+      out.resize(out.empty() ? 0 : out.rfind('/'));
+    else
+      out.append("/").append(name);
+  }
+  return out.empty() ? "/" : out;
+}
+
+class Question {
+ public:
+  Question(int listener, const Spec& spec) : listener_(listener), spec_(spec) {}
+
+  std::optional<Violation> answer() {
+    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_RECV, &asked_) != 0) return std::nullopt;
+    reply_.id = asked_.id;
+    reply_.error = -EPERM;
+    std::optional<Violation> found;
+    const int call = asked_.data.nr;
+    if (call == SYS_connect)
+      found = connect();
+    else if (call == SYS_sendto)
+      found = send_to();
+    else if (const WriteCall* write = spec_.watch_writes ? write_call(call) : nullptr)
+      found = write_elsewhere(*write);
+    else
+      found = denied();
+    if (!handed_over_) ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &reply_);
+    return found;
+  }
+
+ private:
+  // Between the question and now the process may have gone and its id been given to another.
+  bool still_asks() { return ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked_.id) == 0; }
+  pid_t asker() const { return static_cast<pid_t>(asked_.pid); }
+  std::uint64_t argument(int i) const { return asked_.data.args[i]; }
+  std::string place_of_asker(const std::string& name) const {
+    return "/proc/" + std::to_string(asker()) + "/" + name;
+  }
+  void let_through() {
+    reply_.error = 0;
+    reply_.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+  }
+
+  // False: there is nothing to read where the address should stand.
+  bool read_address(int pointer_at, Address& address) {
+    const std::uint64_t size = argument(pointer_at + 1) & 0xffffffff;
+    if (size > sizeof(address.bytes)) return false;
+    address.size = static_cast<socklen_t>(size);
+    return read_memory(asker(), argument(pointer_at), &address.bytes, address.size) ==
+           static_cast<ssize_t>(address.size);
+  }
+
+  std::optional<Violation> connect() {
+    Address address;
+    if (!read_address(1, address)) {
+      reply_.error = -EFAULT;
+      return std::nullopt;
+    }
+    const std::string text = text_of(address);
+    const int error = connect_for(address);
+    reply_.error = -error;
+    if (error != EACCES) return std::nullopt;
+    return Violation{"network", "connect " + text, "notify"};
+  }
+
+  // The errno that the call ends with; EACCES: it is not allowed. 0: the errand will say.
+  int connect_for(const Address& address) {
+    std::unique_ptr<Errand> errand(new (std::nothrow) Errand);
+    if (!errand) return ENOMEM;
+    errand->address = address;
+    errand->socket = socket_of_asker();
+    if (!errand->socket) return errno;
+    if (address.family() == AF_INET || address.family() == AF_INET6) {
+      if (spec_.network == Network::none) return EACCES;
+      if (spec_.network == Network::loopback && !is_loopback(address)) return EACCES;
+    } else if (address.family() == AF_UNIX) {
+      if (const int error = local_target(errand->address, errand->target)) return error;
+    } else if (address.family() != AF_UNSPEC) {
+      return EACCES;
+    }
+    // All that was taken from the process was really its own only if it still waits.
+    if (!still_asks()) return ESRCH;
+    errand->listener = listener_;
+    errand->reply.id = asked_.id;
+    errand->as_command = (spec_.wanted & bit(Layer::identity)) != 0;
+    if (!send_off(std::move(errand))) return EAGAIN;
+    handed_over_ = true;
+    return 0;
+  }
+
+  // Whoever asks may be one thread of many: kernels before 6.9 find its process only.
+  Fd socket_of_asker() {
+    Fd process(static_cast<int>(::syscall(SYS_pidfd_open, asker(), kPidfdThread)));
+    if (!process) process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, group_of_asker(), 0)));
+    return Fd(static_cast<int>(
+        ::syscall(SYS_pidfd_getfd, process.get(), static_cast<int>(argument(0)), 0)));
+  }
+  pid_t group_of_asker() {
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(
+        std::fopen(place_of_asker("status").c_str(), "re"), std::fclose);
+    char line[256];
+    int group = -1;
+    while (file && group < 0 && std::fgets(line, sizeof(line), file.get()) != nullptr)
+      (void)std::sscanf(line, "Tgid: %d", &group);
+    return group;
+  }
+
+  // A local socket may be reached if it stands where the command may write, or has a name in its
+  // own network. The path is resolved once, within the command's root, and connected to as that.
+  int local_target(Address& address, Fd& target) {
+    auto& local = reinterpret_cast<sockaddr_un&>(address.bytes);
+    constexpr std::size_t kHead = offsetof(sockaddr_un, sun_path);
+    if (address.size <= kHead) return EINVAL;
+    if (local.sun_path[0] == '\0') return spec_.wanted & bit(Layer::network_namespace) ? 0 : EACCES;
+    std::string path(local.sun_path, ::strnlen(local.sun_path, address.size - kHead));
+    if (path[0] != '/') path = folder_of(AT_FDCWD) + path;
+    const Fd root(::open(place_of_asker("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT;
+    target =
+        Fd(static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof(how))));
+    if (!target) return errno == EXDEV ? EACCES : errno;
+    struct statvfs place{};
+    if (::fstatvfs(target.get(), &place) != 0 || (place.f_flag & ST_RDONLY) != 0) return EACCES;
+    const std::string held = "/proc/self/fd/" + std::to_string(target.get());
+    std::memcpy(local.sun_path, held.c_str(), held.size() + 1);
+    address.size = static_cast<socklen_t>(kHead + held.size() + 1);
+    return 0;
+  }
+
+  // Datagrams stay in the command's own network, where there is nobody else.
+  std::optional<Violation> send_to() {
+    let_through();
+    Address address;
+    if (!read_address(4, address) || !still_asks()) return std::nullopt;
+    const bool inet = address.family() == AF_INET || address.family() == AF_INET6;
+    if (!inet || is_loopback(address)) return std::nullopt;
+    return Violation{"network", "send to " + text_of(address), "networkNamespace"};
+  }
+
+  std::optional<Violation> denied() {
+    const int call = asked_.data.nr;
+    const bool network = call == SYS_socket || call == SYS_socketpair;
+    std::string what = call_name(call);
+    if (network)
+      what += " of family " + std::to_string(static_cast<int>(argument(0))) + ", type " +
+              std::to_string(static_cast<int>(argument(1)) & 0xf);
+    if (!still_asks()) return std::nullopt;
+    return Violation{network ? "network" : "process", what, "seccomp"};
+  }
+
+  std::optional<Violation> write_elsewhere(const WriteCall& call) {
+    let_through();
+    if (call.number == SYS_openat2) {
+      open_how how{};
+      read_memory(asker(), argument(2), &how, sizeof(how));
+      if ((how.flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) == 0) return std::nullopt;
+    }
+    for (const WriteCall::Path& at : call.paths) {
+      if (at.path_at < 0) continue;
+      std::string path(kPathMax, '\0');
+      read_memory(asker(), argument(at.path_at), path.data(), path.size());
+      path.resize(::strnlen(path.data(), path.size()));
+      if (path.empty()) continue;
+      if (path[0] != '/')
+        path = folder_of(at.folder_at < 0 ? AT_FDCWD : static_cast<int>(argument(at.folder_at))) +
+               path;
+      path = plain_path(path);
+      if (!still_asks()) return std::nullopt;
+      if (!may_write(path))
+        return Violation{"filesystem", std::string(call.name) + " " + path, "mountNamespace", true};
+    }
+    return std::nullopt;
+  }
+
+  bool may_write(const std::string& path) const {
+    if (spec_.mode == Mode::full_access) return true;
+    for (const char* own : {"/tmp", "/dev", "/proc"})
+      if (is_under(path, own)) return true;
+    if (spec_.mode == Mode::read_only) return false;
+    const auto holds = [&](std::string_view place) {
+      while (place.ends_with('/')) place.remove_suffix(1);
+      return is_under(path, place);
+    };
+    return std::ranges::any_of(spec_.roots, holds) && !std::ranges::any_of(spec_.protect, holds);
+  }
+
+  std::string folder_of(int at) {
+    const std::string link = place_of_asker(at == AT_FDCWD ? "cwd" : "fd/" + std::to_string(at));
+    std::string target(kPathMax, '\0');
+    const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+    target.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return target + "/";
+  }
+
+  int listener_;
+  const Spec& spec_;
+  seccomp_notif asked_{};
+  seccomp_notif_resp reply_{};
+  bool handed_over_ = false;  // an errand will reply
+};
+
+}  // namespace
+
+std::optional<Violation> answer_question(int listener, const Spec& spec) {
+  return Question(listener, spec).answer();
+}
+
+}  // namespace agentrt::launcher

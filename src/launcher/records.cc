@@ -1,0 +1,68 @@
+#include "launcher/records.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace agentrt::launcher {
+namespace {
+
+std::string read_file(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(4'096, '\0');
+  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t start_ticks(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  constexpr int kFieldsBetween = 19;  // the state is field 3, the start field 22
+  const char* at = stat.c_str() + name_end + 1;
+  for (int i = 0; i < kFieldsBetween && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
+  return at == nullptr ? 0 : std::strtoull(at, nullptr, 10);
+}
+
+std::string boot_id() {
+  std::string boot = read_file("/proc/sys/kernel/random/boot_id");
+  while (!boot.empty() && boot.back() == '\n') boot.pop_back();
+  return boot;
+}
+
+void write_record(const std::string& folder, const std::string& name, const std::string& text,
+                  Worth worth) {
+  const std::string path = folder + "/" + name, draft = folder + "/." + name;
+  {
+    const Fd file(::open(draft.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+    if (!file || !write_all(file.get(), text)) return;
+    if (worth == Worth::kept) ::fsync(file.get());
+  }
+  if (::rename(draft.c_str(), path.c_str()) != 0 || worth == Worth::passing) return;
+  const Fd around(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ::fsync(around.get());
+}
+
+bool write_into(const std::string& path, const std::string& text) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && write_all(file.get(), text);
+}
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,25 @@
+// launcher/records.h: what stays on disk about a command, and how a process is named for good.
+#pragma once
+
+#include <sys/types.h>
+
+#include "launcher/link.h"
+
+namespace agentrt::launcher {
+
+// When the process started, in the kernel's ticks since boot; with its id it names one process.
+// 0: there is no such process.
+std::uint64_t start_ticks(pid_t pid);
+// Names this run of the machine.
+std::string boot_id();
+
+// Kept: whenever the power goes, the file is there whole or not at all. Passing: only a reader is
+// sure of that; after a power cut the process is gone anyway.
+enum class Worth { kept, passing };
+void write_record(const std::string& folder, const std::string& name, const std::string& text,
+                  Worth worth);
+
+// Whole, into a file that is there. False: with errno.
+bool write_into(const std::string& path, const std::string& text);
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,82 @@
+// launcher/spec.h: what the launcher is asked to do, as both sides know it.
+//
+// The runtime writes a Spec into a file without a name and hands it to the launcher as descriptor
+// kSpecFd, so that neither arguments nor environment of a command ever stand in a process list.
+// Whoever writes it is trusted; whoever is launched is not. No dependency on the rest of the tree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentrt::launcher {
+
+inline constexpr int kSpecFd = 3;     // a Spec, from its beginning
+inline constexpr int kControlFd = 4;  // SOCK_SEQPACKET: orders in, reports out
+
+// Under root a command runs as kOuterId, a user that owns nothing, and sees itself as kInnerId.
+inline constexpr unsigned kOuterId = 100'000;
+inline constexpr unsigned kInnerId = 1'000;
+
+enum class Mode { read_only, workspace_write, full_access };
+// none: no sockets but local ones. loopback: a network of its own, with nobody else in it; where
+// the kernel gives none, as none. host: the machine's.
+enum class Network { none, loopback, host };
+
+// The layers that confine a command. What each one stops: docs/sandbox.md.
+enum class Layer {
+  user_namespace,
+  mount_namespace,
+  pid_namespace,
+  network_namespace,
+  ipc_namespace,
+  landlock,
+  seccomp,
+  notify,  // seccomp asks the supervisor, so that attempts become facts
+  capabilities,
+  limits,
+  cgroup,
+  identity,  // an unprivileged uid under a daemon that is root
+};
+inline constexpr std::size_t kLayers = 12;
+std::string_view name_of(Layer layer);
+
+using Layers = std::uint32_t;
+constexpr Layers bit(Layer layer) { return Layers{1} << static_cast<unsigned>(layer); }
+inline constexpr Layers kAllLayers = (Layers{1} << kLayers) - 1;
+
+struct Spec {
+  std::vector<std::string> argv;
+  std::vector<std::string> env;  // NAME=VALUE, the whole environment
+  std::string cwd;
+  Mode mode = Mode::workspace_write;
+  Network network = Network::none;
+  // The workspace and what else the command may work in, absolute and without symlinks: writable,
+  // or read-only in mode read_only.
+  std::vector<std::string> roots;
+  // Below a root and read-only, there or not; "/" at the end: a folder.
+  std::vector<std::string> protect;
+  std::vector<std::string> hide;  // empty for the command
+  std::string run_folder;         // where spools and the exit record go; empty: stdio is ours
+  bool tty = false;               // needs a run folder
+  bool survive = false;           // outlives the connection that it was started over
+  bool watch_writes = false;      // attempts to write elsewhere are reported, as advice
+  std::uint16_t rows = 24, columns = 80;
+  std::uint64_t spool_bytes = 64 << 20;  // of one stream: half of it head, half of it tail
+  std::uint64_t processes = 512;
+  std::uint64_t open_files = 4'096;
+  std::uint64_t file_bytes = 0;     // 0: no limit
+  std::uint64_t address_bytes = 0;  // of one process; 0: no limit
+  std::uint64_t tmp_bytes = 512 << 20;
+  std::uint64_t memory_bytes = 0;    // of all processes together, by cgroup; 0: no limit
+  std::vector<std::string> cgroups;  // cgroups in which one for the command may be made
+  Layers wanted = kAllLayers;        // tried
+  Layers required = 0;               // without one of these nothing runs
+};
+
+// As bytes, and back. False: the bytes are not a whole Spec.
+std::string encode(const Spec& spec);
+bool decode(std::string_view bytes, Spec& spec);
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,454 @@
+#include "launcher/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "launcher/inside.h"
+#include "launcher/records.h"
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr unsigned long kSetFlags = 0x40082104;  // SECCOMP_IOCTL_NOTIF_SET_FLAGS
+constexpr unsigned long kSyncWakeUp = 1;
+constexpr const char* kControlName = "control";
+
+}  // namespace
+
+Supervisor::Supervisor(Parts parts)
+    : parts_(std::move(parts)), spec_(parts_.spec), plain_(!parts_.control) {
+  if (!plain_) connections_.add(std::move(parts_.control), Connections::Which::first);
+  for (std::size_t i = 0; i < kLayers; ++i)
+    if (parts_.dropped & bit(static_cast<Layer>(i)))
+      layers_.emplace_back(static_cast<Layer>(i), "the kernel does not give it");
+}
+
+int Supervisor::run() {
+  hear_signals();
+  if (!spec_.run_folder.empty()) {
+    if (!out_.open(spec_.run_folder, "stdout", spec_.spool_bytes) ||
+        !err_.open(spec_.run_folder, "stderr", spec_.spool_bytes))
+      refuse("spool", errno);
+    listen_for_others();
+  }
+  while (!inside_gone_) one_round();
+  drain_all();
+  ended();
+  const int status = status_.value_or(SIGKILL);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void Supervisor::hear_signals() {
+  sigset_t heard;
+  ::sigemptyset(&heard);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    ::signal(signal, SIG_DFL);  // whoever started us may ignore it, and then it is not heard
+    ::sigaddset(&heard, signal);
+  }
+  ::sigprocmask(SIG_BLOCK, &heard, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the end of init from us
+  signals_ = Fd(::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
+  const int on = 1;  // who says something inside: the kernel knows it by its id out here
+  ::setsockopt(parts_.link.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+}
+
+// Nothing has run and nothing will.
+void Supervisor::refuse(const std::string& stage, int error) {
+  parts_.gate.reset();
+  ::syscall(SYS_pidfd_send_signal, parts_.init_fd.get(), SIGKILL, nullptr, 0);
+  siginfo_t info{};
+  ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);
+  parts_.locks.clean(spec_);
+  parts_.groups.remove();
+  const std::string record = "{\"event\":\"refused\",\"stage\":" + quoted(stage) +
+                             ",\"errno\":" + std::to_string(error) +
+                             ",\"layers\":" + layers_json() + "}";
+  if (door_) {
+    write_record(spec_.run_folder, "exit.json", record + "\n", Worth::passing);
+    ::unlink((spec_.run_folder + "/" + kControlName).c_str());
+  }
+  if (plain_)
+    std::fprintf(stderr, "agentrt launcher: %s: %s\n", stage.c_str(), std::strerror(error));
+  connections_.say_last(record);
+  ::_exit(kFailedExit);
+}
+
+// --- one thing after another ---
+
+void Supervisor::one_round() {
+  enum { kLink, kExec, kListener, kSignals, kOut, kErr, kMaster, kIn, kDoor, kInit, kFixed };
+  std::vector<pollfd> waits(kFixed + connections_.size());
+  const auto wait = [&](std::size_t at, int fd, short events) { waits[at] = {fd, events, 0}; };
+  wait(kLink, parts_.link.get(), POLLIN);
+  wait(kExec, parts_.exec_pipe.get(), POLLIN);
+  wait(kListener, listener_.get(), POLLIN);
+  wait(kSignals, signals_.get(), POLLIN);
+  wait(kOut, parts_.out.get(), POLLIN);
+  wait(kErr, parts_.err.get(), POLLIN);
+  wait(kMaster, master_.get(), POLLIN);
+  const bool to_write = !input_.empty() || input_ends_;
+  wait(kIn, to_write ? (master_ ? master_.get() : parts_.in.get()) : -1, POLLOUT);
+  wait(kDoor, connections_.full() ? -1 : door_.get(), POLLIN);
+  wait(kInit, parts_.link ? -1 : parts_.init_fd.get(), POLLIN);  // after its last word
+  for (std::size_t i = 0; i < connections_.size(); ++i)
+    wait(kFixed + i, connections_.descriptor(i), connections_.events(i));
+  if (::poll(waits.data(), waits.size(), -1) < 0) return;
+  if (waits[kListener].revents != 0) hear_listener(waits[kListener].revents);
+  if (waits[kOut].revents != 0) drain(parts_.out, out_);
+  if (waits[kErr].revents != 0) drain(parts_.err, err_);
+  if (waits[kMaster].revents & (POLLIN | POLLHUP | POLLERR)) drain(master_, out_);
+  if (waits[kIn].revents != 0) feed();
+  if (waits[kExec].revents != 0) hear_exec();
+  if (waits[kLink].revents != 0) hear_inside();
+  if (waits[kSignals].revents != 0) take_signals();
+  for (std::size_t i = connections_.size(); i-- > 0;)
+    if (waits[kFixed + i].revents & (POLLIN | POLLHUP | POLLERR)) hear_connection(i);
+  if (waits[kDoor].revents != 0) {
+    Fd other(::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (other) connections_.add(std::move(other), Connections::Which::other);
+  }
+  connections_.flush([&] {
+    return "{\"event\":\"output\",\"stdout\":" + std::to_string(out_.size()) +
+           ",\"stderr\":" + std::to_string(err_.size()) + "}";
+  });
+  inside_gone_ = waits[kInit].revents != 0;
+}
+
+void Supervisor::hear_listener(short heard) {
+  if ((heard & POLLIN) == 0) return listener_.reset();
+  const auto violation = answer_question(listener_.get(), spec_);
+  if (!violation || ++violations_ > kViolationsTold) return;
+  connections_.report("{\"event\":\"violation\",\"kind\":\"" + std::string(violation->kind) +
+                      "\",\"attempted\":" + quoted(violation->attempted) + ",\"layer\":\"" +
+                      violation->layer +
+                      "\",\"advisory\":" + (violation->advisory ? "true" : "false") + "}");
+}
+
+void Supervisor::hear_inside() {
+  Message message;
+  pid_t speaker = 0;
+  if (!hear(parts_.link.get(), message, &speaker)) {
+    parts_.link.reset();
+    if (!going_ && !status_ && !parts_.exec_pipe)
+      refuse("the sandbox ended before the command began", 0);
+    return;
+  }
+  switch (message.say) {
+    case Say::map_ids:
+      return map_ids();
+    case Say::placeholder:
+      parts_.locks.made(message.text);
+      return connections_.report("{\"event\":\"placeholder\",\"folder\":" +
+                                 std::string(message.a != 0 ? "true" : "false") +
+                                 ",\"path\":" + quoted(message.text) + "}");
+    case Say::confined:
+      take_layers(message.text);
+      return take_descriptors(message);
+    case Say::ready:
+      return say_ready(speaker);
+    case Say::exited:
+      status_ = message.a;
+      return;
+    case Say::failed:
+      refuse(message.text, message.a);
+    case Say::mapped:
+    case Say::taken:
+      return;
+  }
+}
+
+void Supervisor::map_ids() {
+  const bool other = (spec_.wanted & bit(Layer::identity)) != 0;
+  const std::string place = "/proc/" + std::to_string(parts_.init) + "/";
+  const auto line = [&](unsigned own) {
+    return other ? std::to_string(kInnerId) + " " + std::to_string(kOuterId) + " 1"
+                 : std::to_string(own) + " " + std::to_string(own) + " 1";
+  };
+  if (!write_into(place + "setgroups", "deny") ||
+      !write_into(place + "uid_map", line(::geteuid())) ||
+      !write_into(place + "gid_map", line(::getegid())))
+    refuse("ids", errno);
+  tell(parts_.link.get(), Say::mapped);
+}
+
+void Supervisor::take_descriptors(const Message& message) {
+  const auto copy = [&](int theirs) {
+    Fd ours(static_cast<int>(::syscall(SYS_pidfd_getfd, parts_.init_fd.get(), theirs, 0)));
+    if (!ours) refuse("descriptors of the sandbox", errno);
+    return ours;
+  };
+  if (message.a >= 0) {
+    listener_ = copy(message.a);
+    ::ioctl(listener_.get(), kSetFlags, kSyncWakeUp);
+  }
+  if (message.b >= 0) {
+    master_ = copy(message.b);
+    ::fcntl(master_.get(), F_SETFL, O_RDWR | O_NONBLOCK);
+  }
+  check_layers();
+  tell(parts_.link.get(), Say::taken);
+}
+
+// A line each: which, whether, how.
+void Supervisor::take_layers(std::string_view lines) {
+  while (lines.size() > 2) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const auto layer = static_cast<Layer>(lines[0] - 'A');
+    if (lines[1] == '1') in_force_ |= bit(layer);
+    layers_.emplace_back(layer, lines.substr(2, end - 2));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  if (spec_.network == Network::loopback && !(in_force_ & bit(Layer::network_namespace)))
+    spec_.network = Network::none;  // as inside
+}
+
+void Supervisor::check_layers() {
+  const Layers missing = spec_.required & ~in_force_;
+  if (missing == 0) return;
+  for (std::size_t i = 0; i < kLayers; ++i)
+    if (missing & bit(static_cast<Layer>(i)))
+      refuse(std::string(name_of(static_cast<Layer>(i))) + " is required and not in force", 0);
+}
+
+void Supervisor::say_ready(pid_t command) {
+  command_ = command;
+  const std::string start = std::to_string(start_ticks(command_));
+  write_meta();
+  connections_.report("{\"event\":\"ready\",\"pid\":" + std::to_string(command_) +
+                      ",\"startTicks\":" + start + ",\"supervisor\":" + std::to_string(::getpid()) +
+                      ",\"layers\":" + layers_json() + "}");
+  if (plain_) open_gate();
+}
+
+// What a runtime that starts later needs to find the command again.
+void Supervisor::write_meta() {
+  if (spec_.run_folder.empty()) return;
+  write_record(spec_.run_folder, "process.json",
+               "{\"supervisor\":" + std::to_string(::getpid()) +
+                   ",\"supervisorStart\":" + std::to_string(start_ticks(::getpid())) +
+                   ",\"init\":" + std::to_string(parts_.init) +
+                   ",\"initStart\":" + std::to_string(start_ticks(parts_.init)) +
+                   ",\"pid\":" + std::to_string(command_) + ",\"start\":" +
+                   std::to_string(start_ticks(command_)) + ",\"boot\":" + quoted(boot_id()) + "}\n",
+               Worth::passing);
+}
+
+void Supervisor::open_gate() {
+  if (!parts_.gate) return;
+  (void)!::write(parts_.gate.get(), "g", 1);
+  parts_.gate.reset();
+}
+
+void Supervisor::hear_exec() {
+  char bytes[16];
+  const ssize_t size = ::read(parts_.exec_pipe.get(), bytes, sizeof(bytes));
+  std::size_t at = 0;
+  const auto length = size > 0 ? static_cast<std::size_t>(size) : 0;
+  if (length > 0 && bytes[0] == kGoing && !going_) {
+    going_ = true;
+    at = 1;
+  }
+  int error = 0;
+  if (length - at >= sizeof(error)) {
+    std::memcpy(&error, bytes + at, sizeof(error));
+    connections_.report("{\"event\":\"execFailed\",\"errno\":" + std::to_string(error) + "}");
+    parts_.exec_pipe.reset();
+  } else if (length == 0) {  // closed by exec, or the process died at the gate
+    parts_.exec_pipe.reset();
+    if (going_) return connections_.report("{\"event\":\"started\"}");
+    if (!parts_.link && !status_) refuse("the sandbox ended before the command began", 0);
+  }
+}
+
+void Supervisor::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info))
+    signal_command(static_cast<int>(info.ssi_signo));
+}
+
+// --- the command ---
+
+void Supervisor::signal_command(int signal) {
+  if (signal == SIGKILL || command_ <= 0) {
+    parts_.gate.reset();
+    ::syscall(SYS_pidfd_send_signal, parts_.init_fd.get(), SIGKILL, nullptr, 0);
+    return;
+  }
+  if (status_ || !parts_.link) return;
+  // While init lives and has not said that it ended, its id cannot be another's.
+  ::kill(-command_, signal);
+  ::kill(command_, signal);
+}
+
+void Supervisor::drain(Fd& from, Spool& spool) {
+  char bytes[kReadBytes];
+  const ssize_t size = ::read(from.get(), bytes, sizeof(bytes));
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (size <= 0) return from.reset();
+  spool.add({bytes, static_cast<std::size_t>(size)});
+  connections_.news();
+}
+
+// Everything inside is gone: what they wrote is there now or never will be, whoever else may hold
+// the other end.
+void Supervisor::drain_all() {
+  for (auto [from, spool] :
+       {std::pair{&parts_.out, &out_}, {&parts_.err, &err_}, {&master_, &out_}})
+    for (std::uint64_t before = ~std::uint64_t{0}; *from && spool->size() != before;) {
+      before = spool->size();
+      drain(*from, *spool);
+    }
+}
+
+void Supervisor::feed() {
+  const int to = master_ ? master_.get() : parts_.in.get();
+  if (!input_.empty()) {
+    const ssize_t written = ::write(to, input_.data(), input_.size());
+    if (written > 0) input_.erase(0, static_cast<std::size_t>(written));
+    if (written < 0 && errno != EAGAIN && errno != EINTR) {
+      input_.clear();
+      parts_.in.reset();
+    }
+  }
+  if (input_.empty() && input_ends_) {
+    input_ends_ = false;
+    parts_.in.reset();
+  }
+}
+
+// --- those who are connected ---
+
+void Supervisor::listen_for_others() {
+  const Fd folder(::open(spec_.run_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  door_ = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // By way of a descriptor: the folder's own path may be too long for an address.
+  std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder.get(),
+                kControlName);
+  ::umask(0177);
+  if (!door_ || ::bind(door_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::listen(door_.get(), static_cast<int>(kConnectionsMax)) != 0)
+    refuse("control socket", errno);
+}
+
+void Supervisor::hear_connection(std::size_t index) {
+  const Connections::Which which = connections_.which(index);
+  std::string order;
+  switch (connections_.hear(index, order)) {
+    case Connections::Heard::order:
+      return take_order(order, which);
+    case Connections::Heard::nothing:
+      return;
+    case Connections::Heard::end:
+      connections_.close(index);
+  }
+  // Nobody else opens the gate; a command that may not survive ends now.
+  if (which != Connections::Which::first || (!parts_.gate && spec_.survive)) return;
+  abandoned_ = true;
+  signal_command(SIGKILL);
+}
+
+void Supervisor::take_order(std::string_view order, Connections::Which from) {
+  const std::size_t space = std::min(order.find(' '), order.size());
+  const std::string_view word = order.substr(0, space);
+  const std::string rest(order.substr(std::min(space + 1, order.size())));
+  if (word == "go") {
+    if (from == Connections::Which::first) open_gate();
+  } else if (word == "input" || word.empty()) {  // empty: too long to be heard
+    take_input(rest);
+  } else if (word == "closeInput") {
+    if (master_)
+      input_ += '\x04';  // what a person types to end a terminal's input
+    else
+      input_ends_ = true;
+  } else if (word == "signal") {
+    signal_command(std::atoi(rest.c_str()));
+  } else if (word == "resize" && master_) {
+    unsigned rows = 0, columns = 0;
+    if (std::sscanf(rest.c_str(), "%u %u", &rows, &columns) == 2) {
+      const winsize size{static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0,
+                         0};
+      ::ioctl(master_.get(), TIOCSWINSZ, &size);
+    }
+  } else if (word == "status") {
+    connections_.news();
+  }
+}
+
+void Supervisor::take_input(const std::string& bytes) {
+  const bool open = master_ || parts_.in;
+  if (open && !bytes.empty() && input_.size() + bytes.size() <= kInputBytesMax) {
+    input_ += bytes;
+    return;
+  }
+  connections_.report("{\"event\":\"inputRefused\",\"waiting\":" + std::to_string(input_.size()) +
+                      ",\"open\":" + (open ? "true" : "false") + "}");
+}
+
+std::string Supervisor::layers_json() const {
+  std::string out = "{";
+  for (const auto& [layer, how] : layers_) {
+    if (out.size() > 1) out += ',';
+    out += "\"" + std::string(name_of(layer)) +
+           "\":{\"enforced\":" + ((in_force_ & bit(layer)) != 0 ? "true" : "false") +
+           ",\"how\":" + quoted(how) + "}";
+  }
+  return out + "}";
+}
+
+std::string Supervisor::record_of_end() const {
+  const int status = status_.value_or(SIGKILL);
+  const auto word = [](bool value) { return std::string(value ? "true" : "false"); };
+  std::string limits;
+  for (const std::string& limit : limits_hit_)
+    limits += (limits.empty() ? "" : ",") + quoted(limit);
+  return "{\"event\":\"exited\",\"code\":" +
+         (WIFEXITED(status) ? std::to_string(WEXITSTATUS(status)) : std::string("null")) +
+         ",\"signal\":" +
+         (WIFSIGNALED(status) ? std::to_string(WTERMSIG(status)) : std::string("null")) +
+         ",\"started\":" + word(going_) + ",\"stdout\":" + std::to_string(out_.size()) +
+         ",\"stderr\":" + std::to_string(err_.size()) +
+         ",\"truncated\":" + word(out_.truncated() || err_.truncated()) +
+         ",\"abandoned\":" + word(abandoned_) +
+         ",\"incomplete\":" + word(out_.broken() || err_.broken()) + ",\"limitsHit\":[" + limits +
+         "],\"violations\":" + std::to_string(violations_) + "}";
+}
+
+void Supervisor::ended() {
+  siginfo_t info{};
+  ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);
+  limits_hit_ = parts_.groups.hits();
+  const std::string record = record_of_end();
+  if (!spec_.run_folder.empty()) {
+    if (spec_.survive) {
+      out_.sync();
+      err_.sync();
+    }
+    write_record(spec_.run_folder, "exit.json", record + "\n",
+                 spec_.survive ? Worth::kept : Worth::passing);
+    ::unlink((spec_.run_folder + "/" + kControlName).c_str());
+  }
+  connections_.say_last(record);
+  // Nobody waits for these.
+  parts_.locks.clean(spec_);
+  parts_.groups.remove();
+}
+
+}  // namespace agentrt::launcher

@@ -1,0 +1,313 @@
+#include "policy/redaction.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "schema/json.h"
+
+namespace agentrt::policy {
+namespace {
+
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::size_t kWindow = kSecretBytesMin;  // what the search looks at, at once
+
+// The base64 characters that `value` alone decides when `before` bytes stand before it.
+std::string base64_core(std::string_view value, std::size_t before) {
+  std::string out;
+  const std::size_t first = (8 * before + 5) / 6;
+  const std::size_t last = 8 * (before + value.size()) / 6;
+  for (std::size_t i = first; i < last; ++i) {
+    unsigned bits = 0;
+    for (std::size_t bit = 6 * i; bit < 6 * i + 6; ++bit) {
+      const auto byte = static_cast<unsigned char>(value[bit / 8 - before]);
+      bits = bits << 1 | (byte >> (7 - bit % 8) & 1u);
+    }
+    out += kBase64[bits];
+  }
+  return out;
+}
+
+std::string url_alphabet(std::string text) {
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  return text;
+}
+
+std::string json_inside(std::string_view text) {
+  std::string out;
+  schema::write_string(out, text);
+  return out.substr(1, out.size() - 2);
+}
+
+std::vector<std::string> forms_of(const std::string& value) {
+  std::vector<std::string> forms{value, json_inside(value)};
+  for (std::size_t before = 0; before < 3; ++before) {
+    forms.push_back(base64_core(value, before));
+    forms.push_back(url_alphabet(forms.back()));
+  }
+  std::ranges::sort(forms);
+  forms.erase(std::ranges::unique(forms).begin(), forms.end());
+  return forms;
+}
+
+unsigned hex_value(std::string_view digits) {
+  unsigned value = 0;
+  for (const char c : digits)
+    value = value * 16 + static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+  return value;
+}
+
+void append_utf8(std::string& out, unsigned point) {
+  const auto put = [&out](unsigned byte) { out += static_cast<char>(byte); };
+  if (point < 0x80) {
+    put(point);
+  } else if (point < 0x800) {
+    put(0xC0 | point >> 6);
+    put(0x80 | (point & 0x3F));
+  } else if (point < 0x10000) {
+    put(0xE0 | point >> 12);
+    put(0x80 | (point >> 6 & 0x3F));
+    put(0x80 | (point & 0x3F));
+  } else {
+    put(0xF0 | point >> 18);
+    put(0x80 | (point >> 12 & 0x3F));
+    put(0x80 | (point >> 6 & 0x3F));
+    put(0x80 | (point & 0x3F));
+  }
+}
+
+char escaped_char(char c) {
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    default:
+      return c;
+  }
+}
+
+// What a JSON string says. REQUIRES: `inside` is valid, without its quotes.
+std::string unescaped(std::string_view inside) {
+  std::string out;
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    if (inside[i] != '\\') {
+      out += inside[i];
+      continue;
+    }
+    ++i;
+    if (inside[i] != 'u') {
+      out += escaped_char(inside[i]);
+      continue;
+    }
+    unsigned point = hex_value(inside.substr(i + 1, 4));
+    i += 4;
+    const bool pair = point >= 0xD800 && point < 0xDC00 && inside.substr(i + 1, 2) == "\\u";
+    if (pair) {
+      point = 0x10000 + ((point - 0xD800) << 10) + (hex_value(inside.substr(i + 3, 4)) - 0xDC00);
+      i += 6;
+    }
+    append_utf8(out, point);
+  }
+  return out;
+}
+
+// Where the string that begins after the quote before `from` ends: the place of its last quote.
+std::size_t string_end(std::string_view json, std::size_t from) {
+  while (from < json.size() && json[from] != '"') from += json[from] == '\\' ? 2 : 1;
+  return std::min(from, json.size());
+}
+
+bool letters_only(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+}
+
+}  // namespace
+
+// --- patterns ---
+
+std::size_t Patterns::slot_of(const char* pair) {
+  const auto first = static_cast<unsigned char>(pair[0]);
+  const auto second = static_cast<unsigned char>(pair[1]);
+  return (static_cast<std::size_t>(first) << 4 ^ second) % kSlots;
+}
+
+void Patterns::add(std::string text, std::size_t secret) {
+  if (text.size() < kWindow) return;  // bytes that are no text, written as text
+  if (patterns_.empty()) {
+    shift_.fill(kWindow - 1);
+    at_.resize(kSlots);
+  }
+  for (std::size_t i = 0; i + 1 < kWindow; ++i) {
+    std::uint8_t& shift = shift_[slot_of(text.data() + i)];
+    shift = std::min(shift, static_cast<std::uint8_t>(kWindow - 2 - i));
+  }
+  at_[slot_of(text.data() + kWindow - 2)].push_back(static_cast<std::uint16_t>(patterns_.size()));
+  size_max_ = std::max(size_max_, text.size());
+  begins_[static_cast<unsigned char>(text[0])] = true;
+  patterns_.push_back({std::move(text), secret});
+}
+
+std::optional<Patterns::Match> Patterns::next(std::string_view text, std::size_t from) const {
+  if (patterns_.empty()) return std::nullopt;
+  while (from + kWindow <= text.size()) {
+    const std::size_t slot = slot_of(text.data() + from + kWindow - 2);
+    if (const std::uint8_t shift = shift_[slot]; shift > 0) {
+      from += shift;
+      continue;
+    }
+    const Pattern* longest = nullptr;
+    for (const std::uint16_t index : at_[slot]) {
+      const Pattern& pattern = patterns_[index];
+      if (text.substr(from).starts_with(pattern.text) &&
+          (!longest || pattern.text.size() > longest->text.size()))
+        longest = &pattern;
+    }
+    if (longest) return Match{from, from + longest->text.size(), longest->secret};
+    ++from;
+  }
+  return std::nullopt;
+}
+
+bool Patterns::any(std::string_view text) const { return next(text, 0).has_value(); }
+
+std::vector<Patterns::Match> Patterns::find(std::string_view text) const {
+  std::vector<Match> found;
+  for (auto match = next(text, 0); match; match = next(text, match->begin + 1)) {
+    if (!found.empty() && match->begin < found.back().end)
+      found.back().end = std::max(found.back().end, match->end);
+    else
+      found.push_back(*match);
+  }
+  return found;
+}
+
+std::size_t Patterns::open_end(std::string_view text) const {
+  if (patterns_.empty()) return 0;
+  for (std::size_t size = std::min(size_max_ - 1, text.size()); size > 0; --size) {
+    const std::string_view end = text.substr(text.size() - size);
+    if (!begins_[static_cast<unsigned char>(end[0])]) continue;
+    for (const Pattern& pattern : patterns_)
+      if (pattern.text.size() > size && pattern.text.starts_with(end)) return size;
+  }
+  return 0;
+}
+
+// --- the redactor ---
+
+Redactor::Redactor(std::vector<Secret> secrets) {
+  for (Secret& secret : secrets) {
+    while (secret.value.ends_with('\n') || secret.value.ends_with('\r')) secret.value.pop_back();
+    const bool known = std::ranges::find(secrets_, secret.value, &Secret::value) != secrets_.end();
+    if (secret.value.size() < kSecretBytesMin || known) continue;
+    for (const std::string& form : forms_of(secret.value)) {
+      plain_.add(form, secrets_.size());
+      escaped_.add(json_inside(form), secrets_.size());
+    }
+    secrets_.push_back(std::move(secret));
+  }
+}
+
+std::string Redactor::mark(std::size_t secret) const {
+  return "[redacted:" + secrets_[secret].name + "]";
+}
+
+std::optional<std::string> Redactor::redact(std::string_view text) const {
+  const std::vector<Patterns::Match> found = plain_.find(text);
+  if (found.empty()) return std::nullopt;
+  std::string out;
+  std::size_t at = 0;
+  for (const Patterns::Match& match : found) {
+    out += text.substr(at, match.begin - at);
+    out += mark(match.secret);
+    at = match.end;
+  }
+  out += text.substr(at);
+  return out;
+}
+
+bool Redactor::suspicious(std::string_view json) const {
+  if (escaped_.any(json)) return true;
+  // JSON of others may spell any character as \u…, and the slash as \/; ours never does.
+  const char* at = json.data();
+  const char* const end = at + json.size();
+  while (at < end) {
+    at = static_cast<const char*>(std::memchr(at, '\\', static_cast<std::size_t>(end - at)));
+    if (!at || at + 1 >= end) return false;
+    if (at[1] == 'u' || at[1] == '/') return true;
+    at += 2;
+  }
+  return false;
+}
+
+std::optional<std::string> Redactor::redact_json(std::string_view json,
+                                                 const KeepString& keep) const {
+  if (empty() || !suspicious(json)) return std::nullopt;
+  std::string out;
+  std::size_t copied = 0;
+  std::size_t hits = 0;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] != '"') continue;
+    const std::size_t end = string_end(json, i + 1);
+    const std::string_view inside = json.substr(i + 1, end - i - 1);
+    const std::size_t after = json.find_first_not_of(" \t\r\n", end + 1);
+    const bool name = after != std::string_view::npos && json[after] == ':';
+    if (inside.size() >= kSecretBytesMin && !(name && letters_only(inside))) {
+      const auto redacted = redact(unescaped(inside));
+      if (redacted && !(keep && keep(hits++))) {
+        out += json.substr(copied, i - copied);
+        schema::write_string(out, *redacted);
+        copied = end + 1;
+      }
+    }
+    i = end;
+  }
+  if (copied == 0) return std::nullopt;
+  out += json.substr(copied);
+  return out;
+}
+
+// --- streams ---
+
+// Replaces in text[0, until), where every match that begins there is known to the end.
+void RedactingStream::emit(std::string_view text, std::size_t until, std::string& out) {
+  std::size_t at = covered_;
+  for (const Patterns::Match& match : redactor_->plain_.find(text)) {
+    if (match.begin >= until) break;
+    if (match.begin >= at) {
+      out += text.substr(at, match.begin - at);
+      out += redactor_->mark(match.secret);
+    }
+    const std::string& name = redactor_->secrets_[match.secret].name;
+    if (std::ranges::find(names_, name) == names_.end()) names_.push_back(name);
+    at = std::max(at, match.end);
+  }
+  if (at < until) out += text.substr(at, until - at);
+  covered_ = at > until ? at - until : 0;
+}
+
+void RedactingStream::put(std::string_view bytes, std::string& out) {
+  if (!redactor_ || redactor_->empty()) {
+    out += bytes;
+    return;
+  }
+  held_ += bytes;
+  const std::size_t until = held_.size() - redactor_->plain_.open_end(held_);
+  emit(held_, until, out);
+  held_.erase(0, until);
+}
+
+void RedactingStream::finish(std::string& out) {
+  if (!held_.empty()) emit(held_, held_.size(), out);
+  held_.clear();
+  covered_ = 0;
+}
+
+}  // namespace agentrt::policy

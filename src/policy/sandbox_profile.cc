@@ -1,0 +1,88 @@
+#include "policy/sandbox_profile.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace agentrt::policy {
+namespace {
+
+// Below a home: what opens other doors. Hidden, not only read-only.
+constexpr std::string_view kSecretsOfHome[] = {".ssh",
+                                               ".gnupg",
+                                               ".aws",
+                                               ".azure",
+                                               ".kube",
+                                               ".docker",
+                                               ".netrc",
+                                               ".npmrc",
+                                               ".pypirc",
+                                               ".pgpass",
+                                               ".git-credentials",
+                                               ".config/gcloud",
+                                               ".config/gh",
+                                               ".config/hub",
+                                               ".config/git/credentials",
+                                               ".password-store",
+                                               ".local/share/keyrings",
+                                               ".cargo/credentials",
+                                               ".cargo/credentials.toml",
+                                               ".terraform.d",
+                                               ".vault-token",
+                                               ".m2/settings.xml",
+                                               ".gem/credentials",
+                                               ".bash_history",
+                                               ".zsh_history",
+                                               ".mozilla",
+                                               ".config/google-chrome",
+                                               ".config/chromium"};
+
+// Doors of the machine that stand open to anyone who can see them.
+constexpr std::string_view kDoors[] = {
+    "/run/user", "/run/docker.sock",     "/run/containerd",   "/run/podman",
+    "/run/dbus", "/run/systemd/private", "/run/snapd.socket", "/run/credentials"};
+
+// Run by others later, outside any sandbox: by git on the host, or by this runtime.
+constexpr std::string_view kRunLater[] = {".git/hooks/", ".git/config", ".agentrt/"};
+
+constexpr std::string_view kKept[] = {"PATH", "HOME",    "LANG",  "LANGUAGE",  "TERM",    "TZ",
+                                      "USER", "LOGNAME", "SHELL", "COLORTERM", "NO_COLOR"};
+
+bool lies_below(std::string_view path, std::string_view root) {
+  return path.size() > root.size() + 1 && path.starts_with(root) && path[root.size()] == '/';
+}
+
+bool is_kept(std::string_view name) {
+  return name.starts_with("LC_") || std::ranges::find(kKept, name) != std::end(kKept);
+}
+
+}  // namespace
+
+schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs) {
+  schema::SandboxProfile profile;
+  profile.mode = inputs.mode;
+  profile.network = inputs.network;
+  profile.cwd = inputs.cwd;
+  profile.roots = inputs.roots;
+  for (const std::string& root : inputs.roots)
+    for (const std::string_view path : kRunLater)
+      profile.protected_paths.push_back(root + "/" + std::string(path));
+  profile.hidden_paths = inputs.own_paths;
+  // What is hidden must not be made either, where it is not there yet and the command could: a
+  // configuration of ours, or keys that let somebody in.
+  std::vector<std::string> never_made = inputs.own_paths;
+  if (!inputs.home.empty()) never_made.push_back(inputs.home + "/.ssh");
+  for (const std::string& path : never_made)
+    for (const std::string& root : inputs.roots)
+      if (lies_below(path, root)) profile.protected_paths.push_back(path + "/");
+  if (!inputs.home.empty())
+    for (const std::string_view path : kSecretsOfHome)
+      profile.hidden_paths.push_back(inputs.home + "/" + std::string(path));
+  for (const std::string_view path : kDoors) profile.hidden_paths.emplace_back(path);
+  profile.hidden_paths.insert(profile.hidden_paths.end(), inputs.denied.begin(),
+                              inputs.denied.end());
+  for (const auto& [name, value] : inputs.environment)
+    if (is_kept(name)) profile.environment.push_back(name + "=" + value);
+  return profile;
+}
+
+}  // namespace agentrt::policy

@@ -1,0 +1,62 @@
+// ports/processes.h: commands that run in the world, as the engine sees them.
+//
+// A process is started confined and held at a gate; it is let go only when the fact that it runs is
+// stored. Its id names its traces on disk, so that a later boot can find out what became of it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema/facts/permission.h"
+#include "schema/facts/process.h"
+#include "schema/outputs.h"
+
+namespace agentrt::ports {
+
+struct ProcessRequest {
+  ProcessId id;
+  std::vector<std::string> argv;
+  std::string command;  // as a person reads it
+  std::string workspace;
+  std::vector<std::string> additional_roots;
+  std::optional<std::string> cwd;  // in the workspace; relative to it or absolute
+  std::optional<schema::SandboxMode> sandbox;
+};
+
+struct ProcessEnd {
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> signal;
+  std::optional<schema::Failure> failure;   // it never ran, or nobody knows how it ended
+  std::string preview;                      // beginning and end of what it wrote
+  std::vector<schema::KeptOutput> outputs;  // the whole of it, where that is more
+};
+
+// What comes of one process. Called on the core, in order; nothing after on_ended.
+class ProcessListener {
+ public:
+  virtual ~ProcessListener() = default;
+  virtual void on_ready(const schema::SandboxApplied& sandbox,
+                        const schema::ProcessStarted& started) = 0;
+  virtual void on_output(schema::ProcessOutput output) = 0;
+  virtual void on_violation(schema::SandboxViolation violation) = 0;
+  virtual void on_ended(ProcessEnd end) = 0;
+};
+
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  // All of these: core only; the listener is never called before they return.
+  virtual void start(ProcessRequest request, std::shared_ptr<ProcessListener> listener) = 0;
+  // Lets it go.
+  virtual void release(const ProcessId& process) = 0;
+  // Asks it to end, and ends it when it does not.
+  virtual void terminate(const ProcessId& process) = 0;
+  // Ends it, if it still runs; its listener hears nothing more.
+  virtual void forget(const ProcessId& process) = 0;
+  // What became of a process of an earlier boot.
+  virtual void find(const ProcessId& process, std::shared_ptr<ProcessListener> listener) = 0;
+};
+
+}  // namespace agentrt::ports

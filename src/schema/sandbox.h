@@ -1,0 +1,40 @@
+// schema/sandbox.h: what a command may see and touch, as it is asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schema/codec.h"
+#include "schema/statuses.h"
+
+namespace agentrt::schema {
+
+BOOST_DEFINE_ENUM_CLASS(CommandNetwork, none, host)
+
+struct ProcessLimits {
+  std::uint64_t processes = 512;
+  std::uint64_t open_files = 4'096;
+  std::uint64_t tmp_bytes = 512 << 20;
+
+  bool operator==(const ProcessLimits&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ProcessLimits, (), (processes, open_files, tmp_bytes))
+
+struct SandboxProfile {
+  SandboxMode mode = SandboxMode::workspace_write;
+  std::string cwd;
+  std::vector<std::string> roots;            // writable, or read-only in mode read_only
+  std::vector<std::string> protected_paths;  // read-only, there or not; "/" at the end: a folder
+  std::vector<std::string> hidden_paths;
+  CommandNetwork network = CommandNetwork::none;
+  std::vector<std::string> environment;  // NAME=VALUE
+  ProcessLimits process_limits;
+
+  bool operator==(const SandboxProfile&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SandboxProfile, (),
+                      (mode, cwd, roots, protected_paths, hidden_paths, network, environment,
+                       process_limits))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,56 @@
+// schema/tools.h: the tools that this runtime has, as models call them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/codec.h"
+
+namespace agentrt::schema {
+
+// Runs a text with /bin/bash -c in the workspace's sandbox.
+struct ShellArgs {
+  static constexpr std::string_view kTool = "shell";
+  std::string command;
+  std::optional<std::string> cwd;  // in the workspace; relative to it or absolute
+  std::optional<std::uint64_t> timeout_ms;
+
+  bool operator==(const ShellArgs&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ShellArgs, (), (command, cwd, timeout_ms))
+
+// One tool as tool.catalog.resolved lists it.
+struct CatalogTool {
+  std::string tool_name;
+  std::string description;
+  Json input_schema;
+  std::vector<std::string> capabilities;
+  std::string policy;  // allowed, denied: what a call gets under the turn's mode
+  std::string runtime_owner;
+  bool is_read_only = false;
+  bool is_concurrency_safe = false;
+  bool is_destructive = false;
+  std::string interrupt_behavior;  // cancel
+
+  bool operator==(const CatalogTool&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CatalogTool, (),
+                      (tool_name, description, input_schema, capabilities, policy, runtime_owner,
+                       is_read_only, is_concurrency_safe, is_destructive, interrupt_behavior))
+
+inline constexpr std::string_view kShellSchema =
+    R"({"type":"object","properties":{"command":{"type":"string","minLength":1},)"
+    R"("cwd":{"type":"string"},"timeoutMs":{"type":"integer","minimum":1,"maximum":3600000}},)"
+    R"("required":["command"],"additionalProperties":false})";
+
+inline constexpr std::uint64_t kShellTimeoutMs = 120'000;
+inline constexpr std::uint64_t kShellTimeoutMaxMs = 3'600'000;
+inline constexpr std::size_t kToolCallsMax = 64;               // of one answer
+inline constexpr std::size_t kToolArgsBytesMax = 256 * 1024;   // of one call
+inline constexpr std::size_t kProcessInlineBytes = 16 * 1024;  // of output that stands in facts
+inline constexpr std::size_t kProcessPieceBytes = 4'096;       // of one process.output
+
+}  // namespace agentrt::schema

@@ -1,0 +1,302 @@
+"""Every way out that we know, tried: as root and as an ordinary user.
+
+Each attempt works outside the sandbox, is stopped inside, and works again with the layers left out
+that are said to stop it; so none can pass by accident, and no layer is praised for another's work.
+"""
+
+import dataclasses
+import os
+import pathlib
+import unittest
+
+import cage
+
+FILES = ["mountNamespace", "landlock"]
+OTHERS = [*cage.NAMESPACES, "landlock", "seccomp", "notify"]
+NETWORK = ["networkNamespace", "seccomp", "notify", "landlock"]
+FILTER = ["seccomp", "notify"]
+
+
+@dataclasses.dataclass
+class Attempt:
+    name: str
+    command: list
+    layers: list  # that stop it, each by itself or together
+    outside: str = "works"  # or "root": for root alone, or "no": it would do harm
+    without: str = "works"  # or "no": the kernel has more reasons than layers can be left out
+    fact: str = ""  # what the violation says
+    unharmed: object = None
+
+
+def shell(text):
+    return ["bash", "-c", text]
+
+
+def attack(*words):
+    return ["{attack}", *words]
+
+
+ATTEMPTS = [
+    # files outside
+    Attempt("write by path", shell("echo x > {out}/file"), FILES),
+    Attempt("write through a symlink", shell("ln -sf {out}/file l && echo x > l"), FILES),
+    Attempt("write by ..", shell("echo x > ../outside/file"), FILES),
+    Attempt("write by /proc/self/root", shell("echo x > /proc/self/root{out}/file"), FILES),
+    Attempt("write by /proc/self/cwd", shell("echo x > /proc/self/cwd/../outside/file"), FILES),
+    Attempt("make a file", shell("echo x > {out}/new"), FILES),
+    Attempt("remove a file", shell("touch {ws}/t; rm {out}/file && echo before > {out}/file"),
+            FILES),
+    Attempt("hard link", shell("rm -f h; ln {out}/file h && echo x > h"), FILES),
+    Attempt("rename into the workspace",
+            ["/usr/bin/python3", "-c", "import os; os.rename('{out}/file', '{ws}/taken')"], FILES),
+    Attempt("rename out of the workspace",
+            ["/usr/bin/python3", "-c",
+             "import os; open('own','w').close(); os.rename('own', '{out}/file')"], FILES),
+    Attempt("change a mode", ["chmod", "777", "{out}/file"], ["mountNamespace"]),
+    Attempt("change a time", ["touch", "-d", "2001-01-01", "{out}/file"], ["mountNamespace"]),
+    Attempt("write to /usr", shell("echo x > /usr/agentrt-attack"), FILES, outside="no",
+            without="no"),
+    Attempt("bind over a file", attack("bind_mount", "{out}/file", "{ws}/.git/config"),
+            ["capabilities", "seccomp", "landlock"], outside="no", without="no", fact="mount"),
+    Attempt("remount writable", attack("remount", "/"), ["capabilities", "seccomp"], outside="no",
+            without="no", fact="mount"),
+    Attempt("unmount what hides", attack("unmount", "{data}"), ["capabilities", "seccomp"],
+            outside="no", without="no", fact="umount2"),
+    Attempt("chroot", attack("change_root", "/"), ["capabilities", "seccomp"], outside="root",
+            without="no", fact="chroot"),
+    Attempt("device node", attack("make_device", "{ws}/device"), ["capabilities", "landlock"],
+            outside="root", without="no"),
+    Attempt("a disk", shell("ls /dev | grep -Eq '^(sd|vd|nvme|mem|kmsg)'"), ["mountNamespace"],
+            outside="no", without="no"),
+    # protected
+    Attempt("a hook that exists", shell("echo x > .git/hooks/pre-commit"), ["mountNamespace"]),
+    Attempt("a hook that does not", shell("echo x > .git/hooks/post-merge"), ["mountNamespace"]),
+    Attempt("git's configuration", shell("echo x >> .git/config"), ["mountNamespace"]),
+    Attempt("the workspace's own configuration", shell("echo x > .agentrt/config.toml"),
+            ["mountNamespace"], outside="no", without="no"),
+    Attempt("its folder anew", shell("rm -rf .agentrt && mkdir .agentrt && touch .agentrt/x"),
+            ["mountNamespace"]),
+    Attempt("rename the parent", shell("mv .git g && cp -a g .git && echo x > .git/config"),
+            ["mountNamespace"]),
+    Attempt("a repository that is not there", shell("cd {base}/bare && mkdir -p .git/hooks && "
+                                                    "echo x > .git/hooks/post-merge"),
+            ["mountNamespace"]),
+    # hidden
+    Attempt("read a key of the home", ["grep", "-q", "{secret}", "{home}/.ssh/id"],
+            ["mountNamespace"]),
+    Attempt("read the runtime's token", ["grep", "-q", "{secret}", "{data}/token"],
+            ["mountNamespace"]),
+    Attempt("list the runtime's data", shell("ls -A {data} | grep -q ."), ["mountNamespace"]),
+    # the runtime
+    Attempt("its environment", shell("grep -qa {secret} /proc/{daemon}/environ"), OTHERS),
+    Attempt("its command line", shell("grep -qa sleep /proc/{daemon}/cmdline"),
+            ["pidNamespace", "mountNamespace"]),
+    Attempt("its root", shell("ls /proc/{daemon}/root/"), OTHERS),
+    Attempt("its descriptors", shell("ls /proc/{daemon}/fd | grep -q 0"), OTHERS),
+    Attempt("its memory by file", shell("head -c 0 /proc/{daemon}/mem"), OTHERS),
+    Attempt("its memory by call", attack("read_memory", "{daemon}", "{address}"), OTHERS,
+            fact="process_vm_readv"),
+    Attempt("its descriptor by call", attack("take_descriptor", "{daemon}"), OTHERS),
+    Attempt("ptrace", attack("ptrace", "{daemon}"), OTHERS, fact="ptrace"),
+    Attempt("signal", attack("signal", "{daemon}"), ["pidNamespace", "landlock"]),
+    Attempt("the environment inherited", shell('test -n "$SECRET_OF_DAEMON"'),
+            ["environment"], without="no"),
+    Attempt("the sandbox's own init", attack("init_memory"), ["init"], outside="no",
+            without="no"),
+    # network
+    Attempt("TCP", attack("tcp", "127.0.0.1", "{port}"), NETWORK),
+    Attempt("TCP over IPv6", attack("tcp", "::1", "{port6}"), NETWORK),
+    Attempt("TCP by name", ["/usr/bin/python3", "-c",
+                            "import socket; socket.create_connection(('localhost', {port}), 3)"],
+            NETWORK),
+    Attempt("TCP to elsewhere", attack("tcp", "192.0.2.1", "9"), NETWORK, outside="no",
+            without="no", fact="192.0.2.1:9"),
+    Attempt("UDP", attack("udp", "127.0.0.1", "{udp}"), NETWORK),
+    Attempt("an abstract socket", attack("stream", "{abstract}"), NETWORK),
+    Attempt("a socket in the file system", attack("stream", "{out}/stream"), FILTER,
+            fact="connect unix:"),
+    Attempt("a socket by ..", attack("stream", "../outside/stream"), FILTER,
+            fact="connect unix:"),
+    Attempt("a datagram", attack("datagram", "{out}/datagram", "2"), FILTER, fact="socket"),
+    Attempt("a datagram called raw", attack("datagram", "{out}/datagram", "3"), FILTER,
+            fact="socket"),
+    Attempt("a datagram from a pair", attack("paired_datagram", "{out}/datagram", "2"), FILTER,
+            fact="socketpair"),
+    Attempt("a raw one from a pair", attack("paired_datagram", "{out}/datagram", "3"), FILTER,
+            fact="socketpair"),
+    Attempt("the host of a virtual machine", attack("vsock"), FILTER, outside="no", without="no",
+            fact="socket"),
+    Attempt("raw packets", attack("packet"), ["capabilities", *FILTER], outside="root",
+            without="no", fact="socket"),
+    # the kernel
+    Attempt("a new user namespace", attack("new_user_namespace"), FILTER, fact="unshare"),
+    Attempt("the same by clone", attack("clone_user_namespace"), FILTER, fact="clone"),
+    Attempt("the same by clone3", attack("clone3_user_namespace"), FILTER),
+    Attempt("a key", attack("key"), FILTER, fact="add_key"),
+    Attempt("faults handled by a user", attack("userfault"), FILTER, fact="userfaultfd"),
+    Attempt("a ring that goes around filters", attack("ring"), FILTER),
+    Attempt("calls of another machine", attack("old_calls"), FILTER),
+    Attempt("new privileges", attack("new_privileges"), ["no new privileges"], without="no"),
+]
+
+
+class Escape:
+    """For one user; the table is the test."""
+    uid = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cage = cage.Cage(cls.uid)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cage.remove()
+
+    def reset(self):
+        c = self.cage
+        for name in ("l", "h", "taken", "own", "device", "t", "g"):
+            path = c.workspace / name
+            if path.is_dir():
+                for file in sorted(path.rglob("*"), reverse=True):
+                    file.rmdir() if file.is_dir() else file.unlink()
+                path.rmdir()
+            elif path.exists() or path.is_symlink():
+                path.unlink()
+        for path in (c.workspace / ".git/hooks/post-merge", c.outside / "new",
+                     c.workspace / ".agentrt/x", c.base / "bare/.git/hooks/post-merge"):
+            path.unlink(missing_ok=True)
+        for path in (c.workspace / ".agentrt", c.base / "bare/.git/hooks", c.base / "bare/.git"):
+            if path.exists():
+                path.rmdir()
+        (c.outside / "file").write_text("before\n")
+        os.chmod(c.outside / "file", 0o644)
+        os.utime(c.outside / "file", (1_000_000_000, 1_000_000_000))
+        (c.workspace / ".git/hooks").mkdir(parents=True, exist_ok=True)
+        (c.workspace / ".git/config").write_text("[core]\n")
+        (c.workspace / ".git/hooks/pre-commit").write_text("#!/bin/sh\n")
+        c.own()
+
+    def state(self):
+        c = self.cage
+        found = {}
+        for path in [*c.outside.rglob("*"), *(c.workspace / ".git").rglob("*")]:
+            stat = path.lstat()
+            content = path.read_bytes() if path.is_file() else b""
+            found[str(path)] = (content, stat.st_mode, stat.st_mtime_ns if path.is_file() else 0,
+                                stat.st_nlink)
+        return found
+
+    def listeners(self):
+        c = self.cage
+        return [x.reached for x in (c.tcp, c.tcp6, c.udp, c.local, c.datagrams, c.abstract)]
+
+    def workspace_of(self, attempt):
+        bare = any("/bare" in word for word in attempt.command)
+        return self.cage.base / "bare" if bare else self.cage.workspace
+
+    def test_works_outside(self):
+        for attempt in ATTEMPTS:
+            if attempt.outside == "no" or (attempt.outside == "root" and self.uid != 0):
+                continue
+            with self.subTest(attempt.name):
+                self.reset()
+                if "{ws}/.agentrt" in str(attempt.command) or ".agentrt" in str(attempt.command):
+                    (self.cage.workspace / ".agentrt").mkdir()
+                    self.cage.own()
+                done = self.cage.plain(attempt.command)
+                self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
+
+    def test_stopped_inside(self):
+        for attempt in ATTEMPTS:
+            with self.subTest(attempt.name):
+                self.reset()
+                state, reached = self.state(), self.listeners()
+                done = self.cage.sandboxed(attempt.command, workspace=self.workspace_of(attempt))
+                self.assertNotIn(done.returncode, (0, 99, 125, 126, 127),
+                                 (done.stdout, done.stderr))
+                self.assertEqual(self.state(), state)
+                self.assertEqual(self.listeners(), reached)
+                if attempt.fact:
+                    self.assertIn("stopped by", done.stderr)
+                    self.assertIn(attempt.fact, done.stderr)
+
+    def test_works_without_the_layers_that_stop_it(self):
+        for attempt in ATTEMPTS:
+            if attempt.without == "no":
+                continue
+            without = set(attempt.layers)
+            if self.uid == 0:  # another user than root is a layer of its own
+                without.add("identity")
+                if "userNamespace" in without:
+                    without.add("capabilities")
+            elif "userNamespace" in without:
+                without |= set(cage.NAMESPACES)
+            with self.subTest(attempt.name, without=sorted(without)):
+                self.reset()
+                done = self.cage.probed(attempt.command, workspace=self.workspace_of(attempt),
+                                        without=",".join(sorted(without)))
+                self.assertEqual(done.returncode, 0, (done.stdout, done.stderr, done.reports))
+
+    def test_a_swapped_path_reaches_nobody(self):
+        inside = self.cage.workspace / "own.sock"
+        inside.unlink(missing_ok=True)
+        before = self.cage.local.reached
+        script = ("import socket, subprocess, sys, threading\n"
+                  "s = socket.socket(socket.AF_UNIX); s.bind('own.sock'); s.listen(64)\n"
+                  "def serve():\n"
+                  "    while True: s.accept()[0].close()\n"
+                  "threading.Thread(target=serve, daemon=True).start()\n"
+                  "sys.exit(subprocess.call(['{attack}', 'swapped_path', '{ws}/own.sock',\n"
+                  "                          '{out}/stream']))\n")
+        done = self.cage.sandboxed(["/usr/bin/python3", "-c", script])
+        self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
+        self.assertEqual(self.cage.local.reached, before)
+        inside.unlink()
+
+    def test_a_descriptor_that_was_open_is_closed(self):
+        words = self.cage.fill(attack("inherited", "99"))
+        with open("/etc/passwd") as file:
+            os.dup2(file.fileno(), 99)
+            try:
+                plain = self.cage.plain(words, pass_fds=[99])
+                inside = self.cage.sandboxed(words, pass_fds=[99])
+            finally:
+                os.close(99)
+        self.assertEqual(plain.returncode, 0)
+        self.assertEqual(inside.returncode, 1, inside.stderr)
+
+    def test_a_folder_as_standard_input_is_refused(self):
+        folder = os.open("/", os.O_RDONLY)
+        try:
+            done = self.cage.sandboxed(["true"], stdin=folder)
+        finally:
+            os.close(folder)
+        self.assertEqual(done.returncode, 125, done.stderr)
+
+    def test_input_cannot_be_pushed_into_a_terminal(self):
+        for words in (attack("push_input"), attack("push_input", "high")):
+            with self.subTest(words=words):
+                for without, code in (("", 1), ("seccomp,notify", 0)):
+                    one = self.cage.started(words, tty=1, without=without) if without else \
+                        self.cage.started(words, tty=1)
+                    self.addCleanup(one.end)
+                    self.assertEqual(one.wait_for("exited")["code"], code, one.output())
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make a setuid program")
+    def test_a_setuid_program_gives_nothing(self):
+        program = self.cage.base / "become_root"
+        program.write_bytes(pathlib.Path("/usr/bin/id").read_bytes())
+        os.chown(program, 0, 0)
+        os.chmod(program, 0o4755)
+        plain = self.cage.plain([str(program), "-u"])
+        inside = self.cage.sandboxed([str(program), "-u"])
+        self.assertEqual(plain.stdout, "0\n")
+        self.assertEqual(inside.returncode, 0, inside.stderr)
+        self.assertEqual(inside.stdout, f"{1000 if self.uid == 0 else self.uid}\n")
+
+
+for name, uid in cage.users().items():
+    globals()[f"As_{name}"] = type(f"As_{name}", (Escape, unittest.TestCase), {"uid": uid})
+
+if __name__ == "__main__":
+    unittest.main()

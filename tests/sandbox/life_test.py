@@ -1,0 +1,334 @@
+"""Who ends when: commands, supervisors and runtimes, killed at every step."""
+
+import fcntl
+import os
+import pathlib
+import signal
+import time
+import unittest
+
+import cage
+from cage import wait_until
+
+TREE = ("trap '' TERM INT HUP; "
+        "(setsid bash -c \"trap '' TERM; exec -a {mark} sleep 1000\" &) ; "
+        "(bash -c \"exec >&- 2>&- <&-; exec -a {mark} sleep 1000\" &) ; "
+        "echo up; while :; do sleep 0.1; done")
+
+
+class Life:
+    uid = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cage = cage.Cage(cls.uid)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cage.remove()
+
+    def started(self, words, **options):
+        one = self.cage.started(words, **options)
+        self.addCleanup(one.end)
+        return one
+
+    def tree(self, **options):
+        """A command with children that ignore signals, leave the session and close their pipes."""
+        mark = f"stubborn-{os.getpid()}-{time.monotonic_ns()}"
+        one = self.started(["bash", "-c", TREE.replace("{mark}", mark)], **options)
+        if "orders" in options:
+            one.wait_for("ready")
+            one.order("go")
+        one.wait_for("started")
+        wait_until(lambda: one.output() == b"up\n", what="the command")
+        wait_until(lambda: len(self.children(mark)) >= 2, what="its children")
+        return one, mark
+
+    def children(self, mark):
+        return [pid for pid in cage.processes_with(mark) if "sleep" in self.name(pid)]
+
+    @staticmethod
+    def name(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/comm").read_text()
+        except OSError:
+            return ""
+
+    def assert_gone(self, mark, *pids):
+        wait_until(lambda: not cage.processes_with(mark), 5, "the children to end")
+        for pid in pids:
+            wait_until(lambda: not cage.is_alive(pid), 5, f"{pid} to end")
+
+    # --- killed ---
+
+    def test_kill_of_the_supervisor_ends_everything(self):
+        one, mark = self.tree()
+        ready = one.reports("ready")[0]
+        cage.kill(ready["supervisor"])
+        self.assert_gone(mark, ready["supervisor"], ready["pid"])
+        self.assertFalse((one.run / "exit.json").exists())
+
+    def test_kill_of_init_ends_everything_and_is_recorded(self):
+        one, mark = self.tree()
+        ready = one.reports("ready")[0]
+        parent = pathlib.Path(f"/proc/{ready['pid']}/stat").read_text()
+        init = int(parent.rsplit(")", 1)[1].split()[1])
+        cage.kill(init)
+        self.assertEqual(one.wait_for("exited")["signal"], signal.SIGKILL)
+        self.assert_gone(mark, ready["pid"], init)
+
+    def test_kill_of_the_runtime_ends_a_foreground_command(self):
+        one, mark = self.tree()
+        ready = one.reports("ready")[0]
+        one.process.kill()
+        self.assert_gone(mark, ready["supervisor"], ready["pid"])
+        self.assertEqual(one.record()["signal"], signal.SIGKILL)
+
+    def test_a_background_command_outlives_the_runtime(self):
+        one = self.started(["bash", "-c", "echo a; read line; echo got $line; exit 7"],
+                           survive=1, orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        ready = one.wait_for("started") and one.reports("ready")[0]
+        one.process.kill()
+        one.process.wait()
+        time.sleep(0.1)
+        self.assertTrue(cage.is_alive(ready["pid"]))
+        with one.connect() as door:
+            door.send(b"input again\n")
+            door.send(b"closeInput")
+            texts = []
+            while not texts or '"exited"' not in texts[-1]:
+                texts.append(door.recv(65536).decode())
+        self.assertIn('"code":7', texts[-1])
+        self.assertEqual(one.output(), b"a\ngot again\n")
+        wait_until(lambda: not cage.is_alive(ready["supervisor"]), what="the supervisor to end")
+        self.assertEqual(one.record()["code"], 7)
+        self.assertFalse((one.run / "control").exists())
+
+    def test_before_the_gate_opens_nothing_runs(self):
+        for survive in ({}, {"survive": 1}):
+            with self.subTest(**survive):
+                trace = self.cage.workspace / "trace"
+                one = self.started(["touch", "{ws}/trace"], orders=1, **survive)
+                ready = one.wait_for("ready")
+                if survive:
+                    door = one.connect()  # nobody but the one who asked for it opens the gate
+                    self.addCleanup(door.close)
+                    door.send(b"go")
+                    time.sleep(0.1)
+                one.process.kill()
+                wait_until(lambda: not cage.is_alive(ready["supervisor"]), what="the supervisor")
+                self.assertFalse(trace.exists())
+                self.assertEqual(one.record()["event"], "refused")
+
+    def test_a_runtime_killed_at_any_moment_leaves_nothing(self):
+        for step in range(25):
+            mark = f"moment-{os.getpid()}-{self.uid}-{step}"
+            one = self.started(["bash", "-c", f"exec -a {mark} sleep 1000"])
+            time.sleep(step * 0.0006)
+            one.process.kill()
+            one.process.wait()
+            self.assert_gone(mark)
+        wait_until(lambda: not self.groups(), 5, "the cgroups to go")
+        wait_until(lambda: not (self.cage.workspace / ".agentrt").exists(), 5,
+                   "the placeholder to go")
+
+    @staticmethod
+    def groups():
+        found = []
+        for top in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"):
+            found += [p for p in pathlib.Path(top).rglob("agentrt-run-*")]
+        return [p for p in found if not cage.is_alive(int(p.name.rsplit("-", 1)[1]))]
+
+    # --- signals ---
+
+    def test_a_stubborn_tree_ends_with_the_second_signal(self):
+        one, mark = self.tree(orders=1)
+        one.order(f"signal {signal.SIGTERM}")
+        time.sleep(0.3)
+        self.assertEqual(one.reports("exited"), [])
+        one.order(f"signal {signal.SIGKILL}")
+        self.assertEqual(one.wait_for("exited")["signal"], signal.SIGKILL)
+        self.assert_gone(mark)
+
+    def test_a_polite_command_ends_with_the_first(self):
+        one = self.started(["bash", "-c", "trap 'echo bye; exit 3' TERM; echo up; "
+                            "while :; do sleep 0.05; done"], orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        wait_until(lambda: one.output() == b"up\n")
+        one.order(f"signal {signal.SIGTERM}")
+        self.assertEqual(one.wait_for("exited")["code"], 3)
+        self.assertEqual(one.output(), b"up\nbye\n")
+
+    def test_children_end_with_the_command(self):
+        mark = f"left-{os.getpid()}-{self.uid}"
+        child = f"(setsid bash -c 'exec -a {mark} sleep 1000' &)"
+        one = self.started(["bash", "-c", child + "; exit 0"])
+        self.assertEqual(one.wait_for("exited")["code"], 0)
+        self.assert_gone(mark)
+
+    def test_a_command_that_closes_its_pipes_is_waited_for(self):
+        one = self.started(["bash", "-c", "exec >&- 2>&- <&-; sleep 0.3; exit 5"])
+        self.assertEqual(one.wait_for("exited")["code"], 5)
+
+    def test_the_process_is_named_by_its_start(self):
+        one = self.started(["sleep", "5"])
+        ready = one.wait_for("ready")
+        stat = pathlib.Path(f"/proc/{ready['pid']}/stat").read_text()
+        self.assertEqual(ready["startTicks"], int(stat.rsplit(")", 1)[1].split()[19]))
+
+    # --- output and input ---
+
+    def test_output_keeps_head_and_tail(self):
+        one = self.started(["bash", "-c", "for i in $(seq -w 1 5000); do echo line $i; done"],
+                           spool=20000)
+        exited = one.wait_for("exited")
+        whole = b"".join(b"line %04d\n" % i for i in range(1, 5001))
+        self.assertEqual(exited["stdout"], len(whole))
+        self.assertTrue(exited["truncated"])
+        self.assertEqual(one.output(), whole[:10000])
+        ring, end = one.output("stdout.tail"), (len(whole) - 10000) % 10000
+        self.assertEqual(ring[end:] + ring[:end], whole[-10000:])
+
+    def test_ten_gigabytes_without_a_newline_stay_bounded(self):
+        size = 10 << 30 if self.uid == 0 or os.geteuid() != 0 else 1 << 30
+        one = self.started(["head", "-c", str(size), "/dev/zero"], spool=1 << 20)
+        ready = one.wait_for("ready")
+        high = 0
+        while not one.reports("exited"):
+            try:
+                status = pathlib.Path(f"/proc/{ready['supervisor']}/status").read_text()
+                high = max(high, int(status.split("VmRSS:")[1].split()[0]))
+            except (OSError, IndexError):
+                pass
+            time.sleep(0.2)
+        exited = one.reports("exited")[0]
+        self.assertEqual((exited["code"], exited["stdout"]), (0, size))
+        self.assertEqual(len(one.output()) + len(one.output("stdout.tail")), 1 << 20)
+        self.assertLess(high, 8_000)  # kB
+
+    def test_a_terminal_has_a_size_and_takes_input(self):
+        one = self.started(["bash", "-c", "tty; stty size; read a; echo got:$a; stty size; cat; "
+                            "test -t 0 && test -t 2 && exit 4"], tty=1, orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        wait_until(lambda: b"24 80" in one.output())
+        self.assertIn(b"/dev/pts/0", one.output())
+        one.order("resize 50 120")
+        door = one.connect()
+        self.addCleanup(door.close)
+        door.send(b"input hello\n")
+        wait_until(lambda: b"got:hello\r\n50 120" in one.output(), what=one.output())
+        one.order("closeInput")
+        self.assertEqual(one.wait_for("exited")["code"], 4, one.output())
+
+    def test_input_waits_within_a_bound(self):
+        one = self.started(["sleep", "60"], orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        with one.connect() as door:
+            for _ in range(40):
+                door.send(b"input " + b"x" * 60_000)
+            self.assertIn("waiting", one.wait_for("inputRefused"))
+
+    def test_a_slow_reader_loses_no_report(self):
+        one = self.started(["bash", "-c", "for i in $(seq 300); do unshare -U true; echo $i; done "
+                            "2>/dev/null; exit 6"])
+        one.wait_for("started")
+        os.kill(one.process.pid, signal.SIGSTOP)
+        wait_until(lambda: (one.run / "exit.json").exists(), 30, "the end")
+        os.kill(one.process.pid, signal.SIGCONT)
+        self.assertEqual(one.wait_for("exited")["code"], 6)
+        self.assertEqual(len(one.reports("violation")), 100)
+        self.assertEqual(one.reports("exited")[0]["violations"], 300)
+
+    # --- what the supervisor does for the command ---
+
+    def test_a_connect_that_waits_for_ever_holds_up_nobody(self):
+        script = ("import socket, threading\n"
+                  "s = socket.socket(socket.AF_UNIX); s.bind('full.sock'); s.listen(0)\n"
+                  "def one():\n"
+                  "    c = socket.socket(socket.AF_UNIX); c.connect('full.sock'); kept.append(c)\n"
+                  "kept = []\n"
+                  "for i in range(70): threading.Thread(target=one, daemon=True).start()\n"
+                  "import time; time.sleep(0.5)\n"
+                  "try: socket.socket(socket.AF_INET6).connect(('::1', 1))\n"
+                  "except OSError as e: print(e.errno, flush=True)\n"
+                  "time.sleep(100)\n")
+        (self.cage.workspace / "full.sock").unlink(missing_ok=True)
+        one = self.started(["/usr/bin/python3", "-c", script], orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        wait_until(lambda: one.output().strip() == b"11", 10, "EAGAIN beyond the bound")
+        one.order(f"signal {signal.SIGTERM}")
+        self.assertEqual(one.wait_for("exited")["signal"], signal.SIGTERM)
+
+    def test_local_sockets_work_inside(self):
+        script = ("import os, socket, threading\n"
+                  "u = socket.socket(socket.AF_UNIX); u.bind('in.sock'); u.listen()\n"
+                  "def connect(path):\n"
+                  "    c = socket.socket(socket.AF_UNIX); c.connect(path); c.sendall(b'x')\n"
+                  "os.chdir('sub')\n"
+                  "for path in ('../in.sock', os.path.abspath('../in.sock')):\n"
+                  "    t = threading.Thread(target=connect, args=(path,)); t.start(); t.join()\n"
+                  "    a, _ = u.accept(); assert a.recv(1) == b'x'\n"
+                  "    who = a.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)\n"
+                  "    assert int.from_bytes(who[4:8], 'little') == os.getuid(), who\n"
+                  "s = socket.create_server(('127.0.0.1', 0))\n"
+                  "c = socket.create_connection(s.getsockname()); a, _ = s.accept()\n"
+                  "n = socket.socket(); n.setblocking(False)\n"
+                  "assert n.connect_ex(s.getsockname()) in (0, 115)\n"
+                  "print('all')\n")
+        (self.cage.workspace / "in.sock").unlink(missing_ok=True)
+        one = self.started(["/usr/bin/python3", "-c", script])
+        exited = one.wait_for("exited")
+        self.assertEqual(one.output(), b"all\n", one.output("stderr"))
+        self.assertEqual(exited["violations"], 0, one.reports("violation"))
+
+    # --- placeholders ---
+
+    def test_placeholders_go_with_the_last_sandbox(self):
+        bare = self.cage.base / "bare"
+        first = self.started(["sleep", "1000"], workspace=bare)
+        first.wait_for("started")
+        second = self.started(["sleep", "1000"], workspace=bare)
+        second.wait_for("started")
+        self.assertEqual(sorted(p.name for p in bare.iterdir()), [".agentrt", ".git"])
+        self.assertEqual(list((bare / ".git").iterdir()), [])
+        self.assertEqual((bare / ".git").stat().st_uid, self.uid)
+        first.process.kill()
+        wait_until(lambda: (first.run / "exit.json").exists())
+        self.assertEqual(len(list(bare.iterdir())), 2)
+        cage.kill(second.reports("ready")[0]["supervisor"])  # leaves them
+        third = self.cage.probed(["true"], workspace=bare)
+        self.assertEqual(third.returncode, 0)
+        self.assertEqual(list(bare.iterdir()), [])
+
+    def test_a_locked_workspace_is_refused_and_holds_up_nobody(self):
+        bare = self.cage.base / "bare"
+        with FolderLock(bare):
+            began = time.monotonic()
+            done = self.cage.probed(["true"], workspace=bare)
+        self.assertEqual(done.returncode, 125)
+        self.assertLess(time.monotonic() - began, 5)
+
+
+class FolderLock:
+    def __init__(self, folder):
+        self.fd = os.open(str(folder), os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self.fd, fcntl.LOCK_EX)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+
+for name, uid in cage.users().items():
+    globals()[f"As_{name}"] = type(f"As_{name}", (Life, unittest.TestCase), {"uid": uid})
+
+if __name__ == "__main__":
+    unittest.main()
