@@ -30,6 +30,8 @@ constexpr std::size_t kReaderQueueMax = 8'192;
 constexpr std::size_t kWriterQueueMax = 4;
 constexpr std::size_t kOutputThreads = 2;
 constexpr std::size_t kOutputQueueMax = 1'024;
+constexpr std::size_t kProcessThreads = 1;
+constexpr std::size_t kProcessQueueMax = 1'024;
 constexpr std::int64_t kDayMs = 24LL * 3'600 * 1'000;
 
 // What the host policy, which allows at most `ceiling`, lets nobody choose.
@@ -145,7 +147,8 @@ struct Runtime::Parts {
   std::unique_ptr<ThreadWorker> readers;
   std::unique_ptr<ThreadWorker> writer;
   std::unique_ptr<ThreadWorker> checkpoints;
-  std::unique_ptr<ThreadWorker> output_worker;  // bytes behind refs: reads, writes, sweeps
+  std::unique_ptr<ThreadWorker> output_worker;   // bytes behind refs: reads, writes, sweeps
+  std::unique_ptr<ThreadWorker> process_worker;  // what commands have written
   std::unique_ptr<kernel::Kernel> kernel;
   std::unique_ptr<kernel::OutputDesk> outputs;
   std::unique_ptr<kernel::Retention> retention;
@@ -233,9 +236,10 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                .cwd = request.cwd},
                               data, process_environment());
   };
+  process_worker = std::make_unique<ThreadWorker>(kProcessThreads, kProcessQueueMax);
   processes = std::make_unique<adapters::LauncherProcesses>(
       adapters::LauncherProcesses::Parts{.loop = *loop,
-                                         .worker = *output_worker,
+                                         .worker = *process_worker,
                                          .keeper = *outputs,
                                          .folder = options.data + "/run",
                                          .profile = profile,
@@ -287,7 +291,7 @@ void Runtime::Parts::stop() {
   if (server) server->stop();
   if (loop) loop->stop();
   if (processes) processes->stop();
-  for (auto* worker : {&readers, &writer, &checkpoints, &output_worker})
+  for (auto* worker : {&readers, &writer, &checkpoints, &output_worker, &process_worker})
     if (*worker) (*worker)->stop();
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import time
 import unittest
 
@@ -125,6 +126,48 @@ class Shell(ToolCase):
         self.assertEqual(types(events)[-6:], ["process.terminated", "tool.failed", "item.completed",
                                               "task.attempt.failed", "turn.failed",
                                               "task.cancelled"])
+
+
+class Launcher(ToolCase):
+    def test_a_launcher_that_is_killed_takes_its_command_along_and_the_log_says_lost(self):
+        marker = f"sleep 5{random.randrange(10_000, 99_999)}"
+        self.play(line(call(marker)), {"text": "Done."}, wait=False)
+        self.daemon.wait_event("s", lambda e: e["type"] == "process.started")
+        wait_until(lambda: processes_with(marker), what="the command")
+        for pid in children_of(self.daemon.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not processes_with(marker), what="the end of the command")
+        self.daemon.wait_event("s", lambda e: e["type"] == "turn.completed")
+        events = self.daemon.events("s")
+        failed = self.of(events, "process.failed")[0]["payload"]["error"]
+        self.assertEqual(failed["category"], "lost")
+        self.assertEqual(len(self.of(events, "process.started")), 1)
+
+    def test_many_commands_at_once_in_many_threads(self):
+        script = self.home.script("many", [line(call("echo $$; sleep 0.1")), {"text": "Done."}])
+        replies = [self.daemon.ok("submit_turn", sessionId=f"m{n}", threadId="t",
+                                  input=[{"type": "text", "text": "go"}],
+                                  options={"model": f"script:{script}", "mode": "bypass",
+                                           "cwd": str(self.home.workspace)})
+                   for n in range(24)]
+        for reply in replies:
+            self.daemon.wait_turn(reply, seconds=60)
+        for n in range(24):
+            results = self.of(self.daemon.events(f"m{n}"), "tool.result")
+            self.assertEqual([r["payload"]["isError"] for r in results], [False])
+        self.assertEqual(list((self.home.data / "run").iterdir()), [])
+
+
+def children_of(parent):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == parent:
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
 
 
 def processes_with(text):
