@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,7 +21,6 @@
 
 #include "launcher/filter.h"
 #include "launcher/landlock.h"
-#include "launcher/network.h"
 
 namespace agentrt::launcher {
 namespace {
@@ -37,8 +38,7 @@ class Init {
       ask_for_ids();
       in_force(Layer::user_namespace);
     }
-    OwnNetwork network;
-    if (wants(Layer::network_namespace)) network.begin();
+    if (wants(Layer::network_namespace)) enter_network();
     if (wants(Layer::mount_namespace)) {
       const bool own_proc = set_up_mounts(spec_, inside_.maps, inside_.link);
       in_force(Layer::mount_namespace);
@@ -48,7 +48,6 @@ class Init {
     } else if (wants(Layer::pid_namespace)) {
       in_force(Layer::pid_namespace, "without a /proc of its own");
     }
-    if (wants(Layer::network_namespace)) enter_network(network);
     if (wants(Layer::identity)) become_unprivileged();
     if (spec_.tty) open_terminal();
     // By path, and after the mounts: the folder that was inherited lies below them.
@@ -100,12 +99,21 @@ class Init {
     if (!hear(link(), answer) || answer.say != Say::mapped) ::_exit(kFailedExit);
   }
 
-  // Without one of its own the command has none: the filter then knows no such sockets.
-  void enter_network(OwnNetwork& network) {
-    const int error = network.enter();
-    if (error == 0) return in_force(Layer::network_namespace, "a loopback of its own");
-    absent(Layer::network_namespace, std::strerror(error));
+  // A network with nobody else in it. Where the kernel gives none the command has none at all: the
+  // filter then knows no such sockets.
+  void enter_network() {
+    if (::unshare(CLONE_NEWNET) == 0 && loopback_up())
+      return in_force(Layer::network_namespace, "a loopback of its own");
+    absent(Layer::network_namespace, std::strerror(errno));
     spec_.network = Network::none;
+  }
+
+  static bool loopback_up() {
+    const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq request{};
+    std::strcpy(request.ifr_name, "lo");
+    request.ifr_flags = IFF_UP | IFF_RUNNING;
+    return socket && ::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0;
   }
 
   // Under root: a user namespace whose only user is one that owns nothing on the machine. The
