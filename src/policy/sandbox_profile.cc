@@ -44,18 +44,20 @@ constexpr std::string_view kDoors[] = {
 // Run by others later, outside any sandbox: by git on the host, or by this runtime.
 constexpr std::string_view kRunLater[] = {".git/hooks/", ".git/config", ".agentrt/"};
 
-constexpr std::string_view kKept[] = {"PATH", "HOME",    "LANG",  "LANGUAGE",  "TERM",    "TZ",
-                                      "USER", "LOGNAME", "SHELL", "COLORTERM", "NO_COLOR"};
+constexpr std::string_view kKept[] = {
+    "PATH",       "HOME",     "LANG",        "LANGUAGE",    "TERM",       "TZ",
+    "USER",       "LOGNAME",  "SHELL",       "COLORTERM",   "NO_COLOR",   "LC_ALL",
+    "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME"};
 
 bool lies_below(std::string_view path, std::string_view root) {
   return path.size() > root.size() + 1 && path.starts_with(root) && path[root.size()] == '/';
 }
 
-bool is_kept(std::string_view name) {
-  return name.starts_with("LC_") || std::ranges::find(kKept, name) != std::end(kKept);
-}
+bool is_kept(std::string_view name) { return std::ranges::find(kKept, name) != std::end(kKept); }
 
 }  // namespace
+
+std::span<const std::string_view> environment_kept() { return kKept; }
 
 schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs) {
   schema::SandboxProfile profile;

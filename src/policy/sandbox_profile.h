@@ -5,7 +5,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schema/sandbox.h"
@@ -22,6 +24,9 @@ struct SandboxInputs {
   std::vector<std::string> denied;     // paths that policy denies
   std::map<std::string, std::string> environment;  // the runtime's own
 };
+
+// The names of the runtime's environment that a command gets; no others.
+std::span<const std::string_view> environment_kept();
 
 schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs);
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/launch.h"
+#include "adapters/process/launcher_report.h"
 #include "adapters/process/sandbox.h"
 #include "policy/sandbox_profile.h"
 
@@ -19,58 +20,15 @@ namespace {
 using launcher::bit;
 using launcher::Layer;
 
-constexpr const char* kNamesKept[] = {"PATH",    "HOME",   "LANG",     "LANGUAGE",   "TERM",
-                                      "TZ",      "USER",   "SHELL",    "COLORTERM",  "NO_COLOR",
-                                      "LOGNAME", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"};
-
-// What the launcher reports, each with the members of its own event.
-struct Report {
-  std::string event;
-  std::optional<std::string> stage;
-  std::optional<std::int64_t> errno_;
-  std::optional<std::map<std::string, schema::Json>> layers;
-  std::optional<std::string> kind, attempted, layer;
-  std::optional<bool> advisory;
-  std::optional<schema::Json> code, signal;
-  std::optional<std::uint64_t> violations;
-  std::optional<std::vector<std::string>> limits_hit;
-};
-BOOST_DESCRIBE_STRUCT(Report, (),
-                      (event, stage, errno_, layers, kind, attempted, layer, advisory, code, signal,
-                       violations, limits_hit))
-
-struct LayerJson {
-  bool enforced = false;
-  std::string how;
-};
-BOOST_DESCRIBE_STRUCT(LayerJson, (), (enforced, how))
-
-std::optional<int> number_in(const std::optional<schema::Json>& json) {
-  if (!json || json->text == "null") return std::nullopt;
-  return std::atoi(json->text.c_str());
-}
-
-std::string refusal_of(const Report& report) {
-  const int error = static_cast<int>(report.errno_.value_or(0));
-  const std::string stage = report.stage.value_or("unknown");
-  return error == 0 ? stage : fmt::format("{}: {}", stage, std::strerror(error));
-}
-
-void take_layers(const Report& report, SandboxOutcome& outcome) {
-  if (!report.layers) return;
-  for (const auto& [name, json] : *report.layers) {
-    LayerJson layer;
-    if (!schema::from_json(json.text, layer, schema::Unknown::ignore)) continue;
-    outcome.layers.push_back({name, layer.enforced, layer.how});
-  }
+void take_layers(const adapters::LauncherReport& report, SandboxOutcome& outcome) {
+  for (adapters::LauncherLayer& layer : adapters::layers_of(report))
+    outcome.layers.push_back({std::move(layer.name), layer.enforced, std::move(layer.how)});
 }
 
 // Takes one report in. True: it was the last one.
 Result<bool> take(const std::string& text, const adapters::Launched& launched,
                   SandboxOutcome& outcome) {
-  Report report;
-  TRY(schema::check_json(text));
-  TRY(schema::from_json(text, report, schema::Unknown::ignore));
+  const adapters::LauncherReport report = adapters::read_launcher_report(text);
   if (report.event == "ready") {
     take_layers(report, outcome);
     TRY(launched.order("go"));
@@ -78,19 +36,19 @@ Result<bool> take(const std::string& text, const adapters::Launched& launched,
     outcome.ran = true;
   } else if (report.event == "refused") {
     take_layers(report, outcome);
-    outcome.refusal = refusal_of(report);
+    outcome.refusal = adapters::refusal_of(report);
     return true;
   } else if (report.event == "execFailed") {
-    outcome.exec_error = static_cast<int>(report.errno_.value_or(0));
+    outcome.exec_error = static_cast<int>(report.error.value_or(0));
     outcome.refusal = std::strerror(*outcome.exec_error);
   } else if (report.event == "violation") {
     outcome.violations.push_back({report.kind.value_or(""), report.attempted.value_or(""),
                                   report.layer.value_or(""), report.advisory.value_or(false)});
   } else if (report.event == "exited") {
-    outcome.exit_code = number_in(report.code);
-    outcome.signal = number_in(report.signal);
+    if (report.code) outcome.exit_code = static_cast<int>(*report.code);
+    if (report.signal) outcome.signal = static_cast<int>(*report.signal);
     outcome.violation_count = report.violations.value_or(0);
-    outcome.limits_hit = report.limits_hit.value_or(std::vector<std::string>{});
+    outcome.limits_hit = report.limits_hit;
     return true;
   }
   return false;
@@ -196,8 +154,8 @@ Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const Sa
   inputs.own_paths = {data};
   if (const auto user = user_config_path(environment))
     inputs.own_paths.push_back(std::filesystem::path(*user).parent_path().string());
-  for (const char* name : kNamesKept)
-    if (const auto value = environment(name)) inputs.environment[name] = *value;
+  for (const std::string_view name : policy::environment_kept())
+    if (const auto value = environment(name)) inputs.environment[std::string(name)] = *value;
   schema::SandboxProfile profile = policy::sandbox_profile(inputs);
   TRY(check_roots(profile));
   return profile;

@@ -1,5 +1,7 @@
 #include "adapters/process/launcher_report.h"
 
+#include <cstdlib>
+#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -17,10 +19,30 @@ struct Members {
   std::optional<bool> advisory;
   std::optional<std::string> stage;
   std::optional<std::int64_t> errno_;
+  std::optional<schema::Json> code, signal;  // a number or null
+  std::optional<std::uint64_t> violations;
+  std::optional<std::vector<std::string>> limits_hit;
+  std::optional<bool> abandoned;
 };
 BOOST_DESCRIBE_STRUCT(Members, (),
                       (event, pid, start_ticks, layers, stdout_, stderr_, kind, attempted, layer,
-                       advisory, stage, errno_))
+                       advisory, stage, errno_, code, signal, violations, limits_hit, abandoned))
+
+struct Layers {
+  std::map<std::string, schema::Json> layers;
+};
+BOOST_DESCRIBE_STRUCT(Layers, (), (layers))
+
+struct LayerMembers {
+  bool enforced = false;
+  std::string how;
+};
+BOOST_DESCRIBE_STRUCT(LayerMembers, (), (enforced, how))
+
+std::optional<std::int64_t> number_in(const std::optional<schema::Json>& json) {
+  if (!json || json->text == "null") return std::nullopt;
+  return std::strtoll(json->text.c_str(), nullptr, 10);
+}
 
 }  // namespace
 
@@ -39,7 +61,26 @@ LauncherReport read_launcher_report(std::string_view text) {
           .layer = std::move(read.layer),
           .advisory = read.advisory,
           .stage = std::move(read.stage),
-          .error = read.errno_};
+          .error = read.errno_,
+          .code = number_in(read.code),
+          .signal = number_in(read.signal),
+          .violations = read.violations,
+          .limits_hit = std::move(read.limits_hit).value_or(std::vector<std::string>{}),
+          .abandoned = read.abandoned};
+}
+
+std::vector<LauncherLayer> layers_of(const LauncherReport& report) {
+  Layers read;
+  std::vector<LauncherLayer> out;
+  if (!report.layers || !schema::from_json(R"({"layers":)" + report.layers->text + "}", read,
+                                           schema::Unknown::ignore))
+    return out;
+  for (const auto& [name, json] : read.layers) {
+    LayerMembers layer;
+    if (schema::from_json(json.text, layer, schema::Unknown::ignore))
+      out.push_back({name, layer.enforced, layer.how});
+  }
+  return out;
 }
 
 std::string refusal_of(const LauncherReport& report) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "schema/codec.h"
 
@@ -20,8 +21,20 @@ struct LauncherReport {
   std::optional<std::string> kind, attempted, layer;
   std::optional<bool> advisory;
   std::optional<std::string> stage;
-  std::optional<std::int64_t> error;  // an errno
+  std::optional<std::int64_t> error;         // an errno
+  std::optional<std::int64_t> code, signal;  // how the command ended
+  std::optional<std::uint64_t> violations;   // all of them, told or not
+  std::vector<std::string> limits_hit;
+  std::optional<bool> abandoned;  // it was ended because nobody was connected any more
 };
+
+struct LauncherLayer {
+  std::string name;
+  bool enforced = false;
+  std::string how;
+};
+// What a report says of each layer.
+std::vector<LauncherLayer> layers_of(const LauncherReport& report);
 
 // An event of no name for a text that is none.
 LauncherReport read_launcher_report(std::string_view text);

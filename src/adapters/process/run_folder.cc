@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/process/launcher_report.h"
 #include "base/descriptor.h"
 #include "schema/codec.h"
 
@@ -45,29 +46,16 @@ bool append(const std::string& from, std::uint64_t offset, std::uint64_t size, s
   return to.good();
 }
 
-struct RecordMembers {
-  std::optional<schema::Json> code, signal;
-  std::optional<std::uint64_t> stdout_, stderr_;
-  std::optional<bool> abandoned;
-};
-BOOST_DESCRIBE_STRUCT(RecordMembers, (), (code, signal, stdout_, stderr_, abandoned))
-
-std::optional<std::int64_t> number_in(const std::optional<schema::Json>& json) {
-  if (!json || json->text == "null") return std::nullopt;
-  return std::strtoll(json->text.c_str(), nullptr, 10);
-}
-
 }  // namespace
 
 std::optional<ExitRecord> read_exit_record(std::string_view json) {
-  RecordMembers members;
-  if (!schema::check_json(json) || !schema::from_json(json, members, schema::Unknown::ignore))
-    return std::nullopt;
-  return ExitRecord{.code = number_in(members.code),
-                    .signal = number_in(members.signal),
-                    .out = members.stdout_.value_or(0),
-                    .err = members.stderr_.value_or(0),
-                    .abandoned = members.abandoned.value_or(false)};
+  const LauncherReport report = read_launcher_report(json);
+  if (report.event != "exited") return std::nullopt;
+  return ExitRecord{.code = report.code,
+                    .signal = report.signal,
+                    .out = report.out.value_or(0),
+                    .err = report.err.value_or(0),
+                    .abandoned = report.abandoned.value_or(false)};
 }
 
 Result<void> RunFolder::make() const {
