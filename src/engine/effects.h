@@ -15,6 +15,8 @@ class Engine::Running {
   // It has said all it will say, and that is stored: where its effect is still called for, it is
   // called for anew.
   virtual bool over() const { return false; }
+  // It is still called for, by a view that a commit has just left.
+  virtual void called_again(const Effect&) {}
 };
 
 // Reads instructions and history on a worker, then reports the turn prepared.

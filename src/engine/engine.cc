@@ -23,7 +23,10 @@ void Engine::advance(const state::Session& view) {
     return !wanted.contains(entry.first) || entry.second->over();
   });
   for (const Effect& effect : effects) {
-    if (running.contains(effect.key)) continue;
+    if (const auto under_way = running.find(effect.key); under_way != running.end()) {
+      under_way->second->called_again(effect);
+      continue;
+    }
     ++running_count_;
     running[effect.key] = start(view, effect);
   }

@@ -15,7 +15,8 @@ Effect next_effect(const state::Turn& turn) {
       std::ranges::find(turn.tools, state::CallStage::started, &state::ToolCall::stage);
   if (turn.prepared && started != turn.tools.end())
     return {"tool " + started->id.text(),
-            RunTool{turn.ids.turn, started->id, started->args.text, turn.options.sandbox}};
+            RunTool{turn.ids.turn, started->id, started->args.text, turn.options.sandbox,
+                    started->process.has_value()}};
   if (turn.prepared && turn.retry_at)
     return {fmt::format("retry {} {}", turn.ids.turn.text(), turn.requests),
             AwaitRetry{turn.ids.turn, *turn.retry_at}};

@@ -38,6 +38,7 @@ struct RunTool {
   ToolCallId call;
   std::string args;
   std::optional<schema::SandboxMode> sandbox;
+  bool stored = false;  // the log says that its process runs: it may be let go
 };
 // A process that another boot let go: find out what became of it.
 struct FindProcess {

@@ -44,10 +44,13 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   void on_ready(const SandboxApplied& sandbox, const ProcessStarted& started) override {
     if (!wanted_) return;
     parts_.reports.report(
-        session_, ReportProcessReady{news_.turn, news_.call, news_.process, sandbox, started},
-        [self = shared_from_this()] {
-          if (self->wanted_) self->parts_.processes.release(self->news_.process);
-        });
+        session_, ReportProcessReady{news_.turn, news_.call, news_.process, sandbox, started}, {});
+  }
+  // The log says that it runs. That the report was taken would not be enough: one that can never be
+  // stored is taken too.
+  void let_go() {
+    if (!wanted_ || std::exchange(let_go_, true)) return;
+    parts_.processes.release(news_.process);
   }
   void on_output(ProcessOutput output) override {
     const std::size_t size = output.text ? output.text->size() : 0;
@@ -161,7 +164,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   bool full_ = false;  // output was left out
   std::uint64_t timeout_ms_ = 0;
   std::optional<ports::Loop::TimerId> timer_;
-  bool wanted_ = true, telling_ = false, timed_out_ = false;
+  bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
 };
 
 Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
@@ -192,6 +195,11 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
       process_(what.process),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
   parts.processes.find(process_, listener_);
+}
+
+void Engine::RunningTool::called_again(const Effect& effect) {
+  const auto* run = std::get_if<RunTool>(&effect.what);
+  if (run && run->stored) listener_->let_go();
 }
 
 Engine::RunningTool::~RunningTool() {

@@ -11,6 +11,7 @@ class Engine::RunningTool final : public Running {
   RunningTool(const Parts& parts, const state::Session& view, const RunTool& what);
   RunningTool(const Parts& parts, const state::Session& view, const FindProcess& what);
   ~RunningTool() override;
+  void called_again(const Effect& effect) override;
 
  private:
   class Listener;

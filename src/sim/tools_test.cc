@@ -136,4 +136,15 @@ TEST_CASE("an interrupted turn ends its command and starts no other") {
   }
 }
 
+TEST_CASE("a process whose start can never be stored is never let go") {
+  Node node(with_tools());
+  node.send("submit_turn", submit("u1"));
+  while (node.machine().processes.empty()) node.step();
+  // The report that it is ready meets a disk that fails, and then a log that cannot be read.
+  node.disk()->damage(kSession, 4);
+  node.store().fail_next({Code::storage_full, "no room", {}});
+  node.settle();
+  CHECK(node.machine().runs() == 0);
+}
+
 }  // namespace agentrt::sim
