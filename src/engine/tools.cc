@@ -34,12 +34,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     news_.process = std::move(process);
   }
 
-  void limit(std::uint64_t timeout_ms) {
-    timeout_ms_ = timeout_ms;
-    timer_ = parts_.loop.after(static_cast<std::int64_t>(timeout_ms), [self = weak_from_this()] {
-      if (const auto alive = self.lock()) alive->time_is_up();
-    });
-  }
+  void limit(std::uint64_t timeout_ms) { timeout_ms_ = timeout_ms; }
 
   void on_ready(const SandboxApplied& sandbox, const ProcessStarted& started) override {
     if (!wanted_) return;
@@ -47,10 +42,14 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
         session_, ReportProcessReady{news_.turn, news_.call, news_.process, sandbox, started}, {});
   }
   // The log says that it runs. That the report was taken would not be enough: one that can never be
-  // stored is taken too.
+  // stored is taken too. Its time begins now: it may have waited for others.
   void let_go() {
     if (!wanted_ || std::exchange(let_go_, true)) return;
+    since_ = parts_.loop.now();
     parts_.processes.release(news_.process);
+    timer_ = parts_.loop.after(static_cast<std::int64_t>(timeout_ms_), [self = weak_from_this()] {
+      if (const auto alive = self.lock()) alive->time_is_up();
+    });
   }
   void on_output(ProcessOutput output) override {
     const std::size_t size = output.text ? output.text->size() : 0;

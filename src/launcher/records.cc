@@ -47,17 +47,15 @@ std::string boot_id() {
   return boot;
 }
 
-void write_record(const std::string& folder, const std::string& name, const std::string& text,
-                  Worth worth) {
-  const std::string path = folder + "/" + name, draft = folder + "/." + name;
+void write_record(int folder, const std::string& name, const std::string& text, Worth worth) {
+  const std::string draft = "." + name;
   {
-    const Fd file(::open(draft.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+    const Fd file(::openat(folder, draft.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
     if (!file || !write_all(file.get(), text)) return;
     if (worth == Worth::kept) ::fsync(file.get());
   }
-  if (::rename(draft.c_str(), path.c_str()) != 0 || worth == Worth::passing) return;
-  const Fd around(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  ::fsync(around.get());
+  if (::renameat(folder, draft.c_str(), folder, name.c_str()) == 0 && worth == Worth::kept)
+    ::fsync(folder);
 }
 
 bool write_into(const std::string& path, const std::string& text) {

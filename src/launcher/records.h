@@ -16,8 +16,8 @@ std::string boot_id();
 // Kept: whenever the power goes, the file is there whole or not at all. Passing: only a reader is
 // sure of that; after a power cut the process is gone anyway.
 enum class Worth { kept, passing };
-void write_record(const std::string& folder, const std::string& name, const std::string& text,
-                  Worth worth);
+// Into an open folder: one that was removed takes nothing, whatever stands at its path now.
+void write_record(int folder, const std::string& name, const std::string& text, Worth worth);
 
 // Whole, into a file that is there. False: with errno.
 bool write_into(const std::string& path, const std::string& text);

@@ -41,6 +41,8 @@ Supervisor::Supervisor(Parts parts)
 int Supervisor::run() {
   hear_signals();
   if (!spec_.run_folder.empty()) {
+    folder_ = Fd(::open(spec_.run_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder_) refuse("run folder", errno);
     if (!out_.open(spec_.run_folder, "stdout", spec_.spool_bytes) ||
         !err_.open(spec_.run_folder, "stderr", spec_.spool_bytes))
       refuse("spool", errno);
@@ -80,8 +82,8 @@ void Supervisor::refuse(const std::string& stage, int error) {
                              ",\"errno\":" + std::to_string(error) +
                              ",\"layers\":" + layers_json() + "}";
   if (door_) {
-    write_record(spec_.run_folder, "exit.json", record + "\n", Worth::passing);
-    ::unlink((spec_.run_folder + "/" + kControlName).c_str());
+    write_record(folder_.get(), "exit.json", record + "\n", Worth::passing);
+    ::unlinkat(folder_.get(), kControlName, 0);
   }
   if (plain_)
     std::fprintf(stderr, "agentrt launcher: %s: %s\n", stage.c_str(), std::strerror(error));
@@ -239,7 +241,7 @@ void Supervisor::say_ready(pid_t command) {
 // What a runtime that starts later needs to find the command again.
 void Supervisor::write_meta() {
   if (spec_.run_folder.empty()) return;
-  write_record(spec_.run_folder, "process.json",
+  write_record(folder_.get(), "process.json",
                "{\"supervisor\":" + std::to_string(::getpid()) +
                    ",\"supervisorStart\":" + std::to_string(start_ticks(::getpid())) +
                    ",\"init\":" + std::to_string(parts_.init) +
@@ -335,12 +337,11 @@ void Supervisor::feed() {
 // --- those who are connected ---
 
 void Supervisor::listen_for_others() {
-  const Fd folder(::open(spec_.run_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   door_ = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // By way of a descriptor: the folder's own path may be too long for an address.
-  std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder.get(),
+  std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder_.get(),
                 kControlName);
   ::umask(0177);
   if (!door_ || ::bind(door_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
@@ -441,9 +442,9 @@ void Supervisor::ended() {
       out_.sync();
       err_.sync();
     }
-    write_record(spec_.run_folder, "exit.json", record + "\n",
+    write_record(folder_.get(), "exit.json", record + "\n",
                  spec_.survive ? Worth::kept : Worth::passing);
-    ::unlink((spec_.run_folder + "/" + kControlName).c_str());
+    ::unlinkat(folder_.get(), kControlName, 0);
   }
   connections_.say_last(record);
   // Nobody waits for these.

@@ -74,6 +74,7 @@ class Supervisor {
   Spec spec_;
   Spool out_, err_;
   Fd listener_, master_, signals_, door_;
+  Fd folder_;  // the run folder, as it was when it was given to us
   Connections connections_;
   const bool plain_;  // nobody is connected: the command starts at once
   std::string input_;

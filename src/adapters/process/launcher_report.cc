@@ -22,11 +22,12 @@ struct Members {
   std::optional<schema::Json> code, signal;  // a number or null
   std::optional<std::uint64_t> violations;
   std::optional<std::vector<std::string>> limits_hit;
-  std::optional<bool> abandoned;
+  std::optional<bool> started, abandoned;
 };
 BOOST_DESCRIBE_STRUCT(Members, (),
                       (event, pid, start_ticks, layers, stdout_, stderr_, kind, attempted, layer,
-                       advisory, stage, errno_, code, signal, violations, limits_hit, abandoned))
+                       advisory, stage, errno_, code, signal, violations, limits_hit, started,
+                       abandoned))
 
 struct Layers {
   std::map<std::string, schema::Json> layers;
@@ -66,6 +67,7 @@ LauncherReport read_launcher_report(std::string_view text) {
           .signal = number_in(read.signal),
           .violations = read.violations,
           .limits_hit = std::move(read.limits_hit).value_or(std::vector<std::string>{}),
+          .started = read.started,
           .abandoned = read.abandoned};
 }
 

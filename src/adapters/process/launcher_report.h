@@ -25,6 +25,7 @@ struct LauncherReport {
   std::optional<std::int64_t> code, signal;  // how the command ended
   std::optional<std::uint64_t> violations;   // all of them, told or not
   std::vector<std::string> limits_hit;
+  std::optional<bool> started;    // it was let go
   std::optional<bool> abandoned;  // it was ended because nobody was connected any more
 };
 

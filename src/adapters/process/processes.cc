@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -36,10 +39,9 @@ std::string preview_of(const RunFolder& folder, const ExitRecord& record, const 
   return out + "[stderr]\n" + folder.preview("stderr", record.err, redact);
 }
 
-// What is more than the preview shows is kept behind refs. Blocking.
-std::vector<schema::KeptOutput> keep_outputs(const RunFolder& folder, const ExitRecord& record,
-                                             ports::OutputKeeper& keeper) {
-  std::vector<schema::KeptOutput> kept;
+// What is more than the preview shows is kept behind refs; what cannot be kept is said. Blocking.
+void keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::OutputKeeper& keeper,
+                  ports::ProcessEnd& end) {
   const std::pair<const char*, std::uint64_t> streams[] = {{"stdout", record.out},
                                                            {"stderr", record.err}};
   for (const auto& [stream, size] : streams) {
@@ -49,9 +51,12 @@ std::vector<schema::KeptOutput> keep_outputs(const RunFolder& folder, const Exit
     if (size > LauncherProcesses::kSpoolBytes) meta.whole_size = size;
     auto output = path ? keeper.keep_file(*path, meta)
                        : Result<schema::KeptOutput>(fail(Code::unavailable, "the spool is gone"));
-    if (output) kept.push_back(*std::move(output));
+    if (output)
+      end.outputs.push_back(*std::move(output));
+    else
+      end.preview +=
+          fmt::format("\n[the rest of {} could not be kept: {}]", stream, output.error().message);
   }
-  return kept;
 }
 
 ports::ProcessEnd end_of(const RunFolder& folder, const ExitRecord& record,
@@ -60,11 +65,13 @@ ports::ProcessEnd end_of(const RunFolder& folder, const ExitRecord& record,
   end.exit_code = record.code;
   end.signal = record.signal;
   end.preview = preview_of(folder, record, redact);
-  end.outputs = keep_outputs(folder, record, keeper);
+  keep_outputs(folder, record, keeper, end);
   if (record.abandoned)
-    end.failure =
-        Failure{Category::interrupted,
-                "the runtime stopped while the command ran, and the command with it", false};
+    end.failure = Failure{Category::interrupted,
+                          record.started
+                              ? "the runtime stopped while the command ran, and the command with it"
+                              : "the runtime stopped before the command was let go: nothing ran",
+                          false};
   return end;
 }
 
@@ -93,6 +100,39 @@ class LauncherProcesses::Watcher {
   }
 
   void start(ports::ProcessRequest request) {
+    waiting_.push_back(std::move(request));
+    begin_waiting();
+  }
+  void order(const ProcessId& id, const std::string& text) {
+    for (const auto& each : watched_)
+      if (each->id == id) (void)each->launched.order(text);
+  }
+  // Closing the connection ends the command; its launcher is waited for, and its folder removed.
+  void drop(const ProcessId& id) {
+    std::erase_if(waiting_, [&](const ports::ProcessRequest& each) { return each.id == id; });
+    std::erase_if(watched_, [&](const std::unique_ptr<Watched>& each) {
+      if (each->id != id) return false;
+      const RunFolder folder = each->folder;
+      {
+        const Launched ending = std::move(each->launched);
+      }
+      folder.remove();
+      return true;
+    });
+    begin_waiting();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void begin_waiting() {
+    while (!waiting_.empty() && watched_.size() < owner_.parts_.processes_max) {
+      ports::ProcessRequest next = std::move(waiting_.front());
+      waiting_.pop_front();
+      begin(std::move(next));
+    }
+  }
+  void begin(ports::ProcessRequest request) {
     const ProcessId id = request.id;
     auto profile = owner_.parts_.profile(request);
     if (!profile) return refuse(id, Category::invalid_input, profile.error().message);
@@ -104,35 +144,20 @@ class LauncherProcesses::Watcher {
     spec.spool_bytes = kSpoolBytes;
     auto launched = launch(spec);
     if (!launched) return refuse(id, Category::sandbox, launched.error().message);
-    watched_.push_back(std::make_unique<Watched>(Watched{
-        id, *std::move(launched), std::move(folder), *std::move(profile), std::move(request)}));
-  }
-  void order(const ProcessId& id, const std::string& text) {
-    for (const auto& each : watched_)
-      if (each->id == id) (void)each->launched.order(text);
-  }
-  // Closing the connection ends the command; its launcher is waited for, and its folder removed.
-  void drop(const ProcessId& id) {
-    std::erase_if(watched_, [&](const std::unique_ptr<Watched>& each) {
-      if (each->id != id) return false;
-      const RunFolder folder = each->folder;
-      {
-        const Launched ending = std::move(each->launched);
-      }
-      folder.remove();
-      return true;
-    });
+    watched_.push_back(std::make_unique<Watched>(
+        Watched{id, *std::move(launched), std::move(folder), *std::move(profile),
+                std::move(request), Clock::now() + std::chrono::milliseconds(kSetupMaxMs)}));
   }
 
- private:
   struct Watched {
     ProcessId id;
     Launched launched;
     RunFolder folder;
     schema::SandboxProfile profile;
     ports::ProcessRequest request;
-    std::uint64_t out = 0, err = 0;  // bytes that were passed on
-    std::size_t shown = 0;           // of both
+    std::optional<Clock::time_point> ready_by;  // absent: it is ready
+    std::uint64_t out = 0, err = 0;             // bytes that were passed on
+    std::size_t shown = 0;                      // of both
     bool over = false;
   };
 
@@ -141,13 +166,33 @@ class LauncherProcesses::Watcher {
     while (!stopping_) {
       std::vector<pollfd> waits{{wake_.get(), POLLIN, 0}};
       for (const auto& each : watched_) waits.push_back({each->launched.control(), POLLIN, 0});
-      if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+      if (::poll(waits.data(), waits.size(), wait_ms()) < 0) continue;
       for (std::size_t i = 1; i < waits.size(); ++i)
         if (waits[i].revents != 0) hear(*watched_[i - 1]);
+      give_up_late_ones();
       std::erase_if(watched_, [](const auto& each) { return each->over; });
       if (waits[0].revents != 0) run_tasks();
+      begin_waiting();
     }
     watched_.clear();
+  }
+
+  // Until the first of those that are not ready yet is late; -1: there is none.
+  int wait_ms() const {
+    std::optional<Clock::time_point> first;
+    for (const auto& each : watched_)
+      if (each->ready_by && (!first || *each->ready_by < *first)) first = each->ready_by;
+    if (!first) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - Clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, kSetupMaxMs));
+  }
+  void give_up_late_ones() {
+    for (const auto& each : watched_) {
+      if (each->over || !each->ready_by || Clock::now() < *each->ready_by) continue;
+      each->over = true;
+      refuse(each->id, Category::sandbox,
+             fmt::format("the sandbox was not ready within {} s", kSetupMaxMs / 1'000));
+    }
   }
 
   void run_tasks() {
@@ -202,7 +247,8 @@ class LauncherProcesses::Watcher {
     });
   }
 
-  void ready(const Watched& process, const LauncherReport& report) {
+  void ready(Watched& process, const LauncherReport& report) {
+    process.ready_by.reset();
     schema::SandboxApplied sandbox;
     sandbox.mode = process.profile.mode;
     sandbox.cwd = process.profile.cwd;
@@ -275,6 +321,7 @@ class LauncherProcesses::Watcher {
 
   LauncherProcesses& owner_;
   std::vector<std::unique_ptr<Watched>> watched_;
+  std::deque<ports::ProcessRequest> waiting_;  // at most one for each call under way
   bool stopping_ = false;
   std::mutex mutex_;
   std::vector<std::move_only_function<void()>> tasks_;  // under mutex_
@@ -283,7 +330,9 @@ class LauncherProcesses::Watcher {
 };
 
 LauncherProcesses::LauncherProcesses(Parts parts)
-    : parts_(std::move(parts)), watcher_(std::make_unique<Watcher>(*this)) {}
+    : parts_(std::move(parts)), watcher_(std::make_unique<Watcher>(*this)) {
+  parts_.loop.after(parts_.sweep_after_ms, [this] { sweep(); });
+}
 LauncherProcesses::~LauncherProcesses() = default;
 
 void LauncherProcesses::stop() { watcher_.reset(); }
@@ -322,6 +371,7 @@ void LauncherProcesses::forget(const ProcessId& process) {
 void LauncherProcesses::ended(const ProcessId& process, ports::ProcessEnd end) {
   const auto found = listeners_.extract(process);
   if (found) found.mapped()->on_ended(std::move(end));
+  run_soon([folder = folder_of(process)] { folder.remove(); });
 }
 
 void LauncherProcesses::run_soon(std::function<void()> task) {
@@ -334,10 +384,7 @@ void LauncherProcesses::settle(const ProcessId& process, const ExitRecord& recor
     const RunFolder folder = folder_of(process);
     auto end =
         std::make_shared<ports::ProcessEnd>(end_of(folder, record, parts_.keeper, parts_.redact));
-    parts_.loop.post([this, process, end, folder] {
-      ended(process, std::move(*end));
-      run_soon([folder] { folder.remove(); });
-    });
+    parts_.loop.post([this, process, end] { ended(process, std::move(*end)); });
   });
 }
 
@@ -345,6 +392,22 @@ void LauncherProcesses::find(const ProcessId& process,
                              std::shared_ptr<ports::ProcessListener> listener) {
   listeners_[process] = std::move(listener);
   look(process, kLooksMax);
+}
+
+// A runtime that dies between a turn's end and the end of its command leaves a folder that no open
+// call names.
+void LauncherProcesses::sweep() {
+  run_soon([this] {
+    std::vector<ProcessId> left;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(parts_.folder, error))
+      left.push_back(ProcessId{entry.path().filename().string()});
+    parts_.loop.post([this, left = std::move(left)] {
+      for (const ProcessId& process : left)
+        if (!listeners_.contains(process))
+          run_soon([folder = folder_of(process)] { folder.remove(); });
+    });
+  });
 }
 
 // A launcher that has just lost its runtime ends its command and writes its record in a moment.

@@ -22,6 +22,9 @@ class LauncherProcesses final : public ports::Processes {
  public:
   static constexpr std::int64_t kTerminateGraceMs = 2'000;  // between asking and ending
   static constexpr std::uint64_t kSpoolBytes = 64 << 20;    // of one stream
+  static constexpr int kSetupMaxMs = 30'000;  // until a sandbox is ready; then it is given up
+  // After this long whatever an earlier boot left in the folder, and nobody asked for, is removed.
+  static constexpr std::int64_t kSweepAfterMs = 600'000;
   // How often, and how far apart, the record of a lost launcher is looked for.
   static constexpr int kLooksMax = 30;
   static constexpr std::int64_t kLookEveryMs = 100;
@@ -34,6 +37,8 @@ class LauncherProcesses final : public ports::Processes {
     // The profile for a request; may look at the disk. Called on the thread of the launchers.
     std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
     Redact redact;
+    std::size_t processes_max = 256;  // at once; further ones wait for their turn
+    std::int64_t sweep_after_ms = kSweepAfterMs;
   };
 
   explicit LauncherProcesses(Parts parts);
@@ -58,6 +63,7 @@ class LauncherProcesses final : public ports::Processes {
   }
   void on_watcher(std::move_only_function<void(Watcher&)> task);
   void run_soon(std::function<void()> task);
+  void sweep();
   void look(const ProcessId& process, int looks);
   // Keeps what it wrote, then says how it ended.
   void settle(const ProcessId& process, const ExitRecord& record);

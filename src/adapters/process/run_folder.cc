@@ -55,6 +55,7 @@ std::optional<ExitRecord> read_exit_record(std::string_view json) {
                     .signal = report.signal,
                     .out = report.out.value_or(0),
                     .err = report.err.value_or(0),
+                    .started = report.started.value_or(true),
                     .abandoned = report.abandoned.value_or(false)};
 }
 

@@ -26,6 +26,7 @@ struct ExitRecord {
   std::optional<std::int64_t> signal;
   std::uint64_t out = 0;  // bytes written to stdout, kept or not
   std::uint64_t err = 0;
+  bool started = true;     // it was let go
   bool abandoned = false;  // ended because nobody was connected any more
 };
 
