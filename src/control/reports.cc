@@ -126,10 +126,12 @@ class Stream {
   Sequence first_, last_, first_reasoning_, last_reasoning_;
 };
 
-// Text inline where it is short, else its beginning and where the whole of it is.
+// Text inline where it is short, else its beginning and where the whole of it is. `beside`: bytes
+// that stand in the same fact.
 template <class P>
-void put_text(P& payload, const std::string& text, std::uint64_t bytes, const std::string& ref) {
-  if (bytes <= kTextInlineMax) {
+void put_text(P& payload, const std::string& text, std::uint64_t bytes, const std::string& ref,
+              std::size_t beside = 0) {
+  if (bytes + beside <= kTextInlineMax) {
     payload.text = text;
   } else {
     payload.preview = std::string(utf8_prefix(text, kPreviewBytes));
@@ -145,13 +147,15 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
     put_text(summary, report.reasoning, report.reasoning_bytes, stream.reasoning_ref());
     facts.add(stream.scope(), std::move(summary));
   }
+  std::size_t args_bytes = 0;
+  for (const RequestedCall& call : calls) args_bytes += call.args.text.size();
   ModelCompleted completed{.tool_calls = std::move(calls),
                            .stop_reason = report.stop_reason,
                            .usage = report.usage,
                            .provider = turn.call->provider,
                            .model = turn.call->model,
                            .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
-  put_text(completed, report.text, report.text_bytes, stream.text_ref());
+  put_text(completed, report.text, report.text_bytes, stream.text_ref(), args_bytes);
   facts.add(stream.scope(), std::move(completed));
   if (stream.reasoning()) {
     ItemCompleted item{.kind = ItemKind::reasoning};
@@ -219,8 +223,12 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
   std::vector<RequestedCall> calls;
   std::vector<state::ToolCall> tools;
   for (const AskedCall& asked : report.calls) {
-    calls.push_back({ids.next<ToolCallId>(), asked.name, asked.args});
-    tools.push_back({.id = calls.back().tool_call_id, .tool = asked.name, .args = asked.args});
+    calls.push_back({ids.next<ToolCallId>(), asked.name, asked.args, {}});
+    if (asked.args_omitted) calls.back().args_omitted = true;
+    tools.push_back({.id = calls.back().tool_call_id,
+                     .tool = asked.name,
+                     .args = asked.args,
+                     .args_omitted = asked.args_omitted});
   }
   close_answer(facts, stream, turn, report, std::move(calls), inputs);
   if (!tools.empty()) {

@@ -23,9 +23,11 @@ std::optional<Failure> wrong_call(const state::ToolCall& call) {
     return Failure{Category::not_found,
                    fmt::format("there is no tool called {}; the tools are: shell", call.tool),
                    false};
-  if (call.args.text.size() > kToolArgsBytesMax)
+  if (call.args_omitted)
     return Failure{Category::invalid_input,
-                   fmt::format("the arguments have more than {} KiB", kToolArgsBytesMax >> 10),
+                   fmt::format("the arguments of one answer have at most {} KiB together; do it in "
+                               "smaller steps",
+                               kToolArgsBytesMax >> 10),
                    false};
   ShellArgs args;
   if (const auto read = from_json(call.args.text, args, Unknown::refuse); !read)
@@ -85,7 +87,6 @@ bool start_call(Facts& facts, const Turn& turn, const state::ToolCall& call, Fre
   facts.add(scope, ItemStarted{.kind = item_of(call.tool)});
   if (auto wrong = wrong_call(call)) {
     started.policy = Json{"\"not_evaluated\""};
-    if (call.args.text.size() > kToolArgsBytesMax) started.safe_args = Json{"{}"};
     facts.add(scope, std::move(started));
     end_call(facts, scope, call.tool, *std::move(wrong));
     return false;
@@ -180,14 +181,22 @@ ToolCatalogResolved tool_catalog(PermissionMode mode, const Settings& settings) 
   return catalog;
 }
 
-void close_tools(Facts& facts, const Turn& turn, const Failure& error) {
+void close_tools(Facts& facts, const Turn& turn, const Failure& error, const BootId& boot) {
   for (const state::ToolCall& call : turn.tools) {
     if (call.stage != state::CallStage::started) continue;
     const ToolScope scope{facts.of(turn.ids), call.step, call.id};
-    // Whoever stores this ends the process: nobody else holds its connection.
-    if (call.process)
+    // Whoever let the process go ends it with this: nobody else holds its connection. Of one that
+    // another boot let go, nobody knows yet how it ended.
+    if (call.process && call.process_boot == boot)
       facts.add(ProcessScope{scope, *call.process},
                 ProcessTerminated{.reason = error.message, .signal = {}, .duration_ms = {}});
+    else if (call.process)
+      facts.add(ProcessScope{scope, *call.process},
+                ProcessFailed{.error = Failure{Category::lost,
+                                               "the runtime stopped while the command ran, and its "
+                                               "turn was ended before anyone knew how it did",
+                                               false},
+                              .duration_ms = {}});
     end_call(facts, scope, call.tool, error);
   }
 }

@@ -16,6 +16,6 @@ void go_on_with_tools(Facts& facts, const Thread& thread, std::vector<state::Too
 schema::ToolCatalogResolved tool_catalog(schema::PermissionMode mode, const Settings& settings);
 
 // Ends what has started: the turn is over before its calls are.
-void close_tools(Facts& facts, const Turn& turn, const schema::Failure& error);
+void close_tools(Facts& facts, const Turn& turn, const schema::Failure& error, const BootId& boot);
 
 }  // namespace agentrt::control

@@ -110,6 +110,39 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
   CHECK(outcome.all_of<PermissionEvaluated>().empty());
 }
 
+TEST_CASE(
+    "arguments that were too many to be kept are refused, and what stands beside is bounded") {
+  const Given past = alone();
+  ReportModelCompleted report{.request = request_of("1")};
+  report.calls = {{"shell", {R"({"command":")" + std::string(40'000, 'x') + R"("})"}},
+                  {"shell", {"{}"}, true}};
+  report.text = std::string(30'000, 'y');
+  report.text_bytes = report.text.size();
+  report.pieces = {{false, report.text}};
+  Settings settings = bypass_settings();
+  settings.rules_unjudged = true;  // so that the first is refused at once
+  const Outcome outcome = when(past.view(), report, inputs_of(past, settings));
+  CHECK_FALSE(outcome.payload_of<ModelCompleted>().text.has_value());
+  CHECK(outcome.payload_of<ModelCompleted>().output_ref.has_value());
+  const auto failures = outcome.all_of<ToolFailed>();
+  REQUIRE(failures.size() == 2);
+  CHECK(failures[1].error.message ==
+        "the arguments of one answer have at most 48 KiB together; do it in smaller steps");
+}
+
+TEST_CASE("a turn that ends before anyone knows how its process did, says so") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  Inputs later = inputs_of(past);
+  later.boot = BootId{"boot_2"};
+  InterruptTurn interrupt;
+  interrupt.session_id = state::kSession;
+  const Outcome outcome = when(ready.after, Command{interrupt}, later);
+  CHECK(outcome.all_of<ProcessTerminated>().empty());
+  CHECK(outcome.payload_of<ProcessFailed>().error->category == Category::lost);
+}
+
 TEST_CASE("a process is let go behind the facts about its sandbox and itself") {
   const Given past = alone();
   const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));

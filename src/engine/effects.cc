@@ -113,8 +113,11 @@ class Engine::Asking::Listener final : public ports::ModelListener,
     take(told, true);
   }
   void on_call(std::string name, Json args) override {
-    if (wanted_ && calls_.size() <= kToolCallsMax)
-      calls_.push_back({std::move(name), std::move(args)});
+    if (!wanted_ || calls_.size() > kToolCallsMax) return;
+    args_bytes_ += args.text.size();
+    const bool omitted = args_bytes_ > kToolArgsBytesMax;
+    calls_.push_back({std::string(utf8_prefix(name, kToolNameBytesMax)),
+                      omitted ? Json{"{}"} : std::move(args), omitted});
   }
   void on_completed(StopReason reason, const Usage& usage) override {
     if (!wanted_) return;
@@ -225,6 +228,7 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   std::uint64_t text_bytes_ = 0, reasoning_bytes_ = 0;
   std::vector<ReportFragments::Piece> pieces_;
   std::vector<AskedCall> calls_;
+  std::size_t args_bytes_ = 0;
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };
 

@@ -39,6 +39,7 @@ struct ReportFragments {
 struct AskedCall {
   std::string name;
   Json args;
+  bool args_omitted = false;  // they were more than is kept
 };
 
 struct ReportModelCompleted {

@@ -48,8 +48,10 @@ inline constexpr std::string_view kShellSchema =
 
 inline constexpr std::uint64_t kShellTimeoutMs = 120'000;
 inline constexpr std::uint64_t kShellTimeoutMaxMs = 3'600'000;
-inline constexpr std::size_t kToolCallsMax = 64;               // of one answer
-inline constexpr std::size_t kToolArgsBytesMax = 256 * 1024;   // of one call
+inline constexpr std::size_t kToolCallsMax = 64;  // of one answer
+// Of all calls of one answer: they stand in facts and in the view.
+inline constexpr std::size_t kToolArgsBytesMax = 48 * 1024;
+inline constexpr std::size_t kToolNameBytesMax = 128;
 inline constexpr std::size_t kProcessInlineBytes = 16 * 1024;  // of output that stands in facts
 inline constexpr std::size_t kProcessPieceBytes = 4'096;       // of one process.output
 

@@ -42,11 +42,12 @@ BOOST_DESCRIBE_STRUCT(TurnOptions, (),
 struct RequestedCall {
   ToolCallId tool_call_id;
   std::string name;
-  Json args;  // as the model wrote them
+  Json args;                         // as the model wrote them
+  std::optional<bool> args_omitted;  // they were too many bytes to be kept; the call is refused
 
   bool operator==(const RequestedCall&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RequestedCall, (), (tool_call_id, name, args))
+BOOST_DESCRIBE_STRUCT(RequestedCall, (), (tool_call_id, name, args, args_omitted))
 
 struct Usage {
   std::uint64_t input_tokens = 0;

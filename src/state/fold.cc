@@ -189,7 +189,10 @@ class Folder {
     turn->usage = sum(turn->usage, p.usage);
     turn->tools.clear();
     for (const RequestedCall& asked : p.tool_calls)
-      turn->tools.push_back({.id = asked.tool_call_id, .tool = asked.name, .args = asked.args});
+      turn->tools.push_back({.id = asked.tool_call_id,
+                             .tool = asked.name,
+                             .args = asked.args,
+                             .args_omitted = asked.args_omitted.value_or(false)});
   }
   void operator()(const ModelFailed& p) {
     Turn* turn = active();

@@ -57,6 +57,7 @@ struct ToolCall {
   ToolCallId id;
   std::string tool;
   schema::Json args;
+  bool args_omitted = false;
   CallStage stage = CallStage::requested;
   StepId step;                         // its item, once it has started
   std::optional<ProcessId> process;    // once one was let go
@@ -64,7 +65,8 @@ struct ToolCall {
 
   bool operator==(const ToolCall&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolCall, (), (id, tool, args, stage, step, process, process_boot))
+BOOST_DESCRIBE_STRUCT(ToolCall, (),
+                      (id, tool, args, args_omitted, stage, step, process, process_boot))
 
 struct Turn {
   schema::TurnIds ids;

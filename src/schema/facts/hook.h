@@ -2,15 +2,11 @@
 #pragma once
 
 #include "schema/facts/permission.h"
+#include "schema/policy.h"
 #include "schema/scope.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
-
-BOOST_DEFINE_ENUM_CLASS(HookPoint, session_start, user_prompt_submit, pre_tool_use,
-                        permission_request, post_tool_use, post_tool_failure, post_sampling, stop)
-
-BOOST_DEFINE_ENUM_CLASS(OnFailure, closed, open)
 
 struct HookStarted {
   static constexpr std::string_view kType = "hook.started";
