@@ -1,0 +1,123 @@
+#include "policy/modes.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "policy/paths.h"
+
+namespace agentrt::policy {
+namespace {
+
+using schema::Decision;
+using schema::DecisionSource;
+using schema::PermissionMode;
+using schema::SandboxMode;
+using schema::Verdict;
+
+Verdict says(Decision decision, std::string reason) {
+  return {DecisionSource::mode, decision, std::nullopt, std::move(reason)};
+}
+
+// Tools that touch nothing but the session itself.
+bool stays_in_session(std::string_view tool) {
+  return tool == "update_plan" || tool == "ask_user" || tool == "wait_subagents";
+}
+
+bool is_inside(const Asked& asked) {
+  if (!is_file_tool(asked.tool)) return false;
+  const std::string path = normal_path(asked.text, asked.cwd, asked.home);
+  if (!is_within(path, asked.workspace)) return false;
+  if (asked.real_path) return is_within(normal_path(*asked.real_path, "/", "/"), asked.workspace);
+  return !climbs(asked.text);
+}
+
+// Files of the workspace that other programs run or obey: never written without a person.
+bool is_steering_file(const Asked& asked) {
+  constexpr std::array<std::string_view, 7> kFolders = {
+      ".git", ".agentrt", ".mcp.json", ".claude", ".vscode", ".github", ".envrc"};
+  std::string path = normal_path(asked.text, asked.cwd, asked.home);
+  if (asked.real_path) path += "\n" + normal_path(*asked.real_path, "/", "/");
+  return std::ranges::any_of(kFolders, [&](std::string_view folder) {
+    return path.contains(fmt::format("/{}/", folder)) ||
+           path.contains(fmt::format("/{}\n", folder)) ||
+           path.ends_with(fmt::format("/{}", folder));
+  });
+}
+
+std::string mode_name(PermissionMode mode) { return std::string(schema::name_of(mode)); }
+
+// Work that the sandbox keeps in the workspace.
+bool is_confined_write(const Asked& asked, const Basis& basis) {
+  return is_inside(asked) && !is_steering_file(asked) && basis.sandbox != SandboxMode::read_only;
+}
+
+}  // namespace
+
+bool climbs(std::string_view path) {
+  return path == ".." || path.starts_with("../") || path.ends_with("/..") || path.contains("/../");
+}
+
+Verdict shell_mode_verdict(const Basis& basis) {
+  switch (basis.mode) {
+    case PermissionMode::bypass:
+      return says(Decision::allow, "The mode bypass allows what no rule denies or asks about.");
+    case PermissionMode::plan:
+      return says(Decision::deny, "The mode plan runs read-only tools alone, and no commands.");
+    case PermissionMode::on_request:
+    case PermissionMode::on_failure:
+      if (basis.sandbox != SandboxMode::full_access)
+        return says(
+            Decision::sandboxed,
+            fmt::format("The mode {} lets commands run in the sandbox.", mode_name(basis.mode)));
+      return says(Decision::ask, "There is no sandbox that confines the command.");
+    case PermissionMode::default_:
+    case PermissionMode::untrusted:
+    case PermissionMode::never:
+    case PermissionMode::auto_:
+      break;
+  }
+  return says(Decision::ask, "No rule allows every command of the text.");
+}
+
+Verdict tool_mode_verdict(const Asked& asked, const Basis& basis) {
+  if (stays_in_session(asked.tool))
+    return says(Decision::allow, fmt::format("{} touches nothing but the session.", asked.tool));
+  const bool reads = asked.access == Access::read_only;
+  const bool inside = is_inside(asked);
+  const Verdict ask = says(
+      Decision::ask, is_file_tool(asked.tool) && !inside
+                         ? fmt::format("No rule allows {} outside of the workspace.", asked.tool)
+                         : fmt::format("No rule allows {} here.", asked.tool));
+  const Verdict reading = says(Decision::allow, "Reading inside the workspace needs no rule.");
+  switch (basis.mode) {
+    case PermissionMode::bypass:
+      return says(Decision::allow, "The mode bypass allows what no rule denies or asks about.");
+    case PermissionMode::untrusted:
+      return ask;
+    case PermissionMode::plan:
+      if (!reads) return says(Decision::deny, "The mode plan runs read-only tools alone.");
+      return inside ? reading : ask;
+    case PermissionMode::on_request:
+    case PermissionMode::on_failure:
+    case PermissionMode::auto_:
+      if (reads && inside) return reading;
+      if (!reads && is_confined_write(asked, basis))
+        return says(Decision::allow, fmt::format("The mode {} lets files of the workspace change.",
+                                                 mode_name(basis.mode)));
+      return ask;
+    case PermissionMode::default_:
+    case PermissionMode::never:
+      break;
+  }
+  return reads && inside ? reading : ask;
+}
+
+Verdict escalation_verdict(const Basis& basis) {
+  if (basis.mode == PermissionMode::bypass || basis.sandbox == SandboxMode::full_access)
+    return says(Decision::allow, "Nothing confines the call.");
+  return says(Decision::ask, "It is to run outside of the sandbox, which no rule grants.");
+}
+
+}  // namespace agentrt::policy

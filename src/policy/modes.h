@@ -1,0 +1,24 @@
+// policy/modes.h: what a permission mode says where no rule speaks.
+//
+// Shell texts and other tools are asked separately: a shell text always needs a rule or a mode that
+// lets commands run, a file tool is judged by where its path lies.
+//
+// PURE. Safe on any thread.
+#pragma once
+
+#include <string_view>
+
+#include "policy/permission.h"
+
+namespace agentrt::policy {
+
+schema::Verdict shell_mode_verdict(const Basis& basis);
+schema::Verdict tool_mode_verdict(const Asked& asked, const Basis& basis);
+
+// About leaving the sandbox, for a call that may run in it.
+schema::Verdict escalation_verdict(const Basis& basis);
+
+// Whether a path has `..` in it: where it leads then is not told by its letters.
+bool climbs(std::string_view path);
+
+}  // namespace agentrt::policy

@@ -1,0 +1,189 @@
+#include "policy/permission.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "policy/modes.h"
+#include "policy/paths.h"
+#include "policy/shell_rules.h"
+
+namespace agentrt::policy {
+namespace {
+
+using schema::Decision;
+using schema::DecisionSource;
+using schema::RuleEffect;
+using schema::Verdict;
+
+Decision decision_of(RuleEffect effect) {
+  if (effect == RuleEffect::deny) return Decision::deny;
+  return effect == RuleEffect::ask ? Decision::ask : Decision::allow;
+}
+
+int force(Decision decision) {
+  switch (decision) {
+    case Decision::deny:
+      return 3;
+    case Decision::ask:
+    case Decision::unavailable:
+      return 2;
+    case Decision::allow:
+    case Decision::sandboxed:
+      return 1;
+  }
+  return 3;
+}
+
+std::vector<std::string> paths_of(const Asked& asked) {
+  std::vector<std::string> out{normal_path(asked.text, asked.cwd, asked.home)};
+  if (asked.real_path) out.push_back(normal_path(*asked.real_path, asked.cwd, asked.home));
+  return out;
+}
+
+// An allow must fit wherever the path leads; a deny or ask is found at any of them.
+bool fits_paths(const Rule& rule, const Asked& asked) {
+  const Folders folders{asked.workspace, asked.home};
+  const auto fits = [&](const std::string& path) {
+    return rule.kind == Rule::Kind::text ? path == rule.pattern : fits_path(rule, path, folders);
+  };
+  const std::vector<std::string> paths = paths_of(asked);
+  if (rule.source.effect == RuleEffect::allow)
+    return std::ranges::all_of(paths, fits) && (asked.real_path || !climbs(asked.text));
+  return std::ranges::any_of(paths, fits);
+}
+
+bool fits(const Rule& rule, const Asked& asked) {
+  switch (rule.kind) {
+    case Rule::Kind::tool:
+      return true;
+    case Rule::Kind::text:
+      return is_file_tool(asked.tool) ? fits_paths(rule, asked) : rule.pattern == asked.text;
+    case Rule::Kind::path:
+      return fits_paths(rule, asked);
+    case Rule::Kind::host:
+      return host_fits(host_of(asked.text), rule.pattern);
+    case Rule::Kind::words:
+    case Rule::Kind::prefix:
+      return false;
+  }
+  return false;
+}
+
+// What the rules say about a call that is no shell text.
+void ask_rules(const Asked& asked, const Rules& rules, std::vector<Verdict>& chain) {
+  for (const Rule& rule : rules.all)
+    if (is_about(rule, asked.tool) && fits(rule, asked))
+      chain.push_back(rule_verdict(rule, decision_of(rule.source.effect), "the rule fits"));
+}
+
+// The strongest verdict; of equal ones the first. The mode's ask gives way to any allow.
+const Verdict& strongest(const std::vector<Verdict>& chain) {
+  const Verdict* best = &chain.front();
+  const auto weight = [](const Verdict& verdict) {
+    const bool gives_way =
+        verdict.source == DecisionSource::mode && verdict.verdict == Decision::ask;
+    return gives_way ? 0 : force(verdict.verdict);
+  };
+  for (const Verdict& verdict : chain)
+    if (weight(verdict) > weight(*best)) best = &verdict;
+  return *best;
+}
+
+void decide(const Asked& asked, const Basis& basis, Judgement& out) {
+  const Verdict& verdict = strongest(out.chain);
+  out.decision = verdict.verdict;
+  out.source = verdict.source;
+  out.reason = verdict.reason.value_or("");
+  for (const Verdict& other : out.chain)
+    if (other.rule && other.verdict == verdict.verdict &&
+        std::ranges::find(out.rule_refs, *other.rule) == out.rule_refs.end())
+      out.rule_refs.push_back(*other.rule);
+  // Leaving the sandbox is more than any rule grants: the mode is asked about that alone.
+  if (asked.escalation == Escalation::outside_sandbox && force(out.decision) == 1 &&
+      out.source != DecisionSource::hook) {
+    const Verdict leaving = escalation_verdict(basis);
+    if (leaving.verdict != Decision::allow) {
+      out.chain.push_back(leaving);
+      out.decision = leaving.verdict;
+      out.source = leaving.source;
+      out.reason = leaving.reason.value_or("");
+      out.rule_refs.clear();
+    }
+  }
+  const bool nobody =
+      basis.interactive == Interactive::no || basis.mode == schema::PermissionMode::never;
+  if (out.decision == Decision::ask && nobody) {
+    out.decision = Decision::unavailable;
+    out.source = DecisionSource::mode;
+    out.reason =
+        fmt::format("It needs a person, and {}: {}",
+                    basis.mode == schema::PermissionMode::never ? "the mode never asks one"
+                                                                : "nobody can be asked in this run",
+                    out.reason);
+  }
+}
+
+void judge_shell(const Asked& asked, const Basis& basis, Judgement& out) {
+  const shell::Analysis analysis = shell::analyse(asked.text);
+  for (const shell::Part& part : analysis.parts) out.subcommands.push_back(part.text());
+  out.destructive = shell::find_destructive(analysis);
+  const shell::Executed executed = shell::find_executed(analysis);
+  for (const std::string& file : executed.files) {
+    const std::string path = normal_path(file, asked.cwd, asked.home);
+    if (is_within(path, asked.workspace)) out.executes.push_back(path);
+  }
+  out.executes_unknown = executed.unknown;
+  out.chain.push_back(shell_mode_verdict(basis));
+  std::optional<std::string> gap =
+      ask_shell_rules(asked.text, analysis, basis.rules ? *basis.rules : Rules{}, out.chain);
+  if (basis.mode == schema::PermissionMode::auto_ && !analysis.over_limit) {
+    const bool free = basis.sandbox == schema::SandboxMode::full_access;
+    const auto risk =
+        shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes);
+    if (risk.low)
+      out.chain.push_back({DecisionSource::classifier, Decision::allow, std::nullopt,
+                           "The classifier found little risk: " + risk.reason + "."});
+    else
+      gap = risk.reason;
+  }
+  Verdict& mode = out.chain.front();
+  if (mode.verdict == Decision::ask && gap)
+    mode.reason = fmt::format("{} ({})", *mode.reason, *gap);
+}
+
+}  // namespace
+
+Judgement judge(const Asked& asked, const Basis& basis) {
+  Judgement out;
+  if (asked.tool == "shell") {
+    judge_shell(asked, basis, out);
+  } else {
+    out.chain.push_back(tool_mode_verdict(asked, basis));
+    if (basis.rules) ask_rules(asked, *basis.rules, out.chain);
+  }
+  out.chain.insert(out.chain.end(), basis.said.begin(), basis.said.end());
+  decide(asked, basis, out);
+  return out;
+}
+
+std::string exact_rule(const Asked& asked) {
+  return text_rule(asked.tool, is_file_tool(asked.tool)
+                                   ? normal_path(asked.text, asked.cwd, asked.home)
+                                   : asked.text);
+}
+
+std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders) {
+  std::vector<std::string> out;
+  for (const Rule& rule : rules.all) {
+    if (rule.source.effect != RuleEffect::deny || !is_about(rule, "read_file")) continue;
+    if (rule.kind != Rule::Kind::path && rule.kind != Rule::Kind::text) continue;
+    std::string path = normal_path(rule.pattern, folders.workspace, folders.home);
+    while (path.ends_with("/**")) path.erase(path.size() - 3);
+    if (path.empty() || is_pattern(path)) continue;
+    if (std::ranges::find(out, path) == out.end()) out.push_back(std::move(path));
+  }
+  return out;
+}
+
+}  // namespace agentrt::policy

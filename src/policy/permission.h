@@ -1,0 +1,72 @@
+// policy/permission.h: whether a tool call may run, who said so and why.
+//
+// judge() asks every source: the mode, each rule that fits, what hooks and the host said, and for
+// shell texts the built-in classifier. The force of a word does not depend on who says it: deny,
+// then ask, then allow. The mode's own ask is the exception, since it stands for "no rule speaks":
+// any allow lifts it. The whole chain is kept, so that the decision can be explained.
+//
+// For a shell text every command in it must be allowed (policy/shell/analysis.h). What cannot be
+// read or proven is asked; what exceeds policy/shell/limits.h is denied.
+//
+// PURE: no clock, no files. Paths are judged by their letters; whoever opens the file checks where
+// it leads and gives it in real_path. Safe on any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/rules.h"
+#include "policy/shell/risk.h"
+#include "schema/facts/permission.h"
+#include "schema/policy.h"
+
+namespace agentrt::policy {
+
+enum class Access { read_only, changes };
+enum class Escalation { none, outside_sandbox };
+enum class Interactive { no, yes };
+
+struct Asked {
+  std::string tool;
+  // shell: the command; file tools: the path; web_fetch: the address; else the canonical arguments.
+  std::string text;
+  std::string cwd;        // absolute; where a relative path starts
+  std::string workspace;  // absolute
+  std::string home = "/nonexistent";
+  std::optional<std::string> real_path;  // of file tools: where the path leads, if looked up
+  Access access = Access::changes;
+  Escalation escalation = Escalation::none;
+};
+
+struct Basis {
+  const Rules* rules = nullptr;  // none: no rule speaks
+  schema::PermissionMode mode = schema::PermissionMode::default_;
+  Interactive interactive = Interactive::yes;
+  std::vector<schema::Verdict> said;  // by hooks and the host, in their order
+  schema::SandboxMode sandbox = schema::SandboxMode::workspace_write;
+};
+
+struct Judgement {
+  schema::Decision decision = schema::Decision::ask;
+  schema::DecisionSource source = schema::DecisionSource::mode;
+  std::string reason;                  // one sentence
+  std::vector<std::string> rule_refs;  // of the rules that decided, as they were written
+  std::vector<schema::Verdict> chain;  // every source, in the order it was asked
+  std::optional<shell::Destructive> destructive;
+  std::vector<std::string> subcommands;         // of a shell text, as a person would type them
+  std::vector<std::string> executes;            // files of the workspace that it runs, absolute
+  std::optional<std::string> executes_unknown;  // why there may be others
+};
+
+Judgement judge(const Asked& asked, const Basis& basis);
+
+// The rule that an answer "session" or "always" stores: it fits this call and no other. For file
+// tools the path is the absolute one.
+std::string exact_rule(const Asked& asked);
+
+// Paths that deny rules keep from being read, absolute: to be masked in every sandbox. A pattern
+// gives the folder that it covers whole (secrets/**); one that covers parts of a folder gives none.
+std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders);
+
+}  // namespace agentrt::policy

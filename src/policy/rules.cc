@@ -1,0 +1,238 @@
+#include "policy/rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "policy/paths.h"
+#include "policy/shell/syntax.h"
+
+namespace agentrt::policy {
+namespace {
+
+using schema::RuleEffect;
+
+constexpr auto kNone = std::string_view::npos;
+
+constexpr std::array<std::string_view, 12> kTools = {
+    "shell",       "read_file", "write_file", "edit_file",      "list_files", "search_files",
+    "update_plan", "ask_user",  "web_fetch",  "spawn_subagent", "web_search", "wait_subagents"};
+
+bool is_reading(std::string_view tool) {
+  return tool == "read_file" || tool == "list_files" || tool == "search_files";
+}
+bool is_writing(std::string_view tool) { return tool == "write_file" || tool == "edit_file"; }
+
+std::unexpected<Error> unreadable(const schema::PolicyRule& rule, std::string_view what) {
+  return fail(Code::invalid_params, fmt::format("The {} rule {} cannot be read: {}.",
+                                                schema::name_of(rule.effect), rule.rule, what));
+}
+
+// --- the quoted form ---
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+void append_utf8(std::string& out, unsigned code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | code >> 6);
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    out += static_cast<char>(0xE0 | code >> 12);
+    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+// The text of a JSON string, or nothing when `quoted` is not exactly one.
+std::optional<std::string> unquoted(std::string_view quoted) {
+  constexpr std::string_view kLetters = "\"\\/bfnrt";
+  constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
+  if (quoted.size() < 2 || quoted.front() != '"' || quoted.back() != '"') return std::nullopt;
+  quoted = quoted.substr(1, quoted.size() - 2);
+  std::string out;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    if (quoted[i] == '"') return std::nullopt;
+    if (quoted[i] != '\\') {
+      out += quoted[i];
+      continue;
+    }
+    if (++i >= quoted.size()) return std::nullopt;
+    if (const auto at = kLetters.find(quoted[i]); at != kNone) {
+      out += kValues[at];
+      continue;
+    }
+    if (quoted[i] != 'u' || i + 4 >= quoted.size()) return std::nullopt;
+    unsigned code = 0;
+    for (int digit = 0; digit < 4; ++digit) {
+      const int value = hex_digit(quoted[++i]);
+      if (value < 0) return std::nullopt;
+      code = code * 16 + static_cast<unsigned>(value);
+    }
+    if (code == 0 || (code >= 0xD800 && code < 0xE000)) return std::nullopt;
+    append_utf8(out, code);
+  }
+  return out;
+}
+
+// --- reading one rule ---
+
+Result<Rule> read_shell(Rule rule, std::string_view inside) {
+  const bool prefix = inside.ends_with(":*");
+  if (prefix) inside.remove_suffix(2);
+  rule.kind = prefix ? Rule::Kind::prefix : Rule::Kind::words;
+  const auto words = shell::plain_words(inside);
+  if (!words && inside.ends_with(" *"))
+    return unreadable(rule.source, fmt::format("for any arguments write shell({}:*)",
+                                               inside.substr(0, inside.size() - 2)));
+  if (!words)
+    return unreadable(rule.source,
+                      "write the words of one command without operators, patterns or variables, "
+                      "or a whole text as shell(\"…\")");
+  if (words->empty())
+    return unreadable(rule.source, "write shell for every command, or shell(words:*)");
+  rule.words = *words;
+  return rule;
+}
+
+Result<Rule> read_path(Rule rule, std::string_view inside) {
+  rule.kind = Rule::Kind::path;
+  rule.pattern = inside;
+  const bool climbs = inside == ".." || inside.starts_with("../") || inside.ends_with("/..") ||
+                      inside.contains("/../");
+  if (climbs) return unreadable(rule.source, "write the path without ..");
+  if (inside.starts_with('~') && inside != "~" && !inside.starts_with("~/"))
+    return unreadable(rule.source, "write ~/ for your home, or an absolute path");
+  if (inside.ends_with(":*"))
+    return unreadable(rule.source, "a path pattern ends with /**, not :*");
+  if (inside.find_first_of("[]{}") != kNone)
+    return unreadable(rule.source, "patterns of paths have *, ** and ? alone");
+  return rule;
+}
+
+Result<Rule> read_host(Rule rule, std::string_view inside) {
+  rule.kind = Rule::Kind::host;
+  if (inside.starts_with("domain:")) inside.remove_prefix(7);
+  rule.pattern = host_of(inside);
+  std::string_view name = rule.pattern;
+  if (name.starts_with("*.")) name.remove_prefix(2);
+  if (name.empty() || name.contains('*') || inside.find_first_of("/:@ ") != kNone)
+    return unreadable(rule.source, "write a host such as example.com or *.example.com");
+  return rule;
+}
+
+Result<Rule> read_rule(const schema::PolicyRule& source) {
+  Rule rule{.source = source, .tool = {}, .kind = Rule::Kind::tool, .words = {}, .pattern = {}};
+  const std::string_view text = source.rule;
+  const std::size_t open = text.find('(');
+  rule.tool = text.substr(0, open);
+  const bool mcp = rule.tool.starts_with("mcp__");
+  if (!mcp && std::ranges::find(kTools, rule.tool) == kTools.end())
+    return unreadable(
+        source, fmt::format("no tool is called {}; tools are {} and mcp__SERVER__TOOL",
+                            rule.tool.empty() ? "nothing" : rule.tool, fmt::join(kTools, ", ")));
+  if (mcp && rule.tool.find("__", 5) == std::string::npos && !rule.tool.ends_with('*'))
+    rule.tool += "__*";
+  if (rule.tool.find_first_of(" \t*") < rule.tool.size() - 1)
+    return unreadable(source, "a * stands at the end of an MCP name alone");
+  if (open == kNone) return rule;
+  if (!text.ends_with(')')) return unreadable(source, "the parenthesis is not closed");
+  const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+  if (inside == "*") return rule;
+  if (auto exact = unquoted(inside)) {
+    rule.kind = Rule::Kind::text;
+    rule.pattern = std::move(*exact);
+    return rule;
+  }
+  if (inside.empty())
+    return unreadable(source, fmt::format("write {} for every call of it", rule.tool));
+  if (rule.tool == "shell") return read_shell(std::move(rule), inside);
+  if (is_file_tool(rule.tool)) return read_path(std::move(rule), inside);
+  if (rule.tool == "web_fetch") return read_host(std::move(rule), inside);
+  return unreadable(source, fmt::format("write {} for every call, or its exact arguments as "
+                                        "{}(\"…\")",
+                                        rule.tool, rule.tool));
+}
+
+}  // namespace
+
+Result<Rules> compile(const std::vector<schema::PolicyRule>& rules) {
+  Rules out;
+  for (const schema::PolicyRule& source : rules) {
+    TRY_ASSIGN(Rule rule, read_rule(source));
+    out.all.push_back(std::move(rule));
+  }
+  return out;
+}
+
+std::string text_rule(std::string_view tool, std::string_view text) {
+  std::string out = fmt::format("{}(\"", tool);
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out.append({'\\', c});
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + "\")";
+}
+
+std::optional<std::string> rule_from_claude(std::string_view rule) {
+  constexpr std::array<std::array<std::string_view, 2>, 9> kNames = {{{"Bash", "shell"},
+                                                                      {"Read", "read_file"},
+                                                                      {"Write", "write_file"},
+                                                                      {"Edit", "edit_file"},
+                                                                      {"MultiEdit", "edit_file"},
+                                                                      {"LS", "list_files"},
+                                                                      {"Glob", "list_files"},
+                                                                      {"Grep", "search_files"},
+                                                                      {"WebFetch", "web_fetch"}}};
+  const std::size_t open = rule.find('(');
+  const std::string_view name = rule.substr(0, open);
+  if (name.starts_with("mcp__")) return std::string(rule);
+  const auto known = std::ranges::find(kNames, name, [](const auto& pair) { return pair[0]; });
+  if (known == kNames.end()) return std::nullopt;
+  const std::string ours((*known)[1]);
+  if (open == kNone) return ours;
+  if (!rule.ends_with(')')) return std::nullopt;
+  std::string inside(rule.substr(open + 1, rule.size() - open - 2));
+  if (inside.empty() || inside == "*" || inside == ":*") return ours;
+  if (ours == "shell" && inside.ends_with(" *")) inside.replace(inside.size() - 2, 2, ":*");
+  if (is_file_tool(ours)) {
+    if (inside.starts_with("//"))
+      inside.erase(0, 1);
+    else if (inside.starts_with('/'))
+      inside.insert(0, ".");
+  }
+  std::string made = ours + "(" + inside + ")";
+  // What we could not read either has no counterpart.
+  if (!compile({{RuleEffect::ask, made, schema::RuleOrigin::user}})) return std::nullopt;
+  return made;
+}
+
+bool is_file_tool(std::string_view tool) { return is_reading(tool) || is_writing(tool); }
+
+bool is_about(const Rule& rule, std::string_view tool) {
+  if (rule.tool == tool) return true;
+  if (rule.tool.ends_with('*'))
+    return tool.starts_with(std::string_view(rule.tool).substr(0, rule.tool.size() - 1));
+  if (rule.source.effect == RuleEffect::allow || rule.kind != Rule::Kind::path) return false;
+  if (rule.tool == "read_file") return is_reading(tool) || tool == "edit_file";
+  return is_writing(rule.tool) && is_writing(tool);
+}
+
+bool fits_path(const Rule& rule, std::string_view path, const Folders& folders) {
+  const std::string pattern = normal_path(rule.pattern, folders.workspace, folders.home);
+  if (path_fits(path, pattern)) return true;
+  const bool folder = rule.pattern.ends_with('/') || rule.source.effect != RuleEffect::allow;
+  return folder && path_fits(path, pattern == "/" ? "/**" : pattern + "/**");
+}
+
+}  // namespace agentrt::policy

@@ -1,0 +1,269 @@
+// Lists, pipelines and simple commands.
+#include "policy/shell/reader.h"
+
+#include <algorithm>
+
+namespace agentrt::policy::shell {
+namespace {
+
+constexpr std::string_view kNpos = {};
+
+bool ends_word(char c) {
+  return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != kNpos.npos;
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t space = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, space - at) == word) return true;
+    at = space + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Reader::run() {
+  reading_.bytes += text_.size();
+  if (reading_.bytes > kReadBytesMax) return refuse("the texts within the text are too long");
+  while (!reading_.script.over_limit) {
+    list(Stop::end);
+    if (position_ >= text_.size()) break;
+    if (end_ == text_.size()) fail("the text has a word or sign where bash expects none");
+    // Go on at the next line or `;`: what stands there may be denied.
+    end_ = text_.size();
+    pending_.clear();
+    position_ = std::min(text_.find_first_of(";\n", position_), text_.size() - 1) + 1;
+  }
+}
+
+// --- lists ---
+
+bool Reader::at_stop(Stop stop, std::string_view words) {
+  switch (stop) {
+    case Stop::end:
+      return at_end();
+    case Stop::parenthesis:
+      return at_end() || peek() == ')';
+    case Stop::case_end:
+      return at_end() || looking_at(";;") || looking_at(";&") || keyword_ahead() == "esac";
+    case Stop::words:
+      return at_end() || has_word(words, keyword_ahead());
+  }
+  return true;
+}
+
+void Reader::list(Stop stop, std::string_view words) {
+  if (!enter()) return;
+  for (skip_blanks_and_newlines(); !at_stop(stop, words); skip_blanks_and_newlines()) {
+    const std::size_t before = position_;
+    pipeline();
+    skip_blanks();
+    if (at_stop(stop, words)) break;
+    if (!separator()) {
+      fail("the text has a sign where bash expects none");
+      break;
+    }
+    if (position_ == before) break;
+  }
+  leave();
+}
+
+bool Reader::separator() {
+  if (peek() == '\n') {
+    newline();
+    return true;
+  }
+  if (looking_at(";;") || looking_at(";&")) return false;
+  return take_if("&&") || take_if("||") || take_if(";") || take_if("&");
+}
+
+void Reader::newline() {
+  take();
+  read_here_bodies();
+}
+
+// --- pipelines ---
+
+void Reader::pipeline() {
+  while (!at_end()) {
+    skip_blanks();
+    while (peek() == '!' && ends_word(peek(1))) {
+      take();
+      skip_blanks();
+    }
+    if (keyword_ahead() == "time") {
+      expect_keyword("time");
+      skip_blanks();
+      if (looking_at("-p") && ends_word(peek(2))) take_if("-p");
+      skip_blanks();
+      if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>') return;
+      continue;
+    }
+    command();
+    skip_blanks();
+    if (looking_at("||") || peek() != '|') return;
+    if (!take_if("|&")) take_if("|");
+    skip_blanks_and_newlines();
+    if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>')
+      return fail("a pipe leads nowhere");
+  }
+}
+
+// The unquoted word at this place, without taking it: a keyword if it is one.
+std::string Reader::keyword_ahead() {
+  std::string out;
+  for (std::size_t i = 0; !ends_word(peek(i)) && i < 16; ++i) out += peek(i);
+  return out;
+}
+
+void Reader::expect_keyword(std::string_view keyword) {
+  skip_blanks_and_newlines();
+  if (keyword_ahead() != keyword) return fail("a " + std::string(keyword) + " is missing");
+  take_if(keyword);
+}
+
+void Reader::command() {
+  if (!enter()) return;
+  const std::size_t before = position_;
+  if (looking_at("(("))
+    double_parentheses();
+  else if (peek() == '(')
+    subshell();
+  else if (!compound(keyword_ahead()))
+    simple();
+  else if (position_ == before && !at_end())
+    fail("the text has a word where bash expects none");
+  leave();
+}
+
+bool Reader::compound(const std::string& keyword) {
+  if (keyword == "if")
+    if_clause();
+  else if (keyword == "while" || keyword == "until")
+    loop(keyword);
+  else if (keyword == "for" || keyword == "select")
+    for_clause(keyword);
+  else if (keyword == "case")
+    case_clause();
+  else if (keyword == "{")
+    group();
+  else if (keyword == "[[")
+    double_brackets();
+  else if (keyword == "function")
+    function_keyword();
+  else if (keyword == "coproc")
+    coproc();
+  else if (has_word("then else elif fi do done esac in }", keyword) && !keyword.empty())
+    fail("the word " + keyword + " stands where bash expects a command");
+  else
+    return false;
+  return true;
+}
+
+// --- simple commands ---
+
+void Reader::simple() {
+  SimpleCommand out;
+  while (!at_end()) {
+    skip_blanks();
+    if (redirection(out.redirections)) continue;
+    if (!at_word()) break;
+    if (out.words.empty())
+      if (auto given = assignment()) {
+        out.assignments.push_back(std::move(*given));
+        continue;
+      }
+    if (!out.words.empty() && array_argument(out)) continue;
+    out.words.push_back(word());
+    if (out.words.size() > kWordsMax) return refuse("a command has too many words");
+    if (out.words.size() == 1 && function_after(out)) return;
+  }
+  if (peek() == '(') fail("a parenthesis stands where bash expects none");
+  for (Assignment& given : out.assignments) given.exported = !out.words.empty();
+  auto& commands = reading_.script.commands;
+  if (commands.size() >= kCommandsMax)
+    return refuse("the text has more than " + std::to_string(kCommandsMax) + " simple commands");
+  for (PendingHere& here : pending_)
+    if (!here.command) here.command = commands.size();
+  commands.push_back(std::move(out));
+}
+
+// `name ()` makes a function of what follows.
+bool Reader::function_after(const SimpleCommand& begun) {
+  const std::size_t before = position_;
+  skip_blanks();
+  if (peek() != '(' || !begun.assignments.empty() || !begun.redirections.empty()) {
+    position_ = before;
+    return false;
+  }
+  take();
+  skip_blanks();
+  if (!take_if(")")) {
+    fail("a parenthesis stands where bash expects none");
+    return true;
+  }
+  function_body();
+  return true;
+}
+
+// name=value, name+=value, name[index]=value at this place; nothing is taken when it is none.
+std::optional<Assignment> Reader::assignment() {
+  const std::size_t before = position_;
+  Assignment out{.name = name(), .value = {}, .exported = false};
+  if (out.name.empty()) return std::nullopt;
+  const bool indexed = peek() == '[';
+  if (indexed) {
+    // Only an assignment if `]=` follows; a pattern such as a[bc] is a word.
+    const std::size_t close = text_.substr(0, end_).find(']', position_);
+    const std::size_t after = close == kNpos.npos ? end_ : close + 1;
+    const std::string_view rest = text_.substr(after, end_ - after);
+    const std::size_t stop = text_.substr(0, end_).find_first_of(" \t\n;&|<>()", position_);
+    if (stop < close || !(rest.starts_with("=") || rest.starts_with("+="))) {
+      if (stop < close || close == kNpos.npos) doubt("a word with [ may be an assignment");
+      position_ = before;
+      return std::nullopt;
+    }
+    subscript(out.name);
+  }
+  if (!take_if("=") && !take_if("+=")) {
+    position_ = before;
+    return std::nullopt;
+  }
+  if (peek() == '(') {
+    array_values(out.name);
+    return out;
+  }
+  out.value = word();
+  return out;
+}
+
+// name=( … ) among the arguments, as in declare -a x=( … ).
+bool Reader::array_argument(const SimpleCommand& begun) {
+  const std::string& program = begun.words.front().source;
+  if (!has_word("declare typeset local export readonly eval", program)) return false;
+  const std::size_t before = position_;
+  const std::string of = name();
+  if (!of.empty() && (take_if("=(") || take_if("+=("))) {
+    doubt("an array among the arguments of " + program);
+    --position_;
+    array_values(of);
+    return true;
+  }
+  position_ = before;
+  return false;
+}
+
+// At `(`: the words of an array.
+void Reader::array_values(const std::string& of) {
+  reading_.script.unsure_names.insert(of);
+  take();
+  for (skip_blanks_and_newlines(); !at_end() && peek() != ')'; skip_blanks_and_newlines()) {
+    if (peek() == '[') doubt("an array with subscripts can run commands");
+    if (!at_word()) return fail("an array has a sign where bash expects a word");
+    word();
+  }
+  if (!take_if(")")) fail("an array is not closed");
+}
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,198 @@
+// Groups, loops, conditions, functions.
+#include "policy/shell/reader.h"
+
+namespace agentrt::policy::shell {
+
+void Reader::if_clause() {
+  expect_keyword("if");
+  list(Stop::words, "then");
+  expect_keyword("then");
+  while (!at_end()) {
+    list(Stop::words, "elif else fi");
+    if (keyword_ahead() == "fi") break;
+    const bool again = keyword_ahead() == "elif";
+    expect_keyword(again ? "elif" : "else");
+    if (!again) continue;
+    list(Stop::words, "then");
+    expect_keyword("then");
+  }
+  expect_keyword("fi");
+  trailing_redirections();
+}
+
+void Reader::loop(std::string_view keyword) {
+  expect_keyword(keyword);
+  list(Stop::words, "do");
+  expect_keyword("do");
+  list(Stop::words, "done");
+  expect_keyword("done");
+  trailing_redirections();
+}
+
+void Reader::for_clause(std::string_view keyword) {
+  expect_keyword(keyword);
+  skip_blanks();
+  if (looking_at("((")) {
+    take_if("((");
+    for (int part = 0; part < 3 && !at_end(); ++part) arithmetic(part < 2 ? ";" : "))");
+    skip_blanks();
+    take_if(";");
+  } else {
+    const std::string of = name();
+    if (of.empty()) return fail("a for has no name");
+    skip_blanks_and_newlines();
+    if (keyword_ahead() == "in") {
+      expect_keyword("in");
+      for (skip_blanks(); at_word(); skip_blanks())
+        reading_.script.loops.push_back({.name = of, .value = word(), .exported = false});
+    } else {
+      reading_.script.unsure_names.insert(of);
+    }
+    if (keyword == "select") reading_.script.unsure_names.insert(of);
+    skip_blanks();
+    if (peek() == '\n')
+      newline();
+    else
+      take_if(";");
+  }
+  expect_keyword("do");
+  list(Stop::words, "done");
+  expect_keyword("done");
+  trailing_redirections();
+}
+
+void Reader::case_clause() {
+  expect_keyword("case");
+  skip_blanks();
+  if (!at_word()) return fail("a case has no word");
+  word();
+  expect_keyword("in");
+  while (!at_end()) {
+    skip_blanks_and_newlines();
+    if (keyword_ahead() == "esac") break;
+    take_if("(");
+    do {
+      skip_blanks();
+      if (!at_word()) return fail("a case has no pattern");
+      word();
+      skip_blanks();
+    } while (take_if("|"));
+    if (!take_if(")")) return fail("a pattern of a case is not closed");
+    list(Stop::case_end);
+    skip_blanks_and_newlines();
+    if (!take_if(";;&") && !take_if(";;") && !take_if(";&")) break;
+  }
+  expect_keyword("esac");
+  trailing_redirections();
+}
+
+void Reader::group() {
+  expect_keyword("{");
+  list(Stop::words, "}");
+  expect_keyword("}");
+  trailing_redirections();
+}
+
+void Reader::subshell() {
+  take_if("(");
+  list(Stop::parenthesis);
+  if (!take_if(")")) fail("a parenthesis is not closed");
+  trailing_redirections();
+}
+
+void Reader::double_parentheses() {
+  take();
+  if (is_arithmetic("))")) {
+    take();
+    arithmetic("))");
+    return trailing_redirections();
+  }
+  doubt("(( here may be arithmetic or commands");
+  list(Stop::parenthesis);
+  if (!take_if(")")) fail("a parenthesis is not closed");
+  trailing_redirections();
+}
+
+// [[ … ]]: its words are expanded; numbers are compared by evaluating both sides.
+void Reader::double_brackets() {
+  take_if("[[");
+  Word left;
+  while (!at_end()) {
+    skip_blanks_and_newlines();
+    if (keyword_ahead() == "]]") break;
+    if (take_if("&&") || take_if("||") || take_if("(") || take_if(")") || take_if("<") ||
+        take_if(">"))
+      continue;
+    if (!at_word()) return fail("a [[ has a sign where bash expects a word");
+    Word part = word();
+    const std::string& sign = part.source;
+    if (sign == "=~" || sign == "==" || sign == "=" || sign == "!=") {
+      skip_blanks();
+      regex_word();
+    } else if (sign == "-v" || sign == "-R") {
+      skip_blanks();
+      evaluated(word());
+    } else if (sign == "-eq" || sign == "-ne" || sign == "-lt" || sign == "-le" || sign == "-gt" ||
+               sign == "-ge") {
+      evaluated(left);
+      skip_blanks();
+      evaluated(word());
+    }
+    left = std::move(part);
+  }
+  if (!take_if("]]")) fail("a [[ is not closed");
+  trailing_redirections();
+}
+
+// A word that bash evaluates as arithmetic or as the name of a variable.
+void Reader::evaluated(const Word& part) {
+  for (const Piece& piece : part.pieces) {
+    if (piece.kind == Piece::Kind::variable)
+      reading_.script.arithmetic_names.insert(piece.text);
+    else if (piece.kind == Piece::Kind::text && piece.text.find('[') == std::string::npos)
+      reading_.script.arithmetic_names.insert(piece.text);
+    else if (piece.kind != Piece::Kind::number)
+      doubt("a comparison of numbers over text that is computed can run commands");
+  }
+}
+
+void Reader::function_keyword() {
+  expect_keyword("function");
+  skip_blanks();
+  if (!at_word()) return fail("a function has no name");
+  word();
+  skip_blanks();
+  if (take_if("(")) {
+    skip_blanks();
+    if (!take_if(")")) return fail("a function's parenthesis is not closed");
+  }
+  function_body();
+}
+
+// The body counts where it stands; calls of the function count as commands of their own.
+void Reader::function_body() {
+  skip_blanks_and_newlines();
+  const std::string keyword = keyword_ahead();
+  if (looking_at("(("))
+    double_parentheses();
+  else if (peek() == '(')
+    subshell();
+  else if (keyword.empty() || keyword == "function" || keyword == "coproc" || !compound(keyword))
+    fail("a function has no body");
+}
+
+void Reader::coproc() {
+  expect_keyword("coproc");
+  skip_blanks();
+  const std::size_t before = position_;
+  // A name may stand before a compound command.
+  const std::string of = name();
+  skip_blanks();
+  const std::string keyword = keyword_ahead();
+  if (of.empty() || !(peek() == '(' || keyword == "{" || keyword == "while" || keyword == "if" ||
+                      keyword == "for" || keyword == "until" || keyword == "case"))
+    position_ = before;
+  command();
+}
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,76 @@
+// find and fd: searches that can run a command on what they find.
+#include "policy/shell/findings.h"
+
+namespace agentrt::policy::shell {
+namespace {
+
+// The words of a command up to `;` or the end. What find puts for {} begins with a folder that the
+// text names, so it is no option; elsewhere anything may come.
+enum class Found { begins_with_folder, anything };
+
+void inner_command(const Args& args, std::size_t at, std::string_view ends, Found found,
+                   Findings& out) {
+  Args made;
+  for (std::size_t i = at; i < args.size(); ++i) {
+    const Arg& arg = args[i];
+    if (arg.known && one_of(arg.text, ends)) break;
+    made.push_back(arg);
+    if (arg.text.contains('{')) {
+      made.back().known = false;
+      made.back().option =
+          arg.text.starts_with('-') || (found == Found::anything && arg.text.starts_with('{'));
+    }
+  }
+  if (made.empty()) return out.runs(kNoWord, "a command is missing");
+  out.commands.push_back({at, std::move(made)});
+}
+
+void find(const Args& args, Findings& out) {
+  Found found = Found::begins_with_folder;
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const Arg& arg = args[i];
+    if (!arg.known) {
+      if (!arg.option) continue;
+      found = Found::anything;
+      const bool letters =
+          arg.suffix.find_first_not_of("abcdefghijklmnopqrstuvwxyz0") == std::string::npos;
+      if (letters) out.runs(i, "a computed word may be an action of find");
+      continue;
+    }
+    if (one_of(arg.text, "-exec -execdir -ok -okdir"))
+      inner_command(args, i + 1, "; +", found, out);
+    if (arg.text == "-files0-from") found = Found::anything;
+    if (arg.text == "-delete") out.writes(i, "-delete removes what is found");
+    if (one_of(arg.text, "-fprint -fprint0 -fprintf -fls"))
+      out.writes(i, arg.text + " writes a file");
+  }
+}
+
+void fd(const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const Arg& arg = args[i];
+    if (!arg.known && arg.option) out.runs(i, "a computed word may be an option of fd");
+    if (!arg.known) continue;
+    if (one_of(arg.text, "-x -X --exec --exec-batch"))
+      return inner_command(args, i + 1, ";", Found::anything, out);
+    if (arg.text.starts_with("--ex") && arg.text != "--exclude" && arg.text != "--extension")
+      out.runs(i, "the option " + arg.text + " of fd is not read");
+    if (arg.text.size() > 2 && arg.text[0] == '-' && arg.text[1] != '-' &&
+        arg.text.find_first_of("xX") != std::string::npos)
+      out.runs(i, "the option " + arg.text + " of fd is not read");
+  }
+}
+
+}  // namespace
+
+bool find_in_finders(std::string_view program, const Args& args, Findings& out) {
+  if (program == "find")
+    find(args, out);
+  else if (program == "fd" || program == "fdfind")
+    fd(args, out);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,64 @@
+// policy/shell/findings.h: what is known about programs, asked about one command at a time.
+//
+// Each family of programs has a source of its own that looks at the arguments of a command and adds
+// what it finds: hazards, and the commands or texts that the program would run. A program that no
+// family knows has no findings: its rule grants whatever it does.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/shell/analysis.h"
+
+namespace agentrt::policy::shell {
+
+struct Findings {
+  struct Inner {
+    std::size_t word = 0;  // where it begins
+    std::vector<Arg> args;
+  };
+  struct InnerText {
+    std::size_t word = 0;
+    std::string text;
+  };
+  std::vector<Hazard> hazards;
+  std::vector<Inner> commands;
+  std::vector<InnerText> texts;
+  std::vector<Assignment> exported;  // env A=b: variables of the inner command
+  std::vector<std::string> doubts;   // of the whole text
+
+  void runs(std::size_t word, std::string reason) {
+    hazards.push_back({.kind = Hazard::Kind::runs, .word = word, .reason = std::move(reason)});
+  }
+  void runs_script(std::size_t word, std::string reason) {
+    runs(word, std::move(reason));
+    hazards.back().names_script = true;
+  }
+  void writes(std::size_t word, std::string reason) {
+    hazards.push_back({.kind = Hazard::Kind::writes, .word = word, .reason = std::move(reason)});
+  }
+};
+
+using Args = std::vector<Arg>;
+
+// Each returns whether the program is one of its family.
+bool find_in_wrappers(std::string_view program, const Args& args, Findings& out);
+bool find_in_shells(std::string_view program, const Args& args, Findings& out);
+bool find_in_builtins(std::string_view program, const Args& args, Findings& out);
+bool find_in_interpreters(std::string_view program, const Args& args, Findings& out);
+bool find_in_git(std::string_view program, const Args& args, Findings& out);
+bool find_in_editors(std::string_view program, const Args& args, Findings& out);  // sed, awk
+bool find_in_finders(std::string_view program, const Args& args, Findings& out);  // find, fd
+bool find_in_options(std::string_view program, const Args& args, Findings& out);
+
+// The hazards that a list of options (see options.cc) has for `args` from `first` on.
+struct OptionList {
+  std::string_view valued;   // letters of options whose value may be the next word
+  std::string_view hazards;  // -o, --output, =-exact; a ! before one that runs something
+};
+void find_options(const OptionList& list, const Args& args, std::size_t first, Findings& out);
+
+bool one_of(std::string_view name, std::string_view space_separated);
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,129 @@
+// Programs that run the code they are given: a file, an argument or their input.
+//
+// Running a named file is a hazard of the word that names it, so `shell(python3 tool.py:*)` covers
+// it and `shell(python3:*)` does not.
+#include <algorithm>
+#include <array>
+
+#include "policy/shell/findings.h"
+
+namespace agentrt::policy::shell {
+namespace {
+
+struct Interpreter {
+  std::string_view names;
+  std::string_view plain;   // letters of options that change nothing of importance
+  std::string_view valued;  // the same, with a value in the next word
+  std::string_view code;    // letters whose value is code or a module
+};
+
+constexpr std::array kInterpreters = {
+    Interpreter{"python", "BEIOPRSbdqsuvx", "WX", "cm"},
+    Interpreter{"perl", "wWtTXsSc", "", "eEMmpnI"},
+    Interpreter{"ruby", "wWvc", "", "erI"},
+    Interpreter{"node", "", "", "epr"},
+    Interpreter{"nodejs deno bun ts-node tsx", "", "", "epr"},
+    Interpreter{"php", "", "", "rBRFE"},
+    Interpreter{"lua luajit", "vW", "", "el"},
+    Interpreter{"tclsh wish jimsh", "", "", ""},
+    Interpreter{"Rscript R julia guile racket sbcl clisp ocaml ghci runghc runhaskell osascript "
+                "groovy scala kotlin swift elixir erl escript raku jshell",
+                "", "", ""},
+    Interpreter{"gdb lldb ed ex vi vim vimdiff view rview rvim nvim emacs emacsclient nano pico "
+                "joe dc m4 gnuplot ghostscript gs latex tex pdflatex octave maxima",
+                "", "", ""},
+};
+
+bool only_asks_about_itself(const Args& args) {
+  return args.size() == 2 && args[1].known &&
+         one_of(args[1].text, "--version -V --help -h -version -v");
+}
+
+// Where the code, the module or the script stands.
+void interpreter(const Interpreter& kind, const Args& args, Findings& out) {
+  if (only_asks_about_itself(args)) return;
+  const std::string& program = args[0].text;
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const Arg& arg = args[i];
+    if (!arg.known) return out.runs(kNoWord, "what " + program + " runs is computed");
+    if (arg.is("-")) break;
+    if (!arg.text.starts_with('-') && !arg.text.starts_with('+'))
+      return out.runs_script(i, program + " runs the script " + arg.text);
+    const std::size_t odd = arg.text.find_first_not_of(kind.plain, 1);
+    if (arg.text.starts_with("--") || arg.text.size() < 2 || arg.text[0] == '+')
+      return out.runs(i, "the option " + arg.text + " of " + program + " is not read");
+    if (odd == std::string::npos) continue;
+    if (kind.valued.contains(arg.text[odd])) {
+      if (odd + 1 == arg.text.size()) ++i;
+      continue;
+    }
+    if (!kind.code.contains(arg.text[odd]))
+      return out.runs(i, "the option " + arg.text + " of " + program + " is not read");
+    const std::size_t word = odd + 1 == arg.text.size() ? i + 1 : i;
+    if (word >= args.size() || !args[word].known)
+      return out.runs(kNoWord, "what " + program + " runs is computed");
+    out.runs(word, program + " runs the code or module of " + arg.text);
+    if (arg.is("-m") && args[word].is("pytest")) {
+      Findings more;
+      find_in_options("pytest", Args(args.begin() + static_cast<std::ptrdiff_t>(word), args.end()),
+                      more);
+      for (Hazard& hazard : more.hazards) {
+        if (hazard.word != kNoWord) hazard.word += word;
+        out.hazards.push_back(std::move(hazard));
+      }
+    }
+    return;
+  }
+  out.runs(kNoWord, program + " runs what it reads from its input");
+}
+
+// sqlite3 [options] FILE SQL: only reading statements are its plain job.
+void sqlite(const Args& args, Findings& out) {
+  if (only_asks_about_itself(args)) return;
+  std::vector<std::size_t> operands;
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    if (!args[i].known) return out.runs(kNoWord, "the statements of sqlite3 are computed");
+    if (!args[i].option)
+      operands.push_back(i);
+    else if (!one_of(args[i].text,
+                     "-readonly -header -csv -json -line -column -list -noheader "
+                     "-bail -batch -table -markdown -box -tabs"))
+      out.runs(i, "the option " + args[i].text + " of sqlite3 is not read");
+  }
+  if (operands.size() < 2) return out.runs(kNoWord, "sqlite3 runs what it reads from its input");
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    std::string sql = args[operands[i]].text;
+    std::ranges::transform(sql, sql.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    });
+    const std::size_t begin = std::min(sql.find_first_not_of(" \n\t"), sql.size());
+    const std::string_view first = std::string_view(sql).substr(begin);
+    const bool reads = first.starts_with("select ") || first.starts_with("explain ") ||
+                       one_of(first, ".tables .schema .dbinfo .databases .indexes");
+    const std::size_t semicolon = first.find(';');
+    const bool more =
+        semicolon != first.npos && first.find_first_not_of(" \n\t;", semicolon) != first.npos;
+    if (!reads || more || first.contains("writefile") || first.contains("load_extension") ||
+        first.contains("edit(") || first.contains("\n."))
+      out.runs(operands[i], "the statement does more than read");
+  }
+}
+
+}  // namespace
+
+bool find_in_interpreters(std::string_view program, const Args& args, Findings& out) {
+  if (program == "sqlite3" || program == "sqlite") {
+    sqlite(args, out);
+    return true;
+  }
+  // python3.11 and the like.
+  const std::string_view plain = program.substr(0, program.find_first_of("0123456789."));
+  for (const Interpreter& kind : kInterpreters)
+    if (one_of(program, kind.names) || (!plain.empty() && one_of(plain, kind.names))) {
+      interpreter(kind, args, out);
+      return true;
+    }
+  return false;
+}
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,133 @@
+// policy/shell/reader.h: the reader behind syntax.h, one object for one text.
+//
+// A recursive descent over characters, since what a character means in bash depends on where it
+// stands. A backslash before a newline joins lines everywhere but in single quotes, comments and
+// quoted here-documents, so peek() steps over it. Texts within the text (`…`, trap, eval) get a
+// Reader of their own that adds to the same Script.
+//
+// After fail() the text counts as ended, so every loop comes to its end; run() then goes on at the
+// next line or `;`, so that a deny rule still finds what stands there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/shell/limits.h"
+#include "policy/shell/syntax.h"
+
+namespace agentrt::policy::shell {
+
+// What all readers of one text share.
+struct Reading {
+  Script script;
+  std::size_t depth = 0;
+  std::size_t bytes = 0;  // of all texts read so far
+};
+
+class Reader {
+ public:
+  Reader(std::string_view text, Reading& reading) : text_(text), reading_(reading) {}
+
+  void run();
+
+  // The words of this text as far as there is nothing else, and whether that was all of it.
+  std::vector<Word> only_words();
+  bool finished() { return at_end() && end_ == text_.size(); }
+
+ private:
+  enum class Indent { kept, tabs_stripped };
+
+  // A here-document whose body begins after the next newline.
+  struct PendingHere {
+    std::string delimiter;
+    Quoting quoting = Quoting::none;
+    Indent indent = Indent::kept;
+    std::optional<std::size_t> command;  // whose input it is
+    std::size_t redirection = 0;         // of that command
+  };
+
+  // characters (words.cc)
+  char peek(std::size_t ahead = 0);  // '\0' at the end: no text has that character
+  char take();
+  bool at_end() { return peek() == '\0'; }
+  bool enter();
+  void leave() { --reading_.depth; }
+  bool looking_at(std::string_view what);
+  bool take_if(std::string_view what);
+  void skip_blanks();
+  void skip_blanks_and_newlines();
+  void fail(std::string reason);
+  void refuse(std::string limit);
+  void doubt(std::string reason);
+
+  // words (words.cc)
+  bool at_word();
+  Word word();
+  void word_piece(Word& out);
+  void single_quotes(Word& out);
+  void double_quotes(Word& out);
+  void ansi_quotes(Word& out);
+  void add_text(Word& out, char c, Quoting quoting);
+  void add(Word& out, Piece::Kind kind, std::string text, Quoting quoting);
+  Word regex_word();
+  std::string name();
+
+  // expansions (expansions.cc)
+  void dollar(Word& out, Quoting quoting);
+  void braced(Word& out, Quoting quoting);
+  void braced_rest(const std::string& name, Quoting quoting, Word& out);
+  void braced_word(Quoting quoting, std::string_view until);
+  void subscript(const std::string& name);
+  void command_substitution();
+  void backticks(Quoting quoting);
+  void arithmetic(std::string_view closing);
+  bool is_arithmetic(std::string_view closing);
+  void expand_here_body(std::string body);
+
+  // commands (commands.cc)
+  enum class Stop { end, parenthesis, words, case_end };
+  void list(Stop stop, std::string_view words = {});
+  bool at_stop(Stop stop, std::string_view words);
+  bool separator();
+  void pipeline();
+  void command();
+  bool compound(const std::string& keyword);
+  void simple();
+  bool array_argument(const SimpleCommand& begun);
+  bool function_after(const SimpleCommand& begun);
+  std::optional<Assignment> assignment();
+  void array_values(const std::string& name);
+  void expect_keyword(std::string_view keyword);
+  std::string keyword_ahead();
+  void newline();
+
+  // redirections (redirections.cc)
+  bool redirection(std::vector<Redirection>& out);
+  void redirect_here(std::vector<Redirection>& out, Indent indent);
+  void trailing_redirections();
+  void read_here_bodies();
+
+  // compound commands (compound.cc)
+  void if_clause();
+  void loop(std::string_view keyword);
+  void for_clause(std::string_view keyword);
+  void case_clause();
+  void group();
+  void subshell();
+  void double_brackets();
+  void evaluated(const Word& part);
+  void double_parentheses();
+  void function_keyword();
+  void function_body();
+  void coproc();
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+  std::size_t end_ = text_.size();  // moved to the place of a failure
+  std::vector<PendingHere> pending_;
+  Reading& reading_;
+};
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,154 @@
+// Redirections and here-documents.
+#include "policy/shell/reader.h"
+
+#include <algorithm>
+
+namespace agentrt::policy::shell {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_descriptor(const Word& word) {
+  const auto value = literal(word);
+  if (!value || value->empty()) return false;
+  const std::string_view digits =
+      value->ends_with('-') ? std::string_view(*value).substr(0, value->size() - 1) : *value;
+  return std::ranges::all_of(digits, is_digit);
+}
+
+}  // namespace
+
+// A redirection at this place, with the number or {name} before it; nothing is taken otherwise.
+bool Reader::redirection(std::vector<Redirection>& out) {
+  const std::size_t before = position_;
+  while (is_digit(peek())) take();
+  if (position_ == before && peek() == '{') {
+    take();
+    const std::string of = name();
+    if (of.empty() || !take_if("}"))
+      position_ = before;
+    else if (peek() == '<' || peek() == '>')
+      reading_.script.unsure_names.insert(of);
+  }
+  const bool both = position_ == before && (looking_at("&>") || looking_at("&>>"));
+  const bool substitution = position_ == before && peek(1) == '(';
+  if (!both && ((peek() != '<' && peek() != '>') || substitution)) {
+    position_ = before;
+    return false;
+  }
+  Redirection made;
+  if (take_if("<<<")) {
+    made.kind = Redirection::Kind::here_text;
+  } else if (take_if("<<-")) {
+    redirect_here(out, Indent::tabs_stripped);
+    return true;
+  } else if (take_if("<<")) {
+    redirect_here(out, Indent::kept);
+    return true;
+  } else if (take_if(">&") || take_if("<&")) {
+    made.kind = Redirection::Kind::descriptor;
+  } else if (take_if("<>") || take_if("&>>") || take_if(">>")) {
+    made.kind = Redirection::Kind::write;
+    made.appends = true;
+  } else if (take_if("&>") || take_if(">|")) {
+    made.kind = Redirection::Kind::write;
+  } else {
+    made.kind = take() == '<' ? Redirection::Kind::read : Redirection::Kind::write;
+  }
+  skip_blanks();
+  if (!at_word()) {
+    fail("a redirection leads nowhere");
+    return true;
+  }
+  made.target = word();
+  // >& with a name writes that file; what is computed may be one.
+  if (made.kind == Redirection::Kind::descriptor && !is_descriptor(made.target) &&
+      made.target.source != "-")
+    made.kind = Redirection::Kind::write;
+  if (made.kind == Redirection::Kind::here_text) {
+    if (const auto value = literal(made.target)) {
+      made.body = *value;
+      made.literal_body = true;
+    }
+  }
+  out.push_back(std::move(made));
+  return true;
+}
+
+// After `<<`: the delimiter. Any quote in it keeps the body from being expanded.
+void Reader::redirect_here(std::vector<Redirection>& out, Indent indent) {
+  skip_blanks();
+  if (!at_word()) return fail("a here-document has no delimiter");
+  const Word delimiter = word();
+  PendingHere here{.delimiter = {}, .quoting = Quoting::none, .indent = indent, .command = {}};
+  for (const Piece& piece : delimiter.pieces) {
+    if (piece.kind != Piece::Kind::text)
+      doubt("the delimiter of a here-document looks like an expansion");
+    if (piece.quoting == Quoting::quoted) here.quoting = Quoting::quoted;
+    here.delimiter += piece.text;
+  }
+  if (here.delimiter.find('\n') != std::string::npos || here.delimiter.empty())
+    doubt("the delimiter of a here-document is unusual");
+  here.redirection = out.size();
+  pending_.push_back(std::move(here));
+  out.push_back({.kind = Redirection::Kind::here_text, .target = {}, .body = {}});
+}
+
+// The bodies of all here-documents of the line that has ended.
+void Reader::read_here_bodies() {
+  std::vector<PendingHere> due;
+  due.swap(pending_);
+  for (const PendingHere& here : due) {
+    std::string body;
+    bool found = false;
+    while (position_ < end_ && !found) {
+      std::string line;
+      bool more = true;
+      // Without quotes a backslash at the end of a line joins it with the next.
+      while (more) {
+        more = false;
+        const std::size_t stop = std::min(text_.substr(0, end_).find('\n', position_), end_);
+        line += text_.substr(position_, stop - position_);
+        position_ = std::min(stop + 1, end_);
+        const std::size_t letters = line.find_last_not_of('\\');
+        const std::size_t slashes = line.size() - (letters == std::string::npos ? 0 : letters + 1);
+        if (here.quoting == Quoting::none && slashes % 2 == 1 && position_ < end_) {
+          line.pop_back();
+          more = true;
+        }
+      }
+      if (here.indent == Indent::tabs_stripped) {
+        const std::size_t tabs = std::min(line.find_first_not_of('\t'), line.size());
+        line.erase(0, tabs);
+      }
+      found = line == here.delimiter;
+      if (!found) body += line + "\n";
+    }
+    if (!found) doubt("a here-document has no end");
+    const bool expands =
+        here.quoting == Quoting::none && body.find_first_of("$`\\") != std::string::npos;
+    if (expands) expand_here_body(body);
+    if (here.command && *here.command < reading_.script.commands.size() && !expands) {
+      auto& redirections = reading_.script.commands[*here.command].redirections;
+      if (here.redirection < redirections.size()) {
+        redirections[here.redirection].body = body;
+        redirections[here.redirection].literal_body = true;
+      }
+    }
+  }
+}
+
+// Those behind a compound command. They get an entry of their own, a command without words.
+void Reader::trailing_redirections() {
+  SimpleCommand out;
+  for (skip_blanks(); redirection(out.redirections); skip_blanks()) {
+  }
+  if (out.redirections.empty()) return;
+  auto& commands = reading_.script.commands;
+  for (PendingHere& here : pending_)
+    if (!here.command) here.command = commands.size();
+  out.of_compound = true;
+  commands.push_back(std::move(out));
+}
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,225 @@
+#include "policy/shell/risk.h"
+
+#include <algorithm>
+
+#include "policy/shell/findings.h"
+#include "policy/shell/git.h"
+
+namespace agentrt::policy::shell {
+namespace {
+
+constexpr std::string_view kReaders =
+    "ls cat head tail wc grep egrep fgrep rg ag sort uniq cut tr nl tac rev column comm join paste "
+    "fold fmt expand unexpand pr od hexdump strings file stat du df which whereis type basename "
+    "dirname realpath readlink pwd echo printf true false : test [ date cal uname hostname id "
+    "whoami groups ps uptime free nproc arch seq expr diff cmp sdiff md5sum sha1sum sha256sum "
+    "sha512sum cksum b2sum base64 jq yq tree find fd fdfind sed awk gawk mawk less more man xxd "
+    "iconv locale env printenv cd pushd popd dirs sleep wait jobs break continue exit return "
+    "command xargs timeout nice time tokei cloc exa eza bat batcat numfmt shuf factor getconf tty "
+    "lsof pgrep ldd nm objdump readelf size zcat xzcat bzcat zgrep unset set shift read";
+
+constexpr std::string_view kGitReaders =
+    "status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree "
+    "cat-file grep reflog merge-base name-rev for-each-ref show-ref count-objects check-ignore "
+    "diff-tree diff-index diff-files range-diff cherry version whatchanged verify-commit";
+
+// Work in the workspace that a sandbox keeps there.
+constexpr std::string_view kBuilders =
+    "mkdir touch cp mv ln tee make ninja cmake ctest gcc g++ cc c++ clang clang++ rustc rustfmt "
+    "gofmt tsc eslint prettier black ruff mypy flake8 pytest tox javac mvn gradle ./gradlew "
+    "clang-format clang-tidy patch";
+
+struct Verb {
+  std::string_view program;
+  std::string_view words;
+};
+constexpr Verb kBuildVerbs[] = {
+    {"cargo", "build test check clippy fmt doc bench tree metadata run"},
+    {"go", "build test vet fmt list version doc env mod run"},
+    {"npm", "test run t start ls list"},
+    {"pnpm", "test run ls list"},
+    {"yarn", "test run list"},
+    {"npx", "tsc eslint prettier jest vitest mocha"},
+    {"dotnet", "build test"},
+    {"git", "add commit stash switch branch mv"},
+    {"poetry", "run"},
+    {"uv", "run"},
+};
+
+std::string_view second_word(const Part& part) {
+  std::size_t at = 1;
+  if (base_name(part.program().text) == "git") at = git_subcommand(part.args, GlobalOptions::all);
+  return at < part.args.size() && part.args[at].known ? std::string_view(part.args[at].text) : "";
+}
+
+bool reads_only(const Part& part) {
+  const std::string& program = part.program().text;
+  if (one_of(program, kReaders)) return true;
+  return program == "git" && one_of(second_word(part), kGitReaders);
+}
+
+bool builds(const Part& part) {
+  const std::string& program = part.program().text;
+  if (one_of(program, kBuilders)) return true;
+  return std::ranges::any_of(kBuildVerbs, [&](const Verb& verb) {
+    return program == verb.program && one_of(second_word(part), verb.words);
+  });
+}
+
+bool has_letter(const Part& part, std::string_view letters) {
+  return std::ranges::any_of(part.args, [&](const Arg& arg) {
+    return arg.text.size() > 1 && arg.text[0] == '-' && arg.text[1] != '-' &&
+           arg.text.find_first_of(letters, 1) != std::string::npos;
+  });
+}
+
+bool has_word(const Part& part, std::string_view words) {
+  return std::ranges::any_of(part.args, [&](const Arg& arg) {
+    return one_of(std::string_view(arg.text).substr(0, arg.text.find('=')), words);
+  });
+}
+
+constexpr std::string_view kNoUndo = "It cannot be undone; make a copy first.";
+
+std::optional<Destructive> destructive_git(const Part& part) {
+  const std::string_view verb = second_word(part);
+  const auto at = [&](std::string_view words) { return has_word(part, words); };
+  if (verb == "reset" && at("--hard --merge --keep"))
+    return Destructive{"Changes that are not committed are dropped.",
+                       "Commits come back with git reflog; changes that were not committed do not. "
+                       "git stash keeps them first."};
+  if (verb == "push" &&
+      (at("--force --force-with-lease --mirror --delete --prune") || has_letter(part, "fd") ||
+       std::ranges::any_of(part.args, [](const Arg& arg) {
+         return arg.text.starts_with('+') || arg.text.starts_with(':');
+       })))
+    return Destructive{"Commits of the remote branch may be lost for everybody.",
+                       "Whoever has the old commit can push it again: note git rev-parse of the "
+                       "remote branch first."};
+  if (verb == "clean" && (has_letter(part, "f") || at("--force")))
+    return Destructive{"Files that git does not know are removed.",
+                       "git clean -n shows them first; git cannot bring them back."};
+  if ((verb == "checkout" && (at("-- .") || has_letter(part, "f") || at("--force"))) ||
+      (verb == "restore" && !at("--staged")))
+    return Destructive{"Changes that are not committed are overwritten.", "git stash keeps them."};
+  if (verb == "branch" && (has_letter(part, "D") || at("--delete")))
+    return Destructive{"A branch is removed.", "git reflog shows its last commit."};
+  if (verb == "stash" && at("drop clear"))
+    return Destructive{"Stashed changes are dropped.", "git fsck --lost-found may find them."};
+  if (verb == "filter-branch" || verb == "filter-repo" ||
+      (verb == "reflog" && at("expire delete")) || (verb == "gc" && at("--prune")))
+    return Destructive{"The history of the repository is rewritten or pruned.",
+                       "Only a copy of the repository helps: git clone --mirror first."};
+  return std::nullopt;
+}
+
+std::optional<Destructive> destructive_sql(const Part& part) {
+  if (!one_of(base_name(part.program().text),
+              "psql mysql mariadb sqlite3 sqlcmd clickhouse-client"))
+    return std::nullopt;
+  for (const Arg& arg : part.args) {
+    std::string sql = arg.text;
+    std::ranges::transform(sql, sql.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c & ~0x20) : c;
+    });
+    for (const std::string_view verb : {"DROP ", "TRUNCATE ", "DELETE FROM "})
+      if (sql.contains(verb))
+        return Destructive{"Data of the database is removed.",
+                           "Only a dump that was made before brings it back."};
+  }
+  return std::nullopt;
+}
+
+std::optional<Destructive> destructive_part(const Part& part) {
+  if (!part.program().known) return std::nullopt;
+  const std::string_view program = base_name(part.program().text);
+  if (program == "git") return destructive_git(part);
+  if (program == "rm" || program == "rmdir" || program == "unlink" || program == "shred")
+    return Destructive{has_letter(part, "rR") || has_word(part, "--recursive")
+                           ? "Folders and everything in them are removed."
+                           : "Files are removed.",
+                       "What git tracks comes back with git restore; the rest does not."};
+  if (program == "dd" && has_word(part, "of"))
+    return Destructive{"The target is overwritten byte by byte.", std::string(kNoUndo)};
+  if (program.starts_with("mkfs") ||
+      one_of(program, "wipefs fdisk parted sgdisk mkswap blkdiscard"))
+    return Destructive{"A disk or partition loses what is on it.", std::string(kNoUndo)};
+  if (one_of(program, "chmod chown chgrp setfacl") &&
+      (has_letter(part, "R") || has_word(part, "--recursive")))
+    return Destructive{"Permissions or owners of a whole tree change.",
+                       "The old ones are not kept; getfacl -R writes them down first."};
+  if (program == "truncate") return Destructive{"A file is cut.", std::string(kNoUndo)};
+  if (program == "find" && has_word(part, "-delete"))
+    return Destructive{"Everything that is found is removed.",
+                       "The same search without -delete lists it first."};
+  if (one_of(program, "kubectl docker podman terraform helm aws gcloud") &&
+      has_word(part, "delete destroy prune rm rmi uninstall down terminate-instances"))
+    return Destructive{"Resources outside of the workspace are removed.", std::string(kNoUndo)};
+  if (one_of(program, "shutdown reboot halt poweroff"))
+    return Destructive{"The machine stops.", "Start it again; unsaved work is lost."};
+  return destructive_sql(part);
+}
+
+// Programs that look up in a file what they run.
+constexpr std::string_view kTaskRunners =
+    "make gmake ninja just npm npx pnpm yarn bun cargo go pytest tox nox ctest cmake mvn gradle "
+    "rake bundle poetry uv pipenv dotnet sbt bazel meson docker tsc jest vitest";
+
+}  // namespace
+
+Risk judge_risk(const Analysis& analysis, Confined confined) {
+  if (analysis.over_limit) return {false, *analysis.over_limit};
+  if (!analysis.doubts.empty()) return {false, analysis.doubts.front()};
+  if (!analysis.hazards.empty()) return {false, analysis.hazards.front().reason};
+  if (analysis.parts.empty()) return {false, "there is no command in it"};
+  if (find_destructive(analysis)) return {false, "a command in it destroys something"};
+  bool all_read = true;
+  for (const Part& part : analysis.parts) {
+    if (!part.program().known) return {false, part.program().text + " is computed when it runs"};
+    if (!part.hazards.empty()) return {false, part.hazards.front().reason};
+    if (reads_only(part)) continue;
+    all_read = false;
+    if (confined == Confined::no || !builds(part))
+      return {false, part.program().text + " may change something"};
+  }
+  if (all_read) return {true, "every command in it only reads"};
+  return {true, "it builds, tests or changes files, and the sandbox keeps it in the workspace"};
+}
+
+std::optional<Destructive> find_destructive(const Analysis& analysis) {
+  for (const Part& part : analysis.parts)
+    if (auto found = destructive_part(part)) return found;
+  for (const Hazard& hazard : analysis.hazards)
+    if (hazard.kind == Hazard::Kind::writes && hazard.truncates)
+      return Destructive{"A file is overwritten: " + hazard.reason + ".",
+                         "What git tracks comes back with git restore; the rest does not."};
+  return std::nullopt;
+}
+
+Executed find_executed(const Analysis& analysis) {
+  Executed out;
+  bool moved = false;
+  for (const Part& part : analysis.parts) {
+    const std::string& program = part.program().text;
+    if (!part.program().known) {
+      out.unknown = "the command word " + program + " is computed when it runs";
+      continue;
+    }
+    if (one_of(program, "cd pushd popd chdir")) moved = true;
+    if (program.contains('/')) out.files.push_back(program);
+    for (const Hazard& hazard : part.hazards) {
+      if (hazard.kind != Hazard::Kind::runs) continue;
+      if (hazard.word != kNoWord && hazard.word < part.args.size() && hazard.names_script)
+        out.files.push_back(part.args[hazard.word].text);
+      else
+        out.unknown = hazard.reason;
+    }
+    if (one_of(base_name(program), kTaskRunners))
+      out.unknown = std::string(base_name(program)) + " looks up in files what it runs";
+  }
+  if (moved && !out.files.empty()) out.unknown = "the text changes the folder first";
+  if (!analysis.doubts.empty()) out.unknown = analysis.doubts.front();
+  return out;
+}
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,45 @@
+// policy/shell/risk.h: a built-in judge of what a shell text puts at risk.
+//
+// For the mode `auto`, where no rule speaks. It is conservative: it lets pass what it knows to read
+// only, and, where a sandbox confines the command, the ordinary work of building and testing. It
+// never refuses; what it does not know is for a person.
+//
+// PURE. Safe on any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "policy/shell/analysis.h"
+
+namespace agentrt::policy::shell {
+
+enum class Confined { no, yes };
+
+struct Risk {
+  bool low = false;
+  std::string reason;  // one sentence
+};
+
+Risk judge_risk(const Analysis& analysis, Confined confined);
+
+// What an action destroys, and what can be done about it.
+struct Destructive {
+  std::string impact;
+  std::string undo;
+
+  bool operator==(const Destructive&) const = default;
+};
+
+// The first destructive command of the text, whatever is decided about it.
+std::optional<Destructive> find_destructive(const Analysis& analysis);
+
+// The files that a text executes, by the words that name them, and why there may be more.
+struct Executed {
+  std::vector<std::string> files;
+  std::optional<std::string> unknown;
+};
+
+Executed find_executed(const Analysis& analysis);
+
+}  // namespace agentrt::policy::shell

@@ -1,0 +1,172 @@
+// Shells and the builtins of bash.
+#include <algorithm>
+
+#include "policy/shell/findings.h"
+
+namespace agentrt::policy::shell {
+namespace {
+
+bool is_name(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+         });
+}
+
+// bash [options] -c TEXT, bash [options] FILE, bash.
+void shell_program(std::string_view program, const Args& args, Findings& out) {
+  bool text_follows = false;
+  std::size_t at = 1;
+  for (; at < args.size(); ++at) {
+    const Arg& arg = args[at];
+    if (!arg.known) {
+      if (text_follows) return out.runs(at, "the text of " + args[0].text + " -c is computed");
+      return out.runs(kNoWord, "what " + args[0].text + " runs is computed");
+    }
+    if (arg.is("--version") && args.size() == 2) return;
+    if (arg.is("--") || arg.is("-")) {
+      ++at;
+      break;
+    }
+    if (!arg.text.starts_with('-') && !arg.text.starts_with('+')) break;
+    if (arg.text.starts_with("--") || arg.text.find_first_of("iloOsrD") != std::string::npos)
+      out.runs(arg.text.starts_with("--") || arg.text.contains('s') ? kNoWord : at,
+               "the option " + arg.text + " changes what " + args[0].text + " runs");
+    if (arg.text.starts_with('-') && arg.text.contains('c')) text_follows = true;
+    if (arg.text.find_first_of("oO") != std::string::npos) ++at;
+  }
+  if (at >= args.size())
+    return out.runs(kNoWord, args[0].text + " runs what it reads from its input");
+  if (!text_follows) return out.runs_script(at, args[0].text + " runs the script " + args[at].text);
+  if (!args[at].known) return out.runs(at, "the text of " + args[0].text + " -c is computed");
+  out.texts.push_back({at, args[at].text});
+  if (!one_of(program, "sh bash dash ash"))
+    out.runs(at, args[0].text + " reads its text by rules of its own");
+}
+
+// trap TEXT SIGNAL…, eval WORDS…
+void text_builtin(std::string_view program, const Args& args, Findings& out) {
+  std::size_t at = 1;
+  if (at < args.size() && args[at].is("--")) ++at;
+  if (program == "trap") {
+    if (at >= args.size() || args[at].is("-l") || args[at].is("-p") || args[at].is("-") ||
+        args[at].is(""))
+      return;
+    if (!args[at].known) return out.runs(kNoWord, "what trap runs is computed");
+    return out.texts.push_back({at, args[at].text});
+  }
+  std::string text;
+  for (std::size_t i = at; i < args.size(); ++i) {
+    if (!args[i].known) return out.runs(kNoWord, "what eval runs is computed");
+    text += (i > at ? " " : "") + args[i].text;
+  }
+  if (!text.empty()) out.texts.push_back({at, std::move(text)});
+}
+
+// Names that a builtin evaluates: one with a subscript can run a command.
+void names_only(const Args& args, std::size_t first, Findings& out) {
+  for (std::size_t i = first; i < args.size(); ++i) {
+    const std::string& text = args[i].text;
+    const bool subscript = text.contains('[') || !args[i].known;
+    if (subscript && !(args[i].known && text.starts_with('-')))
+      out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+  }
+}
+
+void test_builtin(const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const bool asks_name = args[i].is("-v") || args[i].is("-R");
+    const bool may_ask = !args[i].known && (args[i].option || !args[i].single);
+    const Arg* next = i + 1 < args.size() ? &args[i + 1] : nullptr;
+    if ((asks_name && next && !(next->known && is_name(next->text))) ||
+        (may_ask && !args[i].single) || (may_ask && next && next->text.contains('[')))
+      out.runs(kNoWord, "-v evaluates the name that it is given");
+  }
+}
+
+void set_builtin(const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const std::string& text = args[i].text;
+    const bool flags = args[i].known && text.size() > 1 && (text[0] == '-' || text[0] == '+') &&
+                       text.find_first_not_of("euxvfnCEo", 1) == std::string::npos;
+    const bool name = i > 1 && args[i].known &&
+                      one_of(text, "pipefail errexit nounset xtrace verbose noclobber noglob");
+    if (!flags && !name) out.doubts.push_back("set with " + text + " changes how bash reads");
+  }
+}
+
+// declare, export, local, readonly, typeset: assignments among the arguments.
+void declare_builtin(std::string_view program, const Args& args, Findings& out) {
+  bool exports = program == "export";
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const Arg& arg = args[i];
+    if (arg.known && arg.option) {
+      if (arg.text.find_first_of("infFA", 1) != std::string::npos)
+        out.runs(kNoWord, arg.text + " gives a variable a meaning that is not followed");
+      exports = exports || arg.text.contains('x');
+      continue;
+    }
+    const std::size_t equals = arg.text.find('=');
+    const std::string name = arg.text.substr(0, equals);
+    if (!is_name(name)) {
+      out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+      continue;
+    }
+    Assignment given{.name = name, .value = {}, .exported = exports};
+    if (equals == std::string::npos)
+      given.value.pieces.push_back({Piece::Kind::computed, {}, Quoting::quoted});
+    else
+      given.value.pieces.push_back({arg.known ? Piece::Kind::text : Piece::Kind::computed,
+                                    arg.text.substr(equals + 1), Quoting::quoted});
+    out.exported.push_back(std::move(given));
+  }
+}
+
+}  // namespace
+
+bool find_in_shells(std::string_view program, const Args& args, Findings& out) {
+  if (!one_of(program, "sh bash dash ash rbash zsh ksh mksh fish csh tcsh pwsh")) return false;
+  shell_program(program, args, out);
+  return true;
+}
+
+bool find_in_builtins(std::string_view program, const Args& args, Findings& out) {
+  if (program == "eval" || program == "trap") {
+    text_builtin(program, args, out);
+  } else if (program == "source" || program == ".") {
+    if (args.size() > 1 && args[1].known)
+      out.runs_script(1, program == "." ? ". runs a file" : "source runs a file");
+    else
+      out.runs(kNoWord, "it runs a file that is computed");
+  } else if (program == "test" || program == "[") {
+    test_builtin(args, out);
+  } else if (program == "set") {
+    set_builtin(args, out);
+  } else if (one_of(program, "declare typeset local export readonly")) {
+    declare_builtin(program, args, out);
+  } else if (program == "read" || program == "unset" || program == "getopts") {
+    names_only(args, 1, out);
+  } else if (program == "wait") {
+    for (std::size_t i = 1; i < args.size(); ++i)
+      if (args[i].option) names_only(args, i + 1, out);
+  } else if (program == "printf") {
+    if (args.size() > 1 && args[1].option)
+      out.runs(kNoWord, "printf -v sets a variable that is not followed");
+  } else if (program == "let") {
+    out.runs(kNoWord, "let evaluates its words, which can run a command");
+  } else if (program == "hash") {
+    if (args.size() > 1) out.doubts.push_back("hash changes which program a name means");
+  } else if (program == "shopt" || program == "enable") {
+    if (args.size() > 1) out.doubts.push_back(std::string(program) + " changes how bash reads");
+  } else if (one_of(program,
+                    "alias unalias bind complete compopt fc history mapfile readarray "
+                    "compgen")) {
+    if (args.size() > 1)
+      out.runs(kNoWord, std::string(program) + " can make bash run other commands");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace agentrt::policy::shell

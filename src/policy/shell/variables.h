@@ -1,0 +1,17 @@
+// policy/shell/variables.h: variables that steer bash or the programs it starts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policy/shell/syntax.h"
+
+namespace agentrt::policy::shell {
+
+// Why the assignment can make a command do something else; nothing when it cannot. For a command's
+// own environment only names known to be harmless pass; within the text everything passes that bash
+// itself does not look at and that commands do not get.
+std::optional<std::string> steers(const Assignment& given);
+
+}  // namespace agentrt::policy::shell

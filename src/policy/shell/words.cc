@@ -1,0 +1,237 @@
+// The characters and the words of a text.
+#include "policy/shell/reader.h"
+
+#include <algorithm>
+
+namespace agentrt::policy::shell {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_start(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? true : c == '_'; }
+bool is_name(char c) { return is_name_start(c) || is_digit(c); }
+bool ends_word(char c) {
+  return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != std::string_view::npos;
+}
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+// --- characters ---
+
+char Reader::peek(std::size_t ahead) {
+  std::size_t at = position_;
+  while (true) {
+    while (at + 1 < end_ && text_[at] == '\\' && text_[at + 1] == '\n') at += 2;
+    if (at >= end_) return '\0';
+    if (ahead == 0) return text_[at];
+    --ahead;
+    ++at;
+  }
+}
+
+char Reader::take() {
+  while (position_ + 1 < end_ && text_[position_] == '\\' && text_[position_ + 1] == '\n')
+    position_ += 2;
+  return position_ < end_ ? text_[position_++] : '\0';
+}
+
+bool Reader::looking_at(std::string_view what) {
+  for (std::size_t i = 0; i < what.size(); ++i)
+    if (peek(i) != what[i]) return false;
+  return true;
+}
+
+bool Reader::take_if(std::string_view what) {
+  if (!looking_at(what)) return false;
+  for (std::size_t i = 0; i < what.size(); ++i) take();
+  return true;
+}
+
+void Reader::skip_blanks() {
+  while (peek() == ' ' || peek() == '\t') take();
+  if (peek() != '#') return;
+  // A comment ends at the newline, whatever stands before it.
+  while (position_ < end_ && text_[position_] != '\n') ++position_;
+}
+
+void Reader::skip_blanks_and_newlines() {
+  for (skip_blanks(); peek() == '\n'; skip_blanks()) newline();
+}
+
+void Reader::doubt(std::string reason) {
+  auto& doubts = reading_.script.doubts;
+  if (doubts.size() < kDoubtsMax && std::ranges::find(doubts, reason) == doubts.end())
+    doubts.push_back(std::move(reason));
+}
+
+void Reader::fail(std::string reason) {
+  if (position_ >= end_ && end_ < text_.size()) return;  // it has failed before
+  doubt(std::move(reason));
+  end_ = position_;
+}
+
+void Reader::refuse(std::string limit) {
+  if (!reading_.script.over_limit) reading_.script.over_limit = std::move(limit);
+  end_ = position_;
+}
+
+bool Reader::enter() {
+  ++reading_.depth;
+  if (reading_.depth > kDepthMax) refuse("the text is nested too deeply");
+  return reading_.depth <= kDepthMax;
+}
+
+// --- words ---
+
+bool Reader::at_word() {
+  if (!ends_word(peek())) return true;
+  return (peek() == '<' || peek() == '>') && peek(1) == '(';
+}
+
+void Reader::add(Word& out, Piece::Kind kind, std::string text, Quoting quoting) {
+  out.pieces.push_back({kind, std::move(text), quoting});
+}
+
+void Reader::add_text(Word& out, char c, Quoting quoting) {
+  if (out.pieces.empty() || out.pieces.back().kind != Piece::Kind::text ||
+      out.pieces.back().quoting != quoting)
+    add(out, Piece::Kind::text, {}, quoting);
+  out.pieces.back().text += c;
+}
+
+Word Reader::word() {
+  Word out;
+  peek();
+  const std::size_t begin = position_;
+  while (at_word()) word_piece(out);
+  out.source = std::string(text_.substr(begin, position_ - begin));
+  if (!pending_.empty() && out.source.find('\n') != std::string::npos)
+    doubt("a word goes on over lines between a here-document and its text");
+  return out;
+}
+
+void Reader::word_piece(Word& out) {
+  const char c = take();
+  if (c == '\'') return single_quotes(out);
+  if (c == '"') return double_quotes(out);
+  if (c == '`') {
+    backticks(Quoting::none);
+    return add(out, Piece::Kind::computed, {}, Quoting::none);
+  }
+  if (c == '$') return dollar(out, Quoting::none);
+  if (c == '<' || c == '>') {
+    take();
+    command_substitution();
+    return add(out, Piece::Kind::path, {}, Quoting::none);
+  }
+  if (c != '\\') return add_text(out, c, Quoting::none);
+  // The next character as it stands, whatever it is; at the end the backslash itself.
+  add_text(out, position_ < end_ ? text_[position_++] : '\\', Quoting::quoted);
+}
+
+void Reader::single_quotes(Word& out) {
+  const std::size_t close = text_.substr(0, end_).find('\'', position_);
+  if (close == std::string_view::npos) return fail("a single quote is not closed");
+  add(out, Piece::Kind::text, std::string(text_.substr(position_, close - position_)),
+      Quoting::quoted);
+  position_ = close + 1;
+}
+
+void Reader::double_quotes(Word& out) {
+  add(out, Piece::Kind::text, {}, Quoting::quoted);  // "" is a word
+  while (!at_end()) {
+    const char c = take();
+    if (c == '"') return;
+    if (c == '`') {
+      backticks(Quoting::quoted);
+      add(out, Piece::Kind::computed, {}, Quoting::quoted);
+    } else if (c == '$') {
+      dollar(out, Quoting::quoted);
+    } else if (c == '\\' && position_ < end_) {
+      const char escaped = text_[position_++];
+      if (std::string_view("$`\"\\").find(escaped) == std::string_view::npos)
+        add_text(out, '\\', Quoting::quoted);
+      add_text(out, escaped, Quoting::quoted);
+    } else {
+      add_text(out, c, Quoting::quoted);
+    }
+  }
+  fail("a double quote is not closed");
+}
+
+// $'…': the escapes that people use; others make the word computed.
+void Reader::ansi_quotes(Word& out) {
+  constexpr std::string_view kLetters = "abefnrtv\\'\"?E";
+  constexpr std::string_view kValues = "\a\b\x1b\f\n\r\t\v\\'\"?\x1b";
+  std::string value;
+  bool known = true;
+  while (position_ < end_ && text_[position_] != '\'') {
+    char c = text_[position_++];
+    if (c == '\\' && position_ < end_) {
+      c = text_[position_++];
+      if (const auto at = kLetters.find(c); at != std::string_view::npos) {
+        c = kValues[at];
+      } else if (c == 'x' || (c >= '0' && c <= '7')) {
+        const int base = c == 'x' ? 16 : 8;
+        int number = 0;
+        if (c != 'x') --position_;
+        for (int digits = 0; digits < (base == 16 ? 2 : 3) && position_ < end_; ++digits) {
+          const int digit = hex_digit(text_[position_]);
+          if (digit < 0 || digit >= base) break;
+          number = number * base + digit;
+          ++position_;
+        }
+        c = static_cast<char>(number);
+        known = known && number != 0;
+      } else {
+        known = false;
+      }
+    }
+    value += c;
+  }
+  if (position_ >= end_) return fail("a $' quote is not closed");
+  ++position_;
+  add(out, known ? Piece::Kind::text : Piece::Kind::computed, std::move(value), Quoting::quoted);
+}
+
+std::vector<Word> Reader::only_words() {
+  std::vector<Word> out;
+  for (skip_blanks(); at_word(); skip_blanks()) out.push_back(word());
+  return out;
+}
+
+std::string Reader::name() {
+  std::string out;
+  if (!is_name_start(peek())) return out;
+  while (is_name(peek())) out += take();
+  return out;
+}
+
+// The right side of =~ and == within [[ ]], where parentheses and bars belong to the pattern.
+Word Reader::regex_word() {
+  Word out;
+  const std::size_t begin = position_;
+  std::size_t open = 0;
+  while (!at_end()) {
+    const char c = peek();
+    if (c == '\n' || ((c == ' ' || c == '\t') && open == 0)) break;
+    if (c == ')' && open == 0) break;
+    if (c == ';' || c == '&' || c == '<' || c == '>' || c == '#')
+      doubt("a pattern within [[ ]] has characters that may end it");
+    if (c == '(' || c == ')') open = c == '(' ? open + 1 : open - 1;
+    if (ends_word(c))
+      add_text(out, take(), Quoting::none);
+    else
+      word_piece(out);
+  }
+  if (open > 0) doubt("a pattern within [[ ]] has parentheses that are not closed");
+  out.source = std::string(text_.substr(begin, position_ - begin));
+  return out;
+}
+
+}  // namespace agentrt::policy::shell

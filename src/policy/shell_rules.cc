@@ -1,0 +1,191 @@
+#include "policy/shell_rules.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace agentrt::policy {
+namespace {
+
+using schema::Decision;
+using schema::DecisionSource;
+using schema::RuleEffect;
+using schema::Verdict;
+using shell::Hazard;
+using shell::Part;
+
+bool is_of_words(const Rule& rule) {
+  return rule.kind == Rule::Kind::words || rule.kind == Rule::Kind::prefix;
+}
+
+class ShellRules {
+ public:
+  ShellRules(std::string_view text, const shell::Analysis& analysis, const Rules& rules)
+      : text_(text), analysis_(analysis) {
+    for (const Rule& rule : rules.all)
+      if (rule.tool == "shell") rules_.push_back(&rule);
+    covers_.resize(analysis.parts.size());
+  }
+
+  std::optional<std::string> ask(std::vector<Verdict>& chain) {
+    if (analysis_.over_limit)
+      chain.push_back({DecisionSource::classifier, Decision::deny, std::nullopt,
+                       fmt::format("It cannot be judged: {}.", *analysis_.over_limit)});
+    for (const Rule* rule : rules_)
+      if (rule->source.effect != RuleEffect::allow) against(*rule, chain);
+    return allow(chain);
+  }
+
+ private:
+  // A deny or ask rule: found in the text, or possibly in it.
+  void against(const Rule& rule, std::vector<Verdict>& chain) {
+    const Decision effect = rule.source.effect == RuleEffect::deny ? Decision::deny : Decision::ask;
+    limits_ = true;
+    if (rule.kind == Rule::Kind::tool || (rule.kind == Rule::Kind::text && rule.pattern == text_)) {
+      chain.push_back(rule_verdict(rule, effect, "The rule fits the whole text."));
+      return;
+    }
+    if (!is_of_words(rule)) return;
+    const Part* possible = nullptr;
+    for (const Part& part : analysis_.parts) {
+      const Match match = finds(rule, part);
+      if (match == Match::yes) {
+        chain.push_back(
+            rule_verdict(rule, effect, fmt::format("The text would run {}.", part.text())));
+        return;
+      }
+      if (match == Match::possible && !possible) possible = &part;
+    }
+    if (possible)
+      chain.push_back(
+          rule_verdict(rule, Decision::ask,
+                       fmt::format("The rule may be about {}: not every word of it is known.",
+                                   possible->text())));
+  }
+
+  // Allow rules: the whole text, every command, or any command.
+  std::optional<std::string> allow(std::vector<Verdict>& chain) {
+    const Rule* any = nullptr;
+    for (const Rule* rule : rules_) {
+      if (rule->source.effect != RuleEffect::allow) continue;
+      if (rule->kind == Rule::Kind::text && rule->pattern == text_) {
+        chain.push_back(rule_verdict(*rule, Decision::allow, "The rule is this very text."));
+        return std::nullopt;
+      }
+      if (rule->kind == Rule::Kind::tool && !any) any = rule;
+    }
+    const std::optional<std::string> gap = uncovered();
+    if (!gap) {
+      for (const Rule* rule : used_)
+        chain.push_back(rule_verdict(*rule, Decision::allow, "Every command is allowed."));
+      return std::nullopt;
+    }
+    const std::optional<std::string> unresolved = limits_ ? unresolvable() : std::nullopt;
+    if (unresolved)
+      chain.push_back(
+          {DecisionSource::rule, Decision::ask, std::nullopt,
+           fmt::format("Rules deny or ask about commands, and it cannot be ruled out that "
+                       "the text runs one of them: {}.",
+                       *unresolved)});
+    else if (any)
+      chain.push_back(rule_verdict(*any, Decision::allow, "The rule allows every command."));
+    return gap;
+  }
+
+  // Why the rules of words do not cover everything; nothing when they do.
+  std::optional<std::string> uncovered() {
+    std::optional<std::string> gap;
+    if (analysis_.parts.empty()) gap = "there is no command in it";
+    for (std::size_t i = 0; i < analysis_.parts.size(); ++i) {
+      const std::optional<std::string> missing = missing_for(i);
+      if (missing && !gap) gap = missing;
+    }
+    if (!analysis_.hazards.empty()) return analysis_.hazards.front().reason;
+    if (!analysis_.proven())
+      return analysis_.doubts.empty() ? *analysis_.over_limit : analysis_.doubts.front();
+    return gap;
+  }
+
+  // Finds an allow rule that covers the part with all its hazards, of its own or of what it is in.
+  std::optional<std::string> missing_for(std::size_t index) {
+    const Part& part = analysis_.parts[index];
+    std::optional<std::string> missing = fmt::format("no rule allows {}", part.text());
+    for (const Rule* rule : rules_) {
+      if (rule->source.effect != RuleEffect::allow) continue;
+      std::optional<std::size_t> words = covered_words(*rule, part);
+      if (!words) words = covered_through(*rule, index);
+      if (!words) continue;
+      const Hazard* left = uncovered_hazard(part, *words);
+      if (!left) {
+        covers_[index] = true;
+        if (std::ranges::find(used_, rule) == used_.end()) used_.push_back(rule);
+        return std::nullopt;
+      }
+      missing = left->reason;
+    }
+    return missing;
+  }
+
+  // How many words of a part are named by a rule for the part that runs it: `timeout 5 ls:*`.
+  std::optional<std::size_t> covered_through(const Rule& rule, std::size_t index) const {
+    const auto& within = analysis_.parts[index].within;
+    if (!within || within->word == shell::kNoWord) return std::nullopt;
+    std::optional<std::size_t> words = covered_words(rule, analysis_.parts[within->part]);
+    if (!words) words = covered_through(rule, within->part);
+    if (!words || *words <= within->word) return std::nullopt;
+    return within->kind == shell::Within::Kind::text ? shell::kNoWord - 1 : *words - within->word;
+  }
+
+  static const Hazard* uncovered_hazard(const Part& part, std::size_t words) {
+    const auto left = std::ranges::find_if(part.hazards, [&](const Hazard& hazard) {
+      return hazard.word == shell::kNoWord || hazard.word >= words;
+    });
+    return left == part.hazards.end() ? nullptr : &*left;
+  }
+
+  // Why a command that nobody names might be run.
+  std::optional<std::string> unresolvable() const {
+    if (!analysis_.doubts.empty()) return analysis_.doubts.front();
+    for (const Hazard& hazard : analysis_.hazards)
+      if (hazard.kind == Hazard::Kind::runs) return hazard.reason;
+    for (std::size_t i = 0; i < analysis_.parts.size(); ++i) {
+      if (covers_[i]) continue;
+      const Part& part = analysis_.parts[i];
+      if (part.program().text.contains('/') && !in_system_folder(part.program().text))
+        return fmt::format("{} may be any program", part.program().text);
+      for (const Hazard& hazard : part.hazards)
+        if (hazard.kind == Hazard::Kind::runs) return hazard.reason;
+    }
+    return std::nullopt;
+  }
+
+  static bool in_system_folder(std::string_view path) {
+    for (const std::string_view folder :
+         {"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"})
+      if (path.starts_with(folder) && !path.substr(folder.size()).contains('/')) return true;
+    return false;
+  }
+
+  std::string_view text_;
+  const shell::Analysis& analysis_;
+  std::vector<const Rule*> rules_;
+  std::vector<const Rule*> used_;
+  std::vector<bool> covers_;
+  bool limits_ = false;  // some rule denies or asks about commands
+};
+
+}  // namespace
+
+Verdict rule_verdict(const Rule& rule, Decision decision, std::string reason) {
+  const bool host = rule.source.origin == schema::RuleOrigin::managed;
+  return {host ? DecisionSource::host_policy : DecisionSource::rule, decision, rule.source.rule,
+          std::move(reason)};
+}
+
+std::optional<std::string> ask_shell_rules(std::string_view text, const shell::Analysis& analysis,
+                                           const Rules& rules, std::vector<Verdict>& chain) {
+  return ShellRules(text, analysis, rules).ask(chain);
+}
+
+}  // namespace agentrt::policy
