@@ -57,6 +57,10 @@ std::vector<std::string> sequence(const std::string& inner) {
   const auto lower = [](const std::string& s) {
     return s.size() == 1 && s[0] >= 'a' && s[0] <= 'z';
   };
+  const auto padded = [](const std::string& s) {
+    return s.size() > 1 && (s[0] == '0' || s[0] == '-');
+  };
+  if (padded(from) || padded(to)) return {};
   const bool letters = lower(from) && lower(to);
   if (letters) {
     begin = from[0];
@@ -80,22 +84,27 @@ std::vector<std::string> sequence(const std::string& inner) {
   return out;
 }
 
-// The alternatives of the braces that open at `open`, and where they close; none when bash would
-// leave them alone.
-std::vector<Units> alternatives(const Units& units, std::size_t open, std::size_t& close) {
+struct Braces {
+  std::vector<Units> choices;  // none when bash would leave the braces alone
+  std::size_t close = 0;
+  bool unsure = false;  // a sequence that is not read here: {01..10}, {A..c}
+};
+
+Braces braces_at(const Units& units, std::size_t open) {
   std::vector<Units> out(1);
   std::size_t depth = 0;
   for (std::size_t at = open + 1; at < units.size(); ++at) {
     if (is_active(units[at], '{')) ++depth;
     if (is_active(units[at], '}') && depth-- == 0) {
-      close = at;
-      if (out.size() > 1) return out;
-      std::vector<Units> values;
-      for (const std::string& value : sequence(text_of(out[0]))) {
-        values.emplace_back();
-        for (const char c : value) values.back().push_back({.c = c, .active = false});
+      if (out.size() > 1) return {.choices = std::move(out), .close = at};
+      Braces made{.choices = {}, .close = at};
+      const std::string inner = text_of(out[0]);
+      for (const std::string& value : sequence(inner)) {
+        made.choices.emplace_back();
+        for (const char c : value) made.choices.back().push_back({.c = c, .active = false});
       }
-      return values;
+      made.unsure = made.choices.empty() && inner.contains("..");
+      return made;
     }
     if (is_active(units[at], ',') && depth == 0)
       out.emplace_back();
@@ -105,18 +114,21 @@ std::vector<Units> alternatives(const Units& units, std::size_t open, std::size_
   return {};
 }
 
-// Appends every word that the braces in `units` make. False when there are too many.
+// Appends every word that the braces in `units` make. False when there are too many, or when they
+// are not all understood.
 bool expand(Units units, std::size_t from, std::vector<Units>& out) {
   for (std::size_t open = from; open < units.size(); ++open) {
     if (!is_active(units[open], '{')) continue;
-    std::size_t close = 0;
-    for (const Units& choice : alternatives(units, open, close)) {
+    const Braces braces = braces_at(units, open);
+    if (braces.unsure) return false;
+    for (const Units& choice : braces.choices) {
       Units made(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(open));
       made.insert(made.end(), choice.begin(), choice.end());
-      made.insert(made.end(), units.begin() + static_cast<std::ptrdiff_t>(close) + 1, units.end());
+      made.insert(made.end(), units.begin() + static_cast<std::ptrdiff_t>(braces.close) + 1,
+                  units.end());
       if (!expand(std::move(made), open, out)) return false;
     }
-    if (close != 0 && !alternatives(units, open, close).empty()) return true;
+    if (!braces.choices.empty()) return true;
   }
   if (out.size() >= kBraceWordsMax) return false;
   out.push_back(std::move(units));
@@ -254,7 +266,10 @@ void Names::learn(const std::string& name, const Word& value) {
 
 std::vector<Arg> args_of(const Word& word, const Names& names) {
   std::vector<Units> expanded;
-  if (!expand(units_of(word), 0, expanded)) return {unknown_arg(word.source)};
+  Units whole = units_of(word);
+  const bool braces = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '{'); });
+  if (braces && whole.size() > kBraceBytesMax) return {unknown_arg(word.source)};
+  if (!expand(std::move(whole), 0, expanded)) return {unknown_arg(word.source)};
   std::vector<Arg> out;
   for (const Units& units : expanded) {
     Judge judge(word, names);

@@ -97,6 +97,8 @@ void Reader::pipeline() {
       skip_blanks();
       if (looking_at("-p") && ends_word(peek(2))) take_if("-p");
       skip_blanks();
+      // Within a substitution bash then takes the first `)` of a pattern for the end.
+      if (keyword_ahead() == "case") doubt("a case stands behind time");
       if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>') return;
       continue;
     }

@@ -160,7 +160,9 @@ void Reader::command_substitution() {
   if (!enter()) return;
   if (!pending_.empty()) doubt("a substitution stands between a here-document and its text");
   const std::size_t begin = position_;
+  ++substitutions_;
   list(Stop::parenthesis);
+  --substitutions_;
   if (!take_if(")")) fail("a parenthesis is not closed");
   if (!pending_.empty() && text_.substr(begin, position_ - begin).find("<<") != kNpos.npos)
     doubt("a here-document in a substitution does not end in it");

@@ -127,6 +127,7 @@ class Reader {
   std::size_t position_ = 0;
   std::size_t end_ = text_.size();  // moved to the place of a failure
   std::vector<PendingHere> pending_;
+  std::size_t substitutions_ = 0;  // that are open
   Reading& reading_;
 };
 

@@ -122,6 +122,9 @@ void Reader::read_here_bodies() {
         line.erase(0, tabs);
       }
       found = line == here.delimiter;
+      // Within a substitution bash may end the text there, and read the rest as commands.
+      if (!found && substitutions_ > 0 && line.starts_with(here.delimiter))
+        doubt("a line of a here-document begins with its delimiter");
       if (!found) body += line + "\n";
     }
     if (!found) doubt("a here-document has no end");

@@ -9,6 +9,22 @@ namespace {
 
 constexpr std::string_view kActive = "*?[{";
 
+// Bash reads characters of the locale; what is no UTF-8 may be cut elsewhere.
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at++]);
+    const std::size_t more = lead < 0x80   ? 0
+                             : lead < 0xC2 ? 4
+                             : lead < 0xE0 ? 1
+                             : lead < 0xF0 ? 2
+                                           : 3;
+    if (more == 4 || lead > 0xF4 || at + more > text.size()) return false;
+    for (std::size_t end = at + more; at < end; ++at)
+      if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<std::string> literal(const Word& word) {
@@ -39,6 +55,7 @@ Script read(std::string_view text) {
     reading.script.over_limit = "the text has a NUL character, where bash would stop reading";
     return std::move(reading.script);
   }
+  if (!is_utf8(text)) reading.script.doubts.emplace_back("the text is not UTF-8");
   Reader(text, reading).run();
   return std::move(reading.script);
 }
