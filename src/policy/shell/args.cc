@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "policy/shell/findings.h"
 #include "policy/shell/limits.h"
 
 namespace agentrt::policy::shell {
@@ -198,10 +199,6 @@ class Judge {
   bool begun_ = false;
 };
 
-bool begins_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
-  return std::ranges::any_of(prefixes, [&](std::string_view p) { return name.starts_with(p); });
-}
-
 }  // namespace
 
 Arg known_arg(std::string text) {
@@ -223,15 +220,15 @@ Names::Names(const Script& script) {
 
 NameFacts Names::of(const std::string& name) const {
   if (const auto found = facts_.find(name); found != facts_.end()) return found->second;
-  if (begins_with_any(name, {"BASH", "COMP_", "READLINE", "MAPFILE", "COPROC", "DIRSTACK",
-                             "FUNCNAME", "OPTARG", "REPLY"}) ||
-      name == "_")
+  if (name.starts_with("BASH") || name.starts_with("COMP_")) return {true, true, false, true};
+  if (one_of(name, "MAPFILE COPROC DIRSTACK FUNCNAME OPTARG REPLY _ READLINE_LINE"))
     return {true, true, false, true};
-  // Folders may have spaces in their names.
-  return {.dash = false,
-          .splits = name == "PWD" || name == "OLDPWD" || name == "HOME",
-          .numeric = true,
-          .device = false};
+  // Of the environment only what everybody has is known; folders may have spaces in their names.
+  if (one_of(name, "HOME PWD OLDPWD TMPDIR"))
+    return {.dash = false, .splits = true, .numeric = true, .device = false};
+  if (one_of(name, "USER LOGNAME HOSTNAME SHELL LANG TERM UID EUID PPID RANDOM SECONDS LINENO"))
+    return {.dash = false, .splits = false, .numeric = true, .device = false};
+  return {.dash = true, .splits = true, .numeric = true, .device = false};
 }
 
 void Names::learn(const std::string& name, const Word& value) {

@@ -120,8 +120,9 @@ void Reader::double_brackets() {
   while (!at_end()) {
     skip_blanks_and_newlines();
     if (keyword_ahead() == "]]") break;
-    if (take_if("&&") || take_if("||") || take_if("(") || take_if(")") || take_if("<") ||
-        take_if(">"))
+    const bool substitution = peek(1) == '(' && (peek() == '<' || peek() == '>');
+    if (!substitution && (take_if("&&") || take_if("||") || take_if("(") || take_if(")") ||
+                          take_if("<") || take_if(">")))
       continue;
     if (!at_word()) return fail("a [[ has a sign where bash expects a word");
     Word part = word();

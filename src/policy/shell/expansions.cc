@@ -186,6 +186,7 @@ void Reader::backticks(Quoting quoting) {
   if (position_ >= end_) return fail("a backtick is not closed");
   ++position_;
   if (!pending_.empty()) doubt("a substitution stands between a here-document and its text");
+  if (inner.contains("\\\n")) doubt("backticks with a backslash before a newline");
   if (!enter()) return;
   Reader(inner, reading_).run();
   if (reading_.script.over_limit) refuse(*reading_.script.over_limit);

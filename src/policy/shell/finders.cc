@@ -25,12 +25,17 @@ void inner_command(const Args& args, std::size_t at, std::string_view ends, Foun
   out.commands.push_back({at, std::move(made)});
 }
 
+constexpr std::string_view kValued =
+    "-name -iname -path -ipath -wholename -regex -iregex -type -newer -mtime -mmin -size -maxdepth "
+    "-mindepth -user -group -perm -printf";
+
 void find(const Args& args, Findings& out) {
   Found found = Found::begins_with_folder;
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
     if (!arg.known) {
-      if (!arg.option) continue;
+      const bool value = arg.single && args[i - 1].known && one_of(args[i - 1].text, kValued);
+      if (!arg.option || value) continue;
       found = Found::anything;
       const bool letters =
           arg.suffix.find_first_not_of("abcdefghijklmnopqrstuvwxyz0") == std::string::npos;

@@ -59,9 +59,9 @@ constexpr std::array kPrograms = {
     Program{"ctags etags", {"IKLhTeilNDUVw", "-o -f --output !--options !-L !--filter "
                                         "!--optlib-dir !--data-dir !--_interactive"}},
     Program{"make gmake bmake",
-            {"jlCIoW", "!-f !--file !--makefile !--eval !-C !--directory !-I !--include-dir "
+            {"jlCIoW", "!-f !--file !--makefile !--eval !-I !--include-dir "
                        "!-E !--environment-overrides"}},
-    Program{"ninja samu", {"jkld", "!-f !-C !-t"}},
+    Program{"ninja samu", {"jkldC", "!-f !-t"}},
     Program{"just", {"", "!-f !--justfile !--shell !--shell-command !-c !--command !--set "
                          "!--working-directory !-d"}},
     Program{"cmake", {"SBGTADU", "!-P !-E !-C !--toolchain !--graphviz --trace-redirect "
@@ -165,6 +165,12 @@ bool ends_options(const Args& args, std::size_t at, std::size_t first, std::stri
          valued.find(before.text.back()) == std::string_view::npos;
 }
 
+// Whether the word after this one is its value, whatever it looks like.
+bool takes_value(const Arg& arg, std::string_view valued) {
+  if (!arg.known || arg.text.size() < 2 || arg.text[0] != '-' || arg.text[1] == '-') return false;
+  return arg.text.find_first_of(valued, 1) == arg.text.size() - 1;
+}
+
 // A pattern such as *.c cannot be an exact option, which has letters alone.
 bool could_be(const Arg& arg, const Option& option) {
   if (!option.exact) return true;
@@ -188,6 +194,7 @@ void find_options(const OptionList& list, const Args& args, std::size_t first, F
   for (std::size_t i = first; i < args.size(); ++i) {
     if (ends_options(args, i, first, list.valued)) return;
     if (!args[i].option && args[i].known && !list.hazards.contains("=")) continue;
+    if (!args[i].known && args[i].single && takes_value(args[i - 1], list.valued)) continue;
     for (std::string_view rest = list.hazards; !rest.empty();) {
       const Option option = next_option(rest);
       const bool hit = args[i].known ? matches(args[i].text, option, list.valued)

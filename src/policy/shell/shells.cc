@@ -76,7 +76,7 @@ void names_only(const Args& args, std::size_t first, Findings& out) {
 void test_builtin(const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i) {
     const bool asks_name = args[i].is("-v") || args[i].is("-R");
-    const bool may_ask = !args[i].known && (args[i].option || !args[i].single);
+    const bool may_ask = !args[i].known && args[i].option;
     const Arg* next = i + 1 < args.size() ? &args[i + 1] : nullptr;
     if ((asks_name && next && !(next->known && is_name(next->text))) ||
         (may_ask && !args[i].single) || (may_ask && next && next->text.contains('[')))
