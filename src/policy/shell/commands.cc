@@ -167,6 +167,9 @@ bool Reader::compound(const std::string& keyword) {
 
 void Reader::simple() {
   SimpleCommand out;
+  // Bash prints a substitution and reads it again, and loses separators behind a here-document.
+  if (substitutions_ > 0 && (!pending_.empty() || here_read_))
+    doubt("a command follows a here-document in a substitution");
   while (!at_end()) {
     skip_blanks();
     if (redirection(out.redirections)) continue;

@@ -160,7 +160,7 @@ void Reader::command_substitution() {
   if (!enter()) return;
   if (!pending_.empty()) doubt("a substitution stands between a here-document and its text");
   const std::size_t begin = position_;
-  ++substitutions_;
+  if (substitutions_++ == 0) here_read_ = false;
   list(Stop::parenthesis);
   --substitutions_;
   if (!take_if(")")) fail("a parenthesis is not closed");

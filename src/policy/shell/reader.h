@@ -128,6 +128,7 @@ class Reader {
   std::size_t end_ = text_.size();  // moved to the place of a failure
   std::vector<PendingHere> pending_;
   std::size_t substitutions_ = 0;  // that are open
+  bool here_read_ = false;         // a here-document was read in the outermost of them
   Reading& reading_;
 };
 

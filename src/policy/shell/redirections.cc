@@ -98,6 +98,7 @@ void Reader::redirect_here(std::vector<Redirection>& out, Indent indent) {
 void Reader::read_here_bodies() {
   std::vector<PendingHere> due;
   due.swap(pending_);
+  here_read_ = here_read_ || !due.empty();
   for (const PendingHere& here : due) {
     std::string body;
     bool found = false;

@@ -24,6 +24,9 @@ int hex_digit(char c) {
 // --- characters ---
 
 char Reader::peek(std::size_t ahead) {
+  // Joined lines are passed for good, so that a long run of them is looked at once.
+  while (position_ + 1 < end_ && text_[position_] == '\\' && text_[position_ + 1] == '\n')
+    position_ += 2;
   std::size_t at = position_;
   while (true) {
     while (at + 1 < end_ && text_[at] == '\\' && text_[at + 1] == '\n') at += 2;
@@ -35,9 +38,9 @@ char Reader::peek(std::size_t ahead) {
 }
 
 char Reader::take() {
-  while (position_ + 1 < end_ && text_[position_] == '\\' && text_[position_ + 1] == '\n')
-    position_ += 2;
-  return position_ < end_ ? text_[position_++] : '\0';
+  const char c = peek();
+  if (c != '\0') ++position_;
+  return c;
 }
 
 bool Reader::looking_at(std::string_view what) {

@@ -1,0 +1,139 @@
+// Texts of tests/policy with the decision each must get. A file has sections that begin with "==",
+// each with its rules ("+" allows, "?" asks, "-" denies) and its texts: "no" must not be allowed,
+// "deny" must be denied, "yes" must be allowed. ␤ is a newline, ␉ a tab, ␍ a carriage return.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "policy/permission.h"
+#include "policy/shell/limits.h"
+
+namespace agentrt::policy {
+namespace {
+
+using schema::Decision;
+using schema::RuleEffect;
+
+struct Case {
+  std::string expected;
+  std::string text;
+  Rules rules;
+};
+
+std::string unmarked(std::string text) {
+  for (const auto& [mark, value] : {std::pair{"␤", "\n"}, {"␉", "\t"}, {"␍", "\r"}})
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at))
+      text.replace(at, std::string_view(mark).size(), value);
+  return text;
+}
+
+std::vector<Case> cases_of(const std::string& name) {
+  std::ifstream file(std::filesystem::path(AGENTRT_POLICY_CASES) / name);
+  REQUIRE(file.good());
+  std::vector<Case> out;
+  std::vector<schema::PolicyRule> sources;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (line.starts_with("==")) {
+      sources.clear();
+      continue;
+    }
+    if (const auto sign = std::string_view("+?-").find(line[0]); sign != std::string_view::npos) {
+      constexpr RuleEffect kEffects[] = {RuleEffect::allow, RuleEffect::ask, RuleEffect::deny};
+      sources.push_back({kEffects[sign], line.substr(2), schema::RuleOrigin::user});
+      continue;
+    }
+    const auto rules = compile(sources);
+    REQUIRE(rules);
+    const std::size_t space = line.find(' ');
+    out.push_back({line.substr(0, space), unmarked(line.substr(space + 1)), *rules});
+  }
+  return out;
+}
+
+Decision decided(const Rules& rules, const std::string& text) {
+  const Asked asked{.tool = "shell", .text = text, .cwd = "/ws", .workspace = "/ws"};
+  return judge(asked, Basis{.rules = &rules}).decision;
+}
+
+}  // namespace
+
+TEST_CASE("no text gets more than its rules grant") {
+  const auto cases = cases_of("bypass.txt");
+  CHECK(cases.size() > 900);
+  for (const Case& one : cases) {
+    CAPTURE(one.text);
+    const Decision decision = decided(one.rules, one.text);
+    if (one.expected == "yes")
+      CHECK(decision == Decision::allow);
+    else if (one.expected == "deny")
+      CHECK(decision == Decision::deny);
+    else
+      CHECK((decision == Decision::ask || decision == Decision::deny));
+  }
+}
+
+TEST_CASE("fewer than one in twenty benign texts is asked about") {
+  const auto cases = cases_of("benign.txt");
+  CHECK(cases.size() >= 150);
+  std::size_t asked = 0;
+  for (const Case& one : cases)
+    if (decided(one.rules, one.text) != Decision::allow) {
+      ++asked;
+      MESSAGE("asked about: " << one.text);
+    }
+  CHECK(asked * 20 < cases.size());
+}
+
+TEST_CASE("a denied command is denied among any number of others") {
+  const auto rules = compile({{RuleEffect::allow, "shell", schema::RuleOrigin::user},
+                              {RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user}});
+  for (const int count : {0, 1, 49, 98, 99, 100, 101, 1'000, 10'000}) {
+    CAPTURE(count);
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "true; ";
+    CHECK(decided(*rules, text + "rm -rf keep") == Decision::deny);
+  }
+}
+
+TEST_CASE("what exceeds the limits is denied, never asked") {
+  const auto rules = compile({{RuleEffect::allow, "shell", schema::RuleOrigin::user}});
+  std::string deep = "true";
+  for (std::size_t i = 0; i <= shell::kDepthMax; ++i) deep = "$(" + deep + ")";
+  CHECK(decided(*rules, "echo " + deep) == Decision::deny);
+  std::string many;
+  for (std::size_t i = 0; i <= shell::kCommandsMax; ++i) many += "true\n";
+  CHECK(decided(*rules, many) == Decision::deny);
+  CHECK(decided(*rules, "echo " + std::string(shell::kTextBytesMax, 'x')) == Decision::deny);
+  CHECK(decided(*rules, std::string("ls\0rm", 5)) == Decision::deny);
+  std::string words = "echo";
+  for (std::size_t i = 0; i <= shell::kWordsMax; ++i) words += " a";
+  CHECK(decided(*rules, words) == Decision::deny);
+}
+
+TEST_CASE("hostile texts are judged in no time") {
+  const auto rules = compile({{RuleEffect::allow, "shell(a:*)", schema::RuleOrigin::user},
+                              {RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user}});
+  const auto many = [](std::string_view piece, std::size_t bytes) {
+    std::string out;
+    while (out.size() + piece.size() < bytes) out += piece;
+    return out;
+  };
+  for (const std::string_view piece :
+       {"a;",  "$(",    "((",     "`",    "\\`", "{a,b}",  "{",    "${x:-",
+        "'\"", "<<E\n", "a[",     "\n)",  ")",   "$((1+",  "x=(",  "case a in ",
+        "if ", "|",     "{1..9}", "\\\n", "[[ ", "eval '", "# \n", "a$x*"}) {
+    CAPTURE(piece);
+    for (const std::size_t bytes : {shell::kTextBytesMax, std::size_t{1} << 20}) {
+      const auto begin = std::chrono::steady_clock::now();
+      CHECK(decided(*rules, many(piece, bytes)) != Decision::allow);
+      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+    }
+  }
+}
+
+}  // namespace agentrt::policy

@@ -1,0 +1,269 @@
+#include "policy/permission.h"
+
+#include <doctest/doctest.h>
+
+namespace agentrt::policy {
+namespace {
+
+using schema::Decision;
+using schema::DecisionSource;
+using schema::PermissionMode;
+using schema::RuleEffect;
+using schema::RuleOrigin;
+using schema::SandboxMode;
+
+Rules rules_of(std::vector<schema::PolicyRule> sources) {
+  auto rules = compile(sources);
+  REQUIRE(rules);
+  return *rules;
+}
+
+Asked shell_call(std::string text) {
+  return {.tool = "shell", .text = std::move(text), .cwd = "/ws", .workspace = "/ws"};
+}
+
+Asked file_call(std::string tool, std::string path) {
+  const bool reads = tool == "read_file" || tool == "list_files" || tool == "search_files";
+  return {.tool = std::move(tool),
+          .text = std::move(path),
+          .cwd = "/ws",
+          .workspace = "/ws",
+          .home = "/users/ada",
+          .access = reads ? Access::read_only : Access::changes};
+}
+
+Decision under(PermissionMode mode, const Asked& asked, const Rules& rules = {}) {
+  return judge(asked, {.rules = &rules, .mode = mode}).decision;
+}
+
+}  // namespace
+
+TEST_CASE("each mode decides where no rule speaks") {
+  const Asked command = shell_call("ls");
+  const Asked reading = file_call("read_file", "src/a.c");
+  const Asked outside = file_call("read_file", "/etc/hosts");
+  const Asked writing = file_call("write_file", "src/a.c");
+  const Asked other{.tool = "mcp__x__y", .text = "{}", .cwd = "/ws", .workspace = "/ws"};
+  struct Row {
+    PermissionMode mode;
+    Decision command, reading, outside, writing, other;
+  };
+  using enum Decision;
+  for (const Row& row : {
+           Row{PermissionMode::default_, ask, allow, ask, ask, ask},
+           Row{PermissionMode::untrusted, ask, ask, ask, ask, ask},
+           Row{PermissionMode::on_request, sandboxed, allow, ask, allow, ask},
+           Row{PermissionMode::on_failure, sandboxed, allow, ask, allow, ask},
+           Row{PermissionMode::never, unavailable, allow, unavailable, unavailable, unavailable},
+           Row{PermissionMode::plan, deny, allow, ask, deny, deny},
+           Row{PermissionMode::auto_, allow, allow, ask, allow, ask},
+           Row{PermissionMode::bypass, allow, allow, allow, allow, allow},
+       }) {
+    CAPTURE(schema::name_of(row.mode));
+    CHECK(under(row.mode, command) == row.command);
+    CHECK(under(row.mode, reading) == row.reading);
+    CHECK(under(row.mode, outside) == row.outside);
+    CHECK(under(row.mode, writing) == row.writing);
+    CHECK(under(row.mode, other) == row.other);
+  }
+}
+
+TEST_CASE("deny is stronger than ask, ask than allow, whoever says it") {
+  const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
+                                {RuleEffect::ask, "shell(git push:*)", RuleOrigin::workspace},
+                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::managed}});
+  for (const Decision said : {Decision::allow, Decision::ask, Decision::deny}) {
+    const auto with = [&](std::string text) {
+      return judge(shell_call(std::move(text)),
+                   {.rules = &rules, .said = {{DecisionSource::hook, said, {}, "so it says"}}});
+    };
+    CHECK(with("rm x").decision == Decision::deny);
+    CHECK(with("rm x").source == DecisionSource::host_policy);
+    CHECK(with("git push").decision == (said == Decision::deny ? Decision::deny : Decision::ask));
+    CHECK(with("ls").decision == said);
+    CHECK(with("make").decision == said);  // no rule speaks: the mode's ask gives way
+  }
+}
+
+TEST_CASE("every mode obeys explicit rules") {
+  const Rules rules = rules_of({{RuleEffect::ask, "shell(git push:*)", RuleOrigin::user},
+                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user},
+                                {RuleEffect::deny, "read_file(./.env)", RuleOrigin::user}});
+  for (const PermissionMode mode :
+       {PermissionMode::default_, PermissionMode::untrusted, PermissionMode::on_request,
+        PermissionMode::on_failure, PermissionMode::auto_, PermissionMode::bypass}) {
+    CAPTURE(schema::name_of(mode));
+    CHECK(under(mode, shell_call("ls; rm x"), rules) == Decision::deny);
+    CHECK(under(mode, shell_call("git push"), rules) == Decision::ask);
+    CHECK(under(mode, shell_call("eval \"$X\""), rules) == Decision::ask);
+    CHECK(under(mode, file_call("read_file", ".env"), rules) == Decision::deny);
+    CHECK(under(mode, file_call("read_file", "src/../.env"), rules) == Decision::deny);
+    CHECK(under(mode, file_call("search_files", "/ws/.env"), rules) == Decision::deny);
+  }
+  CHECK(under(PermissionMode::plan, shell_call("ls"),
+              rules_of({{RuleEffect::allow, "shell", RuleOrigin::user}})) == Decision::deny);
+}
+
+TEST_CASE("where nobody can be asked, an ask is unavailable and says so") {
+  const Judgement judgement = judge(shell_call("make"), {.interactive = Interactive::no});
+  CHECK(judgement.decision == Decision::unavailable);
+  CHECK(judgement.source == DecisionSource::mode);
+  CHECK(judgement.reason.contains("nobody can be asked"));
+  CHECK(judge(shell_call("make"), {.mode = PermissionMode::never}).reason.contains("never asks"));
+}
+
+TEST_CASE("no rule grants leaving the sandbox") {
+  const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user}});
+  Asked asked = shell_call("ls");
+  asked.escalation = Escalation::outside_sandbox;
+  for (const PermissionMode mode :
+       {PermissionMode::default_, PermissionMode::on_request, PermissionMode::on_failure,
+        PermissionMode::auto_, PermissionMode::untrusted})
+    CHECK(under(mode, asked, rules) == Decision::ask);
+  CHECK(under(PermissionMode::bypass, asked, rules) == Decision::allow);
+  CHECK(judge(asked, {.rules = &rules, .sandbox = SandboxMode::full_access}).decision ==
+        Decision::allow);
+}
+
+TEST_CASE("without a sandbox that confines, on_request asks and auto only lets reading pass") {
+  const auto free = [](PermissionMode mode, std::string text) {
+    return judge(shell_call(std::move(text)), {.mode = mode, .sandbox = SandboxMode::full_access})
+        .decision;
+  };
+  CHECK(free(PermissionMode::on_request, "ls") == Decision::ask);
+  CHECK(free(PermissionMode::auto_, "ls -la | head") == Decision::allow);
+  CHECK(free(PermissionMode::auto_, "cargo test") == Decision::ask);
+}
+
+TEST_CASE("the classifier lets pass what reads or builds, and nothing that it does not know") {
+  const auto automatic = [](std::string text) {
+    return under(PermissionMode::auto_, shell_call(std::move(text)));
+  };
+  for (const char* text : {"git status && git diff", "rg foo | head", "cargo test 2>&1 | tail",
+                           "npm run build", "mkdir -p a", "git commit -m x"})
+    CHECK_MESSAGE(automatic(text) == Decision::allow, text);
+  for (const char* text : {"rm x", "curl http://x", "git push", "git reset --hard", "./x.sh",
+                           "bash -c ls x", "eval $X", "echo x > f", "PATH=. ls", "python3 x.py",
+                           "unknown-tool", "find . -delete", "sudo ls", "sort -o a b", "", "x=1"})
+    CHECK_MESSAGE(automatic(text) == Decision::ask, text);
+}
+
+TEST_CASE("destructive actions carry their impact and what can be undone, in every mode") {
+  for (const char* text :
+       {"rm -rf x", "git reset --hard", "git push --force", "git push -f origin main",
+        "git clean -fd", "dd if=a of=/dev/sda", "mkfs.ext4 /dev/sda", "chmod -R 777 .", "echo > f",
+        "psql -c 'DROP TABLE t'", "truncate -s 0 f", "find . -delete", "true; sudo rm x",
+        "bash -c 'rm x'", "git branch -D x", "kubectl delete pod x"})
+    for (const PermissionMode mode : {PermissionMode::default_, PermissionMode::bypass}) {
+      const Judgement judgement = judge(shell_call(text), {.mode = mode});
+      REQUIRE_MESSAGE(judgement.destructive, text);
+      CHECK(!judgement.destructive->impact.empty());
+      CHECK(!judgement.destructive->undo.empty());
+    }
+  for (const char* text :
+       {"ls", "echo x >> f", "git push", "git reset", "echo rm", "cat f > /dev/null",
+        "psql -c 'select 1'", "chmod +x f", "git checkout -b x"})
+    CHECK_MESSAGE(!judge(shell_call(text), {}).destructive, text);
+}
+
+TEST_CASE("the rule of an answer fits that very call and no other") {
+  const std::vector<std::string> texts = {
+      "ls",        "ls ",         " ls",         "ls\n",         "ls\t",    "ls:*",
+      "ls (a)",    "ls )",        "echo \"x\"",  "echo 'x'",     "echo \\", "a\nb",
+      "echo \x01", "x && y",      "echo \"\\\"", "ls; touch \"", "*",       "\"",
+      "\"ls\"",    "echo \u00e9", "cat <<E\nE",  "git log:*",    "x\")",    "\\u0041"};
+  for (const std::string& text : texts) {
+    const Rules rules =
+        rules_of({{RuleEffect::allow, exact_rule(shell_call(text)), RuleOrigin::always}});
+    for (const std::string& other : texts) {
+      CAPTURE(text);
+      CAPTURE(other);
+      const Decision expected = other == text ? Decision::allow : Decision::ask;
+      CHECK(judge(shell_call(other), {.rules = &rules}).decision == expected);
+      Asked elsewhere = shell_call(other);
+      elsewhere.tool = "mcp__a__b";
+      CHECK(judge(elsewhere, {.rules = &rules}).decision == Decision::ask);
+    }
+  }
+}
+
+TEST_CASE("the rule of an answer about a file names the path it leads to") {
+  Asked asked = file_call("write_file", "src/./a.c");
+  CHECK(exact_rule(asked) == "write_file(\"/ws/src/a.c\")");
+  const Rules rules = rules_of({{RuleEffect::allow, exact_rule(asked), RuleOrigin::session}});
+  CHECK(under(PermissionMode::default_, file_call("write_file", "/ws/src/a.c"), rules) ==
+        Decision::allow);
+  CHECK(under(PermissionMode::default_, file_call("write_file", "src/b.c"), rules) ==
+        Decision::ask);
+  CHECK(under(PermissionMode::default_, file_call("edit_file", "src/a.c"), rules) == Decision::ask);
+}
+
+TEST_CASE("a path counts as what it really leads to") {
+  const Rules rules = rules_of({{RuleEffect::deny, "read_file(secrets/)", RuleOrigin::user},
+                                {RuleEffect::allow, "write_file(src/**)", RuleOrigin::user}});
+  Asked link = file_call("read_file", "link");
+  CHECK(under(PermissionMode::default_, link, rules) == Decision::allow);
+  link.real_path = "/ws/secrets/key";
+  CHECK(under(PermissionMode::default_, link, rules) == Decision::deny);
+  link.real_path = "/etc/passwd";
+  CHECK(under(PermissionMode::default_, link, rules) == Decision::ask);
+  Asked writing = file_call("write_file", "src/a");
+  CHECK(under(PermissionMode::default_, writing, rules) == Decision::allow);
+  writing.real_path = "/ws/other/a";
+  CHECK(under(PermissionMode::default_, writing, rules) == Decision::ask);
+  CHECK(under(PermissionMode::default_, file_call("write_file", "src/x/../a"), rules) ==
+        Decision::ask);
+}
+
+TEST_CASE("files that other programs obey are not changed without a person") {
+  for (const char* path : {".git/hooks/pre-commit", ".agentrt/config.toml", ".mcp.json", ".envrc"})
+    CHECK_MESSAGE(under(PermissionMode::auto_, file_call("write_file", path)) == Decision::ask,
+                  path);
+}
+
+TEST_CASE("path denies are masks") {
+  const Rules rules = rules_of({{RuleEffect::deny, "read_file(./.env)", RuleOrigin::user},
+                                {RuleEffect::deny, "read_file(secrets/**)", RuleOrigin::user},
+                                {RuleEffect::deny, "read_file(~/.ssh/)", RuleOrigin::user},
+                                {RuleEffect::deny, "read_file(**/*.pem)", RuleOrigin::user},
+                                {RuleEffect::deny, "write_file(go.mod)", RuleOrigin::user},
+                                {RuleEffect::ask, "read_file(asked)", RuleOrigin::user},
+                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}});
+  CHECK(denied_paths(rules, {"/ws", "/users/ada"}) ==
+        std::vector<std::string>{"/ws/.env", "/ws/secrets", "/users/ada/.ssh"});
+}
+
+TEST_CASE("the files that a command runs are named, or why they cannot be") {
+  const auto runs = [](std::string text) {
+    return judge(shell_call(std::move(text)), {}).executes;
+  };
+  const auto unknown = [](std::string text) {
+    return judge(shell_call(std::move(text)), {}).executes_unknown.has_value();
+  };
+  using Files = std::vector<std::string>;
+  CHECK(runs("./check.sh -v") == Files{"/ws/check.sh"});
+  CHECK(runs("bash tools/x.sh") == Files{"/ws/tools/x.sh"});
+  CHECK(runs("python3 tool.py a") == Files{"/ws/tool.py"});
+  CHECK(runs("source venv/activate && ls") == Files{"/ws/venv/activate"});
+  CHECK(runs("timeout 5 ./a.out") == Files{"/ws/a.out"});
+  CHECK(runs("/usr/bin/ls").empty());
+  CHECK_FALSE(unknown("./check.sh"));
+  CHECK_FALSE(unknown("ls -la"));
+  for (const char* text : {"make", "npm run x", "cargo test", "eval $X", "cd a && ./x", "bash -s"})
+    CHECK_MESSAGE(unknown(text), text);
+}
+
+TEST_CASE("the chain names every source and the decision its rules") {
+  const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
+                                {RuleEffect::allow, "shell(head:*)", RuleOrigin::user}});
+  const Judgement judgement = judge(shell_call("ls | head -3"), {.rules = &rules});
+  CHECK(judgement.decision == Decision::allow);
+  CHECK(judgement.source == DecisionSource::rule);
+  CHECK(judgement.rule_refs == std::vector<std::string>{"shell(ls:*)", "shell(head:*)"});
+  CHECK(judgement.subcommands == std::vector<std::string>{"ls", "head -3"});
+  REQUIRE(judgement.chain.size() == 3);
+  CHECK(judgement.chain[0].source == DecisionSource::mode);
+  CHECK(judgement.chain[0].verdict == Decision::ask);
+}
+
+}  // namespace agentrt::policy
