@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 import commands  # noqa: E402
 import facts  # noqa: E402
 import machine  # noqa: E402
+import policy  # noqa: E402
 import sandbox  # noqa: E402
 import setting  # noqa: E402
 import starts  # noqa: E402
@@ -24,7 +25,7 @@ import table  # noqa: E402
 import turns  # noqa: E402
 
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "commands": commands,
-         "streams": streams, "sandbox": sandbox}
+         "streams": streams, "sandbox": sandbox, "policy": policy}
 
 
 def main():

@@ -1,0 +1,68 @@
+// A libFuzzer target for the reading of shell texts. Whatever the bytes are: reading ends and keeps
+// its limits, a rule for everything never beats a deny that is found, and a part that is known word
+// for word reads as the same part when it is typed again.
+//
+//   cmake --build build/release --target shell_fuzz
+//   build/release/tests/shell_fuzz -max_len=4096 -max_total_time=600
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/check.h"
+#include "policy/permission.h"
+#include "policy/shell/limits.h"
+
+using namespace agentrt;
+using namespace agentrt::policy;
+
+namespace {
+
+const Rules& rules() {
+  static const Rules kRules = *compile({
+      {schema::RuleEffect::allow, "shell", schema::RuleOrigin::user},
+      {schema::RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user},
+  });
+  return kRules;
+}
+
+bool all_known(const shell::Part& part) {
+  for (const shell::Arg& arg : part.args)
+    if (!arg.known) return false;
+  return true;
+}
+
+void check_typed_again(const shell::Part& part) {
+  const shell::Analysis again = shell::analyse(part.text());
+  if (again.over_limit) return;  // quotes made it longer than the limit
+  check(!again.parts.empty() && again.doubts.empty(), "a part can be typed again");
+  const auto& args = again.parts.front().args;
+  check(args.size() == part.args.size(), "a part typed again has as many words");
+  for (std::size_t i = 0; i < args.size(); ++i)
+    check(args[i].known && args[i].text == part.args[i].text,
+          "a part typed again has the same words");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const shell::Analysis analysis = shell::analyse(text);
+  check(analysis.parts.size() <= shell::kCommandsMax, "the parts keep their limit");
+  bool removes = false;
+  for (const shell::Part& part : analysis.parts) {
+    check(!part.args.empty(), "a part has a program");
+    removes = removes || (part.program().known && part.program().text == "rm");
+    const std::string& program = part.program().text;
+    // What a keyword or an assignment would mean at the beginning is another matter.
+    const bool plain = all_known(part) && !program.contains('=') && !program.empty() &&
+                       shell::quoted(program) != program;
+    if (plain) check_typed_again(part);
+  }
+  const Asked asked{.tool = "shell", .text = text, .cwd = "/ws", .workspace = "/ws"};
+  const Judgement judgement = judge(asked, Basis{.rules = &rules()});
+  if (removes || analysis.over_limit)
+    check(judgement.decision == schema::Decision::deny, "what is denied stays denied");
+  if (!analysis.doubts.empty())
+    check(judgement.decision != schema::Decision::allow, "a doubt is never allowed");
+  return 0;
+}
