@@ -64,8 +64,12 @@ class Analyser {
       for (Arg& arg : args_of(word, names)) args.push_back(std::move(arg));
       if (args.size() > kWordsMax) return refuse("a command has too many words");
     }
+    // For one read alone it says where a line is split.
+    const auto splits_line = [&](const Assignment& given) {
+      return given.name == "IFS" && !args.empty() && args[0].is("read") && literal(given.value);
+    };
     for (const Assignment& given : command.assignments)
-      if (const auto why = steers(given)) {
+      if (const auto why = splits_line(given) ? std::nullopt : steers(given)) {
         if (given.exported)
           hazard(Hazard::Kind::runs, *why);
         else

@@ -99,11 +99,14 @@ class SedScript {
       skip(" \t0123456789");
       return ends() ? std::nullopt : std::optional<std::string>("a command is not understood");
     }
-    if (std::string_view("aicrR:btT").find(c) != kNone) {
+    if (std::string_view(":btT").find(c) != kNone) {  // a label ends at a semicolon
+      at_ = std::min(text_.find_first_of(";\n}", at_), text_.size());
+      return std::nullopt;
+    }
+    if (std::string_view("aicrR").find(c) != kNone) {
       to_line_end();
-      return c == ':' || c == 'b' || c == 't' || c == 'T' || !text_.contains("\\\n")
-                 ? std::nullopt
-                 : std::optional<std::string>("added text goes over lines");
+      if (text_.contains("\\\n")) return "added text goes over lines";
+      return std::nullopt;
     }
     if (c == 's' || c == 'y') return substitute(c);
     if (c == 'w' || c == 'W') return "the command w writes a file";
@@ -209,6 +212,8 @@ class AwkProgram {
       return string();
     } else if (c == '/' && regex_may_begin()) {
       return regex();
+    } else if (c == '/' && !division_may_stand()) {
+      return "a slash may divide or begin a pattern";
     } else if (is_letter(c)) {
       return word();
     } else if (c == '|') {
@@ -246,6 +251,7 @@ class AwkProgram {
   }
 
   bool regex_may_begin() const { return std::string_view("(,{};!~&|?:\n=").find(last_) != kNone; }
+  bool division_may_stand() const { return is_letter(last_) || is_digit(last_) || last_ == ']'; }
 
   std::optional<std::string> regex() {
     for (++at_; at_ < text_.size() && text_[at_] != '/'; ++at_) {
@@ -268,7 +274,8 @@ class AwkProgram {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
-    last_ = 'a';
+    const bool keyword = one_of(name, "print printf return in getline delete exit else do case");
+    last_ = keyword ? '(' : 'a';
     if (name == "system") return "system runs a program";
     if (name == "getline" && !text_.contains("<")) return std::nullopt;
     if (name == "print" || name == "printf") {

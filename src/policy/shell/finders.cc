@@ -7,13 +7,14 @@ namespace {
 // The words of a command up to `;` or the end. What find puts for {} begins with a folder that the
 // text names, so it is no option; elsewhere anything may come.
 enum class Found { begins_with_folder, anything };
+enum class Plus { is_a_word, ends };
 
-void inner_command(const Args& args, std::size_t at, std::string_view ends, Found found,
-                   Findings& out) {
+void inner_command(const Args& args, std::size_t at, Plus plus, Found found, Findings& out) {
   Args made;
   for (std::size_t i = at; i < args.size(); ++i) {
     const Arg& arg = args[i];
-    if (arg.known && one_of(arg.text, ends)) break;
+    // `+` ends the command only behind {}.
+    if (arg.is(";") || (plus == Plus::ends && arg.is("+") && i > at && args[i - 1].is("{}"))) break;
     made.push_back(arg);
     if (arg.text.contains('{')) {
       made.back().known = false;
@@ -43,7 +44,7 @@ void find(const Args& args, Findings& out) {
       continue;
     }
     if (one_of(arg.text, "-exec -execdir -ok -okdir"))
-      inner_command(args, i + 1, "; +", found, out);
+      inner_command(args, i + 1, Plus::ends, found, out);
     if (arg.text == "-files0-from") found = Found::anything;
     if (arg.text == "-delete") out.writes(i, "-delete removes what is found");
     if (one_of(arg.text, "-fprint -fprint0 -fprintf -fls"))
@@ -57,7 +58,7 @@ void fd(const Args& args, Findings& out) {
     if (!arg.known && arg.option) out.runs(i, "a computed word may be an option of fd");
     if (!arg.known) continue;
     if (one_of(arg.text, "-x -X --exec --exec-batch"))
-      return inner_command(args, i + 1, ";", Found::anything, out);
+      return inner_command(args, i + 1, Plus::is_a_word, Found::anything, out);
     if (arg.text.starts_with("--ex") && arg.text != "--exclude" && arg.text != "--extension")
       out.runs(i, "the option " + arg.text + " of fd is not read");
     if (arg.text.size() > 2 && arg.text[0] == '-' && arg.text[1] != '-' &&

@@ -252,8 +252,12 @@ bool find_in_options(std::string_view program, const Args& args, Findings& out) 
     for (std::size_t i = 1; i < args.size(); ++i)
       if (args[i].text.contains("%output")) out.writes(i, "%output makes curl write a file");
   if (program == "cmake")
-    for (std::size_t i = 2; i < args.size(); ++i)
-      if (args[i].is("--")) out.runs(i, "what follows -- goes to the build program");
+    for (std::size_t i = 2, tail = 0; i < args.size(); ++i) {
+      const bool plain = args[i].known && !args[i].text.contains('=') &&
+                         (args[i].text.starts_with("-j") || !args[i].option);
+      if (tail > 0 && !plain) out.runs(i, "what follows -- goes to the build program");
+      if (args[i].is("--")) tail = i;
+    }
   return true;
 }
 

@@ -150,7 +150,7 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
     for (std::size_t i = 1; i < args.size(); ++i)
       if (args[i].option) names_only(args, i + 1, out);
   } else if (program == "printf") {
-    if (args.size() > 1 && args[1].option)
+    if (args.size() > 1 && args[1].option && !(args[1].known && !args[1].text.starts_with("-v")))
       out.runs(kNoWord, "printf -v sets a variable that is not followed");
   } else if (program == "let") {
     out.runs(kNoWord, "let evaluates its words, which can run a command");
@@ -158,6 +158,9 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
     if (args.size() > 1) out.doubts.push_back("hash changes which program a name means");
   } else if (program == "shopt" || program == "enable") {
     if (args.size() > 1) out.doubts.push_back(std::string(program) + " changes how bash reads");
+  } else if (one_of(program, "mapfile readarray") && args.size() == 3 && args[1].is("-t") &&
+             args[2].known && is_name(args[2].text)) {
+    return true;
   } else if (one_of(program,
                     "alias unalias bind complete compopt fc history mapfile readarray "
                     "compgen")) {

@@ -56,6 +56,15 @@ constexpr std::array kWrappers = {
 };
 // clang-format on
 
+// Long options that take no value.
+constexpr std::string_view kFlags =
+    "--foreground --preserve-status --verbose --fork --wait --ctty --nnp --no-new-privs "
+    "--clear-groups --keep-groups --init-groups --non-interactive --preserve-env --set-home "
+    "--background --stdin --map-root-user --mount-proc --follow-forks --differences --no-title "
+    "--color --precise --errexit --version --help --cpu-list --all-tasks --idle --nonblock "
+    "--shared "
+    "--exclusive --close";
+
 // The tail of `args` from `at` on as the inner command.
 void inner(const Args& args, std::size_t at, Findings& out) {
   if (at < args.size())
@@ -72,7 +81,10 @@ std::size_t after_options(const Args& args, std::size_t at, std::string_view val
     if (!arg.text.starts_with('-') || arg.text == "-") return at;
     ++at;
     if (arg.text.starts_with("--")) {
-      if (!arg.text.contains('=') && one_of(arg.text, long_valued)) ++at;
+      if (one_of(arg.text, long_valued))
+        ++at;
+      else if (!arg.text.contains('=') && !one_of(arg.text, kFlags))
+        return kNoWord;  // abbreviated or unknown: the next word may be its value
     } else {
       // The value is the rest of the bundle, or the next word when there is none.
       const std::size_t letter = arg.text.find_first_of(valued, 1);
@@ -87,9 +99,6 @@ void wrapped(const Wrapper& wrapper, const Args& args, Findings& out) {
   std::size_t at = after_options(args, 1, wrapper.valued, wrapper.long_valued);
   for (std::size_t i = 0; i < wrapper.operands && at < args.size(); ++i, ++at)
     if (!args[at].single || args[at].option) at = kNoWord - 1;
-  if (args[0].is("taskset") && at < args.size() && args.size() > 2 && args[1].known &&
-      args[1].text.starts_with('-'))
-    return out.runs(kNoWord, "the options of taskset are not read");
   if (at == kNoWord) return out.runs(kNoWord, "what " + args[0].text + " runs is computed");
   // sudo A=b: variables for the command.
   while (one_of(args[0].text, "sudo doas") && at < args.size() && args[at].text.contains('=')) {
@@ -158,7 +167,6 @@ void env(const Args& args, Findings& out) {
 
 // The words that xargs reads come after its own, or in place of a mark.
 void xargs(const Args& args, Findings& out) {
-  constexpr std::string_view kValued = "aEdILnPs";
   std::string mark;
   std::size_t at = 1;
   for (; at < args.size() && args[at].known && args[at].text.starts_with('-'); ++at) {
@@ -167,19 +175,23 @@ void xargs(const Args& args, Findings& out) {
       ++at;
       break;
     }
-    if (text == "-I" || text == "--replace") mark = at + 1 < args.size() ? args[at + 1].text : "";
-    if (text.starts_with("-I") && text.size() > 2) mark = text.substr(2);
-    if (text == "-i") mark = "{}";
     if (text.starts_with("--")) {
-      if (!text.contains('=') && one_of(text,
-                                        "--arg-file --delimiter --max-args --max-procs "
-                                        "--max-lines --max-chars --process-slot-var"))
-        ++at;
-      if (text.starts_with("--replace") || text.starts_with("--process-slot-var"))
+      const std::string_view option = std::string_view(text).substr(0, text.find('='));
+      const bool valued =
+          one_of(option, "--arg-file --delimiter --max-args --max-procs --max-chars");
+      if (!valued && !one_of(option, "--null --no-run-if-empty --verbose --exit --open-tty"))
         return out.runs(kNoWord, "an option of xargs is not read");
-    } else if (const std::size_t letter = text.find_first_of(kValued, 1);
-               letter != std::string::npos && letter + 1 == text.size()) {
-      ++at;
+      if (valued && option == text) ++at;
+    } else if (const std::size_t letter = text.find_first_of("aEdILnPsiel", 1);
+               letter != std::string::npos) {
+      // The rest of the bundle is the value; -i, -e and -l take no other.
+      std::string value = text.substr(letter + 1);
+      const bool optional = std::string_view("iel").contains(text[letter]);
+      if (value.empty() && !optional && ++at < args.size()) value = args[at].text;
+      if (text[letter] == 'i' && value.empty()) value = "{}";
+      const bool replaces = text[letter] == 'I' || text[letter] == 'i';
+      if (replaces) mark = value;
+      if (replaces && mark.empty()) return out.runs(kNoWord, "what xargs puts in is computed");
     }
   }
   if (at >= args.size()) return;  // it runs echo
