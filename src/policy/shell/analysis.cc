@@ -30,6 +30,9 @@ class Analyser {
     for (const std::string& name : script.arithmetic_names)
       if (!names.of(name).numeric)
         doubted("arithmetic evaluates " + name + ", whose value can run commands");
+    for (const Assignment& loop : script.loops) named(loop.name);
+    for (const auto* set : {&script.unsure_names, &script.arithmetic_names})
+      for (const std::string& name : *set) named(name);
     for (const SimpleCommand& command : script.commands) simple(command, names, within);
     --depth_;
   }
@@ -42,6 +45,11 @@ class Analyser {
     if (out_.doubts.size() < kDoubtsMax &&
         std::ranges::find(out_.doubts, reason) == out_.doubts.end())
       out_.doubts.push_back(std::move(reason));
+  }
+
+  // A variable that gets a value without an assignment: for, read, arithmetic.
+  void named(const std::string& name) {
+    if (const auto why = steers(name)) doubted(*why);
   }
 
   // Variables that a builtin sets may have any value.

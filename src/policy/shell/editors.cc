@@ -13,6 +13,22 @@ constexpr auto kNone = std::string_view::npos;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_'; }
 
+// Where the bracket expression that opens at `at` closes; kNone when it does not.
+std::size_t bracket_end(std::string_view text, std::size_t at) {
+  std::size_t i = at + 1;
+  if (i < text.size() && text[i] == '^') ++i;
+  if (i < text.size() && text[i] == ']') ++i;
+  for (; i < text.size(); ++i) {
+    if (text[i] == ']') return i;
+    const char kind = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (text[i] != '[' || (kind != ':' && kind != '.' && kind != '=')) continue;
+    const std::size_t close = text.find(std::string{kind, ']'}, i + 2);
+    if (close == kNone) return kNone;
+    i = close + 1;
+  }
+  return kNone;
+}
+
 // --- sed ---
 
 class SedScript {
@@ -57,7 +73,7 @@ class SedScript {
   // sed versions differ on a mark within brackets: such a script is not understood.
   bool bracketed(char mark) {
     if (text_[at_] == '\n') return false;
-    const std::size_t close = text_.find(']', at_ + 2);
+    const std::size_t close = bracket_end(text_, at_);
     if (close == kNone || text_.substr(at_, close - at_).find(mark) != kNone) return false;
     at_ = close + 1;
     return delimited(mark);
@@ -257,7 +273,7 @@ class AwkProgram {
     for (++at_; at_ < text_.size() && text_[at_] != '/'; ++at_) {
       if (text_[at_] == '\\') ++at_;
       if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '\n')) {
-        const std::size_t close = text_.find(']', at_ + 2);
+        const std::size_t close = bracket_end(text_, at_);
         const std::string_view inside =
             close == kNone ? std::string_view("/") : text_.substr(at_, close - at_);
         if (text_[at_] == '\n' || inside.contains('/')) return "a pattern is not understood";

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "policy/shell/findings.h"
+#include "policy/shell/variables.h"
 
 namespace agentrt::policy::shell {
 namespace {
@@ -70,6 +71,7 @@ void names_only(const Args& args, std::size_t first, Findings& out) {
     const bool subscript = text.contains('[') || !args[i].known;
     if (subscript && !(args[i].known && text.starts_with('-')))
       out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+    if (const auto why = steers(text)) out.runs(kNoWord, *why);
   }
 }
 
@@ -160,7 +162,7 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
     if (args.size() > 1) out.doubts.push_back(std::string(program) + " changes how bash reads");
   } else if (one_of(program, "mapfile readarray") && args.size() == 3 && args[1].is("-t") &&
              args[2].known && is_name(args[2].text)) {
-    return true;
+    names_only(args, 2, out);
   } else if (one_of(program,
                     "alias unalias bind complete compopt fc history mapfile readarray "
                     "compgen")) {

@@ -55,4 +55,10 @@ std::optional<std::string> steers(const Assignment& given) {
   return std::nullopt;
 }
 
+std::optional<std::string> steers(const std::string& name) {
+  Word value;
+  value.pieces.push_back({Piece::Kind::computed, {}, Quoting::quoted});
+  return steers(Assignment{.name = name, .value = std::move(value), .exported = false});
+}
+
 }  // namespace agentrt::policy::shell

@@ -14,4 +14,7 @@ namespace agentrt::policy::shell {
 // itself does not look at and that commands do not get.
 std::optional<std::string> steers(const Assignment& given);
 
+// The same for a variable that gets a value which is not known: by for, read, arithmetic.
+std::optional<std::string> steers(const std::string& name);
+
 }  // namespace agentrt::policy::shell
