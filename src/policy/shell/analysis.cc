@@ -192,10 +192,16 @@ std::string_view base_name(std::string_view path) {
 }
 
 std::string Part::text() const {
+  constexpr std::string_view kKeywords =
+      "if then else elif fi for while until do done case esac select function time coproc in";
   std::string out;
   for (const Arg& arg : args) {
     if (!out.empty()) out += ' ';
-    out += arg.known ? quoted(arg.text) : arg.text;
+    // As the first word these would mean something else without quotes.
+    const bool first = &arg == &args.front();
+    const bool keyword = first && (one_of(arg.text, kKeywords) || arg.text.contains('='));
+    const std::string word = arg.known ? quoted(arg.text) : arg.text;
+    out += arg.known && keyword && word == arg.text ? "'" + word + "'" : word;
   }
   return out;
 }
