@@ -77,7 +77,8 @@ void ask_rules(const Asked& asked, const Rules& rules, std::vector<Verdict>& cha
       chain.push_back(rule_verdict(rule, decision_of(rule.source.effect), "the rule fits"));
 }
 
-// The strongest verdict; of equal ones the first. The mode's ask gives way to any allow.
+// The strongest verdict; of equal ones the first, and the mode's last. Its ask gives way to any
+// allow.
 const Verdict& strongest(const std::vector<Verdict>& chain) {
   const Verdict* best = &chain.front();
   const auto weight = [](const Verdict& verdict) {
@@ -85,8 +86,13 @@ const Verdict& strongest(const std::vector<Verdict>& chain) {
         verdict.source == DecisionSource::mode && verdict.verdict == Decision::ask;
     return gives_way ? 0 : force(verdict.verdict);
   };
-  for (const Verdict& verdict : chain)
-    if (weight(verdict) > weight(*best)) best = &verdict;
+  for (const Verdict& verdict : chain) {
+    const bool explicit_word =
+        best->source == DecisionSource::mode && verdict.source != DecisionSource::mode;
+    if (weight(verdict) > weight(*best) ||
+        (explicit_word && weight(verdict) == weight(*best) && weight(verdict) > 0))
+      best = &verdict;
+  }
   return *best;
 }
 
