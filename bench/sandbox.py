@@ -1,5 +1,6 @@
 """A command that does nothing, in the sandbox with every layer: beside a plain spawn, and beside
-bubblewrap with equal rights (which has neither Landlock nor a filter of system calls).
+bubblewrap with equal rights (which has neither Landlock nor a filter of system calls). Then what
+processes in the background cost the daemon.
 
 The three take turns within each round. A round counts by its tenth percentile: what comes on top is
 the machine's other work.
@@ -7,10 +8,14 @@ the machine's other work.
 
 import os
 import shutil
+import time
 
 SPAWNS = 100
 TIMES_PLAIN_GOAL = 6
 RESIDENT_MIB = 1024
+BACKGROUND = 200
+BACKGROUND_SESSIONS = 8
+BACKGROUND_KB_GOAL = 100
 
 
 def measure(here, table):
@@ -36,3 +41,43 @@ def measure(here, table):
                       ratio_goal=1)
         else:
             table.skip(name + "_bubblewrap", "  the same beside bubblewrap", "it is not installed")
+    measure_background(here, table)
+
+
+def measure_background(here, table):
+    """The daemon's growth while BACKGROUND processes run, each of which has printed a line."""
+    home = here.home("background")
+    share = BACKGROUND // BACKGROUND_SESSIONS
+    calls = [{"name": "shell", "args": {"command": "echo up; exec sleep 600", "background": True}}]
+    warm = home.script("warm", [{"text": "Starting.", "toolCalls": calls}, {"text": "Started."}])
+    many = home.script("many", [{"text": "Starting.", "toolCalls": calls * share},
+                                {"text": "Started."}])
+    daemon = here.harness.Daemon(home)
+
+    def play(session, script):
+        reply = daemon.submit("go", sessionId=session, threadId="t",
+                              options={"model": f"script:{script}", "mode": "bypass",
+                                       "cwd": str(home.workspace)})
+        daemon.wait_turn(reply, seconds=120)
+
+    def running():
+        return [p["processId"] for n in range(BACKGROUND_SESSIONS)
+                for p in daemon.ok("get_session", sessionId=f"b{n}")["processes"]
+                if p["outputBytes"] > 0]
+
+    for n in range(BACKGROUND_SESSIONS):
+        play(f"b{n}", warm)
+    time.sleep(1)
+    before = daemon.memory_kb()
+    for n in range(BACKGROUND_SESSIONS):
+        play(f"b{n}", many)
+    here.harness.wait_until(lambda: len(running()) == BACKGROUND + BACKGROUND_SESSIONS, seconds=60,
+                            what="every process's first line")
+    table.add("background_kb", f"memory of the daemon, each of {BACKGROUND} background processes",
+              (daemon.memory_kb() - before) / BACKGROUND, "kB", better="less",
+              goal=BACKGROUND_KB_GOAL)
+    for process in running():
+        daemon.ok("terminate_process", processId=process)
+    here.harness.wait_until(lambda: not running(), seconds=60, what="the end of them all")
+    daemon.stop()
+    home.remove()

@@ -37,6 +37,10 @@ struct Parsed {
   SchemaArguments schema;
   ValidateArguments validate;
   SandboxArguments sandbox;
+  ApprovalsArguments approvals;
+  AnswerArguments answer;
+  ExplainArguments explain;
+  TrustArguments trust;
 };
 
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
@@ -54,6 +58,8 @@ void add_run(CLI::App& app, Parsed& out) {
       "  agentrt run --model script:demo.jsonl hello     play a file instead of asking a model\n"
       "  git diff | agentrt run -                        read the prompt from standard input\n"
       "  agentrt run --session ID \"And now?\"             go on with a session\n"
+      "  agentrt run --yes \"Fix the tests\"               approve what policy lets a person "
+      "approve\n"
       "  agentrt run --json \"hello\" | jq .type           the event envelopes, one a line");
   RunArguments& run = out.run;
   verb->add_option("PROMPT", run.prompt, "What to ask; - reads standard input")->required();
@@ -71,7 +77,7 @@ void add_run(CLI::App& app, Parsed& out) {
   verb->add_option("--turn-id", run.turn_id,
                    "The turn's id; the same id again shows that turn instead of a new one")
       ->type_name("ID");
-  verb->add_flag("--yes", run.yes, "Approve what policy lets a person approve");
+  verb->add_flag("--yes", run.yes, "Answer yes, once, to all that policy lets a person approve");
   add_config(*verb, out.arguments);
 }
 
@@ -180,7 +186,8 @@ void add_validate(CLI::App& app, Parsed& out) {
       "  agentrt validate events.jsonl --snapshot session.json   replay and compare as well\n"
       "  agentrt validate events.jsonl --format junit > report.xml\n"
       "  agentrt validate --explain turn.order\n\n"
-      "Exit codes: 0 conformant, 1 not, 2 usage or a source that cannot be read.");
+      "Exit codes: 0 conformant, 1 not, 2 usage or a source that cannot be read,\n"
+      "4 a server that cannot be reached.");
   ValidateArguments& validate = out.validate;
   verb->add_option("SOURCE", validate.source,
                    "A file of JSON lines, - for standard input, or a server's event route");
@@ -224,6 +231,60 @@ void add_sandbox(CLI::App& app, Parsed& out) {
   add_config(*verb, out.arguments);
 }
 
+void add_answers(CLI::App& app, Parsed& out) {
+  CLI::App* approvals = add_verb(app, out, "approvals", "List what waits for a person's decision",
+                                 "  agentrt approvals\n"
+                                 "  agentrt approvals --session sess_0… --all --json");
+  approvals->add_option("--session", out.approvals.session, "Only of this session")
+      ->type_name("ID");
+  approvals->add_flag("--all", out.approvals.all, "Those that were answered too");
+
+  CLI::App* approve = add_verb(
+      app, out, "approve", "Allow what waits, or answer a question",
+      "  agentrt approve action_0…\n"
+      "  agentrt approve action_0… --scope session       and the same text again in this session\n"
+      "  agentrt approve action_0… --answer \"the second\"  answer a question of the model");
+  CLI::App* deny = add_verb(app, out, "deny", "Refuse what waits",
+                            "  agentrt deny action_0… --reason \"not on a Friday\"");
+  for (CLI::App* verb : {approve, deny}) {
+    verb->add_option("ID", out.answer.action, "The action; see agentrt approvals")->required();
+    verb->add_option("--scope", out.answer.scope,
+                     "once (default), session, or always in this workspace")
+        ->check(CLI::IsMember({"once", "session", "always"}));
+    verb->add_option("--reason", out.answer.reason, "Why; it stands in the log")->type_name("TEXT");
+    verb->add_option("--digest", out.answer.digest,
+                     "The digest of what was read; anything else is not answered")
+        ->type_name("SHA256");
+  }
+  approve->add_option("--answer", out.answer.answer, "The answer to a question")->type_name("TEXT");
+}
+
+void add_policy(CLI::App& app, Parsed& out) {
+  CLI::App* explain = add_verb(app, out, "explain",
+                               "Say what would be decided about a shell text, without running it",
+                               "  agentrt explain -- \"git log | head\"\n"
+                               "  agentrt explain --json -- \"rm -rf build\"\n"
+                               "  agentrt explain --mode auto --session sess_0… -- \"make test\"");
+  explain->add_option("TEXT", out.explain.text, "The text, one argument; - reads standard input")
+      ->required();
+  explain->add_option("--mode", out.explain.mode, "Under this permission mode")->type_name("MODE");
+  explain->add_option("--cwd", out.explain.cwd, "The workspace (default: this folder)")
+      ->type_name("DIR");
+  explain->add_option("--session", out.explain.session, "With what was granted to this session")
+      ->type_name("ID");
+  add_config(*explain, out.arguments);
+
+  CLI::App* trust = add_verb(
+      app, out, "trust", "Trust a workspace's files as they are now",
+      "  agentrt trust\n"
+      "  agentrt trust --list                            which files need it, and have it\n"
+      "  agentrt trust DIR --revoke");
+  trust->add_option("DIR", out.trust.folder, "The workspace (default: this folder)");
+  trust->add_flag("--list", out.trust.list, "Only say how things stand");
+  trust->add_flag("--revoke", out.trust.revoke, "Trust them no longer");
+  add_config(*trust, out.arguments);
+}
+
 Verb chosen(const CLI::App& app, const Parsed& parsed) {
   const auto got = [&](const char* name) { return app.got_subcommand(name); };
   if (got("run")) return parsed.run;
@@ -235,6 +296,14 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("schema")) return parsed.schema;
   if (got("validate")) return parsed.validate;
   if (got("sandbox")) return parsed.sandbox;
+  if (got("approvals")) return parsed.approvals;
+  if (got("explain")) return parsed.explain;
+  if (got("trust")) return parsed.trust;
+  if (got("approve") || got("deny")) {
+    AnswerArguments answer = parsed.answer;
+    answer.decision = got("approve") ? "allow" : "deny";
+    return answer;
+  }
   if (got("token")) {
     const CLI::App* token = app.get_subcommand("token");
     if (token->got_subcommand("create")) return parsed.token_create;
@@ -286,6 +355,8 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_tokens(app, parsed);
   add_validate(app, parsed);
   add_sandbox(app, parsed);
+  add_answers(app, parsed);
+  add_policy(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())
     return Answer{kUsageExit, "", "No command was given; see agentrt --help.", json};

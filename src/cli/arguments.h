@@ -68,10 +68,30 @@ struct ValidateArguments {
   bool strict = false;
 };
 
+struct ApprovalsArguments {
+  std::optional<std::string> session;
+  bool all = false;
+};
+struct AnswerArguments {
+  std::string action;
+  std::string decision;  // allow, deny
+  std::optional<std::string> scope, reason, digest, answer;
+};
+struct ExplainArguments {
+  std::string text;
+  std::optional<std::string> mode, cwd, session;
+};
+struct TrustArguments {
+  std::optional<std::string> folder;
+  bool list = false;
+  bool revoke = false;
+};
+
 using Verb =
     std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments, ShowArguments,
                  EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
-                 SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments>;
+                 SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments,
+                 ApprovalsArguments, AnswerArguments, ExplainArguments, TrustArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/event_stream.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "cli/event_stream.h"
 #include "cli/socket.h"
 
 namespace agentrt::cli {

@@ -20,13 +20,14 @@ Result<std::string> data_folder_of(const Context& context) {
 Result<runtime::Config> config_of(Context& context, const std::string& cwd) {
   runtime::ConfigSources sources;
   sources.user = runtime::user_config_path(context.environment);
+  sources.claude = runtime::claude_config_path(context.environment);
   sources.named = context.arguments.config;
   sources.workspace = cwd;
-  auto config = runtime::load_config(sources);
+  auto config = runtime::load_config(sources, context.environment);
   if (config)
-    for (const std::string& warning : config->warnings)
+    for (const std::string& line : config->warnings)
       context.output.err(paint("agentrt: ", Paint::yellow, context.output.screen().err_colour) +
-                         one_line(warning) + "\n");
+                         one_line(line) + "\n");
   return config;
 }
 

@@ -7,12 +7,14 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
+#include "runtime/models.h"
 #include "runtime/sandbox.h"
 #include "runtime/store_check.h"
 
@@ -113,33 +115,78 @@ Check check_open_files() {
   return {"open files", Health::good, text, ""};
 }
 
-void check_config(Context& context, std::vector<Check>& checks) {
-  const auto config = config_of(context, context.cwd);
-  if (!config) {
-    checks.push_back({"configuration", Health::bad, config.error().message, "correct that file"});
-    return;
+Check check_model(const std::string& name, const runtime::ModelConfig& model,
+                  const runtime::Environment& environment) {
+  if (model.provider == "script") {
+    const bool readable = ::access(model.script.c_str(), R_OK) == 0;
+    return {"model " + name, readable ? Health::good : Health::bad, "script " + model.script,
+            readable ? "" : "the script cannot be read; check its path"};
   }
-  for (const runtime::ConfigFile& file : config->files)
+  const std::string what =
+      fmt::format("{} {} at {}", model.provider, model.model, model.base_url.value_or(""));
+  if (const auto variable = runtime::missing_key(model, environment))
+    return {"model " + name, Health::bad, what + ", without its key",
+            fmt::format("set {} to the key", *variable)};
+  return {"model " + name, Health::good,
+          what + (model.api_key_env ? ", key in " + *model.api_key_env : std::string(", no key")),
+          ""};
+}
+
+// What of a hook file written for another agent counts here, and what does not.
+std::string describe_hook_file(const runtime::HookFile& file) {
+  std::string text =
+      fmt::format("{}: {} hook{}{}", file.path, file.hooks, file.hooks == 1 ? "" : "s",
+                  file.counts || file.hooks == 0 ? "" : ", not run until trusted");
+  if (!file.unmapped.empty()) text += fmt::format("; {}", fmt::join(file.unmapped, "; "));
+  return text;
+}
+
+void check_hooks(const runtime::Config& config, std::vector<Check>& checks) {
+  std::map<std::string, int> points;
+  for (const schema::HookSpec& hook : config.hooks)
+    ++points[std::string(schema::name_of(hook.point))];
+  std::string text;
+  for (const auto& [point, count] : points)
+    text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", count, point);
+  checks.push_back({"hooks", Health::good, text.empty() ? "none" : text, ""});
+  for (const runtime::HookFile& file : config.hook_files)
+    checks.push_back({"hook file", Health::good, describe_hook_file(file), ""});
+}
+
+void check_trust(const runtime::Config& config, std::vector<Check>& checks) {
+  if (config.policy_files.empty())
+    checks.push_back({"trust", Health::good, "no file of this folder needs any", ""});
+  for (const schema::PolicyFile& file : config.policy_files)
+    checks.push_back({"trust", Health::good,
+                      fmt::format("{}: {}", file.path,
+                                  file.trusted   ? "trusted as it is"
+                                  : file.changed ? "changed since it was trusted; only what it "
+                                                   "tightens counts"
+                                                 : "not trusted; only what it tightens counts"),
+                      ""});
+}
+
+void check_config(const runtime::Config& config, const runtime::Environment& environment,
+                  std::vector<Check>& checks) {
+  for (const runtime::ConfigFile& file : config.files)
     checks.push_back({fmt::format("{} configuration", file.layer), Health::good,
                       file.found ? file.path : file.path + " (there is none)", ""});
-  if (config->models.empty())
+  check_hooks(config, checks);
+  check_trust(config, checks);
+  if (config.models.empty())
     checks.push_back({"models", Health::bad, "none is configured",
-                      "put [models.NAME] into the configuration, or use run --model script:FILE"});
-  for (const auto& [name, model] : config->models) {
-    const bool readable = ::access(model.script.c_str(), R_OK) == 0;
-    checks.push_back({"model " + name, readable ? Health::good : Health::bad,
-                      fmt::format("{} {}", model.provider, model.script),
-                      readable ? "" : "the script cannot be read; check its path"});
-  }
+                      "set OPENAI_API_KEY or ANTHROPIC_API_KEY, or put [models.NAME] into the "
+                      "configuration: see docs/models.md"});
+  for (const auto& [name, model] : config.models)
+    checks.push_back(check_model(name, model, environment));
 }
 
 // One row a layer, found by running a command that does nothing, as a tool would in this folder.
-void check_layers(Context& context, const std::string& data, std::vector<Check>& checks) {
-  const auto config = config_of(context, context.cwd);
-  if (!config) return;  // said already
+void check_layers(const Context& context, const runtime::Config& config, const std::string& data,
+                  std::vector<Check>& checks) {
   runtime::SandboxChoice choice;
   choice.workspace = context.cwd;
-  const auto profile = runtime::sandbox_profile_of(*config, choice, data, context.environment);
+  const auto profile = runtime::sandbox_profile_of(config, choice, data, context.environment);
   if (!profile) {
     checks.push_back({"sandbox", Health::bad, profile.error().message,
                       "start agentrt in the folder that commands are to work in"});
@@ -183,10 +230,14 @@ int examine(Context& context) {
   if (!data) return context.output.problem(data.error());
   std::vector<Check> checks = {check_folder(*data), check_owner(*data),       check_store(*data),
                                check_disk(*data),   check_file_system(*data), check_sqlite()};
-  check_config(context, checks);
+  const auto config = config_of(context, context.cwd);
+  if (config)
+    check_config(*config, context.environment, checks);
+  else
+    checks.push_back({"configuration", Health::bad, config.error().message, "correct that file"});
   checks.push_back(check_clock(*data));
   checks.push_back(check_open_files());
-  check_layers(context, *data, checks);
+  if (config) check_layers(context, *config, *data, checks);
   checks.push_back(describe_terminal(context.output.screen()));
   context.output.out(context.form() == Form::json
                          ? checks_json(checks)

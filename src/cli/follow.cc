@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/decisions/asking.h"
 #include "schema/commands.h"
+#include "schema/tools.h"
 
 namespace agentrt::cli {
 namespace {
@@ -27,26 +29,31 @@ std::string details_of(const FollowedTurn& turn, std::string_view status) {
 class Follower {
  public:
   Follower(Output& output, Attachment& attachment, Signals& signals, const FollowedTurn& turn,
-           Sequence after)
+           Sequence after, OnAsk on_ask)
       : output_(output),
         attachment_(attachment),
         signals_(signals),
         turn_(turn),
         seen_(after),
-        view_(turn.turn, turn.thread, style_of(output.screen())) {}
+        on_ask_(on_ask),
+        view_(turn.turn, turn.thread, style_of(output.screen())),
+        watched_(signals.descriptor()),
+        asking_(output, watched_) {}
 
   Result<int> follow() {
     while (!view_.settled() && !left_) {
       TRY(connect());
       if (!stream_) continue;
-      const bool over = view_.end().ending != Ending::open;
-      TRY_ASSIGN(const auto received, stream_->next(over ? kTailMs : -1, signals_.descriptor()));
+      const bool over = view_.end().ending != Ending::open && !waits_for_us();
+      TRY_ASSIGN(const auto received, stream_->next(over ? kTailMs : -1, watched_.descriptor()));
       switch (received.what) {
         case Stream::What::events:
           take(received.events);
+          TRY(see_to_action());
           break;
         case Stream::What::woken:
           TRY(on_signal());
+          if (const auto answer = asking_.read()) TRY(give(*answer));
           break;
         case Stream::What::ended:
           stream_.reset();
@@ -102,6 +109,39 @@ class Follower {
     }
   }
 
+  bool waits_for_us() const { return on_ask_ != OnAsk::leave && view_.action().has_value(); }
+
+  // Asks, once, for what the turn waits for; takes the question back when it is answered elsewhere.
+  Result<void> see_to_action() {
+    if (!view_.action()) {
+      asking_.withdraw();
+      asked_.reset();
+      return {};
+    }
+    const schema::ActionSnapshot& action = *view_.action();
+    if (on_ask_ == OnAsk::leave || asked_ == action.action_id) return {};
+    asked_ = action.action_id;
+    if (on_ask_ == OnAsk::ask) {
+      asking_.ask(action);
+      return {};
+    }
+    schema::RespondAction answer;
+    answer.action_id = action.action_id;
+    answer.digest = action.digest;
+    answer.decision = action.action_type == schema::kPermissionAction ? "allow" : "cancel";
+    if (action.action_type == schema::kTrustAction) answer.decision = "deny";
+    answer.reason = "agentrt run --yes";
+    return give(answer);
+  }
+
+  // Somebody else's answer may have come first; that is told by the stream.
+  Result<void> give(const schema::RespondAction& answer) {
+    const auto given = attachment_.client().call("respond_action", schema::to_json(answer));
+    if (!given && given.error().code != Code::conflict && given.error().code != Code::expired)
+      return std::unexpected(given.error());
+    return {};
+  }
+
   void print(const TurnText& text) {
     if (text.notes_first) output_.err(text.notes);
     if (!text.answer.empty()) output_.out(text.answer);
@@ -129,7 +169,14 @@ class Follower {
     switch (end.ending) {
       case Ending::open:
       case Ending::completed:
-        return kExitDone;
+        if (view_.unanswered() == 0) return kExitDone;
+        output_.problem(
+            {Code::forbidden,
+             fmt::format("{} of the turn's calls needed a person and were not made; run "
+                         "it at a terminal, with --yes, or with a rule that allows them.",
+                         view_.unanswered()),
+             details_of(turn_, "completed")});
+        return kExitNeedsPerson;
       case Ending::cancelled:
         if (!interrupted_)
           output_.problem({Code::conflict, fmt::format("The turn was cancelled: {}.", end.reason),
@@ -155,7 +202,11 @@ class Follower {
   Signals& signals_;
   FollowedTurn turn_;
   Sequence seen_;
+  OnAsk on_ask_;
   TurnView view_;
+  Watched watched_;
+  Asking asking_;
+  std::optional<ActionId> asked_;
   std::unique_ptr<Stream> stream_;
   int failures_ = 0;
   bool interrupted_ = false;
@@ -165,8 +216,8 @@ class Follower {
 }  // namespace
 
 Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals,
-                        const FollowedTurn& turn, Sequence after) {
-  return Follower(output, attachment, signals, turn, after).follow();
+                        const FollowedTurn& turn, Sequence after, OnAsk on_ask) {
+  return Follower(output, attachment, signals, turn, after, on_ask).follow();
 }
 
 Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
@@ -176,6 +227,12 @@ Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
   const std::string reason = end.reason.substr(0, end.reason.find(';'));  // advice of its own aside
   std::string advice = "continue it with: ";
   if (end.phase == "no_model") advice = "configure a model, then continue it with: ";
+  if (end.phase == "action")
+    return Error{Code::conflict,
+                 fmt::format("The turn waits: {}; agentrt approvals shows what for, and agentrt "
+                             "approve or deny answers it.",
+                             reason),
+                 details_of(turn, "waiting")};
   return Error{Code::conflict, fmt::format("The turn waits: {}; {}{}", reason, advice, resume),
                details_of(turn, "blocked")};
 }

@@ -14,11 +14,15 @@ struct FollowedTurn {
   TurnId turn;
 };
 
+// What happens when the turn waits for a person. ask: at this terminal; allow: yes to whatever
+// policy lets a person approve; leave: it goes on waiting without us.
+enum class OnAsk { ask, allow, leave };
+
 // Prints the turn's events after `after` as they come and returns the exit code of its end. A
 // stream that breaks is taken up again where it broke, at most kReconnectsMax times without
 // progress. The first signal interrupts the turn and waits for its end; the second leaves at once.
 Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals,
-                        const FollowedTurn& turn, Sequence after);
+                        const FollowedTurn& turn, Sequence after, OnAsk on_ask);
 
 // Why a turn does not go on, and what to do about it. Pure.
 Error blocked_error(const FollowedTurn& turn, const TurnEnd& end);

@@ -28,6 +28,10 @@ int perform(Context& context) {
           [&](const TokenRevokeArguments& arguments) { return revoke_token(context, arguments); },
           [&](const SchemaArguments& arguments) { return print_schema(context, arguments); },
           [&](const DoctorArguments&) { return examine(context); },
+          [&](const ApprovalsArguments& arguments) { return list_approvals(context, arguments); },
+          [&](const AnswerArguments& arguments) { return answer_action(context, arguments); },
+          [&](const ExplainArguments& arguments) { return explain(context, arguments); },
+          [&](const TrustArguments& arguments) { return trust_workspace(context, arguments); },
           [&](const ValidateArguments& arguments) { return validate_stream(context, arguments); },
           [&](const SandboxArguments& arguments) { return run_sandboxed(context, arguments); }},
       context.arguments.verb);

@@ -1,10 +1,12 @@
 // cli/run.cc: `agentrt run`: submits one turn and follows it to its end.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "cli/follow.h"
 #include "cli/verbs.h"
+#include "runtime/models.h"
 #include "schema/commands.h"
 #include "schema/snapshots.h"
 
@@ -76,7 +78,9 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   TRY_ASSIGN(options.sandbox, read_word<schema::SandboxMode>(arguments.sandbox, "--sandbox"));
   TRY(check_policy(request.config, options));
   if (arguments.model) options.model = runtime::resolve_model_name(*arguments.model, context.cwd);
-  options.interactive = context.output.screen().in_terminal;
+  const bool at_terminal = context.output.screen().in_terminal;
+  options.interactive = at_terminal || arguments.yes;
+  if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
   request.model = options.model;
   if (options.model)
     if (const auto script = runtime::script_model(*options.model)) {
@@ -96,6 +100,24 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   return request;
 }
 
+// The model that will be asked has its key. Without a default any of them may do.
+Result<void> check_key(const Request& request, const Context& context) {
+  const runtime::Config& config = request.config;
+  const std::optional<std::string> wanted =
+      request.model ? request.model : config.routing.default_name;
+  std::optional<std::string> lacking;
+  for (const auto& [name, model] : config.models) {
+    if (wanted && name != *wanted) continue;
+    const auto variable = runtime::missing_key(model, context.environment);
+    if (!variable && (wanted || model.provider != "script")) return {};
+    if (variable && !lacking)
+      lacking = fmt::format("The model {} needs a key: set {} to it, and run this again.", name,
+                            *variable);
+  }
+  if (!lacking) return {};
+  return fail(Code::invalid_params, *lacking);
+}
+
 // What a person must do before a turn can be run here at all.
 Result<void> check_models(const Request& request, const Context& context) {
   const runtime::Config& config = request.config;
@@ -104,7 +126,7 @@ Result<void> check_models(const Request& request, const Context& context) {
           ? *context.arguments.config
           : runtime::user_config_path(context.environment).value_or("the configuration file");
   if (request.model) {
-    if (config.models.contains(*request.model)) return {};
+    if (config.models.contains(*request.model)) return check_key(request, context);
     return fail(Code::invalid_params,
                 fmt::format("There is no model called {}; configure [models.{}] in {}, or use "
                             "--model script:FILE.",
@@ -112,17 +134,19 @@ Result<void> check_models(const Request& request, const Context& context) {
   }
   if (config.models.empty())
     return fail(Code::invalid_params,
-                fmt::format("No model is configured; put [models.main] with provider = \"script\" "
-                            "and script = \"FILE\", and [routing] default = \"main\", into {}, or "
-                            "use --model script:FILE.",
+                fmt::format("No model is configured; set OPENAI_API_KEY (or OPENAI_BASE_URL for a "
+                            "server of your own) or ANTHROPIC_API_KEY, or put a [models.main] into "
+                            "{}: docs/models.md shows how.",
                             file));
   const runtime::RoutingConfig& routing = config.routing;
-  if (!routing.default_name && routing.fallback.empty() && !routing.candidates)
+  const bool plays_only = std::ranges::all_of(
+      config.models, [](const auto& each) { return each.second.provider == "script"; });
+  if (plays_only && !routing.default_name && routing.fallback.empty() && !routing.candidates)
     return fail(Code::invalid_params,
                 fmt::format("No model is chosen: script models are used only when named; set "
                             "[routing] default in {}, or use --model {}.",
                             file, config.models.begin()->first));
-  return {};
+  return check_key(request, context);
 }
 
 // What is known of the session before the turn is submitted.
@@ -197,8 +221,10 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
     }
   }
   FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
+  const bool can_ask = context.output.screen().in_terminal && context.form() == Form::text;
+  const OnAsk on_ask = arguments.yes ? OnAsk::allow : can_ask ? OnAsk::ask : OnAsk::leave;
   return follow_turn(context.output, attachment, signals, followed,
-                     repeated ? 0 : known.as_of_sequence);
+                     repeated ? 0 : known.as_of_sequence, on_ask);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ int run_sandboxed(Context& context, const SandboxArguments& arguments) {
   if (!config) return output.problem(config.error());
   runtime::SandboxChoice choice;
   if (arguments.profile) choice.mode = schema::enum_of<schema::SandboxMode>(*arguments.profile);
-  choice.network = arguments.allow_network;
+  if (arguments.allow_network) choice.network = true;
   choice.workspace = cwd;
   const auto profile = runtime::sandbox_profile_of(*config, choice, *data, context.environment);
   if (!profile) return output.problem(profile.error());

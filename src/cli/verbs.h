@@ -17,6 +17,10 @@ int revoke_token(Context& context, const TokenRevokeArguments& arguments);
 int print_schema(Context& context, const SchemaArguments& arguments);
 int examine(Context& context);
 int run_sandboxed(Context& context, const SandboxArguments& arguments);
+int list_approvals(Context& context, const ApprovalsArguments& arguments);
+int answer_action(Context& context, const AnswerArguments& arguments);
+int explain(Context& context, const ExplainArguments& arguments);
+int trust_workspace(Context& context, const TrustArguments& arguments);
 int validate_stream(Context& context, const ValidateArguments& arguments);
 
 }  // namespace agentrt::cli

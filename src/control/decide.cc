@@ -22,6 +22,21 @@ struct CommandTable {
   Decision operator()(const PromoteQueuedTurn& c) {
     return promote_queued_turn(view, c, std::move(inputs));
   }
+  Decision operator()(const RespondAction& c) { return respond_action(view, c, std::move(inputs)); }
+  Decision operator()(const ResolvePermission& c) {
+    return resolve_permission(view, c, std::move(inputs));
+  }
+  Decision operator()(const SetPolicy& c) { return set_policy(view, c, std::move(inputs)); }
+  Decision operator()(const TrustWorkspace& c) {
+    return trust_workspace(view, c, std::move(inputs));
+  }
+  Decision operator()(const WriteProcessStdin& c) {
+    return write_process_stdin(view, c, std::move(inputs));
+  }
+  Decision operator()(const ResizeProcess& c) { return resize_process(view, c, std::move(inputs)); }
+  Decision operator()(const TerminateProcess& c) {
+    return terminate_process(view, c, std::move(inputs));
+  }
   template <class Read>
   Decision operator()(const Read&) {
     static_assert(Read::kTraits.effect == Effect::reads, "every mutating command has a decision");
@@ -43,11 +58,19 @@ struct ReportTable {
     return model_failed(view, r, std::move(inputs));
   }
   Decision operator()(const ReportRetryDue& r) { return retry_due(view, r, std::move(inputs)); }
+  Decision operator()(const ReportInspected& r) { return inspected(view, r, std::move(inputs)); }
+  Decision operator()(const ReportHookEnded& r) { return hook_ended(view, r, std::move(inputs)); }
+  Decision operator()(const ReportActionExpired& r) {
+    return action_expired(view, r, std::move(inputs));
+  }
   Decision operator()(const ReportProcessReady& r) {
     return process_ready(view, r, std::move(inputs));
   }
   Decision operator()(const ReportProcessNews& r) {
     return process_news(view, r, std::move(inputs));
+  }
+  Decision operator()(const ReportProcessNotice& r) {
+    return process_notice(view, r, std::move(inputs));
   }
   Decision operator()(const ReportToolEnded& r) { return tool_ended(view, r, std::move(inputs)); }
   Decision operator()(const ReportUploaded& r) { return uploaded(view, r, std::move(inputs)); }

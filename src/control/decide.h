@@ -32,12 +32,12 @@ struct Settings {
   std::uint64_t model_retries_max = 3;  // in a row
   std::int64_t retry_base_ms = 250;     // doubled with every retry
   std::int64_t retry_max_ms = 30'000;
-  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;         // bytes behind refs
-  schema::PermissionMode mode = schema::PermissionMode::default_;  // where a turn names none
-  bool rules_unjudged = false;  // deny or ask rules are configured, and nothing judges them yet
-  std::vector<schema::PermissionMode> modes_forbidden;  // by the host policy, whoever asks
+  std::size_t background_processes_max = 32;                // of one session, at once
+  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
+  std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, whoever asks
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
+  std::string home = "/nonexistent";  // what ~ in rules stands for
   AfterRestart after_restart = AfterRestart::ask;
 };
 
@@ -48,7 +48,9 @@ struct Named {
     schema::Status status = schema::Status::accepted;
   };
   std::optional<KnownTurn> turn;
-  bool task = false;  // the named task exists
+  bool task = false;                             // the named task exists
+  std::optional<schema::ProcessStatus> process;  // of the named one, as its row has it
+  std::optional<schema::ActionSnapshot> action;
 };
 
 struct Inputs {
@@ -58,6 +60,7 @@ struct Inputs {
   const Settings* settings = nullptr;
   SessionId session;             // the one whose view is given, also where it does not exist yet
   RequestId request;             // on every fact that the command causes
+  std::string principal;         // whose command it is; empty for a report
   std::optional<TraceId> trace;  // the caller's, for the turn it submits
   std::string params_hash;       // keyed, of the command's params
   Named named;

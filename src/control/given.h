@@ -24,6 +24,7 @@ inline Inputs inputs_at(Timestamp now) {
           .settings = &usual_settings(),
           .session = state::kSession,
           .request = RequestId{"req_1"},
+          .principal = "token tok_1",
           .trace = {},
           .params_hash = "hash_1",
           .named = {}};

@@ -58,7 +58,7 @@ TEST_CASE("a prepared turn with several models asks the configured default") {
   ReportPrepared report = prepared_with({candidate("a"), candidate("b")});
   report.default_model = "b";
   report.fallback = {"a"};
-  report.excluded = {{"c", "policy"}};
+  report.excluded = {{"c", "policy", {}}};
   const Outcome outcome = when(started(), report);
   CHECK(outcome.payload_of<RoutingDecided>().fallback_chain == std::vector<std::string>{"a"});
   CHECK(outcome.payload_of<RoutingCandidatesResolved>().excluded == report.excluded);

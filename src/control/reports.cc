@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "control/flow.h"
 #include "control/tools.h"
 #include "control/turn_facts.h"
 #include "policy/routing.h"
@@ -36,23 +37,33 @@ HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& threa
   return window;
 }
 
-// Routes the turn and asks the model, or blocks it where there is none. A turn that has calls to
-// make first, since a restart cut them off, makes those.
-void route_and_go_on(Facts& facts, const Thread& thread, const ReportPrepared& report,
-                     FreshIds& ids, const Inputs& inputs) {
-  const Turn& turn = *thread.active;
+// Routes the turn, or blocks it where there is no model. True: it goes on.
+bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
   const policy::RoutingAnswer answer =
-      policy::route({turn.options.model, report.candidates, report.default_model, report.fallback});
+      policy::route({turn.options.model, report.candidates, report.default_model, report.fallback,
+                     report.excluded});
   std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
   const RoutingOutcome& outcome = policy::outcome_of(answer);
   if (!outcome.selected_name) {
     facts.block(turn, "no_model", "No model to ask",
                 outcome.decision_reason + "; configure one, then resume the thread");
-    return;
+    return false;
   }
-  if (!turn.tools.empty()) return go_on_with_tools(facts, thread, turn.tools, ids, inputs);
-  facts.request_model(turn, ids, *outcome.selected_provider, *outcome.selected_model,
-                      *outcome.selected_name);
+  return true;
+}
+
+// The policy that the session is under from here on, where it is another than before.
+void adopt(Facts& facts, const Session& view, Policy policy) {
+  // Places among the hooks are in the order in which points come.
+  std::vector<HookSpec> hooks;
+  for (HookSpec& hook : policy.hooks)
+    hooks.insert(std::ranges::upper_bound(hooks, hook.point, {}, &HookSpec::point), hook);
+  policy.hooks = std::move(hooks);
+  if (policy == view.policy) return;
+  PolicyChanged changed{.change = "resolved"};
+  changed.source = "configuration";
+  changed.policy = std::move(policy);
+  facts.add(facts.of_session(), std::move(changed));
 }
 
 // The deltas that `pieces` are, with the items they open.
@@ -187,12 +198,18 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   const Thread* thread = thread_of_active(view, report.turn);
   if (!thread || thread->status == Status::blocked || thread->active->prepared) return Unchanged{};
   const Turn& turn = *thread->active;
-  FreshIds ids = inputs.ids;
   Facts facts{view, inputs};
+  if (report.policy_failed) {
+    facts.fail(turn, *report.policy_failed);
+    facts.start_next(*thread);
+    return accept(facts);
+  }
+  adopt(facts, view, report.policy);
+  Flow flow{facts, view, *thread, inputs};
+  if (flow.asks_for_trust(report.policy.files)) return accept(facts);
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   facts.add(facts.of(turn.ids), report.context);
-  facts.add(facts.of(turn.ids),
-            tool_catalog(turn.options.mode.value_or(inputs.settings->mode), *inputs.settings));
+  facts.add(facts.of(turn.ids), flow.catalog());
   facts.add(facts.of(turn.ids), plain_profile(turn));
   facts.add(facts.of(turn.ids),
             RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
@@ -200,7 +217,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
                                       .excluded = report.excluded,
                                       .hard_constraints = {},
                                       .preferences = {}});
-  route_and_go_on(facts, *thread, report, ids, inputs);
+  if (route(facts, turn, report)) flow.start();
   return accept(facts);
 }
 
@@ -219,24 +236,13 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
   Facts facts{view, inputs};
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
-  FreshIds ids = inputs.ids;
   std::vector<RequestedCall> calls;
-  std::vector<state::ToolCall> tools;
   for (const AskedCall& asked : report.calls) {
-    calls.push_back({ids.next<ToolCallId>(), asked.name, asked.args, {}});
+    calls.push_back({inputs.ids.next<ToolCallId>(), asked.name, asked.args, {}});
     if (asked.args_omitted) calls.back().args_omitted = true;
-    tools.push_back({.id = calls.back().tool_call_id,
-                     .tool = asked.name,
-                     .args = asked.args,
-                     .args_omitted = asked.args_omitted});
   }
   close_answer(facts, stream, turn, report, std::move(calls), inputs);
-  if (!tools.empty()) {
-    go_on_with_tools(facts, *thread, std::move(tools), ids, inputs);
-    return accept(facts);
-  }
-  facts.complete(turn, report.stop_reason, state::sum(turn.usage, report.usage));
-  facts.start_next(*thread);
+  Flow{facts, view, *thread, inputs}.answered();
   return accept(facts);
 }
 

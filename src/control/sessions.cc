@@ -54,6 +54,11 @@ Decision update_session(const Session& view, const UpdateSession& command, Input
   if (auto error = wrong_metadata(command.metadata)) return *error;
   if (!command.title && !command.metadata && !command.archived)
     return refuse(Code::invalid_params, "nothing to change: give title, metadata or archived");
+  if (command.archived.value_or(false) && !view.processes.empty())
+    return refuse(Code::conflict,
+                  fmt::format("{} commands of this session run in the background: end them with "
+                              "terminate_process first",
+                              view.processes.size()));
   Facts facts{view, inputs};
   facts.add(facts.of_session(), SessionUpdated{.title = command.title,
                                                .metadata = command.metadata,

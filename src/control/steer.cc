@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "control/hooks.h"
+#include "control/processes.h"
 #include "control/turn_facts.h"
 
 namespace agentrt::control {
@@ -104,6 +106,12 @@ Decision interrupt_turn(const Session& view, const InterruptTurn& command, Input
     if (!command.thread_id || *command.thread_id == id)
       interrupt_thread(facts, thread, command, reply.turn_ids);
   reply.interrupted = !reply.turn_ids.empty();
+  if (command.processes == ProcessKeep::end) {
+    if (command.turn_id && reply.turn_ids.empty())  // its processes may outlive a turn
+      end_background(facts, view, *command.turn_id, command.reason.value_or("interrupted"));
+    for (const TurnId& turn : reply.turn_ids)
+      end_background(facts, view, turn, command.reason.value_or("interrupted"));
+  }
   if (facts.empty()) return Unchanged{to_json(reply)};
   return accept(facts, std::move(reply));
 }
@@ -166,6 +174,20 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     if (!thread.active || thread.status == Status::blocked || thread.active->boot == inputs.boot)
       continue;
     const Turn& turn = *thread.active;
+    if (turn.action) continue;  // it waits for a person, restart or not
+    if (turn.hook) {
+      const OnFailure meant =
+          fail_hook(facts, view, turn,
+                    {Category::interrupted, "the runtime stopped while the hook ran", false}, 0);
+      if (meant == OnFailure::closed && !turn.hook->call) {
+        facts.fail(
+            turn,
+            {Category::interrupted,
+             "the runtime stopped while a hook ran that the turn may not go on without", true});
+        facts.start_next(thread);
+        continue;
+      }
+    }
     facts.close_request(turn, Category::interrupted,
                         "the runtime stopped before the model answered");
     facts.block(turn, "restart", "Stopped by a restart",

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "control/output_facts.h"
+#include "control/actions.h"
+#include "control/flow.h"
+#include "control/hooks.h"
+#include "control/processes.h"
 #include "schema/tools.h"
 
 namespace agentrt::control {
@@ -13,22 +16,7 @@ using namespace schema;
 
 namespace {
 
-ItemKind item_of(const std::string& tool) {
-  return tool == ShellArgs::kTool ? ItemKind::command : ItemKind::tool_call;
-}
-
-// Why the call cannot be made at all, if so: in words that the model can act on.
-std::optional<Failure> wrong_call(const state::ToolCall& call) {
-  if (call.tool != ShellArgs::kTool)
-    return Failure{Category::not_found,
-                   fmt::format("there is no tool called {}; the tools are: shell", call.tool),
-                   false};
-  if (call.args_omitted)
-    return Failure{Category::invalid_input,
-                   fmt::format("the arguments of one answer have at most {} KiB together; do it in "
-                               "smaller steps",
-                               kToolArgsBytesMax >> 10),
-                   false};
+std::optional<Failure> wrong_shell(const state::ToolCall& call) {
   ShellArgs args;
   if (const auto read = from_json(call.args.text, args, Unknown::refuse); !read)
     return Failure{Category::invalid_input, read.error().message, false};
@@ -40,73 +28,33 @@ std::optional<Failure> wrong_call(const state::ToolCall& call) {
   return std::nullopt;
 }
 
-// Until rules are judged, the mode alone decides, and only bypass lets commands run; not even that
-// where rules are configured that were meant to stop some of them.
-PermissionEvaluated evaluate(PermissionMode mode, const Settings& settings) {
-  const bool allowed = mode == PermissionMode::bypass && !settings.rules_unjudged;
-  std::string reason = "the mode bypass allows what nothing forbids";
-  if (mode != PermissionMode::bypass)
-    reason = fmt::format("the mode {} lets no command run without a rule; only bypass does",
-                         name_of(mode));
-  else if (!allowed)
-    reason = "deny or ask rules are configured, which this version cannot judge";
-  PermissionEvaluated out;
-  out.decision = allowed ? schema::Decision::allow : schema::Decision::deny;
-  out.decision_source = DecisionSource::mode;
-  out.decision_reason = reason;
-  out.rule_refs = std::vector<std::string>{};
-  out.chain = std::vector<Verdict>{{DecisionSource::mode, out.decision, std::nullopt, reason}};
-  return out;
+std::optional<Failure> wrong_question(const state::ToolCall& call) {
+  AskUserArgs args;
+  if (const auto read = from_json(call.args.text, args, Unknown::refuse); !read)
+    return Failure{Category::invalid_input, read.error().message, false};
+  if (args.question.empty())
+    return Failure{Category::invalid_input, "question: expected a text to ask", false};
+  if (args.choices && (args.choices->empty() || args.choices->size() > kChoicesMax))
+    return Failure{Category::invalid_input,
+                   fmt::format("choices: expected 1 to {} texts, or none at all", kChoicesMax),
+                   false};
+  return std::nullopt;
 }
 
-void end_call(Facts& facts, const ToolScope& scope, const std::string& tool, Failure error) {
-  facts.add(scope, ToolFailed{.error = error, .error_ref = {}, .duration_ms = 0});
-  const Status status = error.category == Category::cancelled ? Status::cancelled : Status::failed;
-  facts.add(scope, ItemCompleted{.kind = item_of(tool), .status = status, .error = error});
-}
-
-// How the command begins: its first line, as far as a status line has room.
-std::string beginning_of(const Json& args) {
-  constexpr std::size_t kShownBytes = 120;
-  ShellArgs shell;
-  if (!from_json(args.text, shell, Unknown::refuse)) return {};
-  const std::string_view line = std::string_view(shell.command).substr(0, shell.command.find('\n'));
-  const std::string_view shown = utf8_prefix(line, kShownBytes);
-  return std::string(shown) + (shown.size() < shell.command.size() ? " …" : "");
-}
-
-// True when the call is under way; false when it was refused.
-bool start_call(Facts& facts, const Turn& turn, const state::ToolCall& call, FreshIds& ids,
-                const Inputs& inputs) {
-  const ToolScope scope{facts.of(turn.ids), ids.next<StepId>(), call.id};
-  ToolStarted started{.tool_name = call.tool,
-                      .safe_args = call.args,
-                      .input_ref = {},
-                      .policy = Json{"\"allowed\""},
-                      .boot_id = inputs.boot};
-  facts.add(scope, ItemStarted{.kind = item_of(call.tool)});
-  if (auto wrong = wrong_call(call)) {
-    started.policy = Json{"\"not_evaluated\""};
-    facts.add(scope, std::move(started));
-    end_call(facts, scope, call.tool, *std::move(wrong));
-    return false;
+// What a call of the tool gets where no rule speaks about it.
+std::string usual_policy(PermissionMode mode) {
+  switch (mode) {
+    case PermissionMode::bypass:
+    case PermissionMode::on_request:
+    case PermissionMode::on_failure:
+      return "allowed";
+    case PermissionMode::plan:
+      return "denied";
+    case PermissionMode::never:
+      return "by_rule";
+    default:
+      return "asked";
   }
-  PermissionEvaluated decision =
-      evaluate(turn.options.mode.value_or(inputs.settings->mode), *inputs.settings);
-  const bool allowed = decision.decision == schema::Decision::allow;
-  const std::string reason = *decision.decision_reason;
-  facts.add(scope, std::move(decision));
-  if (!allowed) started.policy = Json{"\"denied\""};
-  facts.add(scope, std::move(started));
-  if (!allowed) {
-    end_call(facts, scope, call.tool, {Category::denied, reason, false});
-    return false;
-  }
-  facts.add(facts.of(turn.ids), RunStatus{.status = Status::running,
-                                          .phase = "tool",
-                                          .title = "Running " + call.tool,
-                                          .detail = beginning_of(call.args)});
-  return true;
 }
 
 const Thread* thread_of_tool(const Session& view, const TurnId& turn, const ToolCallId& call,
@@ -119,72 +67,161 @@ const Thread* thread_of_tool(const Session& view, const TurnId& turn, const Tool
   return thread;
 }
 
-void add_news(Facts& facts, const ProcessScope& scope, const ReportProcessNews& news) {
-  for (const ProcessOutput& output : news.output) facts.add(scope, output);
-  for (const SandboxViolation& violation : news.violations) facts.add(scope, violation);
+// The call is over: the turn goes on with its others, unless somebody has to resume it first.
+void go_on_after_call(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
+  const Turn& turn = *thread.active;
+  if (thread.status != Status::blocked && turn.prepared && turn.boot == inputs.boot)
+    Flow{facts, view, thread, inputs}.call_ended();
 }
 
-void end_process(Facts& facts, const ProcessScope& scope, const ReportToolEnded& report) {
-  std::vector<std::string> refs;
-  for (const KeptOutput& output : report.outputs) refs.push_back(output.ref.text());
-  if (!report.failure)
-    return facts.add(
-        scope, ProcessCompleted{.exit_code = report.exit_code,
-                                .signal = report.signal
-                                              ? std::optional(Json{std::to_string(*report.signal)})
-                                              : std::nullopt,
-                                .duration_ms = report.duration_ms,
-                                .output_refs = refs});
-  const Category category = report.failure->category;
-  if (category == Category::timeout || category == Category::cancelled)
-    return facts.add(scope, ProcessTerminated{.reason = report.failure->message,
-                                              .signal = {},
-                                              .duration_ms = report.duration_ms});
-  facts.add(scope, ProcessFailed{.error = report.failure, .duration_ms = report.duration_ms});
+// The call of a process that goes on in the background ends in the commit that lets it go.
+void end_background_call(Facts& facts, const Session& view, const Thread& thread,
+                         const state::ToolCall& call, const ProcessId& process, Inputs& inputs) {
+  const ToolScope scope{facts.of(thread.active->ids), call.step, call.id};
+  const std::string preview = background_preview(process);
+  facts.add(scope, ToolResult{.preview = preview, .is_error = false, .duration_ms = 0});
+  facts.add(
+      scope,
+      ItemCompleted{.kind = item_of(call.tool), .status = Status::completed, .preview = preview});
+  go_on_after_call(facts, view, thread, inputs);
+}
+
+// In the mode on_failure a person is asked about what the sandbox stopped.
+bool asks_outside(const Session& view, const Turn& turn, const state::ToolCall& call,
+                  const ReportToolEnded& report) {
+  const auto real = std::ranges::count_if(report.news.violations, [](const SandboxViolation& v) {
+    return !v.advisory.value_or(false);
+  });
+  return mode_of(view, turn) == PermissionMode::on_failure && !call.outside && !report.failure &&
+         report.exit_code != 0 && call.violations + static_cast<std::uint64_t>(real) > 0 &&
+         turn.options.interactive.value_or(true) &&
+         sandbox_of(view, turn) != SandboxMode::full_access;
+}
+
+// The digest of what would run now; empty where nobody could tell.
+std::string digest_now(const Session& view, const Turn& turn, const state::ToolCall& call,
+                       const std::optional<Binding>& binding) {
+  if (!binding) return {};
+  std::optional<Timestamp> expires_at;
+  if (turn.resolved && turn.resolved->call == call.id)
+    expires_at = turn.resolved->required.expires_at;
+  return approval_digest(view.id, call, *binding, expires_at);
+}
+
+// What would run is not what a person approved.
+void refuse_changed(Facts& facts, const ToolScope& scope, const state::ToolCall& call,
+                    const std::string& now) {
+  const std::string reason = fmt::format(
+      "binding_mismatch: what would run is not what was approved (approved {}, now {}): its "
+      "folder, "
+      "its environment, the sandbox or a file that it executes has changed",
+      *call.digest, now.empty() ? "unknown" : now);
+  PermissionEvaluated decision;
+  decision.decision = schema::Decision::deny;
+  decision.decision_source = DecisionSource::host_policy;
+  decision.decision_reason = reason;
+  decision.chain = std::vector<Verdict>{
+      {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, reason}};
+  decision.digest = now;
+  facts.add(scope, std::move(decision));
+  end_call(facts, scope, call.tool, {Category::denied, reason, false});
 }
 
 }  // namespace
 
-void go_on_with_tools(Facts& facts, const Thread& thread, std::vector<state::ToolCall> calls,
-                      FreshIds& ids, const Inputs& inputs) {
-  const Turn& turn = *thread.active;
-  for (const state::ToolCall& call : calls)
-    if (call.stage == state::CallStage::started || start_call(facts, turn, call, ids, inputs))
-      return;
-  if (turn.requests >= inputs.settings->turn_steps_max) {
-    facts.fail(turn, {Category::unavailable,
-                      fmt::format("the turn asked the model {} times, the most it may",
-                                  inputs.settings->turn_steps_max),
-                      false});
-    return facts.start_next(thread);
-  }
-  facts.request_model(turn, ids, turn.provider.value_or(""), turn.model.value_or(""),
-                      turn.model_name.value_or(""));
+ItemKind item_of(const std::string& tool) {
+  return tool == ShellArgs::kTool ? ItemKind::command : ItemKind::tool_call;
 }
 
-ToolCatalogResolved tool_catalog(PermissionMode mode, const Settings& settings) {
-  const bool allowed = evaluate(mode, settings).decision == schema::Decision::allow;
-  CatalogTool shell{.tool_name = std::string(ShellArgs::kTool),
-                    .description =
-                        "Runs a text with bash in the workspace's sandbox and gives "
-                        "back what it printed and its exit code.",
-                    .input_schema = Json{std::string(kShellSchema)},
-                    .capabilities = {"process", "filesystem"},
-                    .policy = allowed ? "allowed" : "denied",
-                    .runtime_owner = "agentrt",
-                    .is_read_only = false,
-                    .is_concurrency_safe = false,
-                    .is_destructive = true,
-                    .interrupt_behavior = "cancel"};
+policy::Access access_of(const std::string& tool) {
+  return tool == AskUserArgs::kTool ? policy::Access::read_only : policy::Access::changes;
+}
+
+std::optional<Failure> wrong_call(const state::ToolCall& call) {
+  if (call.args_omitted)
+    return Failure{Category::invalid_input,
+                   fmt::format("the arguments of one answer have at most {} KiB together; do it in "
+                               "smaller steps",
+                               kToolArgsBytesMax >> 10),
+                   false};
+  if (call.tool == ShellArgs::kTool) return wrong_shell(call);
+  if (call.tool == AskUserArgs::kTool) return wrong_question(call);
+  return Failure{
+      Category::not_found,
+      fmt::format("there is no tool called {}; the tools are: shell, ask_user", call.tool), false};
+}
+
+std::string text_of(const state::ToolCall& call) {
+  ShellArgs shell;
+  if (call.tool == ShellArgs::kTool && from_json(call.args.text, shell, Unknown::refuse))
+    return shell.command;
+  return call.args.text;
+}
+
+std::string cwd_of(const Session& view, const state::ToolCall& call) {
+  ShellArgs shell;
+  if (call.tool != ShellArgs::kTool || !from_json(call.args.text, shell, Unknown::refuse) ||
+      !shell.cwd)
+    return view.cwd;
+  return shell.cwd->starts_with('/') ? *shell.cwd : view.cwd + "/" + *shell.cwd;
+}
+
+Json answer_schema(const AskUserArgs& args) {
+  const std::string choices =
+      args.choices ? fmt::format(R"(,"enum":{})", to_json(*args.choices)) : std::string();
+  return Json{fmt::format(R"({{"type":"object","properties":{{"answer":{{"type":"string"{}}}}},)"
+                          R"("required":["answer"],"additionalProperties":false}})",
+                          choices)};
+}
+
+ToolCatalogResolved tool_catalog(const Session& view, const Turn& turn) {
   ToolCatalogResolved catalog;
-  catalog.tools.push_back(std::move(shell));
+  catalog.tools.push_back({.tool_name = std::string(ShellArgs::kTool),
+                           .description =
+                               "Runs a text with bash in the workspace's sandbox and gives "
+                               "back what it printed and its exit code.",
+                           .input_schema = Json{std::string(kShellSchema)},
+                           .capabilities = {"process", "filesystem"},
+                           .policy = usual_policy(mode_of(view, turn)),
+                           .runtime_owner = "agentrt",
+                           .is_read_only = false,
+                           .is_concurrency_safe = false,
+                           .is_destructive = true,
+                           .interrupt_behavior = "cancel"});
+  catalog.tools.push_back({.tool_name = std::string(AskUserArgs::kTool),
+                           .description =
+                               "Asks the person a question, with choices or for any text, "
+                               "and gives back the answer.",
+                           .input_schema = Json{std::string(kAskUserSchema)},
+                           .capabilities = {"person"},
+                           .policy = turn.options.interactive.value_or(true) ? "allowed" : "denied",
+                           .runtime_owner = "agentrt",
+                           .is_read_only = true,
+                           .is_concurrency_safe = false,
+                           .is_destructive = false,
+                           .interrupt_behavior = "cancel"});
   return catalog;
 }
 
-void close_tools(Facts& facts, const Turn& turn, const Failure& error, const BootId& boot) {
+void end_call(Facts& facts, const ToolScope& scope, const std::string& tool, Failure error) {
+  facts.add(scope, ToolFailed{.error = error, .error_ref = {}, .duration_ms = 0});
+  const Status status = error.category == Category::cancelled ? Status::cancelled : Status::failed;
+  facts.add(scope, ItemCompleted{.kind = item_of(tool), .status = status, .error = error});
+}
+
+void close_tools(Facts& facts, const Session& view, const Turn& turn, const Failure& error,
+                 const BootId& boot) {
+  if (turn.hook) (void)fail_hook(facts, view, turn, error, 0);
+  if (turn.action) withdraw(facts, turn, "cancelled", error.message);
   for (const state::ToolCall& call : turn.tools) {
-    if (call.stage != state::CallStage::started) continue;
+    if (call.step.empty()) continue;
     const ToolScope scope{facts.of(turn.ids), call.step, call.id};
+    if (call.stage == state::CallStage::requested || call.stage == state::CallStage::approved) {
+      facts.add(
+          scope,
+          ItemCompleted{.kind = item_of(call.tool), .status = Status::cancelled, .error = error});
+      continue;
+    }
     // Whoever let the process go ends it with this: nobody else holds its connection. Of one that
     // another boot let go, nobody knows yet how it ended.
     if (call.process && call.process_boot == boot)
@@ -206,16 +243,33 @@ Decision process_ready(const Session& view, const ReportProcessReady& report, In
   const Thread* thread = thread_of_tool(view, report.turn, report.call, call);
   if (!thread || call->process) return Unchanged{};
   Facts facts{view, inputs};
-  const ProcessScope scope{ToolScope{facts.of(thread->active->ids), call->step, call->id},
-                           report.process};
+  const ToolScope of_call{facts.of(thread->active->ids), call->step, call->id};
+  if (call->digest) {
+    const std::string now = digest_now(view, *thread->active, *call, report.binding);
+    if (now != *call->digest) {
+      refuse_changed(facts, of_call, *call, now);
+      go_on_after_call(facts, view, *thread, inputs);
+      return accept(facts);
+    }
+  }
+  const bool background = report.started.background.value_or(false);
+  if (auto full = background ? no_room_in_background(view, inputs) : std::nullopt) {
+    end_call(facts, of_call, call->tool, *std::move(full));
+    go_on_after_call(facts, view, *thread, inputs);
+    return accept(facts);
+  }
+  const ProcessScope scope{of_call, report.process};
   facts.add(scope, report.sandbox);
   ProcessStarted started = report.started;
   started.boot_id = inputs.boot;
   facts.add(scope, std::move(started));
+  if (background) end_background_call(facts, view, *thread, *call, report.process, inputs);
   return accept(facts);
 }
 
 Decision process_news(const Session& view, const ReportProcessNews& report, Inputs inputs) {
+  if (const state::Process* open = find_process(view, report.process))
+    return background_news(view, *open, report, inputs);
   const state::ToolCall* call = nullptr;
   const Thread* thread = thread_of_tool(view, report.turn, report.call, call);
   if (!thread || call->process != report.process) return Unchanged{};
@@ -228,6 +282,8 @@ Decision process_news(const Session& view, const ReportProcessNews& report, Inpu
 }
 
 Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs inputs) {
+  if (const state::Process* open = find_process(view, report.process))
+    return background_ended(view, *open, report, inputs);
   const state::ToolCall* call = nullptr;
   const Thread* thread = thread_of_tool(view, report.turn, report.call, call);
   if (!thread) return Unchanged{};
@@ -237,8 +293,16 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
   if (call->process) {
     const ProcessScope process{scope, *call->process};
     add_news(facts, process, report.news);
-    for (const KeptOutput& output : report.outputs) add_output(facts, process, output, inputs);
-    end_process(facts, process, report);
+    add_end(facts, process, report, inputs);
+  }
+  if (asks_outside(view, turn, *call, report)) {
+    ToolProgress progress{.preview = report.preview,
+                          .output_ref = {},
+                          .stopped_by = "sandbox",
+                          .exit_code = report.exit_code};
+    if (!report.outputs.empty()) progress.output_ref = report.outputs.front().ref.text();
+    facts.add(scope, std::move(progress));
+    return accept(facts);
   }
   if (report.failure) {
     facts.add(
@@ -265,11 +329,7 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     facts.add(scope, std::move(result));
     facts.add(scope, std::move(item));
   }
-  std::vector<state::ToolCall> left = turn.tools;
-  std::erase_if(left, [&](const state::ToolCall& each) { return each.id == report.call; });
-  FreshIds ids = inputs.ids;
-  if (thread->status != Status::blocked && turn.prepared && turn.boot == inputs.boot)
-    go_on_with_tools(facts, *thread, std::move(left), ids, inputs);
+  go_on_after_call(facts, view, *thread, inputs);
   return accept(facts);
 }
 

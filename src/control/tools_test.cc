@@ -1,7 +1,7 @@
 // control/tools_test.cc: calls of tools: which run, in which order, how they end.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/given_calls.h"
 
 namespace agentrt::control {
 
@@ -11,49 +11,13 @@ using state::request_of;
 
 namespace {
 
-const Settings& bypass_settings() {
-  static const Settings settings{.mode = PermissionMode::bypass, .default_cwd = "/w"};
-  return settings;
-}
-
-Inputs inputs_of(const Given& past, const Settings& settings = bypass_settings()) {
+Inputs inputs_of(const Given& past, const Settings& settings = usual_settings()) {
   Inputs inputs = inputs_at(past.now());
   inputs.settings = &settings;
   return inputs;
 }
 
-ReportModelCompleted asks_for(std::vector<std::string> commands) {
-  ReportModelCompleted report{.request = request_of("1")};
-  for (const std::string& command : commands)
-    report.calls.push_back({"shell", {R"({"command":)" + to_json(command) + "}"}});
-  return report;
-}
-
-Given alone() { return Given{}.session().thread_started().running("1").asked("1"); }
-
-const state::ToolCall& first_tool(const state::Session& view) {
-  return view.threads.at(state::kThread).active->tools.front();
-}
-
-ReportProcessReady ready_of(const state::Session& view) {
-  ReportProcessReady report;
-  report.turn = view.threads.at(state::kThread).active->ids.turn;
-  report.call = first_tool(view).id;
-  report.process = ProcessId{"proc_1"};
-  report.sandbox.mode = SandboxMode::workspace_write;
-  report.started.command = "ls";
-  return report;
-}
-
-ReportToolEnded end_of(const state::Session& view, std::int64_t exit_code) {
-  ReportToolEnded report;
-  report.turn = view.threads.at(state::kThread).active->ids.turn;
-  report.call = first_tool(view).id;
-  report.process = ProcessId{"proc_1"};
-  report.exit_code = exit_code;
-  report.preview = "a";
-  return report;
-}
+Given alone() { return asked_under(policy_in(PermissionMode::bypass)); }
 
 constexpr std::string_view kRefused =
     " item.started permission.evaluated tool.started tool.failed item.completed";
@@ -72,23 +36,13 @@ TEST_CASE("in mode bypass a call starts, and the turn waits for it") {
   CHECK(outcome.thread().status == Status::running);
 }
 
-TEST_CASE("in any other mode the call is refused, and the model is asked again with that") {
-  const Given past = alone();
+TEST_CASE("in mode plan the call is refused, and the model is asked again with that") {
+  const Given past = asked_under(policy_in(PermissionMode::plan));
   const Outcome outcome = when(past, asks_for({"ls"}));
   CHECK(outcome.shape() == "model.completed" + std::string(kRefused) + " model.requested");
   CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::deny);
   CHECK(outcome.payload_of<ToolFailed>().error.category == Category::denied);
   CHECK(outcome.payload_of<ModelRequested>().number == 2);
-}
-
-TEST_CASE("rules that nothing can judge yet let nothing run, in any mode") {
-  Settings settings = bypass_settings();
-  settings.rules_unjudged = true;
-  const Given past = alone();
-  const Outcome outcome = when(past.view(), asks_for({"ls"}), inputs_of(past, settings));
-  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::deny);
-  CHECK(outcome.payload_of<ToolFailed>().error.message ==
-        "deny or ask rules are configured, which this version cannot judge");
 }
 
 TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a model can act on") {
@@ -102,7 +56,7 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
   const auto failures = outcome.all_of<ToolFailed>();
   REQUIRE(failures.size() == 4);
   CHECK(failures[0].error.category == Category::not_found);
-  CHECK(failures[0].error.message == "there is no tool called rm; the tools are: shell");
+  CHECK(failures[0].error.message == "there is no tool called rm; the tools are: shell, ask_user");
   CHECK(failures[1].error.message == "cmd: unknown member");
   CHECK(failures[2].error.message == "command: expected a text to run");
   CHECK(failures[3].error.message == "timeoutMs: expected 1 to 3600000");
@@ -112,16 +66,14 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
 
 TEST_CASE(
     "arguments that were too many to be kept are refused, and what stands beside is bounded") {
-  const Given past = alone();
+  const Given past = asked_under(policy_in(PermissionMode::plan));
   ReportModelCompleted report{.request = request_of("1")};
   report.calls = {{"shell", {R"({"command":")" + std::string(40'000, 'x') + R"("})"}},
                   {"shell", {"{}"}, true}};
   report.text = std::string(30'000, 'y');
   report.text_bytes = report.text.size();
   report.pieces = {{false, report.text}};
-  Settings settings = bypass_settings();
-  settings.rules_unjudged = true;  // so that the first is refused at once
-  const Outcome outcome = when(past.view(), report, inputs_of(past, settings));
+  const Outcome outcome = when(past.view(), report, inputs_of(past));
   CHECK_FALSE(outcome.payload_of<ModelCompleted>().text.has_value());
   CHECK(outcome.payload_of<ModelCompleted>().output_ref.has_value());
   const auto failures = outcome.all_of<ToolFailed>();
@@ -205,7 +157,7 @@ TEST_CASE("an interrupted turn ends its process, its call and its item") {
 }
 
 TEST_CASE("a turn may ask the model so often and no more") {
-  Settings few = bypass_settings();
+  Settings few = usual_settings();
   few.turn_steps_max = 1;
   const Given past = alone();
   const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past, few));

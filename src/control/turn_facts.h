@@ -31,6 +31,7 @@ class Facts {
   // The sequence that the fact added last will get.
   Sequence last() const { return view_.sequence + list_.size(); }
   bool empty() const { return list_.empty(); }
+  const std::vector<schema::Draft>& list() const { return list_; }
   std::vector<schema::Draft> take() { return std::move(list_); }
 
   // --- runs of facts ---

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "engine/conversation.h"
 #include "policy/redaction.h"
-
+#include "policy/routing.h"
 #include "schema/tools.h"
 
 namespace agentrt::engine {
@@ -16,21 +17,13 @@ namespace {
 
 constexpr std::int64_t kBusyRetryMs = 50;  // until a full worker is tried again
 
-// What a turn is asked with, read from files and log.
-struct Material {
-  ports::Instructions instructions;
-  Result<ports::HistoryWindow> history;
-};
-
-Material gather(ports::Workspace& workspace, ports::History& history, const SessionId& session,
-                const TurnIds& turn, const std::string& cwd) {
-  return {workspace.instructions(cwd), history.window(session, turn.thread, turn.turn)};
-}
-
-// Runs `task` on the worker as soon as it has room.
-void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task) {
-  if (!worker.run([task] { (*task)(); }))
-    loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
+// What every command of the turn is asked for with.
+ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
+  ports::ProcessRequest request;
+  request.workspace = view.cwd;
+  request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
+  request.sandbox = what.sandbox;
+  return request;
 }
 
 void append_text(std::string& text, std::uint64_t& bytes, std::string_view more) {
@@ -39,7 +32,18 @@ void append_text(std::string& text, std::uint64_t& bytes, std::string_view more)
   text += utf8_prefix(more, room);
 }
 
+std::optional<std::uint64_t> context_of(const std::vector<Candidate>& candidates,
+                                        const std::string& name) {
+  const auto found = std::ranges::find(candidates, name, &Candidate::name);
+  return found == candidates.end() ? std::nullopt : found->context_tokens;
+}
+
 }  // namespace
+
+void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task) {
+  if (!worker.run([task] { (*task)(); }))
+    loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
+}
 
 // --- preparing ---
 
@@ -52,21 +56,33 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   report.excluded = std::move(choice.excluded);
   report.default_model = std::move(choice.default_name);
   report.fallback = std::move(choice.fallback);
-  auto task = std::make_shared<ports::Step>([&parts, wanted = wanted_, over = over_,
-                                             session = view.id, turn = what.turn,
-                                             report = std::move(report)]() mutable {
-    Material material = gather(parts.workspace, parts.history, session, turn, report.context.cwd);
-    report.context.instruction_refs = std::move(material.instructions.refs);
-    report.context.omitted = std::move(material.instructions.omitted);
-    if (material.history)
-      report.history = material.history->loaded;
-    else
-      report.context.missing.push_back(
-          {.ref = "history", .reason = material.history.error().message});
-    parts.loop.post([&parts, wanted, over, session, report = std::move(report)]() mutable {
-      if (*wanted) parts.reports.report(session, std::move(report), [over] { *over = true; });
-    });
-  });
+  // The same choice that the decision about this report will make.
+  const policy::RoutingAnswer route = policy::route(
+      {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
+  MaterialQuery query{
+      view.id, what.turn, view.cwd,
+      context_of(report.candidates, policy::outcome_of(route).selected_name.value_or(""))};
+  auto task = std::make_shared<ports::Step>(
+      [&parts, wanted = wanted_, over = over_, query = std::move(query),
+       commands = commands_of(view, what), report = std::move(report)]() mutable {
+        const Material material = gather(parts.workspace, parts.history, query);
+        describe(material, report.context);
+        if (material.history) report.history = material.history->loaded;
+        if (auto environment = parts.processes.environment(commands))
+          report.context.environment = *std::move(environment);
+        else
+          report.context.missing.push_back(
+              {.ref = "environment", .reason = environment.error().message});
+        if (auto policy = parts.policies.policy(report.context.cwd))
+          report.policy = *std::move(policy);
+        else
+          report.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
+        parts.loop.post(
+            [&parts, wanted, over, session = query.session, report = std::move(report)]() mutable {
+              if (*wanted)
+                parts.reports.report(session, std::move(report), [over] { *over = true; });
+            });
+      });
   run_soon(parts.loop, parts.worker, std::move(task));
 }
 
@@ -237,30 +253,28 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
       request_(what.request),
       listener_(std::make_shared<Listener>(parts, view.id, what.request)) {
   ++parts.metrics.model_requests;
+  MaterialQuery query{view.id, what.turn, view.cwd,
+                      context_of(parts.models.choice(what.model_name).candidates, what.model_name)};
   auto task = std::make_shared<ports::Step>(
-      [&parts, listener = listener_, session = view.id, cwd = view.cwd, what]() mutable {
-        Material material = gather(parts.workspace, parts.history, session, what.turn, cwd);
-        parts.loop.post([&parts, listener, cwd, what, material = std::move(material)]() mutable {
+      [&parts, listener = listener_, what, query = std::move(query)]() mutable {
+        Material material = gather(parts.workspace, parts.history, query);
+        ports::ModelRequest request;
+        request.id = what.request;
+        request.model_name = what.model_name;
+        request.ended_requests = what.ended_by_provider;
+        request.cwd = query.cwd;
+        std::optional<Error> problem;
+        if (material.history)
+          put_material(std::move(material), query.cwd, request);
+        else
+          problem = material.history.error();
+        parts.loop.post([&parts, listener, problem, request = std::move(request)]() mutable {
           if (!listener->wanted()) return;
-          if (!material.history)
-            return listener->on_failed(
-                {.error = {Category::internal, material.history.error().message, false},
-                 .provider_status = {},
-                 .ended_by_provider = false,
-                 .retry_after_ms = {}});
-          ports::ModelRequest request;
-          request.id = what.request;
-          request.model_name = what.model_name;
-          request.ended_requests = what.ended_by_provider;
-          request.cwd = cwd;
-          request.instructions = std::move(material.instructions.text);
-          request.messages = std::move(material.history->messages);
-          ports::Message asked{ports::Role::user, {}};
-          for (const InputPart& part : material.history->input)
-            asked.text +=
-                part.type == InputKind::text ? part.text.value_or("") : part.path.value_or("");
-          request.messages.push_back(std::move(asked));
-          parts.models.start(std::move(request), listener);
+          if (!problem) return parts.models.start(std::move(request), listener);
+          listener->on_failed({.error = {Category::internal, problem->message, false},
+                               .provider_status = {},
+                               .ended_by_provider = false,
+                               .retry_after_ms = {}});
         });
       });
   run_soon(parts.loop, parts.worker, std::move(task));

@@ -19,7 +19,10 @@ class Engine::Running {
   virtual void called_again(const Effect&) {}
 };
 
-// Reads instructions and history on a worker, then reports the turn prepared.
+// Runs `task` on the worker as soon as it has room.
+void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
+
+// Reads instructions, history and policy on a worker, then reports the turn prepared.
 class Engine::Preparing final : public Running {
  public:
   Preparing(const Parts& parts, const state::Session& view, const Prepare& what);

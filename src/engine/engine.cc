@@ -1,8 +1,10 @@
 #include "engine/engine.h"
 
 #include <unordered_set>
+#include <utility>
 
 #include "engine/effects.h"
+#include "engine/gates.h"
 #include "engine/tools.h"
 
 namespace agentrt::engine {
@@ -14,12 +16,18 @@ void Engine::advance(const state::Session& view) {
   const std::vector<Effect> effects = plan(view, parts_.boot);
   const auto known = running_.find(view.id);
   if (effects.empty() && known == running_.end()) return;
-  auto& running = running_[view.id];
+  OfSession& session = running_[view.id];
+  auto& running = session.effects;
 
   std::unordered_set<std::string> wanted;
-  for (const Effect& effect : effects) wanted.insert(effect.key);
+  std::size_t awaited = 0;
+  for (const Effect& effect : effects) {
+    wanted.insert(effect.key);
+    if (!std::holds_alternative<FollowProcess>(effect.what)) ++awaited;
+  }
+  running_count_ += awaited - std::exchange(session.awaited, awaited);
   // A turn that was blocked and resumed within one commit is prepared again under the same key.
-  running_count_ -= std::erase_if(running, [&](const auto& entry) {
+  std::erase_if(running, [&](const auto& entry) {
     return !wanted.contains(entry.first) || entry.second->over();
   });
   for (const Effect& effect : effects) {
@@ -27,10 +35,18 @@ void Engine::advance(const state::Session& view) {
       under_way->second->called_again(effect);
       continue;
     }
-    ++running_count_;
     running[effect.key] = start(view, effect);
   }
   if (running.empty()) running_.erase(view.id);
+}
+
+void Engine::give(const schema::Command& command) {
+  if (const auto* write = std::get_if<schema::WriteProcessStdin>(&command))
+    parts_.processes.write(
+        write->process_id, write->input,
+        write->close.value_or(false) ? ports::AfterInput::closes : ports::AfterInput::stays_open);
+  else if (const auto* resize = std::get_if<schema::ResizeProcess>(&command))
+    parts_.processes.resize(resize->process_id, resize->rows, resize->columns);
 }
 
 std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const Effect& effect) {
@@ -42,6 +58,12 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<Asking>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitRetry>)
           return std::make_unique<Waiting>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, RunHook>)
+          return std::make_unique<Hearing>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, Inspect>)
+          return std::make_unique<Inspecting>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, AwaitAnswer>)
+          return std::make_unique<Expiring>(parts_, view, what);
         else
           return std::make_unique<RunningTool>(parts_, view, what);
       },

@@ -12,9 +12,12 @@
 
 #include "engine/plan.h"
 #include "ports/control_plane.h"
+#include "ports/hooks.h"
+#include "ports/inspection.h"
 #include "ports/loop.h"
 #include "ports/metrics.h"
 #include "ports/models.h"
+#include "ports/policies.h"
 #include "ports/processes.h"
 #include "ports/workspace.h"
 
@@ -38,8 +41,12 @@ class Engine {
     ports::Workspace& workspace;
     ports::History& history;
     ports::Processes& processes;
+    ports::Policies& policies;
+    ports::Hooks& hooks;
+    ports::Inspector& inspector;
     ports::Metrics& metrics;
     BootId boot;
+    std::string home = "/nonexistent";           // what ~ in rules stands for
     const policy::Redactor* redactor = nullptr;  // outlives the engine
   };
 
@@ -48,7 +55,10 @@ class Engine {
 
   // Brings what runs in line with the view, which a commit has just left.
   void advance(const state::Session& view);
-  // Effects under way, over all sessions. Any thread.
+  // Gives to a process what the log says was given to it. Commands about anything else do nothing.
+  void give(const schema::Command& command);
+  // Effects under way that a turn waits for, over all sessions: what goes on in the background is
+  // not among them. Any thread.
   std::size_t running() const { return running_count_; }
 
  private:
@@ -57,11 +67,19 @@ class Engine {
   class Asking;
   class Waiting;
   class RunningTool;
+  class Hearing;
+  class Inspecting;
+  class Expiring;
 
   std::unique_ptr<Running> start(const state::Session& view, const Effect& effect);
 
+  struct OfSession {
+    std::unordered_map<std::string, std::unique_ptr<Running>> effects;  // by key
+    std::size_t awaited = 0;                                            // of them, by turns
+  };
+
   Parts parts_;
-  std::unordered_map<SessionId, std::unordered_map<std::string, std::unique_ptr<Running>>> running_;
+  std::unordered_map<SessionId, OfSession> running_;
   std::atomic<std::size_t> running_count_{0};
 };
 

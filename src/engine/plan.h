@@ -18,6 +18,7 @@ namespace agentrt::engine {
 struct Prepare {
   schema::TurnIds turn;
   std::optional<std::string> model;
+  std::optional<schema::SandboxMode> sandbox;
 };
 // Ask the model; the intent is stored.
 struct Ask {
@@ -32,12 +33,26 @@ struct AwaitRetry {
   Timestamp at;
 };
 
+// Hear a hook; that it runs is stored.
+struct RunHook {
+  schema::TurnIds turn;
+  std::string run;
+};
+// Find out what a call would be bound to, so that a person can be asked.
+struct Inspect {
+  TurnId turn;
+  ToolCallId call;
+};
+// Nobody answers for ever: the wait ends at that instant.
+struct AwaitAnswer {
+  ActionId action;
+  Timestamp at;
+  std::int64_t within_ms = 0;  // whatever the wall clock says
+};
 // Make the call: run its process in the sandbox, and see it to its end.
 struct RunTool {
   TurnId turn;
   ToolCallId call;
-  std::string args;
-  std::optional<schema::SandboxMode> sandbox;
   bool stored = false;  // the log says that its process runs: it may be let go
 };
 // A process that another boot let go: find out what became of it.
@@ -46,10 +61,24 @@ struct FindProcess {
   ToolCallId call;
   ProcessId process;
 };
+// A process in the background: hear it, end it when that was asked for.
+struct FollowProcess {
+  TurnId turn;
+  ToolCallId call;
+  ProcessId process;
+  bool tty = false;
+  std::uint64_t out_shown = 0;  // what stands in the log of each stream
+  std::uint64_t err_shown = 0;
+  Timestamp started_at;
+  std::optional<std::uint64_t> timeout_ms;
+  bool ending = false;
+};
 
 struct Effect {
   std::string key;  // the same for the same effect, however often it is planned
-  std::variant<Prepare, Ask, AwaitRetry, RunTool, FindProcess> what;
+  std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunTool, FindProcess,
+               FollowProcess>
+      what;
 };
 
 // Work of another boot is not planned, since the kernel closes it first; but for its processes.

@@ -100,6 +100,31 @@ TEST_CASE("a turn that goes on in another boot is prepared there again") {
   CHECK(plan(past.view(), kBoot).empty());
 }
 
+TEST_CASE("a process in the background is followed under its call's key, by any boot") {
+  Given past = started().asked("1");
+  const ToolScope call{state::turn_scope("1"), StepId{"step_9"}, ToolCallId{"call_7"}};
+  past.fact(state::model_scope("1"),
+            ModelCompleted{.tool_calls = {{ToolCallId{"call_7"}, "shell", {"{}"}, {}}}})
+      .fact(call, ToolStarted{.tool_name = "shell"});
+  const std::string key = only(past).key;
+  past.fact(ProcessScope{call, ProcessId{"proc_7"}},
+            ProcessStarted{.command = "serve", .background = true, .boot_id = kBoot})
+      .fact(call, ToolResult{})
+      .fact(ProcessScope{call, ProcessId{"proc_7"}},
+            ProcessOutput{.text = "up", .offset = 0, .next_offset = 2});
+  for (const BootId& boot : {kBoot, BootId{"boot_2"}}) {
+    const auto effects = plan(past.view(), boot);
+    REQUIRE_FALSE(effects.empty());
+    CHECK(effects.front().key == key);
+    CHECK(std::get<FollowProcess>(effects.front().what).out_shown == 2);
+    CHECK_FALSE(std::get<FollowProcess>(effects.front().what).ending);
+  }
+  past.fact(ProcessScope{call, ProcessId{"proc_7"}}, ProcessInput{.signal = "SIGTERM"});
+  CHECK(std::get<FollowProcess>(plan(past.view(), kBoot).front().what).ending);
+  past.fact(ProcessScope{call, ProcessId{"proc_7"}}, ProcessTerminated{});
+  CHECK(only(past).key == "prepare turn_1");
+}
+
 TEST_CASE("the next turn of the queue is planned once it has started") {
   Given past = busy_thread().completed("1");
   CHECK(plan(past.view(), kBoot).empty());

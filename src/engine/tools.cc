@@ -1,10 +1,13 @@
 #include "engine/tools.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "engine/processes.h"
+#include "policy/permission.h"
 #include "policy/redaction.h"
 #include "schema/tools.h"
 
@@ -14,16 +17,18 @@ using namespace schema;
 
 namespace {
 
-// One process a call: the same call, made again after nothing ran, is the same process.
-ProcessId process_of(const ToolCallId& call) {
-  return ProcessId{std::string(ProcessId::kPrefix) + "_" +
-                   call.text().substr(call.text().find('_') + 1)};
+const state::ToolCall& call_of(const state::Session& view, const TurnId& id,
+                               const ToolCallId& call) {
+  const state::Turn* turn = state::find_turn(view, id);
+  check(turn && !turn->tools.empty() && turn->tools.front().id == call, "a plan is of its view");
+  return turn->tools.front();
 }
 
 }  // namespace
 
 // Hears the process and reports what it does. News are gathered: at most one report of them is
-// under way, and of output only the first kProcessInlineBytes stand in facts.
+// under way, and of output only the first kProcessInlineBytes stand in facts, of a process in the
+// background kBackgroundInlineBytes.
 class Engine::RunningTool::Listener final : public ports::ProcessListener,
                                             public std::enable_shared_from_this<Listener> {
  public:
@@ -34,26 +39,56 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     news_.process = std::move(process);
   }
 
+  // 0: it may run for as long as it likes.
   void limit(std::uint64_t timeout_ms) { timeout_ms_ = timeout_ms; }
+  // A person approved the call: what it was bound to is looked at again before it is let go.
+  void bind(ports::ProcessRequest request, std::vector<std::string> executes) {
+    bound_ = Bound{std::move(request), std::move(executes)};
+  }
+  void run_in_background() {
+    background_ = true;
+    inline_bytes_max_ = kBackgroundInlineBytes;
+  }
+  // Another boot let it go; what it showed so far counts, and so does its time.
+  void take_over(const FollowProcess& what) {
+    run_in_background();
+    limit(what.timeout_ms.value_or(0));
+    inline_bytes_ = what.out_shown + what.err_shown;
+    let_go_ = true;
+    const std::int64_t ran = std::max<std::int64_t>(0, parts_.loop.now() - what.started_at);
+    arm(std::max<std::int64_t>(0, static_cast<std::int64_t>(timeout_ms_) - ran));
+  }
 
   void on_ready(const SandboxApplied& sandbox, const ProcessStarted& started) override {
     if (!wanted_) return;
-    parts_.reports.report(
-        session_, ReportProcessReady{news_.turn, news_.call, news_.process, sandbox, started}, {});
+    ReportProcessReady report{news_.turn, news_.call, news_.process, sandbox, started, {}};
+    if (background_) report.started.background = true;
+    if (background_ && timeout_ms_ > 0) report.started.timeout_ms = timeout_ms_;
+    if (!bound_) return tell_ready(std::move(report));
+    auto task = std::make_shared<ports::Step>(
+        [&parts = parts_, self = shared_from_this(), report = std::move(report)]() mutable {
+          if (auto binding = parts.inspector.inspect(self->bound_->request, self->bound_->executes))
+            report.binding = *std::move(binding);
+          parts.loop.post([self, report = std::move(report)]() mutable {
+            if (self->wanted_) self->tell_ready(std::move(report));
+          });
+        });
+    run_soon(parts_.loop, parts_.worker, std::move(task));
   }
+  void on_found() override { notice(ReportProcessNotice::What::found); }
+  void on_input_refused() override { notice(ReportProcessNotice::What::input_refused); }
+
   // The log says that it runs. That the report was taken would not be enough: one that can never be
   // stored is taken too. Its time begins now: it may have waited for others.
   void let_go() {
     if (!wanted_ || std::exchange(let_go_, true)) return;
     since_ = parts_.loop.now();
     parts_.processes.release(news_.process);
-    timer_ = parts_.loop.after(static_cast<std::int64_t>(timeout_ms_), [self = weak_from_this()] {
-      if (const auto alive = self.lock()) alive->time_is_up();
-    });
+    arm(static_cast<std::int64_t>(timeout_ms_));
   }
   void on_output(ProcessOutput output) override {
     const std::size_t size = output.text ? output.text->size() : 0;
-    full_ = full_ || inline_bytes_ + size > kProcessInlineBytes;
+    full_ = full_ || inline_bytes_ + size > inline_bytes_max_;
     if (!wanted_ || full_) return;
     inline_bytes_ += size;
     show(std::move(output));
@@ -91,8 +126,19 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     timer_.reset();
   }
   bool wanted() const { return wanted_; }
+  bool goes_on() const { return background_ && let_go_; }
 
  private:
+  void arm(std::int64_t delay_ms) {
+    if (timeout_ms_ == 0) return;
+    timer_ = parts_.loop.after(delay_ms, [self = weak_from_this()] {
+      if (const auto alive = self.lock()) alive->time_is_up();
+    });
+  }
+  void notice(ReportProcessNotice::What what) {
+    if (wanted_) parts_.reports.report(session_, ReportProcessNotice{news_.process, what}, {});
+  }
+
   // What is shown of one stream. A secret may come in two pieces, so what could be the beginning of
   // one waits for the next.
   struct Shown {
@@ -100,6 +146,14 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     std::uint64_t told = 0;  // the place in the stream up to which it was told
   };
 
+  struct Bound {
+    ports::ProcessRequest request;
+    std::vector<std::string> executes;
+  };
+
+  void tell_ready(ReportProcessReady report) {
+    parts_.reports.report(session_, std::move(report), {});
+  }
   void show(ProcessOutput output) {
     if (!output.text || !output.offset) return news_.output.push_back(std::move(output));
     Shown& shown =
@@ -108,19 +162,23 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     if (shown.redaction.held() == 0) shown.told = *output.offset;
     std::string text;
     shown.redaction.put(*output.text, text);
-    add_pieces(output.stream, shown.told, text);
-    shown.told = *output.offset + output.text->size() - shown.redaction.held();
+    const std::uint64_t next = *output.offset + output.text->size() - shown.redaction.held();
+    add_pieces(output.stream, shown.told, text, next);
+    shown.told = next;
   }
   // Where output was left out, what waits may be half of a secret and stays untold.
   void show_rest() {
-    if (full_) return;
+    if (full_ || inline_bytes_ >= inline_bytes_max_) return;
     for (auto& [stream, shown] : shown_) {
       std::string text;
+      const std::uint64_t next = shown.told + shown.redaction.held();
       shown.redaction.finish(text);
-      add_pieces(stream, shown.told, text);
+      add_pieces(stream, shown.told, text, next);
     }
   }
-  void add_pieces(OutputStream stream, std::uint64_t offset, std::string_view text) {
+  // `next`: where in the stream that begins which these pieces do not show.
+  void add_pieces(OutputStream stream, std::uint64_t offset, std::string_view text,
+                  std::uint64_t next) {
     while (!text.empty()) {
       std::string_view part = utf8_prefix(text, kProcessPieceBytes);
       if (part.empty()) part = text.substr(0, kProcessPieceBytes);  // no character begins in it
@@ -129,6 +187,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
       piece.stream = stream;
       piece.text = std::string(part);
       piece.offset = offset++;
+      if (text.empty()) piece.next_offset = next;
       news_.output.push_back(std::move(piece));
     }
   }
@@ -160,32 +219,73 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   ReportProcessNews news_;
   std::map<OutputStream, Shown> shown_;
   std::size_t inline_bytes_ = 0;
+  std::size_t inline_bytes_max_ = kProcessInlineBytes;
   bool full_ = false;  // output was left out
   std::uint64_t timeout_ms_ = 0;
+  std::optional<Bound> bound_;  // set before anything is heard, then only read
   std::optional<ports::Loop::TimerId> timer_;
   bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
+  bool background_ = false;
 };
 
 Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
                                  const RunTool& what)
     : parts_(parts),
-      process_(process_of(what.call)),
+      process_(process_of(call_of(view, what.turn, what.call))),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
-  ShellArgs args;
-  if (const auto read = from_json(what.args, args, Unknown::refuse); !read) {
-    listener_->on_ended({.failure = Failure{Category::invalid_input, read.error().message, false}});
+  const state::ToolCall& call = call_of(view, what.turn, what.call);
+  auto request = request_of(parts, view, *state::find_turn(view, what.turn), call);
+  if (!request) {
+    listener_->on_ended(
+        {.failure = Failure{Category::invalid_input, request.error().message, false}});
     return;
   }
-  listener_->limit(args.timeout_ms.value_or(kShellTimeoutMs));
+  ShellArgs args;
+  (void)from_json(call.args.text, args, Unknown::refuse);
+  const bool background = args.background.value_or(false);
+  if (background) listener_->run_in_background();
+  listener_->limit(args.timeout_ms.value_or(background ? 0 : kShellTimeoutMs));
+  if (call.digest) listener_->bind(*request, executes(parts, view, call));
+  parts.processes.start(*std::move(request), listener_);
+}
+
+Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts,
+                                                              const state::Session& view,
+                                                              const state::Turn& turn,
+                                                              const state::ToolCall& call) {
+  ShellArgs args;
+  TRY(from_json(call.args.text, args, Unknown::refuse));
   ports::ProcessRequest request;
-  request.id = process_;
-  request.argv = {"/bin/bash", "-c", args.command};
+  request.id = process_of(call);
+  request.argv = {std::string(kShellProgram), "-c", args.command};
   request.command = args.command;
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.cwd = args.cwd;
-  request.sandbox = what.sandbox;
-  parts.processes.start(std::move(request), listener_);
+  request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
+  const bool asks = call.stage != state::CallStage::started && args.outside_sandbox.value_or(false);
+  if (call.outside || asks || call.stage == state::CallStage::stopped)
+    request.sandbox = SandboxMode::full_access;
+  request.background = args.background.value_or(false);
+  request.tty = args.tty.value_or(false);
+  request.network = view.policy.network;
+  TRY_ASSIGN(const policy::Rules rules, policy::compile(view.policy.rules));
+  request.hidden = policy::denied_paths(rules, {view.cwd, parts.home});
+  return request;
+}
+
+std::vector<std::string> Engine::RunningTool::executes(const Parts& parts,
+                                                       const state::Session& view,
+                                                       const state::ToolCall& call) {
+  ShellArgs args;
+  if (!from_json(call.args.text, args, Unknown::refuse)) return {};
+  policy::Asked asked;
+  asked.tool = call.tool;
+  asked.text = args.command;
+  asked.cwd = args.cwd ? (std::filesystem::path(view.cwd) / *args.cwd).string() : view.cwd;
+  asked.workspace = view.cwd;
+  asked.home = parts.home;
+  return policy::judge(asked, {}).executes;
 }
 
 Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
@@ -196,15 +296,36 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   parts.processes.find(process_, listener_);
 }
 
+Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
+                                 const FollowProcess& what)
+    : parts_(parts),
+      process_(what.process),
+      listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
+  listener_->take_over(what);
+  parts.processes.follow(process_, {what.tty, what.out_shown, what.err_shown}, listener_);
+  if (what.ending) end_once();
+}
+
 void Engine::RunningTool::called_again(const Effect& effect) {
   const auto* run = std::get_if<RunTool>(&effect.what);
   if (run && run->stored) listener_->let_go();
+  const auto* follow = std::get_if<FollowProcess>(&effect.what);
+  if (!follow) return;
+  listener_->let_go();
+  if (follow->ending) end_once();
+}
+
+void Engine::RunningTool::end_once() {
+  if (!std::exchange(ending_, true)) parts_.processes.terminate(process_);
 }
 
 Engine::RunningTool::~RunningTool() {
   if (!listener_->wanted()) return;
   listener_->stop();
-  parts_.processes.forget(process_);
+  if (listener_->goes_on())
+    parts_.processes.leave(process_);
+  else
+    parts_.processes.forget(process_);
 }
 
 }  // namespace agentrt::engine

@@ -1,4 +1,5 @@
-// engine/tools.h: a tool call under way: its process from the gate to its end.
+// engine/tools.h: a tool call under way: its process from the gate to its end. One that goes on in
+// the background is followed beyond the end of its call.
 #pragma once
 
 #include "engine/effects.h"
@@ -10,14 +11,25 @@ class Engine::RunningTool final : public Running {
  public:
   RunningTool(const Parts& parts, const state::Session& view, const RunTool& what);
   RunningTool(const Parts& parts, const state::Session& view, const FindProcess& what);
+  RunningTool(const Parts& parts, const state::Session& view, const FollowProcess& what);
   ~RunningTool() override;
   void called_again(const Effect& effect) override;
 
+  // What a call of the shell asks for. invalid_params: its arguments are none.
+  static Result<ports::ProcessRequest> request_of(const Parts& parts, const state::Session& view,
+                                                  const state::Turn& turn,
+                                                  const state::ToolCall& call);
+  // The workspace files that it provably executes.
+  static std::vector<std::string> executes(const Parts& parts, const state::Session& view,
+                                           const state::ToolCall& call);
+
  private:
   class Listener;
+  void end_once();
   const Parts& parts_;
   ProcessId process_;
   std::shared_ptr<Listener> listener_;
+  bool ending_ = false;
 };
 
 }  // namespace agentrt::engine

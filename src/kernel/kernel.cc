@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "kernel/action_reads.h"
 #include "kernel/reads.h"
 #include "kernel/redaction.h"
 #include "state/read_models.h"
@@ -18,10 +19,13 @@ struct Kernel::Admission {
   std::optional<std::string> key;
   std::optional<TurnId> turn;
   std::optional<TaskId> task;
+  std::optional<ActionId> action;
+  std::optional<ProcessId> process;
+  bool session_named = false;
   std::vector<std::string> claims;
   std::optional<Result<std::string>> answer;  // found by the look-up: nothing is left to decide
 
-  bool names_something() const { return key || turn || task; }
+  bool names_something() const { return key || turn || task || action || process; }
 };
 
 namespace {
@@ -33,6 +37,28 @@ std::optional<TurnId> named_turn(const Command& command) {
           return c.queued_turn_id;
         else if constexpr (requires { c.turn_id; })
           return c.turn_id;
+        else
+          return std::nullopt;
+      },
+      command);
+}
+
+std::optional<ActionId> named_action(const Command& command) {
+  return std::visit(
+      [](const auto& c) -> std::optional<ActionId> {
+        if constexpr (requires { c.action_id; })
+          return c.action_id;
+        else
+          return std::nullopt;
+      },
+      command);
+}
+
+std::optional<ProcessId> named_process(const Command& command) {
+  return std::visit(
+      [](const auto& c) -> std::optional<ProcessId> {
+        if constexpr (requires { c.process_id; })
+          return c.process_id;
         else
           return std::nullopt;
       },
@@ -62,14 +88,23 @@ Kernel::Kernel(Parts parts)
               .publish =
                   [this](const ports::FeedBatch& batch) {
                     if (listener_) listener_(batch);
+                    pack_after(parts_.limits.pack_after_ms);
                   },
               .committed =
                   [this](const state::Session& view) {
                     if (observer_) observer_(view);
+                  },
+              .accepted =
+                  [this](const Command& command) {
+                    if (accepted_) accepted_(command);
                   }}) {}
 
 void Kernel::on_committed(std::function<void(const state::Session&)> observer) {
   observer_ = std::move(observer);
+}
+
+void Kernel::on_accepted(std::function<void(const Command&)> observer) {
+  accepted_ = std::move(observer);
 }
 
 void Kernel::listen(std::function<void(const ports::FeedBatch&)> listener) {
@@ -109,23 +144,41 @@ void Kernel::answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo
   if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
 }
 
-void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
-  if (auto* query = std::get_if<ListSessions>(&command))
-    return answer(
-        [this, query = *query, stale = unrecovered_] {
-          return list_sessions(parts_.store, query, parts_.limits,
-                               [&](const SessionId& id) { return stale.contains(id); });
-        },
-        std::move(reply_to));
-  if (auto* query = std::get_if<ListEvents>(&command))
-    return answer(
-        [this, query = *query] { return list_events(parts_.store, query, parts_.limits); },
-        std::move(reply_to));
-  if (auto* query = std::get_if<GetSession>(&command))
-    return read_session(std::move(*query), std::move(reply_to));
-  if (auto* query = std::get_if<GetThreadRead>(&command))
-    return read_thread(std::move(*query), std::move(reply_to));
+bool Kernel::read(Command& command, ports::ReplyTo& reply_to) {
+  return std::visit(
+      [&]<class Query>(Query& query) {
+        store::Store& store = parts_.store;
+        const Limits& limits = parts_.limits;
+        if constexpr (std::is_same_v<Query, ListSessions>)
+          answer(
+              [&store, &limits, query, stale = unrecovered_] {
+                return list_sessions(store, query, limits,
+                                     [&](const SessionId& id) { return stale.contains(id); });
+              },
+              std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, ListEvents>)
+          answer([&store, &limits, query] { return list_events(store, query, limits); },
+                 std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, ListActions>)
+          answer([&store, &limits, query] { return list_actions(store, query, limits); },
+                 std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, GetTrust>)
+          answer([this, query] { return read_trust(parts_.policies, query); }, std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, GetSession>)
+          read_session(std::move(query), std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, GetThreadRead>)
+          read_thread(std::move(query), std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, GetExecutionEnvironment>)
+          read_environment(std::move(query), std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, EvaluatePermission>)
+          evaluate(std::move(query), std::move(reply_to));
+        return Query::kTraits.effect == schema::Effect::reads;
+      },
+      command);
+}
 
+void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
+  if (read(command, reply_to)) return;
   const std::optional<SessionId> session = session_of(command);
   if (reserved(session))
     return reply_to(fail(Code::invalid_params, "sessionId: sess_runtime is reserved"));
@@ -135,8 +188,13 @@ void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_t
   if (parts_.redactor && parts_.redactor->holds(caller.request.text())) caller.request = {};
   auto admission = std::make_unique<Admission>();
   admission->session = session ? *session : lanes_.fresh_ids().next<SessionId>();
+  if (std::holds_alternative<TrustWorkspace>(command))
+    admission->session = SessionId{std::string(kSystemSession)};
+  admission->action = named_action(command);
   admission->key = idempotency_key_of(command);
   admission->turn = named_turn(command);
+  admission->process = named_process(command);
+  admission->session_named = session.has_value();
   if (const auto* submit = std::get_if<SubmitTurn>(&command)) admission->task = submit->task_id;
   const bool chosen_id = std::holds_alternative<SubmitTurn>(command) ? admission->turn.has_value()
                                                                      : session.has_value();
@@ -199,10 +257,42 @@ void Kernel::look_up(std::unique_ptr<Admission> admission) {
       else
         a.work.named.task = entry->has_value();
     }
+    if (!a.answer && a.action) {
+      auto found = find_action(parts_.store, *a.action);
+      if (!found) {
+        a.answer = std::unexpected(found.error());
+      } else if (!*found) {
+        a.answer = fail(Code::not_found, fmt::format("there is no action {}", a.action->text()));
+      } else {
+        a.session = (*found)->session_id;
+        a.work.named.action = *std::move(*found);
+      }
+    }
+    if (!a.answer && a.process) look_up_process(a);
     parts_.loop.post([this, shared] { looked_up(std::move(*shared)); });
   });
   if (!taken)
     (*shared)->work.reply_to(fail(Code::overloaded, "too many reads are under way: try again"));
+}
+
+// A process is found by its id alone; a session that is named has to be its own.
+void Kernel::look_up_process(Admission& admission) {
+  auto entry = parts_.store.find(std::string(kProcessKind), admission.process->text());
+  const auto mine = [&] {
+    return !admission.session_named || (*entry)->session == admission.session;
+  };
+  if (!entry) {
+    admission.answer = std::unexpected(entry.error());
+  } else if (*entry && mine()) {
+    admission.session = (*entry)->session;
+    admission.work.named.process =
+        enum_of<ProcessStatus>((*entry)->row.status).value_or(ProcessStatus::unknown);
+  } else {
+    admission.answer =
+        fail(Code::not_found,
+             fmt::format("there is no process {} in the background{}", admission.process->text(),
+                         admission.session_named ? " of this session" : ""));
+  }
 }
 
 void Kernel::looked_up(std::unique_ptr<Admission> admission) {
@@ -251,6 +341,55 @@ void Kernel::read_thread(GetThreadRead query, ports::ReplyTo reply_to) {
       }});
 }
 
+void Kernel::evaluate(EvaluatePermission query, ports::ReplyTo reply_to) {
+  if (!query.session_id) {
+    state::Session none;
+    none.cwd = query.cwd.value_or(parts_.settings.default_cwd);
+    return evaluate_in(std::move(none), std::move(query), std::move(reply_to));
+  }
+  const SessionId session = *query.session_id;
+  lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
+                                   Result<const state::Session*> view) mutable {
+               if (!view) return reply_to(std::unexpected(view.error()));
+               if (!(*view)->exists())
+                 return reply_to(fail(Code::not_found, fmt::format("there is no session {}",
+                                                                   query.session_id->text())));
+               state::Session like;
+               like.id = (*view)->id;
+               like.cwd = (*view)->cwd;
+               like.granted = (*view)->granted;
+               like.mode = (*view)->mode;
+               evaluate_in(std::move(like), std::move(query), std::move(reply_to));
+             }});
+}
+
+void Kernel::evaluate_in(state::Session view, EvaluatePermission query, ports::ReplyTo reply_to) {
+  answer(
+      [this, view = std::move(view), query = std::move(query)]() mutable {
+        return evaluate_permission(parts_.policies, std::move(view), query, parts_.settings);
+      },
+      std::move(reply_to));
+}
+
+void Kernel::read_environment(GetExecutionEnvironment query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  lanes_.put(
+      session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
+                            Result<const state::Session*> view) mutable {
+        if (!view) return reply_to(std::unexpected(view.error()));
+        if (!(*view)->exists())
+          return reply_to(fail(Code::not_found,
+                               fmt::format("there is no session {}", query.session_id.text())));
+        if (query.thread_id && !state::find_thread(**view, *query.thread_id))
+          return reply_to(fail(Code::not_found, fmt::format("there is no thread {} in this session",
+                                                            query.thread_id->text())));
+        EnvironmentSnapshot read =
+            state::environment_snapshot(**view, query.thread_id, parts_.boot);
+        read.generation = parts_.store.generation();
+        reply_to(to_json(read));
+      }});
+}
+
 void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
   auto shared = std::make_shared<ports::PageTo>(std::move(page_to));
   const bool taken = parts_.readers.run(
@@ -258,9 +397,8 @@ void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
   if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
 }
 
-Result<ports::HistoryWindow> Kernel::window(const SessionId& session, const ThreadId& thread,
-                                            const TurnId& turn) {
-  return history_window(parts_.store, parts_.limits, session, thread, turn);
+Result<ports::HistoryWindow> Kernel::window(const ports::HistoryQuery& query) {
+  return history_window(parts_.store, parts_.limits, query);
 }
 
 void Kernel::recover(ports::Step done) {
@@ -294,6 +432,23 @@ void Kernel::recover_next() {
   lanes_.recover(next, [this, next] {
     unrecovered_.erase(next);
     parts_.loop.post([this] { recover_next(); });
+  });
+}
+
+// Off the commits' way: after a while, and a bounded piece at a time.
+void Kernel::pack_after(std::int64_t delay_ms) {
+  if (std::exchange(packing_, true)) return;
+  parts_.loop.after(delay_ms, [this] {
+    const bool taken = parts_.writer.run([this] {
+      const auto more = parts_.store.pack(parts_.limits.pack_rows_max);
+      parts_.loop.post([this, again = more && *more] {
+        packing_ = false;
+        if (again) pack_after(parts_.limits.pack_again_ms);
+      });
+    });
+    if (taken) return;
+    packing_ = false;
+    pack_after(parts_.limits.pack_again_ms);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
 #include "ports/control_plane.h"
+#include "ports/policies.h"
 #include "ports/workspace.h"
 
 namespace agentrt::kernel {
@@ -34,12 +35,16 @@ class Kernel final : public ports::CommandSink,
     Limits limits;
     BootId boot;
     const policy::Redactor* redactor = nullptr;  // outlives the kernel
+    ports::Policies* policies = nullptr;         // outlives the kernel; read on a reader
   };
 
   explicit Kernel(Parts parts);
 
   // Called on the core after each commit with the view it left. Set before anything runs.
   void on_committed(std::function<void(const state::Session&)> observer);
+  // Called on the core with each command that a commit stored, before it is answered. Set before
+  // anything runs.
+  void on_accepted(std::function<void(const schema::Command&)> observer);
   // Loads every session that an earlier boot left with open work, a few at a time; until a session
   // is through, lists call its status stale. `done` runs when all are.
   void recover(ports::Step done);
@@ -53,19 +58,25 @@ class Kernel final : public ports::CommandSink,
   void listen(std::function<void(const ports::FeedBatch&)> listener) override;
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }
-  Result<ports::HistoryWindow> window(const SessionId& session, const ThreadId& thread,
-                                      const TurnId& turn) override;
+  Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override;
 
  private:
   struct Admission;
 
   void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
   void look_up(std::unique_ptr<Admission> admission);
+  void look_up_process(Admission& admission);
   void looked_up(std::unique_ptr<Admission> admission);
   void read_session(schema::GetSession query, ports::ReplyTo reply_to);
   void read_thread(schema::GetThreadRead query, ports::ReplyTo reply_to);
+  void read_environment(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
+  void evaluate(schema::EvaluatePermission query, ports::ReplyTo reply_to);
+  void evaluate_in(state::Session view, schema::EvaluatePermission query, ports::ReplyTo reply_to);
+  // Answers a command that only reads. False: it does more.
+  bool read(schema::Command& command, ports::ReplyTo& reply_to);
   void recover_next();
   void forget_old_keys();
+  void pack_after(std::int64_t delay_ms);
   // Runs a blocking read that gives a reply; overloaded when the readers are full.
   void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 
@@ -74,11 +85,13 @@ class Kernel final : public ports::CommandSink,
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;
   std::function<void(const state::Session&)> observer_;
+  std::function<void(const schema::Command&)> accepted_;
   Lanes lanes_;
   std::atomic<std::size_t> in_flight_{0};
   std::vector<SessionId> to_recover_;
   std::unordered_set<SessionId> unrecovered_;
   ports::Step recovered_;
+  bool packing_ = false;  // it is under way, or will be in a moment
 };
 
 }  // namespace agentrt::kernel

@@ -118,6 +118,7 @@ control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
           .settings = &parts_.settings,
           .session = lane.id,
           .request = {},
+          .principal = {},
           .trace = {},
           .params_hash = {},
           .named = {}};
@@ -160,6 +161,7 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   --lane.commands;
   in.request = command.caller.request.empty() ? in.ids.next<RequestId>() : command.caller.request;
   in.trace = command.caller.trace;
+  in.principal = command.caller.principal;
   in.params_hash = command.params_hash;
   in.named = command.named;
   auto decision = control::decide(lane.view, command.command, std::move(in));
@@ -258,7 +260,11 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
     }
     parts_.publish(events);
   }
-  for (Batch::Settled& settled : batch.settled) finish(settled.work, std::move(settled.reply));
+  for (Batch::Settled& settled : batch.settled) {
+    const auto* command = std::get_if<CommandWork>(&settled.work);
+    if (command && settled.reply && parts_.accepted) parts_.accepted(command->command);
+    finish(settled.work, std::move(settled.reply));
+  }
   parts_.committed(lane.view);
   if (lane.queue.empty())
     rest(lane);
@@ -330,6 +336,7 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   ++parts_.metrics.sessions_loaded;
   lane.view = std::move(result->view);
   lane.state = LaneState::ready;
+  if (!lane.view.processes.empty()) parts_.committed(lane.view);
   if (state::interrupted_work(lane.view, parts_.boot))
     lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
   if (!result->repaired) return advance(lane);

@@ -65,9 +65,12 @@ class Lanes {
     const Limits& limits;
     const policy::Redactor* redactor;  // may be null
     BootId boot;
-    // Called after each commit: the facts, then the view as the log has it.
+    // Called after each commit: the facts, then the view as the log has it. The view also when a
+    // session with processes in the background was loaded: nothing else may ever happen in it.
     std::function<void(const ports::FeedBatch&)> publish;
     std::function<void(const state::Session&)> committed;
+    // Called after each commit for the commands that it stored, before they are answered.
+    std::function<void(const schema::Command&)> accepted;
   };
 
   explicit Lanes(Parts parts);

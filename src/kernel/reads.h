@@ -39,7 +39,6 @@ struct FoundTurn {
 Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn);
 
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
-                                            const SessionId& session, const ThreadId& thread,
-                                            const TurnId& turn);
+                                            const ports::HistoryQuery& query);
 
 }  // namespace agentrt::kernel

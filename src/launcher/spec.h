@@ -12,8 +12,9 @@
 
 namespace agentrt::launcher {
 
-inline constexpr int kSpecFd = 3;     // a Spec, from its beginning
-inline constexpr int kControlFd = 4;  // SOCK_SEQPACKET: orders in, reports out
+inline constexpr int kSpecFd = 3;                       // a Spec, from its beginning
+inline constexpr int kControlFd = 4;                    // SOCK_SEQPACKET: orders in, reports out
+inline constexpr const char* kControlName = "control";  // the same, in the run folder
 
 // Under root a command runs as kOuterId, a user that owns nothing, and sees itself as kInnerId.
 inline constexpr unsigned kOuterId = 100'000;

@@ -26,7 +26,6 @@ namespace {
 
 constexpr unsigned long kSetFlags = 0x40082104;  // SECCOMP_IOCTL_NOTIF_SET_FLAGS
 constexpr unsigned long kSyncWakeUp = 1;
-constexpr const char* kControlName = "control";
 
 }  // namespace
 

@@ -21,6 +21,18 @@ RoutingNotPossible not_possible(RoutingOutcome outcome, std::string reason) {
   return {std::move(outcome)};
 }
 
+// What would let in one that was left out: the one asked for, or the default, or the first.
+std::string why_none(const RoutingQuestion& question, const std::string& wanted) {
+  const ExcludedCandidate* blamed = nullptr;
+  for (const ExcludedCandidate& one : question.excluded)
+    if (one.remedy && (!blamed || one.name == wanted) &&
+        (!question.requested || one.name == wanted))
+      blamed = &one;
+  if (blamed) return fmt::format("the model {} cannot be used: {}", blamed->name, *blamed->remedy);
+  return question.requested ? fmt::format("there is no model called {}", *question.requested)
+                            : std::string("no model is configured");
+}
+
 void select(RoutingOutcome& outcome, const Candidate& candidate) {
   outcome.selected_name = candidate.name;
   outcome.selected_provider = candidate.provider;
@@ -34,16 +46,13 @@ RoutingAnswer route(const RoutingQuestion& question) {
   outcome.decision_source = question.requested ? "request" : "configuration";
   outcome.requested_model = question.requested;
   outcome.candidate_count = question.candidates.size();
-  if (question.candidates.empty())
-    return not_possible(std::move(outcome),
-                        question.requested
-                            ? fmt::format("there is no model called {}", *question.requested)
-                            : "no model is configured");
-
   const std::string& wanted = question.requested ? *question.requested : question.default_name;
+  if (question.candidates.empty())
+    return not_possible(std::move(outcome), why_none(question, wanted));
+
   const Candidate* chosen = wanted.empty() ? nullptr : named(question.candidates, wanted);
   if (question.requested && !chosen)
-    return not_possible(std::move(outcome), fmt::format("there is no model called {}", wanted));
+    return not_possible(std::move(outcome), why_none(question, wanted));
   if (!chosen) chosen = &question.candidates.front();
   select(outcome, *chosen);
   for (const std::string& name : question.fallback)

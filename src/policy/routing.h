@@ -15,6 +15,7 @@ struct RoutingQuestion {
   std::vector<schema::Candidate> candidates;
   std::string default_name;
   std::vector<std::string> fallback;
+  std::vector<schema::ExcludedCandidate> excluded = {};  // to say why there is none
 };
 
 using RoutingAnswer = std::variant<schema::RoutingDecided, schema::RoutingSingleCandidate,

@@ -55,6 +55,19 @@ TEST_CASE("the fallback chain leaves out the chosen model and those that are not
   CHECK(outcome_of(answer).fallback_chain == Names{"c", "a"});
 }
 
+TEST_CASE("where a model lacks something, the reason says what, of the one that was wanted") {
+  const std::vector<ExcludedCandidate> excluded = {
+      {"a", "policy", {}}, {"b", "credential", "set B_KEY"}, {"c", "credential", "set C_KEY"}};
+  const auto reason = [&](std::optional<std::string> requested, std::string default_name) {
+    return outcome_of(route({std::move(requested), {}, std::move(default_name), {}, excluded}))
+        .decision_reason;
+  };
+  CHECK(reason({}, "") == "the model b cannot be used: set B_KEY");
+  CHECK(reason({}, "c") == "the model c cannot be used: set C_KEY");
+  CHECK(reason("c", "b") == "the model c cannot be used: set C_KEY");
+  CHECK(reason("a", "b") == "there is no model called a");
+}
+
 TEST_CASE("without a candidate, or without the one asked for, routing is not possible") {
   const RoutingAnswer none = route({});
   REQUIRE(std::holds_alternative<RoutingNotPossible>(none));

@@ -34,7 +34,8 @@ constexpr std::string_view kSecretsOfHome[] = {".ssh",
                                                ".zsh_history",
                                                ".mozilla",
                                                ".config/google-chrome",
-                                               ".config/chromium"};
+                                               ".config/chromium",
+                                               ".claude"};
 
 // Doors of the machine that stand open to anyone who can see them.
 constexpr std::string_view kDoors[] = {
@@ -42,7 +43,7 @@ constexpr std::string_view kDoors[] = {
     "/run/dbus", "/run/systemd/private", "/run/snapd.socket", "/run/credentials"};
 
 // Run by others later, outside any sandbox: by git on the host, or by this runtime.
-constexpr std::string_view kRunLater[] = {".git/hooks/", ".git/config", ".agentrt/"};
+constexpr std::string_view kRunLater[] = {".git/hooks/", ".git/config", ".agentrt/", ".claude/"};
 
 constexpr std::string_view kKept[] = {
     "PATH",       "HOME",     "LANG",        "LANGUAGE",    "TERM",       "TZ",
@@ -70,9 +71,10 @@ schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs) {
       profile.protected_paths.push_back(root + "/" + std::string(path));
   profile.hidden_paths = inputs.own_paths;
   // What is hidden must not be made either, where it is not there yet and the command could: a
-  // configuration of ours, or keys that let somebody in.
+  // configuration of ours, hooks of the user, or keys that let somebody in.
   std::vector<std::string> never_made = inputs.own_paths;
-  if (!inputs.home.empty()) never_made.push_back(inputs.home + "/.ssh");
+  if (!inputs.home.empty())
+    for (const char* folder : {"/.ssh", "/.claude"}) never_made.push_back(inputs.home + folder);
   for (const std::string& path : never_made)
     for (const std::string& root : inputs.roots)
       if (lies_below(path, root)) profile.protected_paths.push_back(path + "/");

@@ -27,10 +27,10 @@ TEST_CASE("what is run later by others is protected in every root") {
   auto inputs = inputs_of("/w");
   inputs.roots.emplace_back("/v");
   const auto profile = sandbox_profile(inputs);
-  for (const char* path : {"/w/.git/hooks/", "/w/.git/config", "/w/.agentrt/", "/v/.git/hooks/",
-                           "/v/.git/config", "/v/.agentrt/"})
+  for (const char* path : {"/w/.git/hooks/", "/w/.git/config", "/w/.agentrt/", "/w/.claude/",
+                           "/v/.git/hooks/", "/v/.git/config", "/v/.agentrt/", "/v/.claude/"})
     CHECK(has(profile.protected_paths, path));
-  CHECK(profile.protected_paths.size() == 6);
+  CHECK(profile.protected_paths.size() == 8);
 }
 
 TEST_CASE("the runtime's own folders, keys and doors are hidden, and what policy denies") {
@@ -39,7 +39,7 @@ TEST_CASE("the runtime's own folders, keys and doors are hidden, and what policy
   const auto profile = sandbox_profile(inputs);
   for (const char* path :
        {"/home/u/.local/share/agentrt", "/home/u/.config/agentrt", "/home/u/.ssh", "/home/u/.gnupg",
-        "/home/u/.aws", "/home/u/.netrc", "/run/docker.sock", "/w/secret"})
+        "/home/u/.aws", "/home/u/.netrc", "/home/u/.claude", "/run/docker.sock", "/w/secret"})
     CHECK(has(profile.hidden_paths, path));
 }
 
@@ -48,6 +48,7 @@ TEST_CASE("in a workspace that holds the home, our folders and keys cannot be ma
   CHECK(has(profile.protected_paths, "/home/u/.config/agentrt/"));
   CHECK(has(profile.protected_paths, "/home/u/.local/share/agentrt/"));
   CHECK(has(profile.protected_paths, "/home/u/.ssh/"));
+  CHECK(has(sandbox_profile(inputs_of("/home")).protected_paths, "/home/u/.claude/"));
   CHECK_FALSE(has(sandbox_profile(inputs_of("/home/user")).protected_paths, "/home/u/.ssh/"));
 }
 

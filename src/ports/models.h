@@ -1,4 +1,7 @@
 // ports/models.h: model providers, as the engine sees them.
+//
+// A request holds a whole conversation, since providers keep none for us: what the model is told
+// about itself, the tools it may call, and messages in which every call has its result.
 #pragma once
 
 #include <memory>
@@ -12,11 +15,44 @@
 
 namespace agentrt::ports {
 
-BOOST_DEFINE_ENUM_CLASS(Role, user, assistant)
+BOOST_DEFINE_ENUM_CLASS(Role, user, assistant, tool)
+
+// A call that the model made, as it is told again. What the model wrote as arguments and was not
+// JSON stands in `args` as a JSON string.
+struct MadeCall {
+  ToolCallId id;
+  std::string name;
+  schema::Json args;
+
+  bool operator==(const MadeCall&) const = default;
+};
+
+// An image or a document that a person gave with the question.
+struct Attachment {
+  std::string name;        // of the file, without its folder
+  std::string media_type;  // image/png, application/pdf, …
+  std::string bytes;
+
+  bool operator==(const Attachment&) const = default;
+};
 
 struct Message {
   Role role = Role::user;
   std::string text;
+  std::vector<Attachment> attachments;  // a user's
+  std::vector<MadeCall> calls;          // an assistant's
+  ToolCallId answers;                   // a tool's: whose result this is
+  bool is_error = false;                // a tool's
+
+  bool operator==(const Message&) const = default;
+};
+
+struct OfferedTool {
+  std::string name;
+  std::string description;
+  schema::Json input_schema;
+
+  bool operator==(const OfferedTool&) const = default;
 };
 
 struct ModelRequest {
@@ -24,8 +60,9 @@ struct ModelRequest {
   std::string model_name;            // the candidate's name
   std::uint64_t ended_requests = 0;  // of this turn, by the provider's word
   std::string cwd;                   // the session's workspace
-  std::string instructions;          // AGENTS.md and the like
-  std::vector<Message> messages;     // oldest first; the last is what is asked now
+  std::string instructions;          // the system prompt, AGENTS.md and the like
+  std::vector<OfferedTool> tools;
+  std::vector<Message> messages;  // oldest first; an assistant's calls are followed by all results
 };
 
 struct ModelFault {
@@ -41,7 +78,8 @@ class ModelListener {
   virtual ~ModelListener() = default;
   virtual void on_text(std::string_view text) = 0;
   virtual void on_reasoning(std::string_view text) = 0;
-  // A tool that the model wants called; `args` is valid JSON. All of them before on_completed.
+  // A tool that the model wants called. `args` is valid JSON: an object, or, where the model wrote
+  // something else, that as a JSON string. All of them before on_completed.
   virtual void on_call(std::string name, schema::Json args) = 0;
   virtual void on_completed(schema::StopReason reason, const schema::Usage& usage) = 0;
   virtual void on_failed(const ModelFault& fault) = 0;

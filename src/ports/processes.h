@@ -1,7 +1,8 @@
 // ports/processes.h: commands that run in the world, as the engine sees them.
 //
 // A process is started confined and held at a gate; it is let go only when the fact that it runs is
-// stored. Its id names its traces on disk, so that a later boot can find out what became of it.
+// stored. Its id names its traces on disk, so that a later boot can find out what became of it. One
+// in the background outlives the runtime that let it go, and the next one follows it.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "schema/environment.h"
 #include "schema/facts/permission.h"
 #include "schema/facts/process.h"
 #include "schema/outputs.h"
@@ -23,7 +26,20 @@ struct ProcessRequest {
   std::vector<std::string> additional_roots;
   std::optional<std::string> cwd;  // in the workspace; relative to it or absolute
   std::optional<schema::SandboxMode> sandbox;
+  bool network = false;
+  std::vector<std::string> hidden;  // paths that policy denies
+  bool background = false;
+  bool tty = false;
 };
+
+// What was heard of a process before; the rest is heard from there on.
+struct HeardSoFar {
+  bool tty = false;
+  std::uint64_t out = 0;
+  std::uint64_t err = 0;
+};
+
+enum class AfterInput { stays_open, closes };
 
 struct ProcessEnd {
   std::optional<std::int64_t> exit_code;
@@ -41,6 +57,8 @@ class ProcessListener {
                         const schema::ProcessStarted& started) = 0;
   virtual void on_output(schema::ProcessOutput output) = 0;
   virtual void on_violation(schema::SandboxViolation violation) = 0;
+  virtual void on_found() = 0;          // by follow()
+  virtual void on_input_refused() = 0;  // by write()
   virtual void on_ended(ProcessEnd end) = 0;
 };
 
@@ -55,8 +73,19 @@ class Processes {
   virtual void terminate(const ProcessId& process) = 0;
   // Ends it, if it still runs; its listener hears nothing more.
   virtual void forget(const ProcessId& process) = 0;
+  // Its listener hears nothing more; in the background it goes on.
+  virtual void leave(const ProcessId& process) = 0;
   // What became of a process of an earlier boot.
   virtual void find(const ProcessId& process, std::shared_ptr<ProcessListener> listener) = 0;
+  // The same for one in the background: where it still runs, it is heard from now on.
+  virtual void follow(const ProcessId& process, const HeardSoFar& heard,
+                      std::shared_ptr<ProcessListener> listener) = 0;
+  // For those in the background. One that has ended takes nothing.
+  virtual void write(const ProcessId& process, std::string input, AfterInput after) = 0;
+  virtual void resize(const ProcessId& process, std::uint64_t rows, std::uint64_t columns) = 0;
+
+  // What commands of such a request find around them. Blocks; called on a Worker.
+  virtual Result<schema::ExecutionEnvironment> environment(const ProcessRequest& request) = 0;
 };
 
 }  // namespace agentrt::ports

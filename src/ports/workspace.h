@@ -15,25 +15,46 @@ struct Instructions {
   std::vector<schema::ContextRef> omitted;
 };
 
+// A file that a person gave with the question: an image or a document as it is, any other text as
+// text. `ref.reason` says why neither is there.
+struct GivenFile {
+  std::optional<Attachment> attachment;
+  std::string text;
+  schema::ContextRef ref;
+};
+
 class Workspace {
  public:
   virtual ~Workspace() = default;
   // Reads AGENTS.md of the workspace, where there is one. Blocks; called on a Worker.
   virtual Instructions instructions(const std::string& cwd) = 0;
+  // Reads a file of the workspace; `path` is relative to it or lies in it. Blocks; called on a
+  // Worker.
+  virtual GivenFile given_file(const std::string& cwd, const std::string& path) = 0;
 };
 
 struct HistoryWindow {
-  std::vector<Message> messages;         // oldest first, without the turn that asks
+  std::vector<Message> messages;         // of earlier turns, oldest first
   std::vector<schema::InputPart> input;  // what the turn that asks was given
+  std::vector<Message> so_far;           // what it has been answered since, with calls and results
+  std::vector<OfferedTool> tools;        // that it may call; none before that is resolved
   std::optional<schema::HistoryWindowLoaded> loaded;
+  std::vector<schema::ContextRef> omitted;  // what did not fit, and why
+};
+
+struct HistoryQuery {
+  SessionId session;
+  ThreadId thread;
+  TurnId turn;                           // the one that asks
+  std::optional<std::size_t> bytes_max;  // of all messages; absent: a limit of the history's own
 };
 
 class History {
  public:
   virtual ~History() = default;
-  // The turns of `thread` before `turn`, as far as they fit. Blocks; called on a Worker.
-  virtual Result<HistoryWindow> window(const SessionId& session, const ThreadId& thread,
-                                       const TurnId& turn) = 0;
+  // The turn that asks, and those of its thread before it, as far as they fit: the newest first.
+  // Blocks; called on a Worker.
+  virtual Result<HistoryWindow> window(const HistoryQuery& query) = 0;
 };
 
 }  // namespace agentrt::ports

@@ -2,25 +2,48 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "policy/rules.h"
+#include "runtime/claude_settings.h"
 #include "runtime/config_file.h"
+#include "runtime/models.h"
 #include "schema/codec.h"
 
 namespace agentrt::runtime {
 namespace {
 
 using schema::PermissionMode;
+using schema::RuleEffect;
+using schema::RuleOrigin;
 using schema::SandboxMode;
 
 constexpr std::string_view kScriptPrefix = "script:";
+constexpr std::size_t kAskedBytesMax = 1'024;  // of what a file asks for, as it is told
 
 void join(std::vector<std::string>& into,
           const std::optional<Given<std::vector<std::string>>>& more) {
   if (!more) return;
-  for (const std::string& rule : more->value)
-    if (std::find(into.begin(), into.end(), rule) == into.end()) into.push_back(rule);
+  for (const std::string& name : more->value)
+    if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
+}
+
+// A rule that an earlier layer has stays that layer's. Those beyond the limit, which is judged in
+// the end, are not looked for: that would take a hostile file's square of time.
+void join_rule(Config& config, const schema::PolicyRule& added) {
+  std::vector<schema::PolicyRule>& rules = config.permissions.rules;
+  const bool known = rules.size() <= schema::kPolicyRulesMax &&
+                     std::ranges::any_of(rules, [&](const schema::PolicyRule& rule) {
+                       return rule.effect == added.effect && rule.rule == added.rule;
+                     });
+  if (!known) rules.push_back(added);
+}
+void join_rules(Config& config, RuleEffect effect,
+                const std::optional<Given<std::vector<std::string>>>& more, RuleOrigin origin) {
+  if (!more) return;
+  for (const std::string& text : more->value) join_rule(config, {effect, text, origin});
 }
 
 std::unexpected<Error> unsupported(const std::string& path, std::size_t line,
@@ -59,15 +82,16 @@ constexpr auto kModeStricter = [](PermissionMode a, PermissionMode b) {
 };
 constexpr auto kSandboxStricter = [](SandboxMode a, SandboxMode b) { return at_most_as_lax(a, b); };
 constexpr auto kImplies = [](bool a, bool b) { return !a || b; };
+constexpr auto kTellsMore = [](bool a, bool b) { return a || !b; };
 constexpr auto kResumeStricter = [](Resume a, Resume b) { return a == Resume::ask || a == b; };
 
 Result<void> check_supported(const ConfigLayer& layer) {
   for (const Beyond& beyond : layer.beyond) return unsupported(layer.path, beyond.line, beyond.key);
   for (const auto& [name, model] : layer.models)
-    if (model.value.provider != "script")
+    if (!known_provider(model.value.provider))
       return wrong_at(layer.path, model.line, "models." + name + ".provider",
-                      fmt::format("\"{}\" is not supported by this version; the one there is, is "
-                                  "\"script\".",
+                      fmt::format("\"{}\" is not a provider; there are \"openai_chat\", "
+                                  "\"openai_responses\", \"anthropic\" and \"script\".",
                                   model.value.provider));
   return {};
 }
@@ -94,20 +118,27 @@ Result<void> apply_routing(Config& config, const ConfigLayer& layer, const Ceili
 }
 
 // A file that is trusted: everything in it counts, up to the ceiling where there is one.
-Result<void> apply_trusted(Config& config, const ConfigLayer& layer, const Ceiling* ceiling) {
+Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin origin,
+                           const Ceiling* ceiling) {
   static const ConfigLayer kNothing;
   const ConfigLayer& managed = ceiling != nullptr ? ceiling->layer : kNothing;
   TRY(check_supported(layer));
   TRY(apply_routing(config, layer, ceiling));
   TRY(set(config.permissions.mode, layer.mode, managed.mode, layer, "permissions.mode", ceiling,
           kModeStricter));
-  join(config.permissions.allow, layer.allow);
-  join(config.permissions.ask, layer.ask);
-  join(config.permissions.deny, layer.deny);
+  join_rules(config, RuleEffect::allow, layer.allow, origin);
+  join_rules(config, RuleEffect::ask, layer.ask, origin);
+  join_rules(config, RuleEffect::deny, layer.deny, origin);
+  for (schema::HookSpec hook : layer.hooks) {
+    hook.origin = origin;
+    config.hooks.push_back(std::move(hook));
+  }
   TRY(set(config.sandbox.mode, layer.sandbox, managed.sandbox, layer, "sandbox.mode", ceiling,
           kSandboxStricter));
   TRY(set(config.sandbox.network, layer.network, managed.network, layer, "sandbox.network", ceiling,
           kImplies));
+  TRY(set(config.sandbox.report_writes, layer.report_writes, managed.report_writes, layer,
+          "sandbox.report_writes", ceiling, kTellsMore));
   LimitConfig& limits = config.limits;
   TRY(set(limits.turn_steps, layer.turn_steps, managed.turn_steps, layer, "limits.turn_steps",
           ceiling, kFewer));
@@ -136,54 +167,132 @@ bool tighten(T& into, const std::optional<Given<T>>& given, Stricter stricter) {
   return true;
 }
 
-void warn(Config& config, const ConfigLayer& layer, const std::vector<std::string>& keys,
-          std::string_view why) {
-  if (keys.empty()) return;
-  config.warnings.push_back(
-      fmt::format("{}: ignored: {} ({})", layer.path, fmt::join(keys, ", "), why));
+// What the file of a workspace says about the whole runtime is for the user's file alone.
+void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
+  std::vector<std::string> keys;
+  const auto drop = [&keys](auto& given, const char* key) {
+    if (given) keys.emplace_back(key);
+    given.reset();
+  };
+  drop(layer.keep_days, "outputs.keep_days");
+  drop(layer.output_bytes_max, "outputs.bytes_max");
+  drop(layer.upload_bytes_max, "outputs.upload_bytes_max");
+  drop(layer.redact, "redact.names");
+  if (!keys.empty())
+    config.warnings.push_back(fmt::format("{}: ignored: {} (this is for the user's file)",
+                                          layer.path, fmt::join(keys, ", ")));
 }
 
-// A workspace file came with the repository: it may make things stricter and nothing else.
-Result<void> apply_workspace(Config& config, const ConfigLayer& layer) {
-  std::vector<std::string> features;
-  for (const Beyond& beyond : layer.beyond) {
-    if (beyond.key == "limits.session_cost")
-      return unsupported(layer.path, beyond.line, beyond.key);
-    features.push_back(beyond.key);
-  }
-  warn(config, layer, features, "workspace files cannot add hooks or servers until trusted");
-  std::vector<std::string> routing;
-  for (const auto& [name, model] : layer.models) routing.push_back("models." + name);
-  if (layer.routing_default) routing.emplace_back("routing.default");
-  if (layer.routing_fallback) routing.emplace_back("routing.fallback");
-  if (layer.routing_candidates) routing.emplace_back("routing.candidates");
-  warn(config, layer, routing, "workspace files cannot add models until trusted");
-  if (layer.allow)
-    warn(config, layer, {"permissions.allow"},
-         "workspace files cannot allow anything until trusted");
-  std::vector<std::string> whole;  // what concerns the runtime and not one workspace
-  if (layer.keep_days) whole.emplace_back("outputs.keep_days");
-  if (layer.output_bytes_max) whole.emplace_back("outputs.bytes_max");
-  if (layer.upload_bytes_max) whole.emplace_back("outputs.upload_bytes_max");
-  if (layer.redact) whole.emplace_back("redact.names");
-  warn(config, layer, whole, "this is for the user's file");
-  join(config.permissions.ask, layer.ask);
-  join(config.permissions.deny, layer.deny);
-
-  std::vector<std::string> laxer;
-  const auto judge = [&laxer](bool taken, const char* key) {
-    if (!taken) laxer.emplace_back(key);
+// A workspace file that nobody trusts may make things stricter and nothing else. Returns what else
+// it asks for.
+std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& layer) {
+  std::vector<std::string> asked;
+  for (const Beyond& beyond : layer.beyond) asked.push_back(beyond.key);
+  if (!layer.hooks.empty()) asked.emplace_back("hooks");
+  for (const auto& [name, model] : layer.models) asked.push_back("models." + name);
+  if (layer.routing_default) asked.emplace_back("routing.default");
+  if (layer.routing_fallback) asked.emplace_back("routing.fallback");
+  if (layer.routing_candidates) asked.emplace_back("routing.candidates");
+  if (layer.allow) asked.emplace_back("permissions.allow");
+  join_rules(config, RuleEffect::ask, layer.ask, RuleOrigin::workspace);
+  join_rules(config, RuleEffect::deny, layer.deny, RuleOrigin::workspace);
+  const auto judge = [&asked](bool taken, const char* key) {
+    if (!taken) asked.emplace_back(key);
   };
   LimitConfig& limits = config.limits;
   judge(tighten(config.permissions.mode, layer.mode, kModeStricter), "permissions.mode");
   judge(tighten(config.sandbox.mode, layer.sandbox, kSandboxStricter), "sandbox.mode");
   judge(tighten(config.sandbox.network, layer.network, kImplies), "sandbox.network");
+  judge(tighten(config.sandbox.report_writes, layer.report_writes, kTellsMore),
+        "sandbox.report_writes");
   judge(tighten(limits.turn_steps, layer.turn_steps, kFewer), "limits.turn_steps");
   judge(tighten(limits.queue_turns_max, layer.queue_turns_max, kFewer), "limits.queue_turns_max");
   judge(tighten(limits.model_retries_max, layer.model_retries_max, kFewer),
         "limits.model_retries_max");
   judge(tighten(config.resume, layer.resume, kResumeStricter), "runtime.resume");
-  warn(config, layer, laxer, "workspace files cannot loosen anything until trusted");
+  return asked;
+}
+
+// The file asks for something that needs trust; without it, the words say what was left out.
+void note_asked(Config& config, const WorkspaceFile& file, const std::string& asked) {
+  const bool trusted = file.trust == Trust::given;
+  const bool changed = file.trust == Trust::changed;
+  config.policy_files.push_back({file.path, file.digest, trusted, changed});
+  if (trusted) return;
+  const std::string_view shown = schema::utf8_prefix(asked, kAskedBytesMax);
+  config.ignored.push_back(fmt::format(
+      "{}: ignored: {}{} ({})", file.path, shown, shown.size() < asked.size() ? "…" : "",
+      changed ? "the file changed since a person trusted it" : "until a person trusts the file"));
+}
+
+Result<std::optional<ConfigLayer>> apply_workspace(Config& config, const Ceiling* ceiling) {
+  const ConfigSources& sources = config.sources;
+  const std::string path = real_workspace(sources.workspace) + "/" + std::string(kWorkspaceFile);
+  TRY_ASSIGN(const auto file,
+             read_workspace_file(sources.workspace, kWorkspaceFile, sources.trusted));
+  config.files.push_back({path, "workspace", file.has_value()});
+  if (!file) return std::nullopt;
+  TRY_ASSIGN(ConfigLayer layer, read_config_text(file->text, file->path));
+  for (const Beyond& beyond : layer.beyond)
+    if (beyond.key == "limits.session_cost")
+      return unsupported(layer.path, beyond.line, beyond.key);
+  drop_what_is_not_its_own(config, layer);
+  Config strict = config;
+  const std::vector<std::string> asked = apply_untrusted(strict, layer);
+  if (file->trust == Trust::given)
+    TRY(apply_trusted(config, layer, RuleOrigin::workspace, ceiling));
+  else
+    config = std::move(strict);
+  if (!asked.empty()) note_asked(config, *file, fmt::format("{}", fmt::join(asked, ", ")));
+  if (file->trust != Trust::given) return std::nullopt;
+  return layer;
+}
+
+// What was allowed to another agent is not allowed to this one; what it must not do counts here
+// too.
+void tighten(Config& config, const std::vector<schema::PolicyRule>& rules) {
+  for (const schema::PolicyRule& rule : rules)
+    if (rule.effect != RuleEffect::allow) join_rule(config, rule);
+}
+
+Result<void> apply_user_claude(Config& config) {
+  const auto& path = config.sources.claude;
+  if (!path || config.sources.named) return {};
+  TRY_ASSIGN(const auto text, read_config_file(*path));
+  if (!text) return {};
+  TRY_ASSIGN(ClaudeSettings read,
+             read_claude_settings(*text, *path, RuleOrigin::user, policy::rule_from_claude));
+  config.hook_files.push_back({*path, read.hooks.size(), std::move(read.unmapped), true});
+  tighten(config, read.rules);
+  config.hooks.insert(config.hooks.end(), read.hooks.begin(), read.hooks.end());
+  return {};
+}
+
+// Rules that ask or deny tighten, so they count at once; hooks need trust.
+Result<void> apply_workspace_claude(Config& config, std::string_view name) {
+  TRY_ASSIGN(const auto file,
+             read_workspace_file(config.sources.workspace, name, config.sources.trusted));
+  if (!file) return {};
+  TRY_ASSIGN(ClaudeSettings read,
+             read_claude_settings(file->text, file->path, RuleOrigin::workspace,
+                                  policy::rule_from_claude));
+  const bool trusted = file->trust == Trust::given;
+  config.hook_files.push_back({file->path, read.hooks.size(), std::move(read.unmapped), trusted});
+  if (!read.hooks.empty()) note_asked(config, *file, "hooks");
+  tighten(config, read.rules);
+  if (trusted) config.hooks.insert(config.hooks.end(), read.hooks.begin(), read.hooks.end());
+  return {};
+}
+
+// Servers of a workspace run something, so the file needs trust like the others.
+Result<void> apply_servers(Config& config) {
+  TRY_ASSIGN(const auto file,
+             read_workspace_file(config.sources.workspace, kServersFile, config.sources.trusted));
+  if (!file) return {};
+  note_asked(config, *file, "its servers");
+  if (file->trust == Trust::given)
+    config.warnings.push_back(file->path +
+                              ": ignored: its servers (not supported by this version)");
   return {};
 }
 
@@ -210,45 +319,36 @@ Result<void> check_names(const Config& config, const std::vector<const ConfigLay
 Result<std::optional<ConfigLayer>> load_layer(Config& config, const std::string& path,
                                               const std::string& layer) {
   if (path.empty()) return std::nullopt;
-  TRY_ASSIGN(auto read, read_config_file(path));
-  config.files.push_back({path, layer, read.has_value()});
+  TRY_ASSIGN(const auto text, read_config_file(path));
+  config.files.push_back({path, layer, text.has_value()});
+  if (!text) return std::nullopt;
+  TRY_ASSIGN(ConfigLayer read, read_config_text(*text, path));
   return read;
 }
 
-int act_rank(PermissionMode mode) {
-  switch (mode) {
-    case PermissionMode::plan:
-      return 0;
-    case PermissionMode::never:
-      return 1;
-    case PermissionMode::untrusted:
-      return 2;
-    case PermissionMode::default_:
-      return 2;
-    case PermissionMode::on_request:
-      return 3;
-    case PermissionMode::on_failure:
-      return 4;
-    case PermissionMode::auto_:
-      return 5;
-    case PermissionMode::bypass:
-      return 6;
-  }
-  return 6;
+// A policy stands in facts: it has to fit.
+Result<void> check_sizes(const Config& config) {
+  const auto& rules = config.permissions.rules;
+  std::size_t bytes = 0;
+  for (const schema::PolicyRule& rule : rules) bytes += rule.rule.size();
+  for (const schema::HookSpec& hook : config.hooks)
+    bytes += hook.command.size() + hook.matcher.size();
+  const auto too_many = [](std::size_t there, std::size_t most, std::string_view what) {
+    return fail(Code::invalid_params,
+                fmt::format("The configuration files hold {} {} together, and {} are the most; "
+                            "remove some.",
+                            there, what, most));
+  };
+  if (rules.size() > schema::kPolicyRulesMax)
+    return too_many(rules.size(), schema::kPolicyRulesMax, "rules");
+  if (config.hooks.size() > schema::kHooksMax)
+    return too_many(config.hooks.size(), schema::kHooksMax, "hooks");
+  if (bytes > schema::kPolicyBytesMax)
+    return too_many(bytes, schema::kPolicyBytesMax, "bytes of rules and hooks");
+  return {};
 }
 
 }  // namespace
-
-bool at_most_as_lax(PermissionMode a, PermissionMode b) {
-  // Two questions: may it act without being asked about it, and may it read so.
-  const bool reads_a = a != PermissionMode::untrusted;
-  const bool reads_b = b != PermissionMode::untrusted;
-  return act_rank(a) <= act_rank(b) && (!reads_a || reads_b);
-}
-
-bool at_most_as_lax(SandboxMode a, SandboxMode b) {
-  return static_cast<int>(a) <= static_cast<int>(b);
-}
 
 std::optional<std::string> user_config_path(const Environment& environment) {
   std::filesystem::path folder;
@@ -262,34 +362,48 @@ std::optional<std::string> user_config_path(const Environment& environment) {
   return (folder / "agentrt" / "config.toml").string();
 }
 
-Result<Config> load_config(const ConfigSources& sources) {
+std::optional<std::string> claude_config_path(const Environment& environment) {
+  const auto home = environment("HOME");
+  if (!home) return std::nullopt;
+  return (std::filesystem::path(*home) / ".claude" / "settings.json").string();
+}
+
+Result<Config> load_config(const ConfigSources& sources, const Environment& environment) {
   Config config;
+  config.sources = sources;
   TRY_ASSIGN(const auto managed, load_layer(config, sources.managed, "managed"));
   std::optional<Ceiling> ceiling;
   if (managed) {
-    TRY(apply_trusted(config, *managed, nullptr));
+    TRY(apply_trusted(config, *managed, RuleOrigin::managed, nullptr));
     ceiling = Ceiling{managed->path, *managed};
     if (managed->mode) config.managed_mode = managed->mode->value;
     if (managed->sandbox) config.managed_sandbox = managed->sandbox->value;
+    if (managed->network) config.managed_network = managed->network->value;
   }
+  const Ceiling* const most = ceiling ? &*ceiling : nullptr;
   std::string user_path = sources.named ? *sources.named : sources.user.value_or("");
   if (!user_path.empty())
     user_path = std::filesystem::absolute(user_path).lexically_normal().string();
   TRY_ASSIGN(const auto user, load_layer(config, user_path, "user"));
   if (sources.named && !user)
     return wrong_at(user_path, 0, "does not exist;", "--config must name a file.");
-  if (user) TRY(apply_trusted(config, *user, ceiling ? &*ceiling : nullptr));
+  if (user) TRY(apply_trusted(config, *user, RuleOrigin::user, most));
+  TRY(apply_user_claude(config));
 
-  std::string workspace_path;
-  if (!sources.workspace.empty())
-    workspace_path = (std::filesystem::path(sources.workspace) / kWorkspaceFile).string();
-  TRY_ASSIGN(const auto workspace, load_layer(config, workspace_path, "workspace"));
-  if (workspace) TRY(apply_workspace(config, *workspace));
-
+  std::optional<ConfigLayer> workspace;
+  if (!sources.workspace.empty()) {
+    TRY_ASSIGN(workspace, apply_workspace(config, most));
+    TRY(apply_servers(config));
+    for (const std::string_view name : kClaudeFiles) TRY(apply_workspace_claude(config, name));
+  }
+  if (config.models.empty() && environment) TRY(add_environment_models(config, environment));
   std::vector<const ConfigLayer*> layers;
-  if (user) layers.push_back(&*user);
-  if (managed) layers.push_back(&*managed);
+  for (const auto* layer : {&std::as_const(workspace), &user, &managed})
+    if (*layer) layers.push_back(&**layer);
   TRY(check_names(config, layers));
+  TRY(check_sizes(config));
+  // A rule that nobody can read is no rule less: it stops the program.
+  TRY(policy::compile(config.permissions.rules));
   return config;
 }
 

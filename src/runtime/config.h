@@ -1,9 +1,11 @@
 // runtime/config.h: the configuration of a runtime, as plain values, and how it is put together.
 //
 // Layers, weakest first: managed (host policy), user, workspace. A later layer wins for single
-// values; lists of rules are joined. Two things bend that rule, both towards safety: what the host
-// policy sets can be tightened but never loosened below it, and a workspace file, which came with
-// somebody's repository, can only tighten.
+// values; rules and hooks are joined and keep where they come from. Two things bend that rule, both
+// towards safety: what the host policy sets can be tightened but never loosened below it, and a
+// workspace file, which came with somebody's repository, can only tighten until a person trusts it
+// as it is (runtime/trust.h). Hook files of Claude Code stand beside those of the user and the
+// workspace and count like them.
 //
 // Loading is strict. A file that cannot be read, a key that is not known, a value of the wrong type
 // or a feature that this version lacks is an error that names file, line and key: a rule that was
@@ -19,6 +21,9 @@
 
 #include "base/result.h"
 #include "runtime/data_folder.h"
+#include "runtime/laxity.h"
+#include "runtime/trust.h"
+#include "schema/policy.h"
 #include "schema/statuses.h"
 
 namespace agentrt::runtime {
@@ -34,12 +39,19 @@ struct Price {
 // One candidate for routing.
 struct ModelConfig {
   std::string name;      // what --model takes
-  std::string provider;  // script
+  std::string provider;  // script, openai_chat, openai_responses, anthropic
   std::string model;     // a script's: the file's base name
   std::optional<std::string> base_url;
   std::optional<std::string> api_key_env;
   std::vector<std::string> capabilities;
   std::optional<std::uint64_t> context_tokens;
+  std::optional<std::uint64_t> max_output_tokens;
+  // Absent ones have the defaults of adapters/models/http_streams.h.
+  std::optional<std::uint64_t> connect_timeout_ms;
+  std::optional<std::uint64_t> first_byte_timeout_ms;
+  std::optional<std::uint64_t> idle_timeout_ms;
+  std::optional<std::uint64_t> answer_timeout_ms;
+  std::string model_setting;  // where `model` is set, in words
   std::optional<Price> cost_per_mtok;
   std::string script;  // an absolute path
 
@@ -57,9 +69,7 @@ struct RoutingConfig {
 
 struct PermissionConfig {
   schema::PermissionMode mode = schema::PermissionMode::default_;
-  std::vector<std::string> allow;
-  std::vector<std::string> ask;
-  std::vector<std::string> deny;
+  std::vector<schema::PolicyRule> rules;
 
   bool operator==(const PermissionConfig&) const = default;
 };
@@ -67,6 +77,7 @@ struct PermissionConfig {
 struct SandboxConfig {
   schema::SandboxMode mode = schema::SandboxMode::workspace_write;
   bool network = false;
+  bool report_writes = false;  // attempts to write outside become events
 
   bool operator==(const SandboxConfig&) const = default;
 };
@@ -99,10 +110,35 @@ struct ConfigFile {
   bool operator==(const ConfigFile&) const = default;
 };
 
+inline constexpr std::string_view kManagedFile = "/etc/agentrt/managed.toml";
+
+// A hook file of Claude Code that was found.
+struct HookFile {
+  std::string path;
+  std::size_t hooks = 0;              // that have a counterpart here
+  std::vector<std::string> unmapped;  // what has none, in words
+  bool counts = true;                 // false: it is not trusted as it is
+
+  bool operator==(const HookFile&) const = default;
+};
+
+// Where a configuration is looked for.
+struct ConfigSources {
+  std::string managed{kManagedFile};  // tests name another file here; nothing else does
+  std::optional<std::string> user;    // read where it exists
+  std::optional<std::string> claude;  // the user's hook file; read where it exists
+  std::optional<std::string> named;   // --config: in place of both, and it must exist
+  std::string workspace;              // the folder whose files count
+  std::vector<TrustRecord> trusted;   // files of it that a person trusts, as they were then
+
+  bool operator==(const ConfigSources&) const = default;
+};
+
 struct Config {
   std::map<std::string, ModelConfig> models;
   RoutingConfig routing;
   PermissionConfig permissions;
+  std::vector<schema::HookSpec> hooks;
   SandboxConfig sandbox;
   LimitConfig limits;
   OutputConfig outputs;
@@ -111,38 +147,32 @@ struct Config {
   // The laxest that the host policy lets anyone choose, where it speaks.
   std::optional<schema::PermissionMode> managed_mode;
   std::optional<schema::SandboxMode> managed_sandbox;
+  std::optional<bool> managed_network;
 
-  std::vector<ConfigFile> files;      // that were looked for, weakest first
-  std::vector<std::string> warnings;  // what a workspace file said that was not taken
+  ConfigSources sources;          // what it was read from
+  std::vector<ConfigFile> files;  // that were looked for, weakest first
+  std::vector<HookFile> hook_files;
+  std::vector<schema::PolicyFile> policy_files;  // of the workspace, that need to be trusted
+  std::vector<std::string> warnings;             // what a workspace file said that never counts
+  std::vector<std::string> ignored;              // and what counts once the file is trusted
 
   bool operator==(const Config&) const = default;
-};
-
-inline constexpr std::string_view kManagedFile = "/etc/agentrt/managed.toml";
-inline constexpr std::string_view kWorkspaceFile = ".agentrt/config.toml";
-inline constexpr std::size_t kConfigBytesMax = 1 << 20;
-
-struct ConfigSources {
-  std::string managed{kManagedFile};  // tests name another file here; nothing else does
-  std::optional<std::string> user;    // read where it exists
-  std::optional<std::string> named;   // --config: in place of `user`, and it must exist
-  std::string workspace;              // the folder whose .agentrt/config.toml counts
 };
 
 // $XDG_CONFIG_HOME/agentrt/config.toml, else ~/.config/agentrt/config.toml; nothing without a home.
 std::optional<std::string> user_config_path(const Environment& environment);
 
+// ~/.claude/settings.json; nothing without a home.
+std::optional<std::string> claude_config_path(const Environment& environment);
+
 // Errors: invalid_params, with a sentence that names file, line and key.
-Result<Config> load_config(const ConfigSources& sources);
+// `environment` gives models where no file does; it may be empty.
+Result<Config> load_config(const ConfigSources& sources, const Environment& environment = {});
 
 // The name under which the model `script:FILE` is a candidate: FILE made absolute against `cwd`.
 // Any other name comes back as it is.
 std::string resolve_model_name(std::string_view name, const std::string& cwd);
 // The candidate that a resolved name `script:/PATH` stands for; nothing for any other name.
 std::optional<ModelConfig> script_model(std::string_view resolved_name);
-
-// Whether `a` permits nothing that `b` would not; some modes cannot be compared, and then it is no.
-bool at_most_as_lax(schema::PermissionMode a, schema::PermissionMode b);
-bool at_most_as_lax(schema::SandboxMode a, schema::SandboxMode b);
 
 }  // namespace agentrt::runtime

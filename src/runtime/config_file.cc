@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "policy/hooks.h"
+#include "runtime/models.h"
 #include "schema/codec.h"
 
 #define TOML_EXCEPTIONS 0
@@ -135,6 +137,28 @@ Result<std::int64_t> read_price(Section& section, std::string_view key) {
   return static_cast<std::int64_t>(std::llround(*amount * 1'000'000.0));
 }
 
+// What a model behind HTTP has beside its name.
+Result<void> read_endpoint(Section& section, ModelConfig& model) {
+  TRY_ASSIGN(model.base_url, section.value<std::string>("base_url"));
+  if (model.base_url)
+    if (const auto checked = check_base_url(*model.base_url); !checked)
+      return section.wrong("base_url", *section.node("base_url"), checked.error().message);
+  TRY_ASSIGN(model.api_key_env, section.value<std::string>("api_key_env"));
+  for (const auto& [key, member] :
+       {std::pair{"max_output_tokens", &ModelConfig::max_output_tokens},
+        std::pair{"connect_timeout_ms", &ModelConfig::connect_timeout_ms},
+        std::pair{"first_byte_timeout_ms", &ModelConfig::first_byte_timeout_ms},
+        std::pair{"idle_timeout_ms", &ModelConfig::idle_timeout_ms},
+        std::pair{"answer_timeout_ms", &ModelConfig::answer_timeout_ms}}) {
+    TRY_ASSIGN(const auto number, section.value<std::uint64_t>(key));
+    if (number && (*number == 0 || *number > kModelNumberMax))
+      return section.wrong(key, *section.node(key),
+                           fmt::format("must be a whole number from 1 to {}.", kModelNumberMax));
+    model.*member = number;
+  }
+  return {};
+}
+
 Result<ModelConfig> read_model(const toml::table& table, const std::string& name,
                                const std::string& path) {
   const std::string section_name = "models." + name;
@@ -143,10 +167,9 @@ Result<ModelConfig> read_model(const toml::table& table, const std::string& name
   model.name = name;
   TRY_ASSIGN(auto provider, section.value<std::string>("provider"));
   TRY_ASSIGN(auto model_id, section.value<std::string>("model"));
-  TRY_ASSIGN(model.base_url, section.value<std::string>("base_url"));
-  TRY_ASSIGN(model.api_key_env, section.value<std::string>("api_key_env"));
   TRY_ASSIGN(auto capabilities, section.value<std::vector<std::string>>("capabilities"));
   TRY_ASSIGN(model.context_tokens, section.value<std::uint64_t>("context_tokens"));
+  TRY(read_endpoint(section, model));
   TRY_ASSIGN(auto script, section.value<std::string>("script"));
   if (const toml::node* cost = section.node("cost_per_mtok")) {
     const toml::table* prices = cost->as_table();
@@ -176,6 +199,7 @@ Result<ModelConfig> read_model(const toml::table& table, const std::string& name
       return wrong_at(path, line, section_name + ".script", "is for the provider \"script\" only.");
     if (!model_id) return wrong_at(path, line, section_name + ".model", "is missing.");
     model.model = *model_id;
+    fill_in_endpoint(model);
   }
   return model;
 }
@@ -195,8 +219,67 @@ Result<void> read_models(const toml::table& table, ConfigLayer& layer) {
   return {};
 }
 
+Result<schema::HookSpec> read_hook(const toml::table& table, schema::HookPoint point,
+                                   const std::string& path) {
+  const std::string section_name = fmt::format("hooks.{}", schema::name_of(point));
+  Section section(table, section_name, path);
+  schema::HookSpec hook;
+  hook.point = point;
+  std::optional<Given<std::string>> matcher;
+  std::optional<Given<std::uint64_t>> timeout;
+  TRY(section.take("matcher", matcher));
+  TRY_ASSIGN(const auto command, section.value<std::string>("command"));
+  TRY(section.take("timeout_ms", timeout));
+  TRY_ASSIGN(const auto on_failure, section.value<schema::OnFailure>("on_failure"));
+  TRY(section.finish());
+  const std::size_t line = line_of(table);
+  if (!command) return wrong_at(path, line, section_name + ".command", "is missing.");
+  if (command->size() > schema::kHookCommandBytesMax)
+    return wrong_at(path, line, section_name + ".command",
+                    fmt::format("is too long: at most {} bytes; put it into a script.",
+                                schema::kHookCommandBytesMax));
+  if (matcher && !policy::concerns_a_tool(point))
+    return wrong_at(path, matcher->line, section_name + ".matcher",
+                    "has no tool to match at this point; remove it.");
+  if (matcher && !policy::is_matcher(matcher->value))
+    return wrong_at(path, matcher->line, section_name + ".matcher",
+                    "must be names of tools with | between them and * for any characters.");
+  if (timeout && (timeout->value == 0 || timeout->value > schema::kHookTimeoutMaxMs))
+    return wrong_at(path, timeout->line, section_name + ".timeout_ms",
+                    fmt::format("must be 1 to {}.", schema::kHookTimeoutMaxMs));
+  if (matcher) hook.matcher = matcher->value;
+  if (timeout) hook.timeout_ms = timeout->value;
+  hook.command = *command;
+  hook.on_failure = on_failure.value_or(hook.on_failure);
+  return hook;
+}
+
+Result<void> read_hooks(const toml::table& table, ConfigLayer& layer) {
+  for (const auto& [key, node] : table) {
+    const std::string name = fmt::format("hooks.{}", key.str());
+    const auto point = schema::enum_of<schema::HookPoint>(key.str());
+    if (!point)
+      return wrong_at(layer.path, line_of(key), name,
+                      "is not a point at which hooks run; docs/hooks.md lists them.");
+    const toml::array* list = node.as_array();
+    if (list == nullptr)
+      return wrong_at(layer.path, line_of(key), name,
+                      "must be a list of tables [{ command = \"…\" }].");
+    for (const toml::node& element : *list) {
+      const toml::table* hook = element.as_table();
+      if (hook == nullptr)
+        return wrong_at(layer.path, line_of(element), name,
+                        "must be a list of tables [{ command = \"…\" }].");
+      TRY_ASSIGN(schema::HookSpec read, read_hook(*hook, *point, layer.path));
+      layer.hooks.push_back(std::move(read));
+    }
+  }
+  return {};
+}
+
 Result<void> read_section(const std::string& name, const toml::table& table, ConfigLayer& layer) {
   if (name == "models") return read_models(table, layer);
+  if (name == "hooks") return read_hooks(table, layer);
   Section section(table, name, layer.path);
   if (name == "routing") {
     TRY(section.take("default", layer.routing_default));
@@ -210,6 +293,7 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
   } else if (name == "sandbox") {
     TRY(section.take("mode", layer.sandbox));
     TRY(section.take("network", layer.network));
+    TRY(section.take("report_writes", layer.report_writes));
   } else if (name == "limits") {
     TRY(section.take("turn_steps", layer.turn_steps));
     TRY(section.take("queue_turns_max", layer.queue_turns_max));
@@ -229,13 +313,14 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 }
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
-  static const std::set<std::string> kSections = {"models", "routing", "permissions", "sandbox",
-                                                  "limits", "runtime", "outputs",     "redact"};
+  static const std::set<std::string> kSections = {"models",  "routing", "permissions",
+                                                  "sandbox", "limits",  "runtime",
+                                                  "outputs", "redact",  "hooks"};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {
     const std::string name(key.str());
-    if (name == "hooks" || name == "mcp_servers") {
+    if (name == "mcp_servers") {
       layer.beyond.push_back({name, line_of(key)});
       continue;
     }
@@ -262,7 +347,7 @@ Result<ConfigLayer> read_config_text(const std::string& text, const std::string&
   return read_table(parsed.table(), path);
 }
 
-Result<std::optional<ConfigLayer>> read_config_file(const std::string& path) {
+Result<std::optional<std::string>> read_config_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
@@ -277,8 +362,7 @@ Result<std::optional<ConfigLayer>> read_config_file(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kConfigBytesMax)
     return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
-  TRY_ASSIGN(ConfigLayer layer, read_config_text(text, path));
-  return layer;
+  return text;
 }
 
 }  // namespace agentrt::runtime

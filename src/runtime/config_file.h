@@ -39,6 +39,7 @@ struct ConfigLayer {
   std::optional<Given<std::vector<std::string>>> deny;
   std::optional<Given<schema::SandboxMode>> sandbox;
   std::optional<Given<bool>> network;
+  std::optional<Given<bool>> report_writes;
   std::optional<Given<std::uint64_t>> turn_steps;
   std::optional<Given<std::uint64_t>> queue_turns_max;
   std::optional<Given<std::uint64_t>> model_retries_max;
@@ -47,16 +48,17 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> upload_bytes_max;
   std::optional<Given<std::vector<std::string>>> redact;
   std::optional<Given<Resume>> resume;
-  std::vector<Beyond> beyond;  // hooks, mcp_servers, limits.session_cost
+  std::vector<schema::HookSpec> hooks;  // of no origin yet
+  std::vector<Beyond> beyond;           // mcp_servers, limits.session_cost
 };
 
 // invalid_params at a place in a file: "FILE:LINE: KEY REST".
 std::unexpected<Error> wrong_at(const std::string& path, std::size_t line, const std::string& key,
                                 const std::string& rest);
 
-// The layer, or nothing when there is no such file.
-Result<std::optional<ConfigLayer>> read_config_file(const std::string& path);
-// The same from text that stands for the file at `path`.
+// The text of a file of the user or the host; nothing when there is no such file.
+Result<std::optional<std::string>> read_config_file(const std::string& path);
+// The layer from the text of the file at `path`.
 Result<ConfigLayer> read_config_text(const std::string& text, const std::string& path);
 
 }  // namespace agentrt::runtime

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,11 @@ namespace agentrt::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using schema::HookPoint;
+using schema::OnFailure;
 using schema::PermissionMode;
+using schema::RuleEffect;
+using schema::RuleOrigin;
 using schema::SandboxMode;
 
 // Three files in a folder of their own; what is not written does not exist.
@@ -20,8 +25,10 @@ struct Files {
     std::string pattern = (fs::temp_directory_path() / "agentrt_config_XXXXXX").string();
     root = ::mkdtemp(pattern.data());
     fs::create_directories(root + "/work/.agentrt");
+    fs::create_directories(root + "/work/.claude");
     sources.managed = root + "/managed.toml";
     sources.user = root + "/config.toml";
+    sources.claude = root + "/settings.json";
     sources.workspace = root + "/work";
   }
   ~Files() { fs::remove_all(root); }
@@ -30,6 +37,18 @@ struct Files {
   Files& user(const std::string& text) { return write(*sources.user, text); }
   Files& workspace(const std::string& text) { return write(workspace_file(), text); }
   std::string workspace_file() const { return root + "/work/.agentrt/config.toml"; }
+  Files& claude(const std::string& text) { return write(*sources.claude, text); }
+  Files& workspace_claude(const std::string& text) {
+    return write(root + "/work/.claude/settings.json", text);
+  }
+  // A person looks at the files as they are now.
+  void trust_all() {
+    sources.trusted.clear();
+    const auto config = load_config(sources);
+    REQUIRE(config);
+    for (const schema::PolicyFile& file : config->policy_files)
+      sources.trusted.push_back({file.path, file.digest});
+  }
   Result<Config> load() const { return load_config(sources); }
   std::string error() const {
     const auto loaded = load();
@@ -61,7 +80,7 @@ TEST_CASE("without any file the defaults hold") {
   CHECK(config->models.empty());
   CHECK(config->limits == LimitConfig{50, 1000, 3});
   CHECK(config->resume == Resume::ask);
-  CHECK(config->sandbox == SandboxConfig{SandboxMode::workspace_write, false});
+  CHECK(config->sandbox == SandboxConfig{SandboxMode::workspace_write, false, false});
   CHECK(config->files.size() == 3);
   CHECK(config->warnings.empty());
 }
@@ -88,14 +107,19 @@ TEST_CASE("a script model is a candidate and its file is found beside the config
 TEST_CASE("every section of the user's file is taken") {
   Files files;
   files.user(
-      "[permissions]\nmode = \"plan\"\nallow = [\"a\"]\nask = [\"b\"]\ndeny = [\"c\"]\n"
-      "[sandbox]\nmode = \"read_only\"\nnetwork = true\n"
+      "[permissions]\nmode = \"plan\"\nallow = [\"shell(a)\"]\nask = [\"shell(b)\"]\ndeny = "
+      "[\"shell(c)\"]\n"
+      "[sandbox]\nmode = \"read_only\"\nnetwork = true\nreport_writes = true\n"
       "[limits]\nturn_steps = 7\nqueue_turns_max = 8\nmodel_retries_max = 9\n"
       "[runtime]\nresume = \"auto\"\n");
   const auto config = files.load();
   REQUIRE(config);
-  CHECK(config->permissions == PermissionConfig{PermissionMode::plan, {"a"}, {"b"}, {"c"}});
-  CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true});
+  CHECK(config->permissions ==
+        PermissionConfig{PermissionMode::plan,
+                         {{RuleEffect::allow, "shell(a)", RuleOrigin::user},
+                          {RuleEffect::ask, "shell(b)", RuleOrigin::user},
+                          {RuleEffect::deny, "shell(c)", RuleOrigin::user}}});
+  CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true, true});
   CHECK(config->limits == LimitConfig{7, 8, 9});
   CHECK(config->resume == Resume::auto_);
 }
@@ -140,26 +164,29 @@ TEST_CASE("a folder in place of the file and a file that is too large are refuse
 TEST_CASE("what this version cannot honour is refused, not ignored") {
   Files files;
   const std::string words = "is not supported by this version";
-  CHECK(contains(files.user("[hooks]\nstop = []\n").error(), "hooks " + words));
   CHECK(
       contains(files.user("[mcp_servers.x]\ncommand = [\"y\"]\n").error(), "mcp_servers " + words));
   CHECK(contains(files.user("[limits]\nsession_cost = 5.0\n").error(), "session_cost " + words));
-  const std::string provider =
-      files.user("[models.a]\nprovider = \"anthropic\"\nmodel = \"m\"\n").error();
-  CHECK(contains(provider, "\"anthropic\" " + words));
+  CHECK(contains(files.user("[models.a]\nprovider = \"bedrock\"\nmodel = \"m\"\n").error(),
+                 "\"bedrock\" is not a provider"));
 }
 
-TEST_CASE("rule lists of the layers are joined") {
+TEST_CASE("rules of the layers are joined, and each keeps where it comes from") {
   Files files;
-  files.managed("[permissions]\ndeny = [\"a\"]\n");
-  files.user("[permissions]\ndeny = [\"b\", \"a\"]\nallow = [\"x\"]\n");
-  files.workspace("[permissions]\ndeny = [\"c\"]\nask = [\"d\"]\n");
+  files.managed("[permissions]\ndeny = [\"shell(a)\"]\n");
+  files.user("[permissions]\ndeny = [\"shell(b)\", \"shell(a)\"]\nallow = [\"shell(x)\"]\n");
+  files.workspace("[permissions]\ndeny = [\"shell(c)\"]\nask = [\"shell(d)\"]\n");
   const auto config = files.load();
   REQUIRE(config);
-  CHECK(config->permissions.deny == std::vector<std::string>{"a", "b", "c"});
-  CHECK(config->permissions.ask == std::vector<std::string>{"d"});
-  CHECK(config->permissions.allow == std::vector<std::string>{"x"});
+  CHECK(config->permissions.rules ==
+        std::vector<schema::PolicyRule>{{RuleEffect::deny, "shell(a)", RuleOrigin::managed},
+                                        {RuleEffect::allow, "shell(x)", RuleOrigin::user},
+                                        {RuleEffect::deny, "shell(b)", RuleOrigin::user},
+                                        {RuleEffect::ask, "shell(d)", RuleOrigin::workspace},
+                                        {RuleEffect::deny, "shell(c)", RuleOrigin::workspace}});
   CHECK(config->warnings.empty());
+  CHECK(config->ignored.empty());
+  CHECK(config->policy_files.empty());
 }
 
 TEST_CASE("the host policy can be tightened but not loosened") {
@@ -182,32 +209,177 @@ TEST_CASE("the host policy can be tightened but not loosened") {
   CHECK(config->managed_mode == PermissionMode::default_);
 }
 
+const std::string kLoosening =
+    "[permissions]\nmode = \"plan\"\nallow = [\"shell(x)\"]\ndeny = [\"shell(y)\"]\n"
+    "[sandbox]\nnetwork = true\n[limits]\nturn_steps = 5\nqueue_turns_max = 5000\n"
+    "[routing]\ndefault = \"evil\"\n[hooks]\nstop = [{ command = \"evil\" }]\n"
+    "[models.evil]\nprovider = \"script\"\nscript = \"evil.jsonl\"\n";
+
 TEST_CASE("a workspace file tightens, and what it would loosen or add is named and ignored") {
   Files files;
   files.user("[permissions]\nmode = \"on_request\"\n");
-  files.workspace(
-      "[permissions]\nmode = \"plan\"\nallow = [\"x\"]\n[sandbox]\nnetwork = true\n"
-      "[limits]\nturn_steps = 5\nqueue_turns_max = 5000\n[routing]\ndefault = \"evil\"\n"
-      "[hooks]\n[models.evil]\nprovider = \"openai_chat\"\nmodel = \"m\"\n");
+  files.workspace(kLoosening);
   const auto config = files.load();
   REQUIRE(config);
   CHECK(config->permissions.mode == PermissionMode::plan);
-  CHECK(config->permissions.allow.empty());
+  CHECK(config->permissions.rules ==
+        std::vector<schema::PolicyRule>{{RuleEffect::deny, "shell(y)", RuleOrigin::workspace}});
+  CHECK(config->hooks.empty());
   CHECK(config->models.empty());
   CHECK(config->routing.default_name == std::nullopt);
   CHECK(config->sandbox.network == false);
   CHECK(config->limits == LimitConfig{5, 1000, 3});
-  const std::string file = files.workspace_file();
-  const std::vector<std::string> expected = {
-      file + ": ignored: hooks (workspace files cannot add hooks or servers until trusted)",
-      file +
-          ": ignored: models.evil, routing.default (workspace files cannot add models until "
-          "trusted)",
-      file + ": ignored: permissions.allow (workspace files cannot allow anything until trusted)",
-      file +
-          ": ignored: sandbox.network, limits.queue_turns_max (workspace files cannot loosen "
-          "anything until trusted)"};
-  CHECK(config->warnings == expected);
+  CHECK(config->ignored ==
+        std::vector<std::string>{files.workspace_file() +
+                                 ": ignored: hooks, models.evil, routing.default, "
+                                 "permissions.allow, sandbox.network, limits.queue_turns_max "
+                                 "(until a person trusts the file)"});
+  REQUIRE(config->policy_files.size() == 1);
+  CHECK(config->policy_files[0].path == files.workspace_file());
+  CHECK_FALSE(config->policy_files[0].trusted);
+  CHECK_FALSE(config->policy_files[0].changed);
+}
+
+TEST_CASE("everything in a workspace file counts once it is trusted as it is") {
+  Files files;
+  files.workspace(kLoosening);
+  files.trust_all();
+  const auto config = files.load();
+  REQUIRE(config);
+  CHECK(config->permissions.rules ==
+        std::vector<schema::PolicyRule>{{RuleEffect::allow, "shell(x)", RuleOrigin::workspace},
+                                        {RuleEffect::deny, "shell(y)", RuleOrigin::workspace}});
+  REQUIRE(config->hooks.size() == 1);
+  CHECK(config->hooks[0].origin == RuleOrigin::workspace);
+  CHECK(config->models.contains("evil"));
+  CHECK(config->sandbox.network == true);
+  CHECK(config->limits == LimitConfig{5, 5000, 3});
+  CHECK(config->ignored.empty());
+  REQUIRE(config->policy_files.size() == 1);
+  CHECK(config->policy_files[0].trusted);
+}
+
+TEST_CASE("a file that changed is not trusted any more, and says so") {
+  Files files;
+  files.workspace(kLoosening);
+  files.trust_all();
+  files.workspace(kLoosening + "# changed\n");
+  const auto config = files.load();
+  REQUIRE(config);
+  CHECK(config->hooks.empty());
+  CHECK(config->sandbox.network == false);
+  REQUIRE(config->ignored.size() == 1);
+  CHECK(contains(config->ignored[0], "(the file changed since a person trusted it)"));
+  CHECK(config->policy_files[0].changed);
+  CHECK_FALSE(config->policy_files[0].trusted);
+}
+
+TEST_CASE("trust does not reach beyond the host policy") {
+  Files files;
+  files.managed("[permissions]\nmode = \"default\"\n[sandbox]\nnetwork = false\n");
+  files.workspace("[sandbox]\nnetwork = true\n");
+  CHECK(files.load()->sandbox.network == false);
+  files.trust_all();
+  CHECK(contains(files.error(), ":2: sandbox.network goes beyond"));
+  files.workspace("[permissions]\nmode = \"bypass\"\n");
+  files.trust_all();
+  CHECK(contains(files.error(), "permissions.mode goes beyond"));
+}
+
+TEST_CASE("hooks are read at every point, with what they leave out") {
+  Files files;
+  files.user(
+      "[hooks]\npre_tool_use = [{ matcher = \"shell\", command = \"./check.sh\", "
+      "timeout_ms = 7, on_failure = \"open\" }, { command = \"b\" }]\n"
+      "session_start = [{ command = \"c\" }]\nuser_prompt_submit = [{ command = \"d\" }]\n"
+      "permission_request = [{ command = \"e\" }]\npost_tool_use = [{ command = \"f\" }]\n"
+      "post_tool_failure = [{ command = \"g\" }]\npost_sampling = [{ command = \"h\" }]\n"
+      "[[hooks.stop]]\ncommand = \"i\"\n");
+  const auto config = files.load();
+  REQUIRE(config);
+  REQUIRE(config->hooks.size() == 9);
+  schema::HookSpec expected;
+  expected.matcher = "shell";
+  expected.command = "./check.sh";
+  expected.timeout_ms = 7;
+  expected.on_failure = OnFailure::open;
+  const auto first = std::ranges::find(config->hooks, "./check.sh", &schema::HookSpec::command);
+  REQUIRE(first != config->hooks.end());
+  CHECK(*first == expected);
+  const auto second = std::ranges::find(config->hooks, "b", &schema::HookSpec::command);
+  CHECK(second->timeout_ms == 5'000);
+  CHECK(second->on_failure == OnFailure::closed);
+  CHECK(second->origin == RuleOrigin::user);
+}
+
+TEST_CASE("a hook that is wrong is named with file, line and key") {
+  Files files;
+  const auto error = [&](const std::string& text) {
+    return files.user("[hooks]\n" + text).error();
+  };
+  CHECK(contains(error("pre_tool = []\n"), ":2: hooks.pre_tool is not a point"));
+  CHECK(contains(error("stop = \"x\"\n"), ":2: hooks.stop must be a list"));
+  CHECK(contains(error("stop = [\"x\"]\n"), "hooks.stop must be a list"));
+  CHECK(contains(error("stop = [{}]\n"), "hooks.stop.command is missing"));
+  CHECK(contains(error("stop = [{ command = \"a\", matcher = \"b\" }]\n"), "no tool to match"));
+  CHECK(contains(error("pre_tool_use = [{ command = \"a\", matcher = \"(\" }]\n"), "matcher must"));
+  CHECK(contains(error("stop = [{ command = \"a\", timeout_ms = 0 }]\n"), "must be 1 to 60000"));
+  CHECK(contains(error("stop = [{ command = \"a\", timeout_ms = 60001 }]\n"), "timeout_ms"));
+  CHECK(contains(error("stop = [{ command = \"a\", on_failure = \"x\" }]\n"), "on_failure must"));
+  CHECK(contains(error("stop = [{ command = \"a\", when = 1 }]\n"), "hooks.stop.when"));
+  CHECK(
+      contains(error("stop = [{ command = \"" + std::string(5'000, 'x') + "\" }]\n"), "too long"));
+}
+
+TEST_CASE("rules and hooks beyond their limits are refused") {
+  Files files;
+  std::string rules;
+  for (std::size_t i = 0; i <= schema::kPolicyRulesMax; ++i)
+    rules += "\"r" + std::to_string(i) + "\",";
+  CHECK(contains(files.user("[permissions]\ndeny = [" + rules + "]\n").error(), "1001 rules"));
+  std::string hooks;
+  for (std::size_t i = 0; i <= schema::kHooksMax; ++i) hooks += "{ command = \"a\" },";
+  CHECK(contains(files.user("[hooks]\nstop = [" + hooks + "]\n").error(), "33 hooks"));
+  CHECK(
+      contains(files.user("[permissions]\ndeny = [\"" + std::string(60'000, 'x') + "\"]\n").error(),
+               "60000 bytes of rules and hooks"));
+}
+
+TEST_CASE("hook files of Claude Code count for the user, and for a workspace once trusted") {
+  Files files;
+  const std::string text =
+      R"({"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"}]}],"Notification":[{}]}})";
+  files.claude(text);
+  files.workspace_claude(text);
+  const auto before = files.load();
+  REQUIRE(before);
+  REQUIRE(before->hooks.size() == 1);
+  CHECK(before->hooks[0].origin == RuleOrigin::user);
+  CHECK(before->hooks[0].dialect == schema::HookDialect::claude);
+  REQUIRE(before->hook_files.size() == 2);
+  CHECK(before->hook_files[0].unmapped ==
+        std::vector<std::string>{"Notification has no counterpart here"});
+  CHECK_FALSE(before->hook_files[1].counts);
+  REQUIRE(before->ignored.size() == 1);
+  CHECK(contains(before->ignored[0], ".claude/settings.json: ignored: hooks (until"));
+  files.trust_all();
+  const auto after = files.load();
+  REQUIRE(after);
+  REQUIRE(after->hooks.size() == 2);
+  CHECK(after->hooks[1].origin == RuleOrigin::workspace);
+  CHECK(after->ignored.empty());
+  files.sources.named = files.root + "/other.toml";
+  std::ofstream(*files.sources.named) << "";
+  CHECK(files.load()->hooks.size() == 1);  // --config stands in place of all files of the user
+}
+
+TEST_CASE("the servers of a workspace need trust") {
+  Files files;
+  std::ofstream(files.root + "/work/.mcp.json") << "{}";
+  const auto config = files.load();
+  REQUIRE(config);
+  REQUIRE(config->policy_files.size() == 1);
+  CHECK(contains(config->ignored[0], ".mcp.json: ignored: its servers"));
 }
 
 TEST_CASE("a broken workspace file stops the program like any other") {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "adapters/files/workspace.h"
+#include "adapters/hooks/hooks.h"
 #include "adapters/models/catalog.h"
 #include "adapters/process/processes.h"
 #include "channels/http_server.h"
@@ -17,6 +18,10 @@
 #include "kernel/retention.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
+#include "runtime/grants.h"
+#include "runtime/inspection.h"
+#include "runtime/models.h"
+#include "runtime/policies.h"
 #include "runtime/sandbox.h"
 #include "schema/publish.h"
 #include "store/blobs/file_blob_store.h"
@@ -51,9 +56,7 @@ control::Settings settings_of(const RuntimeOptions& options) {
   settings.model_retries_max = options.config.limits.model_retries_max;
   settings.output_keep_ms = static_cast<std::int64_t>(options.config.outputs.keep_days) * kDayMs;
   settings.default_cwd = options.cwd;
-  settings.mode = options.config.permissions.mode;
-  settings.rules_unjudged =
-      !options.config.permissions.deny.empty() || !options.config.permissions.ask.empty();
+  settings.home = process_environment()("HOME").value_or(settings.home);
   if (const auto ceiling = options.config.managed_mode)
     settings.modes_forbidden = laxer_than(*ceiling);
   if (const auto ceiling = options.config.managed_sandbox)
@@ -79,14 +82,6 @@ policy::Redactor redactor_of(const Config& config) {
   for (const std::string& name : names)
     if (const char* const value = std::getenv(name.c_str())) secrets.push_back({name, value});
   return policy::Redactor{std::move(secrets)};
-}
-
-std::vector<adapters::ConfiguredModel> models_of(const Config& config) {
-  std::vector<adapters::ConfiguredModel> models;
-  for (const auto& [name, model] : config.models)
-    models.push_back({{name, model.provider, model.model, model.capabilities, model.context_tokens},
-                      model.script});
-  return models;
 }
 
 adapters::ModelRouting routing_of(const Config& config) {
@@ -153,7 +148,12 @@ struct Runtime::Parts {
   std::unique_ptr<kernel::OutputDesk> outputs;
   std::unique_ptr<kernel::Retention> retention;
   std::unique_ptr<adapters::ModelCatalog> models;
+  std::unique_ptr<StoredTrust> trust;
+  std::unique_ptr<FilePolicies> file_policies;
+  std::unique_ptr<GrantedPolicies> policies;
   std::unique_ptr<adapters::LauncherProcesses> processes;
+  std::unique_ptr<adapters::LauncherHooks> hooks;
+  std::unique_ptr<DiskInspector> inspector;
   adapters::DiskWorkspace workspace;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<channels::Tokens> tokens;
@@ -187,6 +187,9 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   checkpoints = std::make_unique<ThreadWorker>(1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
+  trust = std::make_unique<StoredTrust>(*store);
+  file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust);
+  policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
                                                                   .loop = *loop,
                                                                   .readers = *readers,
@@ -196,7 +199,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                                                                   .settings = settings_of(options),
                                                                   .limits = {},
                                                                   .boot = boot,
-                                                                  .redactor = &redactor});
+                                                                  .redactor = &redactor,
+                                                                  .policies = policies.get()});
 }
 
 void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
@@ -230,12 +234,19 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                         data = options.data](const ports::ProcessRequest& request) {
     return sandbox_profile_of(config,
                               {.mode = request.sandbox,
-                               .network = false,
+                               .network = request.network,
                                .workspace = request.workspace,
                                .additional_roots = request.additional_roots,
-                               .cwd = request.cwd},
+                               .cwd = request.cwd,
+                               .hidden = request.hidden},
                               data, process_environment());
   };
+  inspector = std::make_unique<DiskInspector>(profile);
+  hooks = std::make_unique<adapters::LauncherHooks>(adapters::LauncherHooks::Parts{
+      .loop = *loop,
+      .profile = [config = options.config, data = options.data](const ports::HookRequest& request) {
+        return hook_profile_of(config, request, data, process_environment());
+      }});
   process_worker = std::make_unique<ThreadWorker>(kProcessThreads, kProcessQueueMax);
   processes = std::make_unique<adapters::LauncherProcesses>(
       adapters::LauncherProcesses::Parts{.loop = *loop,
@@ -246,22 +257,29 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                          .redact = [this](std::string text) {
                                            return redactor.redact(text).value_or(std::move(text));
                                          }});
-  models = std::make_unique<adapters::ModelCatalog>(*loop, *readers, models_of(options.config),
-                                                    routing_of(options.config));
-  engine = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel,
-                                                                  .loop = *loop,
-                                                                  .worker = *readers,
-                                                                  .models = *models,
-                                                                  .workspace = workspace,
-                                                                  .history = *kernel,
-                                                                  .processes = *processes,
-                                                                  .metrics = metrics,
-                                                                  .boot = boot,
-                                                                  .redactor = &redactor});
+  models = std::make_unique<adapters::ModelCatalog>(
+      *loop, *readers, configured_models(options.config, process_environment()),
+      routing_of(options.config));
+  engine = std::make_unique<engine::Engine>(
+      engine::Engine::Parts{.reports = *kernel,
+                            .loop = *loop,
+                            .worker = *readers,
+                            .models = *models,
+                            .workspace = workspace,
+                            .history = *kernel,
+                            .processes = *processes,
+                            .policies = *policies,
+                            .hooks = *hooks,
+                            .inspector = *inspector,
+                            .metrics = metrics,
+                            .boot = boot,
+                            .home = process_environment()("HOME").value_or("/nonexistent"),
+                            .redactor = &redactor});
   kernel->on_committed([this](const state::Session& view) {
     engine->advance(view);
     checkpoint_when_due();
   });
+  kernel->on_accepted([this](const schema::Command& command) { engine->give(command); });
 }
 
 void Runtime::Parts::checkpoint_when_due() {
@@ -290,7 +308,9 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
 void Runtime::Parts::stop() {
   if (server) server->stop();
   if (loop) loop->stop();
+  if (models) models->stop();
   if (processes) processes->stop();
+  if (hooks) hooks->stop();
   for (auto* worker : {&readers, &writer, &checkpoints, &output_worker, &process_worker})
     if (*worker) (*worker)->stop();
 }

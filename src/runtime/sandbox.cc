@@ -148,7 +148,7 @@ Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const Sa
     return fail(Code::invalid_params,
                 fmt::format("The host policy allows at most the sandbox mode {}.",
                             schema::name_of(*config.managed_sandbox)));
-  const bool network = choice.network || config.sandbox.network;
+  const bool network = choice.network.value_or(config.sandbox.network);
   inputs.network = network ? schema::CommandNetwork::host : schema::CommandNetwork::none;
   inputs.home = environment("HOME").value_or("");
   inputs.own_paths = {data};
@@ -156,7 +156,9 @@ Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const Sa
     inputs.own_paths.push_back(std::filesystem::path(*user).parent_path().string());
   for (const std::string_view name : policy::environment_kept())
     if (const auto value = environment(name)) inputs.environment[std::string(name)] = *value;
+  inputs.denied = choice.hidden;
   schema::SandboxProfile profile = policy::sandbox_profile(inputs);
+  profile.report_writes = config.sandbox.report_writes;
   TRY(check_roots(profile));
   return profile;
 }

@@ -14,10 +14,11 @@ namespace agentrt::runtime {
 
 struct SandboxChoice {
   std::optional<schema::SandboxMode> mode;  // in place of the configured one
-  bool network = false;                     // in addition to the configuration
+  std::optional<bool> network = {};         // in place of the configured one
   std::string workspace;
   std::vector<std::string> additional_roots = {};
-  std::optional<std::string> cwd = {};  // below a root; relative to the workspace or absolute
+  std::optional<std::string> cwd = {};   // below a root; relative to the workspace or absolute
+  std::vector<std::string> hidden = {};  // further paths that are not there for it
 };
 
 // What a command in the workspace gets. invalid_params: the host policy does not allow the choice,

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "schema/commands/actions.h"
+#include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
 #include "schema/commands/turns.h"
 
@@ -15,7 +17,10 @@ namespace agentrt::schema {
 
 using Command =
     std::variant<CreateSession, UpdateSession, ListSessions, GetSession, GetThreadRead, ListEvents,
-                 SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn>;
+                 SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn,
+                 RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy,
+                 GetTrust, TrustWorkspace, GetExecutionEnvironment, WriteProcessStdin,
+                 ResizeProcess, TerminateProcess>;
 
 const CommandTraits& traits_of(const Command& command);
 const std::vector<CommandTraits>& known_commands();

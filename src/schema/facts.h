@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "schema/facts/context.h"
+#include "schema/facts/hook.h"
 #include "schema/facts/item.h"
 #include "schema/facts/model.h"
 #include "schema/facts/permission.h"
@@ -19,6 +20,7 @@
 #include "schema/facts/runtime.h"
 #include "schema/facts/session.h"
 #include "schema/facts/task.h"
+#include "schema/facts/task_graph.h"
 #include "schema/facts/tool.h"
 #include "schema/facts/turn.h"
 
@@ -34,15 +36,17 @@ struct UnknownPayload {
 using Payload = std::variant<
     UnknownPayload, SessionCreated, SessionUpdated, ThreadStarted, ThreadUpdated, TurnSubmitted,
     TurnStarted, TurnCompleted, TurnFailed, QueueChanged, RunStatus, TaskCreated, TaskStarted,
-    TaskBlocked, TaskResumed, TaskCancelled, TaskFailed, TaskCompleted, TaskAttemptStarted,
-    TaskAttemptCompleted, TaskAttemptFailed, ModelRequested, ModelDelta, ModelCompleted,
-    ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved, ToolCatalogResolved,
-    HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved, RoutingCandidatesResolved,
-    RoutingDecided, RoutingSingleCandidate, RoutingNotPossible, ItemStarted, ItemUpdated,
-    ItemCompleted, ToolStarted, ToolResult, ToolFailed, PermissionEvaluated, SandboxApplied,
-    SandboxViolation, ProcessStarted, ProcessOutput, ProcessCompleted, ProcessFailed,
-    ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError,
-    OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
+    TaskBlocked, TaskWaiting, TaskResumed, TaskCancelled, TaskFailed, TaskCompleted,
+    TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed, ModelRequested, ModelDelta,
+    ModelCompleted, ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved,
+    ToolCatalogResolved, HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved,
+    RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingNotPossible,
+    ItemStarted, ItemUpdated, ItemCompleted, ToolStarted, ToolProgress, ToolResult, ToolFailed,
+    PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired, ActionResolved,
+    PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied, SandboxViolation,
+    ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted, ProcessFailed, ProcessTerminated,
+    SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError, OutputSpilled, OutputTruncated,
+    OutputRedacted, OutputExpired>;
 
 struct Draft {
   template <class P>

@@ -9,26 +9,23 @@
 #include "schema/facts/channel.h"
 #include "schema/facts/cost.h"
 #include "schema/facts/history.h"
-#include "schema/facts/hook.h"
 #include "schema/facts/job.h"
 #include "schema/facts/permission.h"
 #include "schema/facts/process.h"
 #include "schema/facts/subagent.h"
-#include "schema/facts/task_graph.h"
 #include "schema/facts/tool.h"
 
 namespace agentrt::schema {
 
 using Provisional = boost::mp11::mp_list<
-    TaskAccepted, TaskQueued, TaskUpdated, TaskProgress, TaskWaiting, TaskPaused, TaskRetrying,
+    TaskAccepted, TaskQueued, TaskUpdated, TaskProgress, TaskPaused, TaskRetrying,
     TaskCancelRequested, TaskTimedOut, TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated,
-    ToolArgs, ToolProgress, ActionRequired, ActionResolved, PermissionRequested, PermissionResolved,
-    PolicyChanged, HookStarted, HookCompleted, HookFailed, ProcessInput, RoutingFallbackApplied,
-    CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked, LimitChanged, JobCreated,
-    JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted,
-    JobFailed, JobCancelled, SubagentSpawned, SubagentStatus, SubagentInput, SubagentCompleted,
-    SubagentFailed, SubagentClosed, ChannelConnected, ChannelDisconnected, ChannelResumed,
-    ChannelMessage, ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
+    ToolArgs, RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow,
+    QuotaBlocked, LimitChanged, JobCreated, JobStarted, JobProgress, JobItemStarted,
+    JobItemCompleted, JobItemFailed, JobCompleted, JobFailed, JobCancelled, SubagentSpawned,
+    SubagentStatus, SubagentInput, SubagentCompleted, SubagentFailed, SubagentClosed,
+    ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
+    ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
     ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
     RollbackStarted, RollbackCompleted, ArtifactChanged, EvidenceChanged>;
 

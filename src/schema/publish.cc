@@ -26,7 +26,7 @@ std::string opening(std::string_view file, std::string_view title, std::string_v
 
 constexpr std::string_view kHome = "#/$defs/";
 
-std::string session_page_schema(const std::string& session) {
+std::string page_schema(const std::string& session) {
   return fmt::format(R"({{"type":"object","properties":{{"data":{{"type":"array","items":{}}},)"
                      R"("nextCursor":{{"type":"string"}}}},"required":["data"]}})",
                      session);
@@ -56,7 +56,9 @@ std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
   if constexpr (std::is_same_v<C, ListEvents>)
     return event_page_schema(event_ref);
   else if constexpr (std::is_same_v<C, ListSessions>)
-    return session_page_schema(writer.of<SessionSummary>(Unknown::ignore));
+    return page_schema(writer.of<SessionSummary>(Unknown::ignore));
+  else if constexpr (std::is_same_v<C, ListActions>)
+    return page_schema(writer.of<ActionSnapshot>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, GetSession>)
     return session_snapshot_schema(writer);
   else

@@ -6,7 +6,9 @@
 
 #include <variant>
 
+#include "schema/binding.h"
 #include "schema/facts.h"
+#include "schema/hooks.h"
 #include "schema/outputs.h"
 
 namespace agentrt::schema {
@@ -23,6 +25,28 @@ struct ReportPrepared {
   std::vector<ExcludedCandidate> excluded;
   std::string default_model;  // names in the configuration
   std::vector<std::string> fallback;
+  Policy policy;                         // that the session is under from here on
+  std::optional<Failure> policy_failed;  // it could not be put together: nothing may run
+};
+
+// What a call would be bound to if a person allowed it; or why it cannot be made.
+struct ReportInspected {
+  TurnId turn;
+  ToolCallId call;
+  Binding binding;
+  std::optional<Failure> failure;
+};
+
+// A hook has run.
+struct ReportHookEnded {
+  TurnId turn;
+  std::string run;
+  HookOutcome outcome;
+};
+
+// Nobody answered in time.
+struct ReportActionExpired {
+  ActionId action;
 };
 
 // Text the model sent since the last such report, in order.
@@ -76,6 +100,7 @@ struct ReportProcessReady {
   ProcessId process;
   SandboxApplied sandbox;
   ProcessStarted started;
+  std::optional<Binding> binding;  // where the call was approved by digest: the world as it is now
 };
 
 // What a process wrote and tried since the last such report.
@@ -87,7 +112,17 @@ struct ReportProcessNews {
   std::vector<SandboxViolation> violations;
 };
 
-// A tool call is over, and what is known about its process.
+// Something about a process in the background that its own facts do not say.
+struct ReportProcessNotice {
+  enum class What {
+    found,          // after a restart, and followed again
+    input_refused,  // it reads none, or too much waits for it already
+  };
+  ProcessId process;
+  What what = What::found;
+};
+
+// A tool call is over, and what is known about its process; or a process in the background is.
 struct ReportToolEnded {
   TurnId turn;
   ToolCallId call;
@@ -117,8 +152,9 @@ struct ReportOutputDue {
 };
 
 using Report = std::variant<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
-                            ReportModelFailed, ReportRetryDue, ReportProcessReady,
-                            ReportProcessNews, ReportToolEnded, ReportUploaded, ReportOutputDue>;
+                            ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
+                            ReportActionExpired, ReportProcessReady, ReportProcessNews,
+                            ReportProcessNotice, ReportToolEnded, ReportUploaded, ReportOutputDue>;
 
 // Text longer than this stands in a closing fact as a preview and a ref to its deltas.
 inline constexpr std::size_t kTextInlineMax = 64 * 1024;

@@ -83,6 +83,8 @@ Scope scope() {
     return StepScope{turn, StepId{"step_1"}};
   else if constexpr (std::is_same_v<Scope, ToolScope>)
     return ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}};
+  else if constexpr (std::is_same_v<Scope, ActionScope>)
+    return ActionScope{turn, ActionId{"action_1"}};
   else if constexpr (std::is_same_v<Scope, ProcessScope>)
     return ProcessScope{ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}},
                         ProcessId{"proc_1"}};

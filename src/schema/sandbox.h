@@ -30,11 +30,12 @@ struct SandboxProfile {
   CommandNetwork network = CommandNetwork::none;
   std::vector<std::string> environment;  // NAME=VALUE
   ProcessLimits process_limits;
+  bool report_writes = false;  // attempts to write elsewhere are reported, as advice
 
   bool operator==(const SandboxProfile&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(SandboxProfile, (),
                       (mode, cwd, roots, protected_paths, hidden_paths, network, environment,
-                       process_limits))
+                       process_limits, report_writes))
 
 }  // namespace agentrt::schema

@@ -150,6 +150,15 @@ class ToolScope : public StepScope {
   }
 };
 
+// A decision that something waits for: a turn's, or one of its tool calls'.
+class ActionScope : public TurnScope {
+ public:
+  ActionScope(const TurnScope& held_back, ActionId action) : TurnScope(held_back) {
+    check(!action.empty(), "a fact of an action names it");
+    ids_.action_id = std::move(action);
+  }
+};
+
 // One process that a tool call started.
 class ProcessScope : public ToolScope {
  public:

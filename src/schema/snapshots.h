@@ -6,7 +6,9 @@
 // attempt status words are fewer than ours; `statusDetail` and `nativeStatus` keep the full word.
 #pragma once
 
+#include "schema/action_snapshot.h"
 #include "schema/facts/routing.h"
+#include "schema/process_snapshot.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
@@ -170,7 +172,7 @@ struct ThreadSnapshot {
   std::optional<bool> resumable;
   std::optional<TurnId> active_turn_id;
   std::vector<TurnSnapshot> turns;  // the one that runs and the one that ended last
-  std::vector<Json> pending_requests;
+  std::vector<ActionSnapshot> pending_requests;
   std::vector<QueuedTurnSnapshot> queued_turns;
   std::vector<Incident> incidents;
   EmptySummary evidence_summary;
@@ -227,6 +229,7 @@ struct SessionSnapshot {
   std::vector<ThreadSnapshot> threads;
   std::vector<TaskSnapshot> tasks;  // of the turns that run or wait
   TaskSummary task_summary;
+  std::vector<ProcessSnapshot> processes;  // that run in the background
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
   std::vector<std::string> evidence_refs;
@@ -238,8 +241,8 @@ struct SessionSnapshot {
 BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                       (schema_version, runtime_id, session_id, title, cwd, additional_roots,
                        metadata, archived, status, created_at, updated_at, threads, tasks,
-                       task_summary, routing_limit_summary, telemetry_summary, evidence_refs,
-                       history, history_cursor, generation, as_of_sequence))
+                       task_summary, processes, routing_limit_summary, telemetry_summary,
+                       evidence_refs, history, history_cursor, generation, as_of_sequence))
 
 struct Diagnostics {
   std::uint64_t turns = 0;                      // ever submitted to the thread
@@ -260,7 +263,7 @@ struct ThreadRead {
       resume_token;  // what resume_thread may be given to mean this very wait
   std::optional<TurnId> active_turn_id;
   std::optional<TurnSnapshot> active_turn;
-  std::vector<Json> pending_requests;
+  std::vector<ActionSnapshot> pending_requests;
   std::vector<QueuedTurnSnapshot> queued_turns;
   std::optional<Outcome> last_outcome;
   std::vector<Incident> incidents;
@@ -283,13 +286,14 @@ struct SessionSummary {
   bool archived = false;
   std::uint64_t threads = 0;
   std::uint64_t turns = 0;
-  std::optional<std::string> preview;  // how its newest turn began
+  std::optional<std::uint64_t> processes;  // that run in the background, where there are any
+  std::optional<std::string> preview;      // how its newest turn began
   Timestamp created_at;
   Timestamp updated_at;
   std::optional<Json> metadata;
 };
 BOOST_DESCRIBE_STRUCT(SessionSummary, (),
-                      (session_id, title, cwd, status, archived, threads, turns, preview,
+                      (session_id, title, cwd, status, archived, threads, turns, processes, preview,
                        created_at, updated_at, metadata))
 
 }  // namespace agentrt::schema

@@ -17,10 +17,31 @@ struct ShellArgs {
   std::string command;
   std::optional<std::string> cwd;  // in the workspace; relative to it or absolute
   std::optional<std::uint64_t> timeout_ms;
+  std::optional<bool> background;            // the call ends as soon as it runs, and it goes on
+  std::optional<bool> tty;                   // with a terminal of its own
+  std::optional<bool> outside_sandbox;       // it needs more than the sandbox gives
+  std::optional<std::string> justification;  // why, for the person who is asked
 
   bool operator==(const ShellArgs&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ShellArgs, (), (command, cwd, timeout_ms))
+BOOST_DESCRIBE_STRUCT(ShellArgs, (),
+                      (command, cwd, timeout_ms, background, tty, outside_sandbox, justification))
+
+// Asks whoever sits there, and waits for the answer.
+struct AskUserArgs {
+  static constexpr std::string_view kTool = "ask_user";
+  std::string question;
+  std::optional<std::vector<std::string>> choices;  // absent: any text
+
+  bool operator==(const AskUserArgs&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(AskUserArgs, (), (question, choices))
+
+// The answer to it, as respond_action carries it.
+struct AskUserAnswer {
+  std::string answer;
+};
+BOOST_DESCRIBE_STRUCT(AskUserAnswer, (), (answer))
 
 // One tool as tool.catalog.resolved lists it.
 struct CatalogTool {
@@ -28,7 +49,7 @@ struct CatalogTool {
   std::string description;
   Json input_schema;
   std::vector<std::string> capabilities;
-  std::string policy;  // allowed, denied: what a call gets under the turn's mode
+  std::string policy;  // allowed, asked, denied, by_rule: what a call gets where no rule speaks
   std::string runtime_owner;
   bool is_read_only = false;
   bool is_concurrency_safe = false;
@@ -43,16 +64,26 @@ BOOST_DESCRIBE_STRUCT(CatalogTool, (),
 
 inline constexpr std::string_view kShellSchema =
     R"({"type":"object","properties":{"command":{"type":"string","minLength":1},)"
-    R"("cwd":{"type":"string"},"timeoutMs":{"type":"integer","minimum":1,"maximum":3600000}},)"
+    R"("cwd":{"type":"string"},"timeoutMs":{"type":"integer","minimum":1,"maximum":3600000},)"
+    R"("background":{"type":"boolean"},"tty":{"type":"boolean"},)"
+    R"("outsideSandbox":{"type":"boolean"},"justification":{"type":"string"}},)"
     R"("required":["command"],"additionalProperties":false})";
 
+inline constexpr std::string_view kAskUserSchema =
+    R"({"type":"object","properties":{"question":{"type":"string","minLength":1},)"
+    R"("choices":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20}},)"
+    R"("required":["question"],"additionalProperties":false})";
+inline constexpr std::size_t kChoicesMax = 20;
+
+inline constexpr std::string_view kShellProgram = "/bin/bash";
 inline constexpr std::uint64_t kShellTimeoutMs = 120'000;
 inline constexpr std::uint64_t kShellTimeoutMaxMs = 3'600'000;
 inline constexpr std::size_t kToolCallsMax = 64;  // of one answer
 // Of all calls of one answer: they stand in facts and in the view.
 inline constexpr std::size_t kToolArgsBytesMax = 48 * 1024;
 inline constexpr std::size_t kToolNameBytesMax = 128;
-inline constexpr std::size_t kProcessInlineBytes = 16 * 1024;  // of output that stands in facts
-inline constexpr std::size_t kProcessPieceBytes = 4'096;       // of one process.output
+inline constexpr std::size_t kProcessInlineBytes = 16 * 1024;      // of output that stands in facts
+inline constexpr std::size_t kBackgroundInlineBytes = 256 * 1024;  // the same, in the background
+inline constexpr std::size_t kProcessPieceBytes = 4'096;           // of one process.output
 
 }  // namespace agentrt::schema

@@ -30,13 +30,16 @@ struct TurnOptions {
   std::optional<SandboxMode> sandbox;
   std::optional<std::string> cwd;
   std::optional<std::vector<std::string>> additional_roots;
-  std::optional<bool> interactive;
+  std::optional<bool> interactive;  // whether an ask may wait for a person; absent: it may
+  std::optional<bool> ask_trust;    // ask in place to trust what a workspace brings along
+  std::optional<std::int64_t> ask_timeout_ms;  // how long an ask waits; absent: for ever
   std::optional<QueuePolicy> queue_policy;
 
   bool operator==(const TurnOptions&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnOptions, (),
-                      (model, mode, sandbox, cwd, additional_roots, interactive, queue_policy))
+                      (model, mode, sandbox, cwd, additional_roots, interactive, ask_trust,
+                       ask_timeout_ms, queue_policy))
 
 // A call that a model asks for.
 struct RequestedCall {

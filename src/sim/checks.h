@@ -24,7 +24,8 @@ inline constexpr std::string_view kRepeats = "a repeat gets the reply that was g
 inline constexpr std::string_view kReplay = "replay, live view and snapshot plus tail are equal";
 inline constexpr std::string_view kSequences = "sequences have no gap and time does not go back";
 inline constexpr std::string_view kEffects = "a model request is started once and ends once";
-inline constexpr std::string_view kProcesses = "a command runs once, after it is stored";
+inline constexpr std::string_view kProcesses =
+    "a command runs once, after it is stored, and never unseen";
 inline constexpr std::string_view kVisible = "nothing is visible before it is stored";
 inline constexpr std::string_view kStreams = "a follower gets every fact once and in order";
 inline constexpr std::string_view kTurns = "every turn ends or says what it waits for";

@@ -35,8 +35,15 @@ void FakeModels::next(const ModelRequestId& id) {
   playing_.erase(found);
   if (ended.answer.fault) return ended.listener->on_failed(*ended.answer.fault);
   for (const std::string& command : ended.answer.commands)
-    ended.listener->on_call("shell", {R"({"command":)" + schema::to_json(command) + "}"});
+    ended.listener->on_call("shell", shell_args(command));
   ended.listener->on_completed(schema::StopReason::end_turn, {10, 5, {}, {}});
+}
+
+schema::Json shell_args(std::string_view command) {
+  const bool background = command.ends_with(" &");
+  if (background) command.remove_suffix(2);
+  return {R"({"command":)" + schema::to_json(std::string(command)) +
+          (background ? R"(,"background":true})" : "}")};
 }
 
 }  // namespace agentrt::sim

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ports/loop.h"
@@ -50,6 +51,15 @@ class FakeModels final : public ports::Models {
 class NoFiles final : public ports::Workspace {
  public:
   ports::Instructions instructions(const std::string&) override { return {}; }
+  ports::GivenFile given_file(const std::string&, const std::string& path) override {
+    ports::GivenFile file;
+    file.ref.ref = "file:" + path;
+    file.ref.reason = "there are no files here";
+    return file;
+  }
 };
+
+// The arguments of a call of the shell; " &" at the end: in the background.
+schema::Json shell_args(std::string_view command);
 
 }  // namespace agentrt::sim

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/fake_world.h"
 #include "sim/virtual_time.h"
 
 namespace agentrt::sim {
@@ -48,7 +49,9 @@ std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {
                      fmt::format("piece {} \u20ac ", left)});
   if (random.one_in(40)) beats.push_back({Does::text, 1, std::string(kLongText, 'x')});
   for (std::uint64_t left = random.one_in(3) ? 1 + random.below(2) : 0; left > 0; --left)
-    beats.push_back({Does::calls, 1, random.one_in(3) ? "exit 3" : "ls"});
+    beats.push_back({Does::calls, 1,
+                     std::string(random.one_in(3) ? "exit 3" : "list it all") +
+                         (random.one_in(3) ? " &" : "")});
   Beat end{Does::completes, static_cast<std::int64_t>(random.below(30)), {}, {}, {12, 7, {}, {}}};
   if (mood.kind == Kind::model_breaks || (mood.kind == Kind::model_stalls && random.one_in(2)))
     end = {Does::fails, 5, {}, fault_of(random.next()), {}};
@@ -138,7 +141,7 @@ void FickleModels::play(const ModelRequestId& id) {
     case Beat::Does::reasoning:
       return listener->on_reasoning(beat.text);
     case Beat::Does::calls:
-      return listener->on_call("shell", {R"({"command":)" + schema::to_json(beat.text) + "}"});
+      return listener->on_call("shell", shell_args(beat.text));
     case Beat::Does::completes:
       return listener->on_completed(schema::StopReason::end_turn, beat.usage);
     case Beat::Does::fails:

@@ -24,6 +24,7 @@ Node::Node(Options options)
       time_(options_.seed),
       entropy_(options_.seed ^ 0xe47),
       disk_(fresh_disk(options_.seed)) {
+  governance_.policy = options_.policy;
   start();
 }
 
@@ -43,7 +44,8 @@ void Node::start() {
                                                                    .metrics = metrics_,
                                                                    .settings = options_.settings,
                                                                    .limits = options_.limits,
-                                                                   .boot = boot_id_});
+                                                                   .boot = boot_id_,
+                                                                   .policies = &policies_});
   if (options_.seams.models) {
     models_ = options_.seams.models(*boot_.loop);
   } else {
@@ -52,6 +54,7 @@ void Node::start() {
     models_ = std::move(fake);
   }
   processes_ = std::make_unique<FakeProcesses>(*boot_.loop, machine_);
+  hooks_ = std::make_unique<FakeHooks>(*boot_.loop, governance_);
   engine_ = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel_,
                                                                    .loop = *boot_.loop,
                                                                    .worker = *boot_.readers,
@@ -59,6 +62,9 @@ void Node::start() {
                                                                    .workspace = workspace_,
                                                                    .history = *kernel_,
                                                                    .processes = *processes_,
+                                                                   .policies = policies_,
+                                                                   .hooks = *hooks_,
+                                                                   .inspector = inspector_,
                                                                    .metrics = metrics_,
                                                                    .boot = boot_id_});
   kernel_->on_committed([this](const state::Session& view) {
@@ -66,6 +72,7 @@ void Node::start() {
     if (options_.seams.shown) options_.seams.shown(view);
     engine_->advance(view);
   });
+  kernel_->on_accepted([this](const schema::Command& command) { engine_->give(command); });
   kernel_->listen([this](const ports::FeedBatch& batch) {
     if (options_.seams.published) return options_.seams.published(batch);
     for (const ports::FeedEvent& event : *batch) published_.push_back(event.event);
@@ -79,6 +86,7 @@ void Node::crash() {
   const VirtualTime::Boot ended = std::move(boot_);
   shown_.clear();
   engine_.reset();
+  hooks_.reset();
   processes_.reset();
   machine_.lose_runtime();
   models_.reset();

@@ -10,6 +10,7 @@
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
+#include "sim/fake_governance.h"
 #include "sim/fake_processes.h"
 #include "sim/fake_world.h"
 #include "sim/virtual_time.h"
@@ -33,6 +34,7 @@ class Node {
     std::vector<FakeAnswer> answers;
     control::Settings settings;
     kernel::Limits limits;
+    schema::Policy policy = {};  // of every workspace
     Seams seams = {};
   };
 
@@ -77,6 +79,7 @@ class Node {
   std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
   ports::Metrics& metrics() { return metrics_; }
   FakeMachine& machine() { return machine_; }
+  FakeGovernance& governance() { return governance_; }
   std::size_t model_requests() const {
     return model_requests_ + (fake_models_ ? fake_models_->started() : 0);
   }
@@ -99,6 +102,10 @@ class Node {
   FakeModels* fake_models_ = nullptr;  // *models_, unless a seam made them
   FakeMachine machine_;
   std::unique_ptr<FakeProcesses> processes_;
+  FakeGovernance governance_;
+  FakePolicies policies_{governance_};
+  FakeInspector inspector_{governance_};
+  std::unique_ptr<FakeHooks> hooks_;
   std::unique_ptr<engine::Engine> engine_;
   std::vector<schema::StoredEvent> published_;
   std::map<SessionId, state::Session> shown_;

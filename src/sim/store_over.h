@@ -44,6 +44,7 @@ class StoreOver : public store::Store {
   Result<void> rebuild(const SessionId& session, const store::Indexer& indexer) override {
     return inner_.rebuild(session, indexer);
   }
+  Result<bool> pack(std::size_t rows_max) override { return inner_.pack(rows_max); }
   const RuntimeId& runtime() const override { return inner_.runtime(); }
   const GenerationId& generation() const override { return inner_.generation(); }
   const std::string& hash_key() const override { return inner_.hash_key(); }

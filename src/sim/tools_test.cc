@@ -2,6 +2,7 @@
 // two runs of one command.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ const SessionId kSession{"s"};
 
 Node::Options with_tools() {
   Node::Options options;
-  options.settings.mode = schema::PermissionMode::bypass;
+  options.policy.mode = schema::PermissionMode::bypass;
   options.answers = {{{"Looking."}, 5, {}, {"ls", "exit 3"}}, {{"Done."}, 5, {}, {}}};
   return options;
 }
@@ -145,6 +146,91 @@ TEST_CASE("a process whose start can never be stored is never let go") {
   node.store().fail_next({Code::storage_full, "no room", {}});
   node.settle();
   CHECK(node.machine().runs() == 0);
+}
+
+namespace {
+
+// What the facts show of each process, held against their offsets.
+std::map<std::string, std::string> outputs(const std::vector<schema::StoredEvent>& log) {
+  std::map<std::string, std::string> shown;
+  for (const schema::StoredEvent& event : log) {
+    const auto fact = schema::decode(event);
+    const auto* output = std::get_if<schema::ProcessOutput>(&fact->payload);
+    if (!output) continue;
+    std::string& text = shown[fact->ids.process_id.text()];
+    CHECK(output->offset == text.size());
+    text += output->text.value_or("");
+    CHECK(output->next_offset == text.size());
+  }
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("a crash between any two steps leaves no process in the background unseen") {
+  std::size_t found = 0, completed = 0, failed = 0;
+  for (std::size_t crash_at = 0; crash_at < 160; ++crash_at) {
+    CAPTURE(crash_at);
+    Node::Options options = with_tools();
+    options.answers = {{{"Starting."}, 5, {}, {"serve it all day &", "ls"}},
+                       {{"Done."}, 5, {}, {}}};
+    options.seed = 500 + crash_at;
+    Node node(options);
+    const auto sent = node.send("submit_turn", submit("u1"));
+    for (std::size_t i = 0; i < crash_at; ++i) node.step();
+    node.crash();
+    node.start();
+    node.settle();
+    node.ask("submit_turn", submit("u1"));
+    for (int i = 0; i < 4; ++i) {
+      node.settle();
+      node.ask("resume_thread", R"({"sessionId":"s","threadId":"t"})");
+    }
+    node.settle();
+    const auto log = node.log(kSession);
+    for (const auto& [id, process] : node.machine().processes) {
+      CHECK(process.runs <= 1);
+      CHECK(process.stage != FakeStage::running);
+    }
+    CHECK(node.replayed(kSession).processes.empty());
+    CHECK(count(log, "process.started") == 2);
+    CHECK(count(log, "process.completed") + count(log, "process.failed") == 2);
+    for (const auto& [id, text] : outputs(log))
+      CHECK(node.machine().processes.at(ProcessId{id}).command.starts_with(text));
+    found += count(log, "runtime.warning");
+    completed += count(log, "process.completed");
+    failed += count(log, "process.failed");
+    CHECK(judged(node) == "");
+  }
+  CHECK(found > 5);
+  CHECK(completed > 200);
+  CHECK(failed > 0);
+}
+
+TEST_CASE("a process in the background is given what was written, once, and ended when asked") {
+  Node::Options options = with_tools();
+  options.answers = {{{"Starting."}, 5, {}, {"serve it &"}}, {{"Done."}, 5, {}, {}}};
+  Node node(options);
+  node.machine().hangs = true;
+  node.ask("submit_turn", submit("u1"));
+  node.settle(2'000);
+  const auto& [id, process] = *node.machine().processes.begin();
+  const std::string write =
+      fmt::format(R"({{"processId":"{}","input":"hi","idempotencyKey":"k1"}})", id.text());
+  const auto first = node.ask("write_process_stdin", write);
+  REQUIRE(first);
+  CHECK(*node.ask("write_process_stdin", write) == *first);
+  CHECK(process.input == "hi");
+  node.crash();
+  node.start();
+  node.settle(2'000);
+  CHECK(node.ask("write_process_stdin", write) == *first);
+  CHECK(process.input == "hi");
+  CHECK(node.ask("terminate_process", fmt::format(R"({{"processId":"{}"}})", id.text())));
+  node.settle(2'000);
+  CHECK(process.stage == FakeStage::ended);
+  CHECK(count(node.log(kSession), "process.terminated") == 1);
+  CHECK(judged(node) == "");
 }
 
 }  // namespace agentrt::sim

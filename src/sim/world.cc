@@ -24,7 +24,6 @@ control::Settings settings_of(const Plan& plan) {
   control::Settings settings;
   settings.queue_turns_max = 4;
   settings.threads_max = 3;
-  settings.mode = schema::PermissionMode::bypass;  // so that commands run
   settings.after_restart =
       plan.resume_by_itself ? control::AfterRestart::resume : control::AfterRestart::ask;
   return settings;
@@ -105,6 +104,7 @@ class World {
             .answers = {},
             .settings = settings_,
             .limits = limits_,
+            .policy = {.mode = schema::PermissionMode::bypass},  // so that commands run
             .seams = std::move(seams)};
   }
 
@@ -305,6 +305,9 @@ class World {
       if (!broken_ && process.runs > 1)
         broken({std::string(invariant::kProcesses),
                 fmt::format("{} ran {} times", id.text(), process.runs)});
+    for (const auto& [id, process] : node_.machine().processes)
+      if (!broken_ && process.stage == FakeStage::running)
+        broken({std::string(invariant::kProcesses), id.text() + " runs, and nobody follows it"});
     if (!broken_ && node_.engine().running() != 0)
       broken({std::string(invariant::kTurns), "an effect runs that no turn waits for"});
   }

@@ -1,7 +1,9 @@
 // state/fold.cc: what each fact does to a session, one overload a fact type.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
+#include "state/processes.h"
 #include "state/session.h"
 
 namespace agentrt::state {
@@ -138,6 +140,7 @@ class Folder {
     if (p.reason == "restart")
       incident("restart", "the runtime stopped while the turn was running");
   }
+  void operator()(const TaskWaiting&) {}
   void operator()(const TaskResumed&) {}
   void operator()(const TaskCancelled&) {}
   void operator()(const TaskFailed&) {}
@@ -162,6 +165,9 @@ class Folder {
     turn->call = std::move(call);
     turn->requests = p.number;
     turn->retry_at.reset();
+    turn->answered.reset();
+    turn->ended_call.reset();
+    session_.greeted = true;
   }
   void operator()(const ModelDelta& p) {
     ModelCall* call = open_call();
@@ -187,6 +193,7 @@ class Folder {
     const std::string& text = p.text ? *p.text : p.preview.value_or("");
     turn->answer_preview = std::string(utf8_prefix(text, kInputPreviewBytes));
     turn->usage = sum(turn->usage, p.usage);
+    if (p.tool_calls.empty()) turn->answered = p.stop_reason;
     turn->tools.clear();
     for (const RequestedCall& asked : p.tool_calls)
       turn->tools.push_back({.id = asked.tool_call_id,
@@ -208,8 +215,13 @@ class Folder {
 
   // --- what a turn was prepared with ---
 
-  void operator()(const ContextResolved&) {
-    if (Turn* turn = active()) turn->prepared = true;
+  void operator()(const ContextResolved& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    turn->prepared = true;
+    thread_->environment = p.environment;
+    thread_->environment_turn = turn->ids.turn;
+    thread_->environment_at = fact_.sequence;
   }
   void operator()(const ToolCatalogResolved&) {}
   void operator()(const HistoryWindowLoaded&) {}
@@ -223,6 +235,7 @@ class Folder {
   // --- items ---
 
   void operator()(const ItemStarted& p) {
+    if (ToolCall* call = open_tool()) call->step = fact_.ids.step_id;
     Turn* turn = active();
     std::optional<StepId>* item = turn ? item_of(*turn, p.kind) : nullptr;
     if (!item) return;
@@ -239,36 +252,141 @@ class Folder {
 
   // --- tools and their processes ---
 
-  void operator()(const ToolStarted&) {
+  void operator()(const ToolStarted& p) {
     ToolCall* call = open_tool();
     if (!call) return;
     call->stage = CallStage::started;
     call->step = fact_.ids.step_id;
+    call->outside = p.outside_sandbox.value_or(false);
   }
-  void operator()(const ToolResult&) { tool_ended(); }
+  void operator()(const ToolProgress& p) {
+    ToolCall* call = open_tool();
+    if (!call || !p.stopped_by) return;
+    call->stage = CallStage::stopped;
+    call->stopped = p;
+    call->process.reset();
+    call->process_boot.reset();
+  }
+  void operator()(const ToolResult& p) { tool_ended(p.is_error, p.preview.value_or("")); }
   void operator()(const ToolFailed& p) {
     if (p.error.category != Category::cancelled) incident("tool_failed", p.error.message);
-    tool_ended();
+    tool_ended(true, p.error.message);
   }
+
+  // --- decisions ---
+
   void operator()(const PermissionEvaluated&) {}
+  void operator()(const PermissionRequested&) {}
+  void operator()(const PermissionResolved& p) {
+    ToolCall* call = open_tool();
+    if (!call || p.decision != Decision::allow) return;
+    call->digest = p.digest;
+    if (call->stage != CallStage::stopped) {
+      call->stage = CallStage::approved;
+      return;
+    }
+    // It has started before; now it runs again, as another process.
+    call->stage = CallStage::started;
+    call->outside = true;
+  }
+  void operator()(const ActionRequired& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    turn->action = Action{.id = fact_.ids.action_id,
+                          .call = present(fact_.ids.tool_call_id),
+                          .step = fact_.ids.step_id,
+                          .sequence = fact_.sequence,
+                          .at = fact_.at,
+                          .required = p};
+  }
+  void operator()(const ActionResolved& p) {
+    Turn* turn = active();
+    if (!turn || !turn->action || turn->action->id != fact_.ids.action_id) return;
+    if (turn->action->required.action_type == kTrustAction && p.decision != "allow")
+      session_.trust_refused = turn->action->required.digest;
+    turn->resolved = std::exchange(turn->action, std::nullopt);
+  }
+  void operator()(const PolicyChanged& p) {
+    if (p.policy) session_.policy = *p.policy;
+    if (p.mode) session_.mode = p.mode;
+    for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
+      std::erase_if(session_.granted, [&](const PolicyRule& each) { return each == rule; });
+    for (const PolicyRule& rule : p.added.value_or(std::vector<PolicyRule>{}))
+      if (std::ranges::find(session_.granted, rule) == session_.granted.end())
+        session_.granted.push_back(rule);
+  }
+  void operator()(const HookStarted& p) {
+    Turn* turn = active();
+    if (!turn) return;
+    turn->hook = HookRun{.id = p.hook_run_id.value_or(""),
+                         .point = p.point,
+                         .index = p.index.value_or(0),
+                         .call = present(fact_.ids.tool_call_id),
+                         .step = fact_.ids.step_id,
+                         .boot = p.boot_id.value_or(BootId{})};
+  }
+  void operator()(const HookCompleted& p) {
+    hook_ended(p.point);
+    ToolCall* call = open_tool();
+    if (p.point == HookPoint::stop && p.block.value_or(false))
+      if (Turn* turn = active()) ++turn->stops_refused;
+    if (!call) return;
+    if (p.block.value_or(false) || !p.continue_.value_or(true))
+      call->said.push_back({DecisionSource::hook, Decision::deny, std::nullopt, p.reason});
+    else if (p.decision)
+      call->said.push_back({DecisionSource::hook, *p.decision, std::nullopt, p.reason});
+    if (!p.updated_input) return;
+    call->args = *p.updated_input;
+    if (p.point != HookPoint::permission_request) return;
+    call->pre_hooks = call->permission_hooks = 0;
+    call->rewritten_late = true;
+  }
+  void operator()(const HookFailed& p) {
+    hook_ended(p.point);
+    ToolCall* call = open_tool();
+    if (call && p.on_failure == OnFailure::closed)
+      call->said.push_back({DecisionSource::hook, Decision::deny, std::nullopt,
+                            "a hook failed: " + (p.error ? p.error->message : std::string())});
+  }
   void operator()(const SandboxApplied&) {}
-  void operator()(const SandboxViolation& p) { incident("sandbox_violation", p.attempted); }
+  void operator()(const SandboxViolation& p) {
+    incident("sandbox_violation", p.attempted);
+    ToolCall* call = open_tool();
+    if (call && !p.advisory.value_or(false)) ++call->violations;
+  }
   void operator()(const ProcessStarted& p) {
+    if (p.background.value_or(false)) return add_process(session_, fact_, p);
     ToolCall* call = open_tool();
     if (!call) return;
     call->process = fact_.ids.process_id;
     call->process_boot = p.boot_id;
   }
-  void operator()(const ProcessOutput&) {}
-  void operator()(const ProcessCompleted&) {}
-  void operator()(const ProcessFailed&) {}
-  void operator()(const ProcessTerminated&) {}
+  void operator()(const ProcessOutput& p) {
+    if (Process* process = process_of(session_, fact_)) show_output(*process, p);
+  }
+  void operator()(const ProcessInput& p) {
+    if (Process* process = process_of(session_, fact_)) take_input(*process, p);
+  }
+  void operator()(const ProcessCompleted& p) {
+    end_process(session_, fact_, ProcessStatus::completed, p.exit_code);
+  }
+  void operator()(const ProcessFailed& p) {
+    if (p.error && process_of(session_, fact_)) incident("process_failed", p.error->message);
+    end_process(session_, fact_, ProcessStatus::failed);
+  }
+  void operator()(const ProcessTerminated&) {
+    end_process(session_, fact_, ProcessStatus::terminated);
+  }
 
   // --- the runtime about itself ---
 
   void operator()(const SnapshotUpdated& p) { session_.snapshot = p.as_of_sequence; }
   void operator()(const SnapshotRepaired&) {}
-  void operator()(const RuntimeWarning& p) { incident("warning", p.message); }
+  void operator()(const RuntimeWarning& p) {
+    Process* process = process_of(session_, fact_);
+    if (!process || !p.boot_id) return incident("warning", p.message);
+    process->boot = *p.boot_id;
+  }
   void operator()(const RuntimeError& p) { incident("error", p.message); }
   // Outputs are found by their index rows; views hold none of them.
   void operator()(const OutputSpilled&) {}
@@ -304,10 +422,33 @@ class Folder {
     const auto at = std::ranges::find(turn->tools, fact_.ids.tool_call_id, &ToolCall::id);
     return at == turn->tools.end() ? nullptr : &*at;
   }
-  void tool_ended() {
-    if (Turn* turn = active())
-      std::erase_if(turn->tools,
-                    [&](const ToolCall& call) { return call.id == fact_.ids.tool_call_id; });
+  void tool_ended(bool failed, const std::string& preview) {
+    Turn* turn = active();
+    const ToolCall* call = open_tool();
+    if (!call) return;
+    turn->ended_call = EndedCall{.id = call->id,
+                                 .step = call->step,
+                                 .tool = call->tool,
+                                 .args = call->args,
+                                 .failed = failed,
+                                 .preview = std::string(utf8_prefix(preview, kPreviewKeptBytes))};
+    std::erase_if(turn->tools,
+                  [&](const ToolCall& each) { return each.id == fact_.ids.tool_call_id; });
+  }
+  void hook_ended(HookPoint point) {
+    Turn* turn = active();
+    if (!turn || !turn->hook) return;
+    const std::uint64_t next = turn->hook->index + 1;
+    turn->hook.reset();
+    if (point == HookPoint::session_start || point == HookPoint::user_prompt_submit)
+      turn->start_hooks = next;
+    ToolCall* call = open_tool();
+    if (call && point == HookPoint::pre_tool_use) call->pre_hooks = next;
+    if (call && point == HookPoint::permission_request) call->permission_hooks = next;
+  }
+  template <class AnyId>
+  static std::optional<AnyId> present(const AnyId& id) {
+    return id.empty() ? std::nullopt : std::optional(id);
   }
   ModelCall* open_call() {
     Turn* turn = active();
@@ -325,6 +466,10 @@ class Folder {
     turn.ended_at = fact_.at;
     turn.call.reset();
     turn.tools.clear();
+    turn.action.reset();
+    turn.resolved.reset();
+    turn.hook.reset();
+    turn.ended_call.reset();
     turn.retry_at.reset();
     if (session_.tasks.active > 0) --session_.tasks.active;
     if (&turn != (thread_->active ? &*thread_->active : nullptr)) return;
@@ -374,6 +519,13 @@ const Thread* find_thread(const Session& session, const ThreadId& thread) {
   return at == session.threads.end() ? nullptr : &at->second;
 }
 
+const Turn* turn_waiting_for(const Session& session, const ActionId& action) {
+  for (const auto& [_, thread] : session.threads)
+    if (thread.active && thread.active->action && thread.active->action->id == action)
+      return &*thread.active;
+  return nullptr;
+}
+
 const Turn* find_turn(const Thread& thread, const TurnId& id) {
   if (thread.active && thread.active->ids.turn == id) return &*thread.active;
   if (thread.last && thread.last->ids.turn == id) return &*thread.last;
@@ -402,7 +554,7 @@ Usage sum(Usage total, const Usage& more) {
 bool interrupted_work(const Session& session, const BootId& boot) {
   return std::ranges::any_of(session.threads, [&](const auto& entry) {
     const auto& active = entry.second.active;
-    return active && active->status != Status::blocked && active->boot != boot;
+    return active && active->status != Status::blocked && !active->action && active->boot != boot;
   });
 }
 

@@ -41,12 +41,40 @@ ObjectRow task_row(const Session& session, const Turn& turn) {
           .record = to_json(task)};
 }
 
+ObjectRow process_row(const Process& process) {
+  return {.kind = std::string(kProcessKind),
+          .id = process.id.text(),
+          .parent = process.turn.thread.text(),
+          .first = process.first,
+          .status = std::string(name_of(process.status)),
+          .open = !process.ended_at,
+          .record = to_json(process_snapshot(process))};
+}
+
+// The process in the background whose row the fact changes: one that began, was asked to end or
+// ended.
+const Process* process_changed(const Session& session, const Fact& fact) {
+  if (const auto* input = std::get_if<ProcessInput>(&fact.payload); input && !input->signal)
+    return nullptr;
+  if (std::holds_alternative<ProcessStarted>(fact.payload) ||
+      std::holds_alternative<ProcessInput>(fact.payload)) {
+    const auto open = session.processes.find(fact.ids.process_id);
+    return open == session.processes.end() ? nullptr : &open->second;
+  }
+  const bool ends = std::holds_alternative<ProcessCompleted>(fact.payload) ||
+                    std::holds_alternative<ProcessFailed>(fact.payload) ||
+                    std::holds_alternative<ProcessTerminated>(fact.payload);
+  const auto& ended = session.ended_process;
+  return ends && ended && ended->id == fact.ids.process_id ? &*ended : nullptr;
+}
+
 // Whether the fact changes what a turn's row says.
 bool turns_row_changes(const Payload& payload) {
   return std::visit(
       []<class P>(const P& p) {
         if constexpr (std::is_same_v<P, RunStatus>)
-          return p.status == Status::blocked || p.status == Status::preparing;
+          return p.status == Status::blocked || p.status == Status::preparing ||
+                 p.status == Status::waiting_permission || p.status == Status::waiting_input;
         else
           return std::is_same_v<P, TurnSubmitted> || std::is_same_v<P, TurnCompleted> ||
                  std::is_same_v<P, TurnFailed>;
@@ -88,14 +116,89 @@ ObjectRow expired_row(const OutputExpired& expired, const Fact& fact) {
           .record = to_json(record)};
 }
 
+ObjectRow action_row(const ActionSnapshot& action, Sequence first) {
+  return {.kind = std::string(kActionKind),
+          .id = action.action_id.text(),
+          .parent = action.thread_id.text(),
+          .first = first,
+          .status = action.status,
+          .open = !action.decision.has_value(),
+          .record = to_json(action)};
+}
+
+std::optional<ObjectRow> resolved_row(const Session& session, const ActionResolved& p,
+                                      const Fact& fact) {
+  const Turn* turn = find_turn(session, fact.ids.turn_id);
+  if (!turn || !turn->resolved || turn->resolved->id != fact.ids.action_id) return std::nullopt;
+  ActionSnapshot action = action_snapshot(session.id, *turn, *turn->resolved);
+  action.status = "resolved";
+  action.decision = p.decision;
+  action.decision_source = p.decision_source;
+  action.resolved_at = fact.at;
+  return action_row(action, turn->resolved->sequence);
+}
+
+ObjectRow grant_row(const Session& session, const PolicyRule& rule, std::string_view status,
+                    const Fact& fact) {
+  return {.kind = std::string(kGrantKind),
+          .id = session.id.text() + " " + rule.rule,
+          .parent = {},
+          .first = fact.sequence,
+          .status = std::string(status),
+          .open = false,
+          .record = to_json(GrantRecord{session.cwd, rule})};
+}
+
+// Rows for what reaches beyond the session: rules for a whole workspace, and trust.
+std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& p,
+                                   const Fact& fact) {
+  std::vector<ObjectRow> rows;
+  for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
+    if (rule.origin == RuleOrigin::always)
+      rows.push_back(grant_row(session, rule, kWithdrawn, fact));
+  for (const PolicyRule& rule : p.added.value_or(std::vector<PolicyRule>{}))
+    if (rule.origin == RuleOrigin::always) rows.push_back(grant_row(session, rule, kInForce, fact));
+  if (!p.workspace) return rows;
+  for (const PolicyFile& file : p.files.value_or(std::vector<PolicyFile>{}))
+    rows.push_back({.kind = std::string(kTrustKind),
+                    .id = session.id.text() + " " + file.path,
+                    .parent = {},
+                    .first = fact.sequence,
+                    .status = std::string(file.trusted ? kInForce : kWithdrawn),
+                    .open = false,
+                    .record = to_json(TrustRecord{*p.workspace, file.path, file.digest})});
+  return rows;
+}
+
+// Rows of what is not a turn; nothing where the fact is none of these.
+std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fact& fact) {
+  if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload))
+    return std::vector{output_row(*spilled, fact)};
+  if (const auto* expired = std::get_if<OutputExpired>(&fact.payload))
+    return std::vector{expired_row(*expired, fact)};
+  if (const auto* changed = std::get_if<PolicyChanged>(&fact.payload))
+    return policy_rows(session, *changed, fact);
+  if (const Process* process = process_changed(session, fact))
+    return std::vector{session_row(session), process_row(*process)};
+  std::vector<ObjectRow> rows;
+  if (std::holds_alternative<ActionRequired>(fact.payload)) {
+    if (const Turn* waiting = turn_waiting_for(session, fact.ids.action_id))
+      rows.push_back(
+          action_row(action_snapshot(session.id, *waiting, *waiting->action), fact.sequence));
+    return rows;
+  }
+  if (const auto* resolved = std::get_if<ActionResolved>(&fact.payload)) {
+    if (auto row = resolved_row(session, *resolved, fact)) rows.push_back(*std::move(row));
+    return rows;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
+  if (auto rows = own_rows(session, fact)) return *std::move(rows);
   std::vector<ObjectRow> rows;
-  if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload))
-    return {output_row(*spilled, fact)};
-  if (const auto* expired = std::get_if<OutputExpired>(&fact.payload))
-    return {expired_row(*expired, fact)};
   const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
                                std::holds_alternative<SessionUpdated>(fact.payload);
   const bool turn_changes = turns_row_changes(fact.payload);

@@ -15,16 +15,39 @@ namespace agentrt::state {
 
 // What the store keeps of one object; store::IndexRow has the same members.
 struct ObjectRow {
-  std::string kind;  // session, turn, task, output
+  std::string kind;  // session, turn, task, process, output, action, grant, trust
   std::string id;
-  std::string parent;  // a turn's thread
+  std::string parent;  // a turn's or a process's thread
   Sequence first = 0;
   std::string status;
   bool open = false;
-  std::string record;  // SessionSummary, TurnSnapshot, TaskSnapshot or OutputRecord
+  // SessionSummary, TurnSnapshot, TaskSnapshot, ProcessSnapshot, OutputRecord, ActionSnapshot,
+  // GrantRecord or TrustRecord
+  std::string record;
 
   bool operator==(const ObjectRow&) const = default;
 };
+
+// A rule that a person granted to every session of a workspace.
+struct GrantRecord {
+  std::string workspace;
+  schema::PolicyRule rule;
+};
+BOOST_DESCRIBE_STRUCT(GrantRecord, (), (workspace, rule))
+
+// A file of a workspace that a person trusts as it was.
+struct TrustRecord {
+  std::string workspace;
+  std::string path;
+  std::string digest;
+};
+BOOST_DESCRIBE_STRUCT(TrustRecord, (), (workspace, path, digest))
+
+inline constexpr std::string_view kActionKind = "action";
+inline constexpr std::string_view kGrantKind = "grant";
+inline constexpr std::string_view kTrustKind = "trust";
+inline constexpr std::string_view kInForce = "in_force";
+inline constexpr std::string_view kWithdrawn = "withdrawn";
 
 // REQUIRES: `fact` was the last one folded into `session`.
 std::vector<ObjectRow> index(const Session& session, const schema::Fact& fact);

@@ -80,7 +80,12 @@ std::optional<TurnId> active_turn_id(const Thread& thread) {
   return thread.active ? std::optional(thread.active->ids.turn) : std::nullopt;
 }
 
-ThreadSnapshot thread_snapshot(const Thread& thread) {
+std::vector<ActionSnapshot> pending_requests(const SessionId& session, const Thread& thread) {
+  if (!thread.active || !thread.active->action) return {};
+  return {action_snapshot(session, *thread.active, *thread.active->action)};
+}
+
+ThreadSnapshot thread_snapshot(const SessionId& session, const Thread& thread) {
   ThreadSnapshot out;
   out.thread_id = thread.id;
   out.status = public_status(thread.status);
@@ -90,6 +95,7 @@ ThreadSnapshot thread_snapshot(const Thread& thread) {
   out.active_turn_id = active_turn_id(thread);
   if (thread.active) out.turns.push_back(turn_snapshot(*thread.active));
   if (thread.last) out.turns.push_back(turn_snapshot(*thread.last));
+  out.pending_requests = pending_requests(session, thread);
   out.queued_turns = queued_turns(thread);
   out.incidents = thread.incidents;
   out.last_outcome = last_outcome(thread);
@@ -100,6 +106,34 @@ ThreadSnapshot thread_snapshot(const Thread& thread) {
 
 std::string log_ref(Sequence sequence) { return fmt::format("log:{}", sequence); }
 std::string log_ref(Sequence first, Sequence last) { return fmt::format("log:{}-{}", first, last); }
+
+ActionSnapshot action_snapshot(const SessionId& session, const Turn& turn, const Action& action) {
+  const ActionRequired& required = action.required;
+  ActionSnapshot out;
+  out.action_id = action.id;
+  out.session_id = session;
+  out.thread_id = turn.ids.thread;
+  out.turn_id = turn.ids.turn;
+  out.tool_call_id = action.call;
+  out.status = "open";
+  out.action_type = required.action_type;
+  out.prompt = required.prompt;
+  out.schema = required.schema;
+  out.decisions = required.decisions;
+  out.digest = required.digest;
+  out.tool_name = required.tool_name;
+  out.input = required.input;
+  out.cwd = required.cwd;
+  out.reason = required.reason;
+  out.destructive = required.destructive;
+  out.impact = required.impact;
+  out.rollback = required.rollback;
+  out.executes_unknown = required.executes_unknown;
+  out.files = required.files;
+  out.expires_at = required.expires_at;
+  out.required_at = action.at;
+  return out;
+}
 
 TurnSnapshot turn_snapshot(const Turn& turn) {
   TurnSnapshot out;
@@ -156,6 +190,45 @@ TaskSnapshot task_snapshot(const SessionId& session, const Turn& turn) {
   return out;
 }
 
+ProcessSnapshot process_snapshot(const Process& process) {
+  ProcessSnapshot out;
+  out.process_id = process.id;
+  out.thread_id = process.turn.thread;
+  out.turn_id = process.turn.turn;
+  out.tool_call_id = process.call;
+  out.command = process.command;
+  out.cwd = process.cwd;
+  out.tty = process.tty;
+  out.status = process.status;
+  out.exit_code = process.exit_code;
+  out.output_bytes = process.out_shown + process.err_shown;
+  out.input_closed = process.input_closed;
+  out.started_at = process.started_at;
+  out.ended_at = process.ended_at;
+  return out;
+}
+
+EnvironmentSnapshot environment_snapshot(const Session& session,
+                                         const std::optional<ThreadId>& thread,
+                                         const BootId& boot) {
+  EnvironmentSnapshot out;
+  out.session_id = session.id;
+  const Thread* newest = thread ? find_thread(session, *thread) : nullptr;
+  for (const auto& [_, each] : session.threads)
+    if (!thread && (!newest || each.environment_at > newest->environment_at)) newest = &each;
+  if (newest) {
+    out.thread_id = newest->id;
+    out.turn_id = newest->environment_turn;
+    out.environment = newest->environment;
+  }
+  for (const auto& [_, process] : session.processes) {
+    out.processes.push_back(process_snapshot(process));
+    if (process.boot != boot) out.processes.back().status = ProcessStatus::unknown;
+  }
+  out.as_of_sequence = session.sequence;
+  return out;
+}
+
 SessionSummary session_summary(const Session& session) {
   SessionSummary out;
   out.session_id = session.id;
@@ -165,6 +238,7 @@ SessionSummary session_summary(const Session& session) {
   out.archived = session.archived;
   out.threads = session.threads.size();
   out.turns = session.turns;
+  if (!session.processes.empty()) out.processes = session.processes.size();
   const Turn* newest = nullptr;
   for (const auto& [_, thread] : session.threads)
     for (const auto* turn : {&thread.active, &thread.last})
@@ -189,10 +263,12 @@ SessionSnapshot session_snapshot(const Session& session) {
   out.created_at = session.created_at;
   out.updated_at = session.at;
   for (const auto& [_, thread] : session.threads) {
-    out.threads.push_back(thread_snapshot(thread));
+    out.threads.push_back(thread_snapshot(session.id, thread));
     for (TaskSnapshot& task : open_tasks(session.id, thread)) out.tasks.push_back(std::move(task));
   }
   out.task_summary = session.tasks;
+  for (const auto& [_, process] : session.processes)
+    out.processes.push_back(process_snapshot(process));
   out.routing_limit_summary = session.routing;
   out.telemetry_summary.trace_ids = session.traces;
   out.as_of_sequence = session.sequence;
@@ -213,6 +289,7 @@ ThreadRead thread_read(const Session& session, const Thread& thread) {
     out.diagnostics.model_requests = thread.active->requests;
     out.diagnostics.retry_at = thread.active->retry_at;
   }
+  out.pending_requests = pending_requests(session.id, thread);
   out.queued_turns = queued_turns(thread);
   out.last_outcome = last_outcome(thread);
   out.incidents = thread.incidents;

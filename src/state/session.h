@@ -23,9 +23,10 @@ using schema::Status;
 
 // Raised whenever fold() would give another Session for the same facts; stored snapshots of another
 // version are not used.
-inline constexpr std::uint64_t kFoldVersion = 2;
+inline constexpr std::uint64_t kFoldVersion = 3;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
+inline constexpr std::size_t kPreviewKeptBytes = 4'096;  // of what an ended call gave
 inline constexpr std::size_t kIncidentsMax = 16;
 inline constexpr std::size_t kTracesMax = 8;
 
@@ -50,23 +51,73 @@ BOOST_DESCRIBE_STRUCT(ModelCall, (),
                       (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
                        first_reasoning, last_reasoning, text_bytes))
 
-BOOST_DEFINE_ENUM_CLASS(CallStage, requested, started)
+// requested: not begun, or being judged; approved: a person said yes, and it has not started since;
+// stopped: the sandbox stopped it, and it may be run again outside.
+BOOST_DEFINE_ENUM_CLASS(CallStage, requested, approved, started, stopped)
 
 // A tool call that the model asked for and that has not ended yet.
 struct ToolCall {
   ToolCallId id;
   std::string tool;
-  schema::Json args;
+  schema::Json args;  // as hooks left them
   bool args_omitted = false;
   CallStage stage = CallStage::requested;
-  StepId step;                         // its item, once it has started
+  StepId step;                         // its item, once it has begun
+  std::vector<schema::Verdict> said;   // by hooks, about whether it may run
+  std::uint64_t pre_hooks = 0;         // how far the policy's hooks have run at pre_tool_use
+  std::uint64_t permission_hooks = 0;  // and at permission_request
+  bool rewritten_late = false;         // at permission_request, which starts it over once
+  std::optional<std::string> digest;   // that a person approved
+  bool outside = false;                // it runs outside the sandbox
+  std::uint64_t violations = 0;        // that the sandbox stopped
+  std::optional<schema::ToolProgress> stopped;
   std::optional<ProcessId> process;    // once one was let go
   std::optional<BootId> process_boot;  // of the runtime that did
 
   bool operator==(const ToolCall&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ToolCall, (),
-                      (id, tool, args, args_omitted, stage, step, process, process_boot))
+                      (id, tool, args, args_omitted, stage, step, said, pre_hooks, permission_hooks,
+                       rewritten_late, digest, outside, violations, stopped, process, process_boot))
+
+// A decision that a turn waits for.
+struct Action {
+  ActionId id;
+  std::optional<ToolCallId> call;
+  StepId step;  // of that call
+  Sequence sequence = 0;
+  Timestamp at;
+  schema::ActionRequired required;
+
+  bool operator==(const Action&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Action, (), (id, call, step, sequence, at, required))
+
+// A hook under way.
+struct HookRun {
+  std::string id;
+  schema::HookPoint point = schema::HookPoint::pre_tool_use;
+  std::uint64_t index = 0;  // among the policy's hooks
+  std::optional<ToolCallId> call;
+  StepId step;
+  BootId boot;
+
+  bool operator==(const HookRun&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HookRun, (), (id, point, index, call, step, boot))
+
+// A tool call that has ended and about which hooks are still heard.
+struct EndedCall {
+  ToolCallId id;
+  StepId step;
+  std::string tool;
+  schema::Json args;
+  bool failed = false;
+  std::string preview;
+
+  bool operator==(const EndedCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(EndedCall, (), (id, step, tool, args, failed, preview))
 
 struct Turn {
   schema::TurnIds ids;
@@ -88,8 +139,15 @@ struct Turn {
   std::uint64_t retries = 0;            // in a row
   std::optional<Timestamp> retry_at;
   std::optional<ModelCall> call;
-  std::vector<ToolCall> tools;         // in the order in which they run
-  std::optional<StepId> message_item;  // open items
+  std::vector<ToolCall> tools;     // in the order in which they run
+  std::optional<Action> action;    // what it waits for
+  std::optional<Action> resolved;  // what it waited for last
+  std::optional<HookRun> hook;     // what it hears
+  std::uint64_t start_hooks = 0;   // how far hooks have run before its first request
+  std::optional<EndedCall> ended_call;
+  std::optional<schema::StopReason> answered;  // the model is through; hooks may still be heard
+  std::uint64_t stops_refused = 0;             // by hooks, in a row
+  std::optional<StepId> message_item;          // open items
   std::optional<StepId> reasoning_item;
   Timestamp item_at;  // of the open message's last item fact
   std::optional<std::string> model_name;
@@ -106,9 +164,38 @@ struct Turn {
 BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
                        submitted_at, options, started_at, ended_at, boot, prepared, requests,
-                       ended_by_provider, retries, retry_at, call, tools, message_item,
+                       ended_by_provider, retries, retry_at, call, tools, action, resolved, hook,
+                       start_hooks, ended_call, answered, stops_refused, message_item,
                        reasoning_item, item_at, model_name, provider, model, fallback, usage,
                        answer_preview, answer, error))
+
+// A command in the background: it goes on whatever becomes of its call, its turn and the runtime.
+struct Process {
+  ProcessId id;
+  schema::TurnIds turn;
+  StepId step;
+  ToolCallId call;
+  std::string command;  // how it begins
+  std::optional<std::string> cwd;
+  bool tty = false;
+  BootId boot;         // of the runtime that follows it
+  Sequence first = 0;  // its process.started
+  Timestamp started_at;
+  std::optional<std::uint64_t> timeout_ms;
+  // What stands in facts of each stream: output goes on from there.
+  std::uint64_t out_shown = 0;
+  std::uint64_t err_shown = 0;
+  bool input_closed = false;
+  std::optional<std::string> ending;  // why it was asked to end
+  schema::ProcessStatus status = schema::ProcessStatus::running;
+  std::optional<std::int64_t> exit_code;
+  std::optional<Timestamp> ended_at;
+
+  bool operator==(const Process&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Process, (),
+                      (id, turn, step, call, command, cwd, tty, boot, first, started_at, timeout_ms,
+                       out_shown, err_shown, input_closed, ending, status, exit_code, ended_at))
 
 struct Thread {
   ThreadId id;
@@ -120,11 +207,16 @@ struct Thread {
   std::optional<Turn> last;                 // the one that ended last
   std::vector<schema::Incident> incidents;  // the newest kIncidentsMax
   std::uint64_t turns = 0;
+  // Of the turn that was prepared last, and which one that is.
+  std::optional<schema::ExecutionEnvironment> environment;
+  std::optional<TurnId> environment_turn;
+  Sequence environment_at = 0;
 
   bool operator==(const Thread&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
-                      (id, status, reason, resumable, active, queue, last, incidents, turns))
+                      (id, status, reason, resumable, active, queue, last, incidents, turns,
+                       environment, environment_turn, environment_at))
 
 struct Session {
   SessionId id;
@@ -138,10 +230,17 @@ struct Session {
   Timestamp created_at;
   std::optional<std::string> params_hash;
   std::map<ThreadId, Thread> threads;
+  std::map<ProcessId, Process> processes;      // in the background; control bounds them
+  std::optional<Process> ended_process;        // the one that ended last
   std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted comes next
   schema::TaskSummary tasks;
   schema::RoutingLimitSummary routing;
-  std::vector<TraceId> traces;  // of the newest kTracesMax turns
+  schema::Policy policy;                       // as of its last turn
+  std::vector<schema::PolicyRule> granted;     // to this session, by answers and set_policy
+  std::optional<schema::PermissionMode> mode;  // by set_policy
+  std::optional<std::string> trust_refused;    // digest of the files that a person did not trust
+  bool greeted = false;                        // a model was asked in it
+  std::vector<TraceId> traces;                 // of the newest kTracesMax turns
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
   Sequence snapshot = 0;  // as of which the last snapshot was stored
@@ -151,11 +250,15 @@ struct Session {
 };
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
-                       created_at, params_hash, threads, new_task, tasks, routing, traces, turns,
+                       created_at, params_hash, threads, processes, ended_process, new_task, tasks,
+                       routing, policy, granted, mode, trust_refused, greeted, traces, turns,
                        unknown_facts, snapshot))
 
 // The session as it stands after `fact`. REQUIRES: fact.sequence == session.sequence + 1.
 void fold(Session& session, const schema::Fact& fact);
+
+// The turn that waits for this decision, or nullptr.
+const Turn* turn_waiting_for(const Session& session, const ActionId& action);
 
 // The turn, where the view holds it: running, waiting, or the last one that ended in its thread.
 const Turn* find_turn(const Session& session, const TurnId& turn);

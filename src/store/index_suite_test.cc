@@ -160,6 +160,22 @@ FOR_EVERY_STORE("sessions with open work are found, oldest first") {
   CHECK(rig.store().open_sessions().value() == Sessions{SessionId{"s1"}, SessionId{"s3"}});
 }
 
+FOR_EVERY_STORE("open rows of a kind are listed over all sessions, a page at a time") {
+  Rig rig;
+  IndexRow closed = turn("b1", 1);
+  closed.open = false;
+  REQUIRE(commit_one(rig.store(), with_rows(kAlpha, 0, {turn("a1", 1), turn("a2", 1)})));
+  REQUIRE(commit_one(rig.store(), with_rows(kBeta, 0, {closed, turn("b2", 1)})));
+  IndexQuery open{.kind = "turn", .open_only = true, .limit = 2};
+  CHECK(ids(rig.store().list(open)) == Ids{"b2", "a2"});
+  open.before = 1;
+  open.before_first = 1;
+  open.before_id = "a2";
+  CHECK(ids(rig.store().list(open)) == Ids{"a1"});
+  open.session = kAlpha;
+  CHECK(rig.store().list(open).error().code == Code::invalid_params);
+}
+
 FOR_EVERY_STORE("rebuild derives a session's rows from its log and drops its snapshot") {
   Rig rig;
   Append append = append_of(kAlpha, 0, 5);

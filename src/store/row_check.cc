@@ -69,6 +69,8 @@ void check_append(const Append& append) {
 Result<void> check_query(const IndexQuery& query) {
   if (query.parent && (query.parent->empty() || !query.session))
     return fail(Code::invalid_params, "a list under a parent names the parent and its session");
+  if (query.open_only && query.session)
+    return fail(Code::invalid_params, "a list of what is open is over all sessions");
   return {};
 }
 

@@ -93,6 +93,7 @@ struct IndexQuery {
   Sequence before_first = 0;
   std::string before_id;
   std::optional<std::string> parent;  // only entries under this; not empty; with `session`
+  bool open_only = false;             // only open ones; over all sessions
   std::size_t limit = 100;
 };
 
@@ -143,6 +144,10 @@ class Store {
   // Throws away one session's index rows and snapshot and derives the rows from its log again.
   // `indexer` is called with every event in order, from the first. With commit().
   virtual Result<void> rebuild(const SessionId& session, const Indexer& indexer) = 0;
+
+  // Packs runs of fragments that are over, where the store packs at all; looks at about `rows_max`
+  // rows. True: there is more to look at. What is read does not change. With commit().
+  virtual Result<bool> pack(std::size_t rows_max) = 0;
 
   virtual const RuntimeId& runtime() const = 0;  // stable for the store's life
   virtual const GenerationId& generation() const = 0;

@@ -217,6 +217,33 @@ class WithoutDaemon(Case):
         report = json.loads(self.home.run("doctor", "--json").stdout)
         self.assertTrue(report)
 
+    def test_doctor_names_hooks_and_files_that_need_trust(self):
+        hook = {"type": "command", "command": "touch sprung"}
+        for folder in (self.home.folder, self.home.workspace):
+            (folder / ".claude").mkdir()
+            (folder / ".claude" / "settings.json").write_text(json.dumps(
+                {"hooks": {"Stop": [{"hooks": [hook]}], "Notification": [{"hooks": [hook]}]}}))
+        done = self.home.run("doctor", "--json")
+        checks = json.loads(done.stdout)["checks"]
+        found = {name: [check["finding"] for check in checks if check["name"] == name]
+                 for name in ("hooks", "hook file", "trust")}
+        self.assertEqual(found["hooks"], ["1 at stop"])
+        self.assertEqual(len(found["hook file"]), 2, found)
+        for finding in found["hook file"]:
+            self.assertIn("Notification has no counterpart", finding)
+        self.assertIn("not run until trusted", found["hook file"][1])
+        self.assertEqual(len(found["trust"]), 1, found)
+        self.assertIn("not trusted", found["trust"][0])
+        self.assertFalse((self.home.workspace / "sprung").exists())
+
+    def test_a_workspace_file_that_is_a_link_stops_the_program(self):
+        (self.home.workspace / ".agentrt").mkdir()
+        (self.home.workspace / ".agentrt" / "config.toml").symlink_to("/etc/passwd")
+        done = self.home.run("run", "hi")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("is a symbolic link", done.stderr)
+        self.assertNotIn("root:", done.stderr)
+
     def test_schemas_are_json(self):
         for name in ("events", "commands", "snapshots", "openapi"):
             done = self.home.run("schema", name)

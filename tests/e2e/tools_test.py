@@ -56,14 +56,39 @@ class Shell(ToolCase):
         self.assertEqual(self.of(events, "turn.completed")[0]["payload"]["status"], "completed")
         self.assertEqual(list((self.home.data / "run").iterdir()), [])
 
-    def test_without_the_mode_bypass_nothing_runs(self):
-        for mode in ("default", "plan", "never", "untrusted"):
+    def test_what_no_mode_or_rule_allows_does_not_run_and_the_turn_goes_on(self):
+        expected = {"default": "unavailable", "plan": "denied", "never": "unavailable",
+                    "untrusted": "unavailable"}
+        for mode, category in expected.items():
             with self.subTest(mode=mode):
-                events = self.play(line(call("touch made.txt")), mode=mode, session=f"s_{mode}")
+                events = self.play(line(call("touch made.txt")), mode=mode, session=f"s_{mode}",
+                                   interactive=False)
                 failed = self.of(events, "tool.failed")[0]["payload"]["error"]
-                self.assertEqual(failed["category"], "denied")
+                self.assertEqual(failed["category"], category)
                 self.assertEqual(self.of(events, "process.started"), [])
         self.assertFalse((self.home.workspace / "made.txt").exists())
+
+    def test_sandboxed_modes_run_without_a_question(self):
+        for mode in ("on_request", "on_failure"):
+            with self.subTest(mode=mode):
+                events = self.play(line(call("echo hi")), {"text": "Done."}, mode=mode,
+                                   session=f"s_{mode}")
+                self.assertEqual(self.of(events, "permission.evaluated")[0]["payload"]["decision"],
+                                 "sandboxed")
+                self.assertFalse(self.of(events, "tool.result")[0]["payload"]["isError"])
+
+    def test_what_the_sandbox_stopped_may_be_run_outside_after_a_yes(self):
+        target = self.home.folder / "outside.txt"
+        self.play(line(call(f"exec 3<>/dev/tcp/192.0.2.1/80 || echo x >> {target}; exit 1")),
+                  {"text": "Done."}, mode="on_failure", wait=False)
+        asked = self.daemon.wait_event("s", lambda e: e["type"] == "action.required")[-1]
+        self.assertEqual(asked["payload"]["sandbox"], "full_access")
+        self.assertFalse(target.exists())
+        self.daemon.ok("respond_action", actionId=asked["actionId"], decision="deny")
+        self.daemon.wait_event("s", lambda e: e["type"] == "task.completed")
+        events = self.daemon.events("s")
+        self.assertEqual(len(self.of(events, "process.started")), 1)
+        self.assertTrue(self.of(events, "tool.result")[0]["payload"]["isError"])
 
     def test_what_the_model_got_wrong_is_told_and_the_turn_goes_on(self):
         events = self.play(line({"name": "rm", "args": {}}, call(""), call("true", timeoutMs=0),

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import unittest
 
 AGENTRT = os.environ.get("AGENTRT_BIN", "")
 PROBE = os.environ.get("SANDBOX_PROBE_BIN", "")
@@ -246,3 +247,23 @@ def processes_with(mark):
 
 def kill(pid):
     os.kill(pid, signal.SIGKILL)
+
+
+class Caged:
+    """Tests that share one cage, for one user; `for_each_user` makes test cases of them."""
+
+    uid = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cage = Cage(cls.uid)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cage.remove()
+
+
+def for_each_user(tests):
+    """The same tests, as each user that the runtime may run as: test cases by name."""
+    return {f"As_{name}": type(f"As_{name}", (tests, unittest.TestCase), {"uid": uid})
+            for name, uid in users().items()}

@@ -17,17 +17,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs/sandbox.md"
 NO_NAMESPACES = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\""
 
 
-class Command:
-    uid = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cage = cage.Cage(cls.uid)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cage.remove()
-
+class Command(cage.Caged):
     def agentrt(self, *words, **options):
         return self.cage._run([cage.AGENTRT, "--data", str(self.cage.data), *words],
                               cwd=options.pop("cwd", self.cage.workspace), **options)
@@ -207,8 +197,7 @@ class Command:
         self.assertEqual(rows - {"verdict"}, written - (set() if self.uid == 0 else {"identity"}))
 
 
-for name, uid in cage.users().items():
-    globals()[f"As_{name}"] = type(f"As_{name}", (Command, unittest.TestCase), {"uid": uid})
+globals().update(cage.for_each_user(Command))
 
 if __name__ == "__main__":
     unittest.main()

@@ -76,6 +76,8 @@ ATTEMPTS = [
             ["mountNamespace"], outside="no", without="no"),
     Attempt("its folder anew", shell("rm -rf .agentrt && mkdir .agentrt && touch .agentrt/x"),
             ["mountNamespace"]),
+    Attempt("hooks in another agent's file",
+            shell("mkdir -p .claude && echo x > .claude/settings.json"), ["mountNamespace"]),
     Attempt("rename the parent", shell("mv .git g && cp -a g .git && echo x > .git/config"),
             ["mountNamespace"]),
     Attempt("a repository that is not there", shell("cd {base}/bare && mkdir -p .git/hooks && "
@@ -140,17 +142,8 @@ ATTEMPTS = [
 ]
 
 
-class Escape:
+class Escape(cage.Caged):
     """For one user; the table is the test."""
-    uid = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cage = cage.Cage(cls.uid)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cage.remove()
 
     def reset(self):
         c = self.cage
@@ -163,9 +156,11 @@ class Escape:
             elif path.exists() or path.is_symlink():
                 path.unlink()
         for path in (c.workspace / ".git/hooks/post-merge", c.outside / "new",
-                     c.workspace / ".agentrt/x", c.base / "bare/.git/hooks/post-merge"):
+                     c.workspace / ".agentrt/x", c.workspace / ".claude/settings.json",
+                     c.base / "bare/.git/hooks/post-merge"):
             path.unlink(missing_ok=True)
-        for path in (c.workspace / ".agentrt", c.base / "bare/.git/hooks", c.base / "bare/.git"):
+        for path in (c.workspace / ".agentrt", c.workspace / ".claude", c.base / "bare/.git/hooks",
+                     c.base / "bare/.git"):
             if path.exists():
                 path.rmdir()
         (c.outside / "file").write_text("before\n")
@@ -295,8 +290,7 @@ class Escape:
         self.assertEqual(inside.stdout, f"{1000 if self.uid == 0 else self.uid}\n")
 
 
-for name, uid in cage.users().items():
-    globals()[f"As_{name}"] = type(f"As_{name}", (Escape, unittest.TestCase), {"uid": uid})
+globals().update(cage.for_each_user(Escape))
 
 if __name__ == "__main__":
     unittest.main()

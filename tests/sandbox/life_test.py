@@ -16,17 +16,7 @@ TREE = ("trap '' TERM INT HUP; "
         "echo up; while :; do sleep 0.1; done")
 
 
-class Life:
-    uid = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cage = cage.Cage(cls.uid)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cage.remove()
-
+class Life(cage.Caged):
     def started(self, words, **options):
         one = self.cage.started(words, **options)
         self.addCleanup(one.end)
@@ -295,12 +285,12 @@ class Life:
         first.wait_for("started")
         second = self.started(["sleep", "1000"], workspace=bare)
         second.wait_for("started")
-        self.assertEqual(sorted(p.name for p in bare.iterdir()), [".agentrt", ".git"])
+        self.assertEqual(sorted(p.name for p in bare.iterdir()), [".agentrt", ".claude", ".git"])
         self.assertEqual(list((bare / ".git").iterdir()), [])
         self.assertEqual((bare / ".git").stat().st_uid, self.uid)
         first.process.kill()
         wait_until(lambda: (first.run / "exit.json").exists())
-        self.assertEqual(len(list(bare.iterdir())), 2)
+        self.assertEqual(len(list(bare.iterdir())), 3)
         cage.kill(second.reports("ready")[0]["supervisor"])  # leaves them
         third = self.cage.probed(["true"], workspace=bare)
         self.assertEqual(third.returncode, 0)
@@ -327,8 +317,7 @@ class FolderLock:
         os.close(self.fd)
 
 
-for name, uid in cage.users().items():
-    globals()[f"As_{name}"] = type(f"As_{name}", (Life, unittest.TestCase), {"uid": uid})
+globals().update(cage.for_each_user(Life))
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,17 +13,7 @@ def attack(*words):
     return ["{attack}", *words]
 
 
-class Limits:
-    uid = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cage = cage.Cage(cls.uid)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cage.remove()
-
+class Limits(cage.Caged):
     def layers(self, done):
         return next(r["layers"] for r in done.reports if r["event"] == "ready")
 
@@ -197,8 +187,7 @@ class Limits:
             self.assertEqual(done.stdout, "/proc/*\nran\n")
 
 
-for name, uid in cage.users().items():
-    globals()[f"As_{name}"] = type(f"As_{name}", (Limits, unittest.TestCase), {"uid": uid})
+globals().update(cage.for_each_user(Limits))
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@ import datetime
 import hashlib
 import json
 import sqlite3
+import zlib
 
 QUEUE_SHOWN = 20  # a read shows at least so many of the turns that wait
 ENDS = {"turn.completed", "turn.failed"}
@@ -89,13 +90,29 @@ def check_store(path, models):
         database.close()
 
 
+def _packed(database):
+    """What packs hold: (scope, payload) by session and sequence."""
+    found = {}
+    for session, first, last, data in database.execute("""
+            SELECT s.id, p.first, p.last, p.bytes
+            FROM pack p JOIN session s ON s.key = p.session"""):
+        parts = zlib.decompress(data).decode().split("\0")
+        same(len(parts), 2 * (last - first + 1) + 1, f"the size of a pack of {session}")
+        for at in range(last - first + 1):
+            found[session, first + at] = parts[2 * at], parts[2 * at + 1]
+    return found
+
+
 def _check_chain(database):
+    packed = _packed(database)
     rows = database.execute("""
         SELECT s.id, e.sequence, e.at, e.type, e.version, r.id, e.scope, e.payload, e.hash
         FROM event e JOIN session s ON s.key = e.session JOIN runtime r ON r.key = e.runtime
         ORDER BY e.session, e.sequence""")
     last = {}
     for session, sequence, at, kind, version, runtime, scope, payload, stored in rows:
+        if payload is None:
+            scope, payload = packed[session, sequence]
         before, previous = last.get(session, (0, bytes(32)))
         same(sequence, before + 1, f"the sequence of a row of {session}")
         head = (f'{{"type":"{kind}","eventId":"evt_{session}_{sequence}",'

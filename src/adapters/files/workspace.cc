@@ -1,7 +1,9 @@
 #include "adapters/files/workspace.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -34,7 +36,63 @@ std::string read_at_most(int fd, std::size_t bytes_max) {
   return text;
 }
 
+// A descriptor of the file beneath the folder; below 0 where there is none. Links that lead out of
+// it are not followed, and a named pipe holds nobody up.
+int open_beneath(const std::string& folder, const std::string& path) {
+  const Descriptor root{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (root.get() < 0) return -1;
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how));
+}
+
+// By how it begins; empty for anything else.
+std::string_view media_type_of(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
+  if (bytes.starts_with("GIF8")) return "image/gif";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
+  if (bytes.starts_with("%PDF-")) return "application/pdf";
+  return {};
+}
+
 }  // namespace
+
+ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::string& path) {
+  ports::GivenFile out;
+  out.ref.ref = "file:" + path;
+  const std::string inner = path.starts_with(cwd + "/") ? path.substr(cwd.size() + 1) : path;
+  const Descriptor file{open_beneath(cwd, inner)};
+  struct stat info{};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
+    out.ref.reason = "there is no such file in the workspace that can be read";
+    return out;
+  }
+  if (!S_ISREG(info.st_mode)) {
+    out.ref.reason = "it is not a regular file";
+    return out;
+  }
+  std::string bytes = read_at_most(file.get(), kGivenFileBytesMax + 1);
+  out.ref.size = bytes.size();
+  const std::string_view media_type = media_type_of(bytes);
+  const std::size_t most = media_type.empty() ? kGivenTextBytesMax : kGivenFileBytesMax;
+  if (bytes.size() > most) {
+    out.ref.reason = fmt::format("it is larger than {} bytes", most);
+    return out;
+  }
+  if (media_type.empty() && bytes.contains('\0')) {
+    out.ref.reason = "it is neither text nor an image nor a PDF document";
+    return out;
+  }
+  out.ref.digest = "sha256:" + hex(bytes_of(sha256(bytes)));
+  if (media_type.empty())
+    out.text = std::move(bytes);
+  else
+    out.attachment = ports::Attachment{path.substr(path.rfind('/') + 1), std::string(media_type),
+                                       std::move(bytes)};
+  return out;
+}
 
 ports::Instructions DiskWorkspace::instructions(const std::string& cwd) {
   ports::Instructions out;

@@ -26,11 +26,18 @@ std::optional<ConfiguredModel> script_named(const std::string& name) {
   return model;
 }
 
+bool lacks_key(const ConfiguredModel& model) {
+  return model.endpoint && !model.endpoint->key_env.empty() && model.endpoint->key.empty();
+}
+
 }  // namespace
 
 ModelCatalog::ModelCatalog(ports::Loop& loop, ports::Worker& worker,
                            std::vector<ConfiguredModel> models, ModelRouting routing)
-    : scripts_(loop, worker), models_(std::move(models)), routing_(std::move(routing)) {}
+    : scripts_(loop, worker), models_(std::move(models)), routing_(std::move(routing)) {
+  if (std::ranges::any_of(models_, [](const auto& model) { return model.endpoint.has_value(); }))
+    http_ = std::make_unique<HttpModels>(loop);
+}
 
 const ConfiguredModel* ModelCatalog::find(const std::string& name) const {
   const auto at = std::ranges::find(models_, name,
@@ -52,16 +59,20 @@ ports::ModelChoice ModelCatalog::choice(const std::optional<std::string>& reques
   choice.default_name = routing_.default_name;
   choice.fallback = routing_.fallback;
   for (const ConfiguredModel& model : models_) {
-    if (offered(model, requested))
-      choice.candidates.push_back(model.candidate);
+    if (!offered(model, requested))
+      choice.excluded.push_back({model.candidate.name, "policy", {}});
+    else if (lacks_key(model))
+      choice.excluded.push_back(
+          {model.candidate.name, "credential",
+           fmt::format("set {}, then start agentrt again", model.endpoint->key_env)});
     else
-      choice.excluded.push_back({model.candidate.name, "policy"});
+      choice.candidates.push_back(model.candidate);
   }
   if (requested && !find(*requested)) {
     if (auto script = script_named(*requested))
       choice.candidates.push_back(std::move(script->candidate));
     else
-      choice.excluded.push_back({*requested, "unknown_model"});
+      choice.excluded.push_back({*requested, "unknown_model", {}});
   }
   return choice;
 }
@@ -81,9 +92,19 @@ void ModelCatalog::start(ports::ModelRequest request,
          .provider_status = {},
          .ended_by_provider = false,
          .retry_after_ms = {}});
+  if (model->endpoint)
+    return http_->start(model->candidate.name, *model->endpoint, std::move(request),
+                        std::move(listener));
   scripts_.start(model->script, request.id, request.ended_requests + 1, std::move(listener));
 }
 
-void ModelCatalog::cancel(const ModelRequestId& request) { scripts_.cancel(request); }
+void ModelCatalog::cancel(const ModelRequestId& request) {
+  scripts_.cancel(request);
+  if (http_) http_->cancel(request);
+}
+
+void ModelCatalog::stop() {
+  if (http_) http_->stop();
+}
 
 }  // namespace agentrt::adapters

@@ -2,9 +2,11 @@
 // provider.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "adapters/models/http_models.h"
 #include "adapters/models/script.h"
 #include "ports/models.h"
 
@@ -12,7 +14,8 @@ namespace agentrt::adapters {
 
 struct ConfiguredModel {
   schema::Candidate candidate;
-  std::string script;  // the file a script model plays
+  std::string script;                // the file a script model plays
+  std::optional<Endpoint> endpoint;  // of every other
 };
 
 struct ModelRouting {
@@ -30,12 +33,15 @@ class ModelCatalog final : public ports::Models {
   ports::ModelChoice choice(const std::optional<std::string>& requested) override;
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override;
+  // Ends every connection. After this nothing is started.
+  void stop();
 
  private:
   const ConfiguredModel* find(const std::string& name) const;
   bool offered(const ConfiguredModel& model, const std::optional<std::string>& requested) const;
 
   ScriptPlayer scripts_;
+  std::unique_ptr<HttpModels> http_;  // where a model needs it: it has a thread of its own
   std::vector<ConfiguredModel> models_;
   ModelRouting routing_;
 };

@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 
 ConfiguredModel model(const std::string& name, const std::string& provider,
                       const std::string& script = {}) {
-  return {{.name = name, .provider = provider, .model = name}, script};
+  return {{.name = name, .provider = provider, .model = name}, script, {}};
 }
 
 Names candidates(const ports::ModelChoice& choice) {
@@ -61,6 +61,20 @@ TEST_CASE("a list of candidates leaves the others out, but never the one asked f
   CHECK(candidates(desk.catalog.choice({})) == Names{"a"});
   CHECK(excluded(desk.catalog.choice({})) == Names{"b policy", "play policy"});
   CHECK(candidates(desk.catalog.choice("b")) == Names{"a", "b"});
+}
+
+TEST_CASE("a model whose key is not set is left out, with the variable that would let it in") {
+  std::vector<ConfiguredModel> models = {model("a", "anthropic"), model("b", "openai_chat"),
+                                         model("c", "openai_chat")};
+  for (ConfiguredModel& each : models)
+    each.endpoint = Endpoint{.provider = each.candidate.provider};
+  models[0].endpoint->key_env = models[1].endpoint->key_env = "SOME_KEY";
+  models[1].endpoint->key = "k";
+  Desk desk{{}, std::move(models)};
+  const ports::ModelChoice choice = desk.catalog.choice({});
+  CHECK(candidates(choice) == Names{"b", "c"});
+  CHECK(excluded(choice) == Names{"a credential"});
+  CHECK(choice.excluded[0].remedy == "set SOME_KEY, then start agentrt again");
 }
 
 TEST_CASE("an unknown model is said to be unknown; script:FILE is known by its file") {

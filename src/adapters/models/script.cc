@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/models/faults.h"
 #include "schema/codec.h"
 
 namespace agentrt::adapters {
@@ -61,13 +62,8 @@ ports::ModelFault fault_of(const FailMembers& members) {
   fault.provider_status = status;
   fault.ended_by_provider = true;
   fault.retry_after_ms = members.retry_after_ms;
-  fault.error.category = status == 429                    ? Category::rate_limited
-                         : status == 401 || status == 403 ? Category::denied
-                         : status == 404                  ? Category::not_found
-                         : status == 408                  ? Category::timeout
-                         : status >= 400 && status < 500  ? Category::invalid_input
-                                                          : Category::provider;
-  fault.error.retryable = status == 429 || status == 408 || status >= 500;
+  fault.error.category = category_of_status(status);
+  fault.error.retryable = again_after_status(status) == Again::later;
   fault.error.message = members.message
                             ? *members.message
                             : fmt::format("the provider answered with status {}", status);

@@ -4,6 +4,8 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,12 +78,25 @@ Result<int> launcher_file() {
 }  // namespace
 
 Launched::~Launched() {
-  if (control_ >= 0) ::close(control_);
-  if (pid_ > 0) wait();
+  close();
+  wait();
+}
+
+void Launched::close() {
+  if (control_ >= 0) ::close(std::exchange(control_, -1));
+}
+
+void Launched::leave() {
+  close();
+  pid_ = -1;
+}
+
+Descriptor Launched::end() const {
+  return Descriptor(pid_ > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)) : -1);
 }
 
 Result<void> Launched::order(const std::string& text) const {
-  if (::send(control_, text.data(), text.size(), MSG_NOSIGNAL) < 0)
+  if (::send(control_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
     return failed("The launcher does not listen");
   return {};
 }
@@ -98,6 +113,7 @@ Result<std::string> Launched::report() const {
 }
 
 int Launched::wait() {
+  if (pid_ <= 0) return 0;
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -105,9 +121,13 @@ int Launched::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Result<Launched> launch(const launcher::Spec& spec) {
+Result<Descriptor> file_in_memory(const char* name, std::string_view bytes) {
+  return file_of(name, bytes, kData);
+}
+
+Result<Launched> launch(const launcher::Spec& spec, const Streams& streams) {
   TRY_ASSIGN(const int program, launcher_file());
-  TRY_ASSIGN(const Descriptor text, file_of("agentrt-spec", launcher::encode(spec), kData));
+  TRY_ASSIGN(const Descriptor text, file_in_memory("agentrt-spec", launcher::encode(spec)));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return failed("No connection can be made");
@@ -120,6 +140,9 @@ Result<Launched> launch(const launcher::Spec& spec) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, text.get(), launcher::kSpecFd);
   ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), launcher::kControlFd);
+  const int own[] = {streams.in, streams.out, streams.err};
+  for (int fd = 0; fd < 3; ++fd)
+    if (own[fd] >= 0) ::posix_spawn_file_actions_adddup2(&actions, own[fd], fd);
   const std::string path = fmt::format("/proc/self/fd/{}", program);
   char name[] = "agentrt-launcher";
   char* argv[] = {name, nullptr};
@@ -130,6 +153,23 @@ Result<Launched> launch(const launcher::Spec& spec) {
   errno = error;
   if (error != 0) return failed("The launcher cannot be started");
   return Launched(pid, ours.release());
+}
+
+Result<Launched> attach(const std::string& run_folder) {
+  const Descriptor folder(::open(run_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return failed("The run folder is gone");
+  // Never waits: a launcher that is stopped takes no connection in.
+  Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // By way of a descriptor: the folder's own path may be too long for an address.
+  fmt::format_to_n(address.sun_path, sizeof(address.sun_path) - 1, "/proc/self/fd/{}/{}",
+                   folder.get(), launcher::kControlName);
+  if (!made ||
+      ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return failed("The launcher does not answer");
+  ::fcntl(made.get(), F_SETFL, 0);
+  return Launched(-1, made.release());
 }
 
 }  // namespace agentrt::adapters

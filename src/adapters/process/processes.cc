@@ -1,26 +1,12 @@
 #include "adapters/process/processes.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <deque>
+#include <csignal>
 #include <filesystem>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "adapters/process/launch.h"
-#include "adapters/process/launcher_report.h"
-#include "adapters/process/run_folder.h"
-#include "adapters/process/sandbox.h"
-#include "base/descriptor.h"
-#include "base/digest.h"
-#include "schema/tools.h"
+#include "adapters/process/environment.h"
 
 namespace agentrt::adapters {
 
@@ -28,8 +14,6 @@ using schema::Category;
 using schema::Failure;
 
 namespace {
-
-constexpr std::size_t kReportsAtOnce = 64;  // of one launcher, before the others get their turn
 
 // Beginning and end of both streams, as the model and a person see them.
 std::string preview_of(const RunFolder& folder, const ExitRecord& record, const Redact& redact) {
@@ -48,7 +32,7 @@ void keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::Outp
     if (size <= 2 * kPreviewHalf) continue;
     const auto path = folder.whole(stream, size);
     ports::OutputMeta meta;
-    if (size > LauncherProcesses::kSpoolBytes) meta.whole_size = size;
+    if (size > Watcher::kSpoolBytes) meta.whole_size = size;
     auto output = path ? keeper.keep_file(*path, meta)
                        : Result<schema::KeptOutput>(fail(Code::unavailable, "the spool is gone"));
     if (output)
@@ -77,260 +61,13 @@ ports::ProcessEnd end_of(const RunFolder& folder, const ExitRecord& record,
 
 }  // namespace
 
-// The thread that starts launchers and hears them.
-class LauncherProcesses::Watcher {
- public:
-  explicit Watcher(LauncherProcesses& owner)
-      : owner_(owner),
-        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        thread_([this] { run(); }) {}
-  ~Watcher() {
-    post([this] { stopping_ = true; });
-    thread_.join();
-  }
-
-  // Runs the task on the thread. Any thread.
-  void post(std::move_only_function<void()> task) {
-    {
-      const std::scoped_lock lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    const std::uint64_t one = 1;
-    (void)!::write(wake_.get(), &one, sizeof(one));
-  }
-
-  void start(ports::ProcessRequest request) {
-    waiting_.push_back(std::move(request));
-    begin_waiting();
-  }
-  void order(const ProcessId& id, const std::string& text) {
-    for (const auto& each : watched_)
-      if (each->id == id) (void)each->launched.order(text);
-  }
-  // Closing the connection ends the command; its launcher is waited for, and its folder removed.
-  void drop(const ProcessId& id) {
-    std::erase_if(waiting_, [&](const ports::ProcessRequest& each) { return each.id == id; });
-    std::erase_if(watched_, [&](const std::unique_ptr<Watched>& each) {
-      if (each->id != id) return false;
-      const RunFolder folder = each->folder;
-      {
-        const Launched ending = std::move(each->launched);
-      }
-      folder.remove();
-      return true;
-    });
-    begin_waiting();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  void begin_waiting() {
-    while (!waiting_.empty() && watched_.size() < owner_.parts_.processes_max) {
-      ports::ProcessRequest next = std::move(waiting_.front());
-      waiting_.pop_front();
-      begin(std::move(next));
-    }
-  }
-  void begin(ports::ProcessRequest request) {
-    const ProcessId id = request.id;
-    auto profile = owner_.parts_.profile(request);
-    if (!profile) return refuse(id, Category::invalid_input, profile.error().message);
-    RunFolder folder = owner_.folder_of(id);
-    if (const auto made = folder.make(); !made)
-      return refuse(id, Category::unavailable, made.error().message);
-    launcher::Spec spec = spec_of(*profile, request.argv);
-    spec.run_folder = folder.path();
-    spec.spool_bytes = kSpoolBytes;
-    auto launched = launch(spec);
-    if (!launched) return refuse(id, Category::sandbox, launched.error().message);
-    watched_.push_back(std::make_unique<Watched>(
-        Watched{id, *std::move(launched), std::move(folder), *std::move(profile),
-                std::move(request), Clock::now() + std::chrono::milliseconds(kSetupMaxMs)}));
-  }
-
-  struct Watched {
-    ProcessId id;
-    Launched launched;
-    RunFolder folder;
-    schema::SandboxProfile profile;
-    ports::ProcessRequest request;
-    std::optional<Clock::time_point> ready_by;  // absent: it is ready
-    std::uint64_t out = 0, err = 0;             // bytes that were passed on
-    std::size_t shown = 0;                      // of both
-    bool over = false;
-  };
-
-  void run() {
-    ::pthread_setname_np(::pthread_self(), "agentrt-proc");
-    while (!stopping_) {
-      std::vector<pollfd> waits{{wake_.get(), POLLIN, 0}};
-      for (const auto& each : watched_) waits.push_back({each->launched.control(), POLLIN, 0});
-      if (::poll(waits.data(), waits.size(), wait_ms()) < 0) continue;
-      for (std::size_t i = 1; i < waits.size(); ++i)
-        if (waits[i].revents != 0) hear(*watched_[i - 1]);
-      give_up_late_ones();
-      std::erase_if(watched_, [](const auto& each) { return each->over; });
-      if (waits[0].revents != 0) run_tasks();
-      begin_waiting();
-    }
-    watched_.clear();
-  }
-
-  // Until the first of those that are not ready yet is late; -1: there is none.
-  int wait_ms() const {
-    std::optional<Clock::time_point> first;
-    for (const auto& each : watched_)
-      if (each->ready_by && (!first || *each->ready_by < *first)) first = each->ready_by;
-    if (!first) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - Clock::now()).count();
-    return static_cast<int>(std::clamp<std::int64_t>(left, 0, kSetupMaxMs));
-  }
-  void give_up_late_ones() {
-    for (const auto& each : watched_) {
-      if (each->over || !each->ready_by || Clock::now() < *each->ready_by) continue;
-      each->over = true;
-      refuse(each->id, Category::sandbox,
-             fmt::format("the sandbox was not ready within {} s", kSetupMaxMs / 1'000));
-    }
-  }
-
-  void run_tasks() {
-    std::uint64_t count = 0;
-    (void)!::read(wake_.get(), &count, sizeof(count));
-    std::vector<std::move_only_function<void()>> tasks;
-    {
-      const std::scoped_lock lock(mutex_);
-      tasks.swap(tasks_);
-    }
-    for (auto& task : tasks) task();
-  }
-
-  void refuse(const ProcessId& id, Category category, const std::string& why) {
-    owner_.parts_.loop.post([&owner = owner_, id, failure = Failure{category, why, false}] {
-      owner.ended(id, {.failure = failure});
-    });
-  }
-
-  void hear(Watched& process) {
-    pollfd more{process.launched.control(), POLLIN, 0};
-    for (std::size_t i = 0; i < kReportsAtOnce && !process.over; ++i) {
-      if (i > 0 && ::poll(&more, 1, 0) <= 0) return;
-      const auto text = process.launched.report();
-      if (!text || text->empty()) {
-        process.over = true;
-        return refuse(process.id, Category::lost,
-                      "the launcher ended without saying how the command did");
-      }
-      take(process, *text);
-    }
-  }
-
-  void take(Watched& process, const std::string& text) {
-    const LauncherReport report = read_launcher_report(text);
-    if (report.event == "ready") return ready(process, report);
-    if (report.event == "output") return output(process, report);
-    if (report.event == "violation") return violation(process, report);
-    if (report.event == "refused") {
-      process.over = true;
-      return refuse(process.id, Category::sandbox, refusal_of(report));
-    }
-    if (report.event != "exited") return;
-    output(process, report);
-    process.over = true;
-    process.launched.wait();
-    owner_.parts_.loop.post([&owner = owner_, id = process.id, text] {
-      const auto record = read_exit_record(text);
-      if (record) return owner.settle(id, *record);
-      owner.ended(
-          id, {.failure = Failure{Category::lost, "the launcher's record cannot be read", false}});
-    });
-  }
-
-  void ready(Watched& process, const LauncherReport& report) {
-    process.ready_by.reset();
-    schema::SandboxApplied sandbox;
-    sandbox.mode = process.profile.mode;
-    sandbox.cwd = process.profile.cwd;
-    const bool writes = process.profile.mode != schema::SandboxMode::read_only;
-    (writes ? sandbox.write_roots : sandbox.read_roots) = process.profile.roots;
-    sandbox.network = schema::Json{schema::to_json(process.profile.network)};
-    sandbox.process_limits = schema::Json{schema::to_json(process.profile.process_limits)};
-    sandbox.layers = report.layers;
-    schema::ProcessStarted started;
-    started.command = process.request.command;
-    started.cwd = process.profile.cwd;
-    started.tty = false;
-    started.pid = report.pid;
-    started.start_ticks = report.start_ticks;
-    std::string words;
-    for (const std::string& word : process.request.argv) words.append(word).push_back('\0');
-    started.argv_digest = "sha256:" + hex(bytes_of(sha256(words)));
-    tell(process.id, [sandbox, started](ports::ProcessListener& listener) {
-      listener.on_ready(sandbox, started);
-    });
-  }
-
-  void output(Watched& process, const LauncherReport& report) {
-    pass_on(process, schema::OutputStream::stdout_, "stdout", process.out,
-            report.out.value_or(process.out));
-    pass_on(process, schema::OutputStream::stderr_, "stderr", process.err,
-            report.err.value_or(process.err));
-  }
-  // In pieces that do not split a character, as far as facts carry output at all.
-  void pass_on(Watched& process, schema::OutputStream stream, const char* name, std::uint64_t& at,
-               std::uint64_t size) {
-    while (at < size && process.shown < schema::kProcessInlineBytes) {
-      const std::size_t room = std::min<std::uint64_t>(
-          {schema::kProcessPieceBytes, size - at, schema::kProcessInlineBytes - process.shown});
-      std::string bytes = process.folder.read(name, at, room);
-      if (bytes.empty()) return;
-      if (const std::size_t whole = schema::utf8_prefix(bytes, room).size();
-          whole > 0 && at + bytes.size() < size)
-        bytes.resize(whole);
-      schema::ProcessOutput piece;
-      piece.stream = stream;
-      piece.offset = at;
-      at += bytes.size();
-      process.shown += bytes.size();
-      piece.text = std::move(bytes);
-      tell(process.id, [piece = std::move(piece)](ports::ProcessListener& listener) mutable {
-        listener.on_output(std::move(piece));
-      });
-    }
-  }
-
-  void violation(const Watched& process, const LauncherReport& report) {
-    schema::SandboxViolation found;
-    found.kind = schema::enum_of<schema::ViolationKind>(report.kind.value_or(""))
-                     .value_or(schema::ViolationKind::process);
-    found.attempted = report.attempted.value_or("");
-    found.layer = report.layer.value_or("");
-    found.advisory = report.advisory;
-    tell(process.id, [found](ports::ProcessListener& listener) { listener.on_violation(found); });
-  }
-
-  void tell(const ProcessId& id, std::move_only_function<void(ports::ProcessListener&)> what) {
-    owner_.parts_.loop.post([&owner = owner_, id, what = std::move(what)]() mutable {
-      const auto found = owner.listeners_.find(id);
-      if (found == owner.listeners_.end()) return;
-      const auto listener = found->second;
-      what(*listener);
-    });
-  }
-
-  LauncherProcesses& owner_;
-  std::vector<std::unique_ptr<Watched>> watched_;
-  std::deque<ports::ProcessRequest> waiting_;  // at most one for each call under way
-  bool stopping_ = false;
-  std::mutex mutex_;
-  std::vector<std::move_only_function<void()>> tasks_;  // under mutex_
-  const Descriptor wake_;
-  std::thread thread_;
-};
-
 LauncherProcesses::LauncherProcesses(Parts parts)
-    : parts_(std::move(parts)), watcher_(std::make_unique<Watcher>(*this)) {
+    : parts_(std::move(parts)),
+      watcher_(std::make_unique<Watcher>(Watcher::Parts{.hearer = *this,
+                                                        .folder = parts_.folder,
+                                                        .profile = parts_.profile,
+                                                        .processes_max = parts_.processes_max,
+                                                        .background_max = parts_.background_max})) {
   parts_.loop.after(parts_.sweep_after_ms, [this] { sweep(); });
 }
 LauncherProcesses::~LauncherProcesses() = default;
@@ -338,10 +75,10 @@ LauncherProcesses::~LauncherProcesses() = default;
 void LauncherProcesses::stop() { watcher_.reset(); }
 
 void LauncherProcesses::on_watcher(std::move_only_function<void(Watcher&)> task) {
-  if (!watcher_) return;
-  Watcher& watcher = *watcher_;
-  watcher.post([&watcher, task = std::move(task)]() mutable { task(watcher); });
+  if (watcher_) watcher_->post(std::move(task));
 }
+
+// --- what the engine asks for ---
 
 void LauncherProcesses::start(ports::ProcessRequest request,
                               std::shared_ptr<ports::ProcessListener> listener) {
@@ -351,21 +88,77 @@ void LauncherProcesses::start(ports::ProcessRequest request,
   });
 }
 
+void LauncherProcesses::follow(const ProcessId& process, const ports::HeardSoFar& heard,
+                               std::shared_ptr<ports::ProcessListener> listener) {
+  listeners_[process] = std::move(listener);
+  on_watcher([process, heard](Watcher& watcher) { watcher.follow(process, heard); });
+}
+
 void LauncherProcesses::release(const ProcessId& process) {
-  on_watcher([process](Watcher& watcher) { watcher.order(process, "go"); });
+  on_watcher([process](Watcher& watcher) { watcher.release(process); });
 }
 
 void LauncherProcesses::terminate(const ProcessId& process) {
-  on_watcher([process](Watcher& watcher) { watcher.order(process, "signal 15"); });
+  on_watcher([process](Watcher& watcher) { watcher.signal(process, SIGTERM); });
   parts_.loop.after(kTerminateGraceMs, [this, process] {
     if (!listeners_.contains(process)) return;
-    on_watcher([process](Watcher& watcher) { watcher.order(process, "signal 9"); });
+    on_watcher([process](Watcher& watcher) { watcher.signal(process, SIGKILL); });
   });
+}
+
+void LauncherProcesses::write(const ProcessId& process, std::string input,
+                              ports::AfterInput after) {
+  on_watcher([process, input = std::move(input), after](Watcher& watcher) {
+    watcher.write(process, input, after);
+  });
+}
+
+void LauncherProcesses::resize(const ProcessId& process, std::uint64_t rows,
+                               std::uint64_t columns) {
+  on_watcher([=](Watcher& watcher) { watcher.resize(process, rows, columns); });
 }
 
 void LauncherProcesses::forget(const ProcessId& process) {
   listeners_.erase(process);
   on_watcher([process](Watcher& watcher) { watcher.drop(process); });
+}
+
+void LauncherProcesses::leave(const ProcessId& process) {
+  listeners_.erase(process);
+  on_watcher([process](Watcher& watcher) { watcher.leave(process); });
+}
+
+Result<schema::ExecutionEnvironment> LauncherProcesses::environment(
+    const ports::ProcessRequest& request) {
+  TRY_ASSIGN(const schema::SandboxProfile profile, parts_.profile(request));
+  return environment_of(profile);
+}
+
+// --- what the watcher hears ---
+
+void LauncherProcesses::tell(const ProcessId& process, Told what) {
+  parts_.loop.post([this, process, what = std::move(what)]() mutable {
+    const auto found = listeners_.find(process);
+    if (found == listeners_.end()) return;
+    const auto listener = found->second;
+    what(*listener);
+  });
+}
+
+void LauncherProcesses::refused(const ProcessId& process, Failure why) {
+  parts_.loop.post([this, process, why = std::move(why)] { ended(process, {.failure = why}); });
+}
+
+void LauncherProcesses::exited(const ProcessId& process, std::string record) {
+  parts_.loop.post([this, process, record = std::move(record)] {
+    if (const auto read = read_exit_record(record)) return settle(process, *read);
+    ended(process,
+          {.failure = Failure{Category::lost, "the launcher's record cannot be read", false}});
+  });
+}
+
+void LauncherProcesses::lost_sight(const ProcessId& process) {
+  parts_.loop.post([this, process] { look(process, kLooksMax); });
 }
 
 void LauncherProcesses::ended(const ProcessId& process, ports::ProcessEnd end) {
@@ -395,7 +188,8 @@ void LauncherProcesses::find(const ProcessId& process,
 }
 
 // A runtime that dies between a turn's end and the end of its command leaves a folder that no open
-// call names.
+// call names. Should a command still run in one, because its log was put back to an earlier state
+// or cannot be read, it is ended: nothing runs unseen.
 void LauncherProcesses::sweep() {
   run_soon([this] {
     std::vector<ProcessId> left;
@@ -405,7 +199,10 @@ void LauncherProcesses::sweep() {
     parts_.loop.post([this, left = std::move(left)] {
       for (const ProcessId& process : left)
         if (!listeners_.contains(process))
-          run_soon([folder = folder_of(process)] { folder.remove(); });
+          run_soon([folder = folder_of(process)] {
+            if (const auto unseen = attach(folder.path())) (void)unseen->order("signal 9");
+            folder.remove();
+          });
     });
   });
 }

@@ -1,8 +1,9 @@
 // adapters/process/processes.h: real processes, each behind a launcher of its own.
 //
-// One thread starts all launchers, since a launcher ends with the thread that started it, and hears
-// what they report; it hands everything to the core. What a command writes stays in its run folder:
-// only small pieces pass through here, whatever the amount.
+// A thread (watcher.h) starts the launchers and hears what they report; everything is handed to the
+// core. What a command writes stays in its run folder until it has ended; then what is more than a
+// preview is kept behind refs. A command in the background goes on when the runtime stops or dies:
+// follow() finds it by its run folder, in which its launcher listens.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 
 #include "adapters/process/run_folder.h"
+#include "adapters/process/watcher.h"
 #include "ports/loop.h"
 #include "ports/outputs.h"
 #include "ports/processes.h"
@@ -18,11 +20,9 @@
 
 namespace agentrt::adapters {
 
-class LauncherProcesses final : public ports::Processes {
+class LauncherProcesses final : public ports::Processes, private Watcher::Hearer {
  public:
   static constexpr std::int64_t kTerminateGraceMs = 2'000;  // between asking and ending
-  static constexpr std::uint64_t kSpoolBytes = 64 << 20;    // of one stream
-  static constexpr int kSetupMaxMs = 30'000;  // until a sandbox is ready; then it is given up
   // After this long whatever an earlier boot left in the folder, and nobody asked for, is removed.
   static constexpr std::int64_t kSweepAfterMs = 600'000;
   // How often, and how far apart, the record of a lost launcher is looked for.
@@ -37,15 +37,16 @@ class LauncherProcesses final : public ports::Processes {
     // The profile for a request; may look at the disk. Called on the thread of the launchers.
     std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
     Redact redact;
-    std::size_t processes_max = 256;  // at once; further ones wait for their turn
+    std::size_t processes_max = 256;   // at once, in the foreground; further ones wait
+    std::size_t background_max = 256;  // at once; further ones are refused
     std::int64_t sweep_after_ms = kSweepAfterMs;
   };
 
   explicit LauncherProcesses(Parts parts);
   ~LauncherProcesses() override;
 
-  // Ends every process and waits for the launchers, which record it; a later boot finds out.
-  // Nothing is started any more.
+  // Ends every process but those in the background, and waits for their launchers, which record it;
+  // a later boot finds out. Nothing is started any more.
   void stop();
 
   void start(ports::ProcessRequest request,
@@ -53,13 +54,22 @@ class LauncherProcesses final : public ports::Processes {
   void release(const ProcessId& process) override;
   void terminate(const ProcessId& process) override;
   void forget(const ProcessId& process) override;
+  void leave(const ProcessId& process) override;
   void find(const ProcessId& process, std::shared_ptr<ports::ProcessListener> listener) override;
+  void follow(const ProcessId& process, const ports::HeardSoFar& heard,
+              std::shared_ptr<ports::ProcessListener> listener) override;
+  void write(const ProcessId& process, std::string input, ports::AfterInput after) override;
+  void resize(const ProcessId& process, std::uint64_t rows, std::uint64_t columns) override;
+  Result<schema::ExecutionEnvironment> environment(const ports::ProcessRequest& request) override;
 
  private:
-  class Watcher;
+  void tell(const ProcessId& process, Told what) override;
+  void refused(const ProcessId& process, schema::Failure why) override;
+  void exited(const ProcessId& process, std::string record) override;
+  void lost_sight(const ProcessId& process) override;
 
   RunFolder folder_of(const ProcessId& process) const {
-    return {parts_.folder + "/" + process.text(), kSpoolBytes};
+    return {parts_.folder + "/" + process.text(), Watcher::kSpoolBytes};
   }
   void on_watcher(std::move_only_function<void(Watcher&)> task);
   void run_soon(std::function<void()> task);

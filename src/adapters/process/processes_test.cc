@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/sandbox.h"
+#include "schema/tools.h"
 
 namespace agentrt::adapters {
 namespace {
@@ -82,22 +84,37 @@ struct Heard final : ports::ProcessListener {
   void on_ready(const schema::SandboxApplied&, const schema::ProcessStarted&) override {
     ready = true;
   }
-  void on_output(schema::ProcessOutput output) override { text += output.text.value_or(""); }
+  void on_output(schema::ProcessOutput output) override {
+    ++pieces;
+    split +=
+        !output.text->empty() && (static_cast<unsigned char>(output.text->front()) & 0xc0) == 0x80;
+    text += output.text.value_or("");
+  }
   void on_violation(schema::SandboxViolation) override {}
+  void on_found() override { found = true; }
+  void on_input_refused() override { ++refusals; }
   void on_ended(ports::ProcessEnd how) override { end = std::move(how); }
 
   bool ready = false;
+  bool found = false;
+  int refusals = 0, pieces = 0, split = 0;
   std::string text;
   std::optional<ports::ProcessEnd> end;
 };
 
 class Machine {
  public:
-  explicit Machine(std::size_t processes_max = 8, std::int64_t sweep_after_ms = 60'000) {
+  explicit Machine(std::size_t processes_max = 8, std::int64_t sweep_after_ms = 60'000)
+      : processes_max_(processes_max), sweep_after_ms_(sweep_after_ms) {
     std::string pattern = (std::filesystem::temp_directory_path() / "agentrt_ps_XXXXXX").string();
     home_ = ::mkdtemp(pattern.data());
     std::filesystem::permissions(home_, std::filesystem::perms(0755));
     std::filesystem::create_directories(home_ + "/ws");
+    boot();
+  }
+  // Another runtime over the same folder, as after a stop or a crash.
+  void boot() {
+    if (processes) earlier_.push_back(std::move(processes));
     const auto profile = [this](const ports::ProcessRequest&) -> Result<schema::SandboxProfile> {
       schema::SandboxProfile out;
       out.cwd = real_path(home_ + "/ws");
@@ -105,14 +122,16 @@ class Machine {
       out.environment = {"PATH=/usr/bin:/bin"};
       return out;
     };
-    processes.emplace(LauncherProcesses::Parts{.loop = loop,
-                                               .worker = worker_,
-                                               .keeper = keeper_,
-                                               .folder = run_folder(),
-                                               .profile = profile,
-                                               .redact = [](std::string text) { return text; },
-                                               .processes_max = processes_max,
-                                               .sweep_after_ms = sweep_after_ms});
+    processes = std::make_unique<LauncherProcesses>(
+        LauncherProcesses::Parts{.loop = loop,
+                                 .worker = worker_,
+                                 .keeper = keeper_,
+                                 .folder = run_folder(),
+                                 .profile = profile,
+                                 .redact = [](std::string text) { return text; },
+                                 .processes_max = processes_max_,
+                                 .background_max = 2,
+                                 .sweep_after_ms = sweep_after_ms_});
   }
   ~Machine() {
     processes->stop();
@@ -125,9 +144,13 @@ class Machine {
     const std::filesystem::directory_iterator all(run_folder(), error);
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
-  std::shared_ptr<Heard> start(const std::string& name, const std::string& command) {
+  enum class Place { foreground, background, terminal };
+  std::shared_ptr<Heard> start(const std::string& name, const std::string& command,
+                               Place place = Place::foreground) {
     auto heard = std::make_shared<Heard>();
     ports::ProcessRequest request;
+    request.background = place != Place::foreground;
+    request.tty = place == Place::terminal;
     request.id = ProcessId{name};
     request.argv = {"/bin/bash", "-c", command};
     request.command = command;
@@ -136,11 +159,28 @@ class Machine {
     return heard;
   }
 
+  // The same, let go.
+  std::shared_ptr<Heard> run(const std::string& name, const std::string& command,
+                             Place place = Place::background) {
+    const auto heard = start(name, command, place);
+    REQUIRE(loop.run([&] { return heard->ready || heard->end; }));
+    processes->release(ProcessId{name});
+    return heard;
+  }
+  std::shared_ptr<Heard> follow(const std::string& name, std::uint64_t out = 0) {
+    const auto heard = std::make_shared<Heard>();
+    processes->follow(ProcessId{name}, {.out = out}, heard);
+    return heard;
+  }
+
   TestLoop loop;
-  std::optional<LauncherProcesses> processes;
+  std::unique_ptr<LauncherProcesses> processes;
 
  private:
   std::string home_;
+  std::vector<std::unique_ptr<LauncherProcesses>> earlier_;  // the loop may hold steps of theirs
+  std::size_t processes_max_;
+  std::int64_t sweep_after_ms_;
   PlainWorker worker_;
   FullDisk keeper_;
 };
@@ -221,6 +261,103 @@ TEST_CASE("what an earlier boot left and nobody asks for is removed") {
   machine.processes->release(ProcessId{"proc_1"});
   REQUIRE(machine.loop.run([&] { return running->end.has_value(); }));
   CHECK(running->end->exit_code == 0);
+}
+
+TEST_CASE(
+    "a command in the background goes on without its runtime, and the next one hears the rest") {
+  Machine machine;
+  const auto first = machine.run("proc_1", "echo one; read line; echo got $line; exit 7");
+  REQUIRE(machine.loop.run([&] { return first->text == "one\n"; }));
+  machine.processes->stop();
+  machine.boot();
+  const auto second = machine.follow("proc_1", 4);
+  REQUIRE(machine.loop.run([&] { return second->found; }));
+  machine.processes->write(ProcessId{"proc_1"}, "two\n", ports::AfterInput::closes);
+  REQUIRE(machine.loop.run([&] { return second->end.has_value(); }));
+  CHECK(second->text == "got two\n");
+  CHECK(second->end->exit_code == 7);
+  CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
+}
+
+TEST_CASE("one that ended while no runtime was there is known by its record") {
+  Machine machine;
+  const auto gone = machine.run("proc_1", "echo up; sleep 0.5; echo done; exit 5");
+  REQUIRE(machine.loop.run([&] { return gone->text == "up\n"; }));
+  machine.processes->stop();
+  REQUIRE(machine.loop.run(
+      [&] { return std::filesystem::exists(machine.run_folder() + "/proc_1/exit.json"); }));
+  machine.boot();
+  const auto heard = machine.follow("proc_1");
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  CHECK_FALSE(heard->found);
+  CHECK(heard->end->exit_code == 5);
+  CHECK(heard->end->preview == "up\ndone\n");
+}
+
+TEST_CASE("one of which nothing is left is lost") {
+  Machine machine;
+  const auto heard = machine.follow("proc_9");
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  CHECK(heard->end->failure->category == schema::Category::lost);
+}
+
+TEST_CASE("one that ignores being asked is ended, also by a runtime that only found it") {
+  Machine machine;
+  const auto first = machine.run("proc_1", "trap '' TERM; echo up; while :; do sleep 1; done");
+  REQUIRE(machine.loop.run([&] { return first->text == "up\n"; }));
+  machine.processes->stop();
+  machine.boot();
+  const auto second = machine.follow("proc_1", 3);
+  REQUIRE(machine.loop.run([&] { return second->found; }));
+  machine.processes->terminate(ProcessId{"proc_1"});
+  REQUIRE(machine.loop.run([&] { return second->end.has_value(); }));
+  CHECK(second->end->signal == SIGKILL);
+}
+
+TEST_CASE("a terminal is one, has a size and takes what is typed") {
+  Machine machine;
+  const auto heard =
+      machine.run("proc_1", "tty -s && stty size; read line; stty size", Machine::Place::terminal);
+  REQUIRE(machine.loop.run([&] { return heard->text.find("24 80") != std::string::npos; }));
+  machine.processes->resize(ProcessId{"proc_1"}, 50, 120);
+  machine.processes->write(ProcessId{"proc_1"}, "x\n", ports::AfterInput::stays_open);
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  CHECK(heard->text.find("50 120") != std::string::npos);
+}
+
+TEST_CASE("no more go on in the background than the limit, and one too many never runs") {
+  Machine machine;
+  const auto one = machine.run("proc_1", "sleep 100"), two = machine.run("proc_2", "sleep 100");
+  const auto three = machine.start("proc_3", "sleep 100", Machine::Place::background);
+  REQUIRE(machine.loop.run([&] { return three->end.has_value(); }));
+  CHECK(three->end->failure->category == schema::Category::unavailable);
+  CHECK_FALSE(three->ready);
+  for (const char* name : {"proc_1", "proc_2"}) machine.processes->forget(ProcessId{name});
+  CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
+}
+
+TEST_CASE("of what a command in the background prints, so much is told and the rest is kept") {
+  Machine machine;
+  const auto heard = machine.run("proc_1", "head -c 400000 /dev/zero | tr '\\0' x");
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  CHECK(heard->text.size() == schema::kBackgroundInlineBytes);
+}
+
+TEST_CASE("what runs in a folder that nobody asks for is ended") {
+  Machine machine(8, 1'500);
+  const auto heard = machine.run("proc_1", "echo up; sleep 100");
+  REQUIRE(machine.loop.run([&] { return heard->text == "up\n"; }));
+  machine.processes->leave(ProcessId{"proc_1"});
+  CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
+  CHECK_FALSE(attach(machine.run_folder() + "/proc_1"));
+}
+
+TEST_CASE("pieces of output do not split a character") {
+  Machine machine;
+  const auto heard = machine.run("proc_1", "printf 'a%.0s' {1..4095}; printf 'é%.0s' {1..3000}");
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  CHECK(heard->pieces > 1);
+  CHECK(heard->split == 0);
 }
 
 }  // namespace agentrt::adapters

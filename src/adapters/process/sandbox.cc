@@ -105,6 +105,7 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
   spec.tmp_bytes = profile.process_limits.tmp_bytes;
   spec.memory_bytes = memory_of_machine() / kMemoryParts * kMemoryPartsForCommand;
   spec.cgroups = writable_cgroups();
+  spec.watch_writes = profile.report_writes;
   spec.required = required_layers(profile);
   return spec;
 }

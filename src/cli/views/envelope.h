@@ -18,6 +18,7 @@ struct Envelope {
   ThreadId thread_id;
   TurnId turn_id;
   TaskId task_id;
+  ActionId action_id;
   ModelRequestId model_request_id;
   schema::Json payload{"{}"};
 
@@ -25,7 +26,7 @@ struct Envelope {
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (),
                       (type, timestamp, sequence, session_id, thread_id, turn_id, task_id,
-                       model_request_id, payload))
+                       action_id, model_request_id, payload))
 
 // Members it does not name are skipped: an event of a newer runtime is an event all the same.
 Result<Envelope> read_envelope(std::string_view text);

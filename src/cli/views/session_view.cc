@@ -38,6 +38,13 @@ std::string word(Status status) {
   return out;
 }
 
+std::string status_text(const SessionSummary& session) {
+  if (session.archived) return "archived";
+  const std::string processes =
+      session.processes ? fmt::format(" +{} in background", *session.processes) : "";
+  return word(session.status) + processes;
+}
+
 template <class T>
 Result<T> read_reply(const std::string& text) {
   T out;
@@ -89,6 +96,30 @@ std::string thread_text(const ThreadSnapshot& thread, const SessionId& session, 
   return out;
 }
 
+Paint paint_of(ProcessStatus status) {
+  return status == ProcessStatus::running ? Paint::cyan : Paint::yellow;
+}
+
+// They go on when the runtime stops, so a person may want to know how to end them.
+std::string processes_text(const std::vector<ProcessSnapshot>& processes, Timestamp now,
+                           std::size_t width, Colour colour) {
+  if (processes.empty()) return {};
+  std::string out = "\nin the background, also when the runtime stops\n";
+  for (const ProcessSnapshot& process : processes) {
+    out += fmt::format(
+        "  {} {}  {}\n",
+        paint(std::string(name_of(process.status)), paint_of(process.status), colour),
+        process.process_id.text(),
+        paint(fmt::format("{}{}", spoken_age(process.started_at, now), process.tty ? " · tty" : ""),
+              Paint::dim, colour));
+    out += line_of("$", process.command, width);
+  }
+  return out + fmt::format(
+                   "  to end one: agentrt call terminate_process "
+                   "'{{\"processId\":\"{}\"}}'\n",
+                   processes.front().process_id.text());
+}
+
 }  // namespace
 
 Result<ListReply> read_list(const std::string& reply) { return read_reply<ListReply>(reply); }
@@ -101,9 +132,9 @@ Result<std::string> sessions_text(const ListReply& list, Timestamp now, std::siz
   for (const Json& row : list.data) {
     TRY_ASSIGN(const auto session, read_reply<SessionSummary>(row.text));
     const std::string what = session.title ? *session.title : session.preview.value_or("");
-    table.rows.push_back(
-        {session.session_id.text(), session.archived ? "archived" : word(session.status),
-         std::to_string(session.turns), spoken_age(session.updated_at, now), one_line(what)});
+    table.rows.push_back({session.session_id.text(), status_text(session),
+                          std::to_string(session.turns), spoken_age(session.updated_at, now),
+                          one_line(what)});
   }
   return render(table, width, colour);
 }
@@ -130,6 +161,7 @@ Result<std::string> session_text(const std::string& reply, Timestamp now, std::s
     for (const TurnSnapshot& turn : turns)
       if (turn.thread_id == thread.thread_id) out += turn_text(turn, now, width, colour);
   }
+  out += processes_text(session.processes, now, width, colour);
   if (session.history_cursor)
     out += paint(fmt::format("\nOlder turns: agentrt show {} --cursor {}\n",
                              session.session_id.text(), *session.history_cursor),

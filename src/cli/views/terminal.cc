@@ -87,11 +87,15 @@ std::string paint(std::string_view text, Paint how, Colour colour) {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
+std::string_view utf8_character(std::string_view text, std::size_t at) {
+  return text.substr(at, character_bytes(text, at));
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = text.substr(at, character_bytes(text, at));
+    const std::string_view character = utf8_character(text, at);
     at += character.size();
     if (character == "\n" || character == "\t" || is_text(character)) out += character;
   }

@@ -34,6 +34,8 @@ std::string paint(std::string_view text, Paint how, Colour colour);
 // The text without control characters, other than newline and tab, and without the characters that
 // reverse the direction of writing.
 std::string printable(std::string_view text);
+// The character that starts at `text[at]`, whole.
+std::string_view utf8_character(std::string_view text, std::size_t at);
 // printable() in one line: newlines and tabs become spaces, runs of spaces one.
 std::string one_line(std::string_view text);
 

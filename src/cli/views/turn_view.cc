@@ -95,6 +95,15 @@ void TurnView::show_payload(TurnText& out, const Envelope& event, const Payload&
             add_note(out, fmt::format("stopped by {}: {}", violation.layer, violation.attempted),
                      Paint::yellow);
           },
+          [&](const PermissionEvaluated& evaluated) {
+            if (evaluated.decision == Decision::unavailable) ++unanswered_;
+          },
+          [&](const ActionRequired& required) { show_action(event, required); },
+          [&](const ActionResolved& resolved) { show_answer(out, resolved); },
+          [&](const HookFailed& failed) {
+            add_note(out, "hook failed: " + (failed.error ? failed.error->message : ""),
+                     Paint::yellow);
+          },
           [&](const ModelFailed& failed) { show_failure(out, failed); },
           [&](const RuntimeWarning& warning) { add_note(out, warning.message, Paint::yellow); },
           [&](const RuntimeError& error) { add_note(out, error.message, Paint::red); },
@@ -107,6 +116,34 @@ void TurnView::show_payload(TurnText& out, const Envelope& event, const Payload&
           },
           [](const auto&) {}},
       payload);
+}
+
+void TurnView::show_action(const Envelope& event, const ActionRequired& required) {
+  ActionSnapshot action;
+  action.action_id = event.action_id;
+  action.session_id = event.session_id;
+  action.action_type = required.action_type;
+  action.prompt = required.prompt;
+  action.digest = required.digest;
+  action.tool_name = required.tool_name;
+  action.input = required.input;
+  action.cwd = required.cwd;
+  action.reason = required.reason;
+  action.destructive = required.destructive;
+  action.impact = required.impact;
+  action.rollback = required.rollback;
+  action.executes_unknown = required.executes_unknown;
+  action.files = required.files;
+  action.expires_at = required.expires_at;
+  action_ = std::move(action);
+}
+
+void TurnView::show_answer(TurnText& out, const ActionResolved& resolved) {
+  action_.reset();
+  end_ = {};
+  std::string by = resolved.decision_source;
+  if (resolved.reason) by += ": " + *resolved.reason;
+  add_note(out, fmt::format("{} ({})", resolved.decision, by), Paint::dim);
 }
 
 void TurnView::show_queue(TurnText& out, const QueueChanged& change) {

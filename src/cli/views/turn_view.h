@@ -11,6 +11,7 @@
 
 #include "cli/views/envelope.h"
 #include "cli/views/terminal.h"
+#include "schema/snapshots.h"
 
 namespace agentrt::cli {
 
@@ -54,6 +55,10 @@ class TurnView {
   // The turn and its task have both ended: nothing more is to come.
   bool settled() const { return end_.ending != Ending::open && task_ended_; }
   const TurnEnd& end() const { return end_; }
+  // What the turn waits for.
+  const std::optional<schema::ActionSnapshot>& action() const { return action_; }
+  // Calls that needed a person where nobody was asked.
+  std::size_t unanswered() const { return unanswered_; }
   // A note from the command line itself.
   TurnText note(std::string_view text, Paint how = Paint::dim);
 
@@ -64,6 +69,8 @@ class TurnView {
   void show_payload(TurnText& out, const Envelope& event, const schema::Payload& payload);
   void show_status(TurnText& out, const schema::RunStatus& status);
   void show_queue(TurnText& out, const schema::QueueChanged& change);
+  void show_action(const Envelope& event, const schema::ActionRequired& required);
+  void show_answer(TurnText& out, const schema::ActionResolved& resolved);
   void show_failure(TurnText& out, const schema::ModelFailed& failed);
   void show_end(TurnText& out, const Envelope& event, const schema::TurnCompleted& completed);
 
@@ -75,6 +82,8 @@ class TurnView {
   bool line_open_ = false;       // the answer's last line has no end yet
   bool reasoning_open_ = false;  // that line is reasoning
   bool said_model_ = false;
+  std::optional<schema::ActionSnapshot> action_;
+  std::size_t unanswered_ = 0;
   std::set<ModelRequestId> streamed_;  // requests whose text came in deltas
   std::string not_possible_;           // why no model could be chosen
 };

@@ -67,6 +67,12 @@ TEST_CASE("a session is shown with its threads, turns, queue and how to go on") 
   turn.completed_at = kNow + 1'500;
   turn.usage = schema::Usage{10, 5, {}, {}};
   session.history.push_back({schema::to_json(turn)});
+  schema::ProcessSnapshot process;
+  process.process_id = ProcessId{"proc_1"};
+  process.command = "npm run\ndev";
+  process.tty = true;
+  process.started_at = kNow;
+  session.processes.push_back(process);
   const auto text = session_text(schema::to_json(session), kNow, 80, Colour::off);
   REQUIRE(text);
   CHECK(*text ==
@@ -78,7 +84,12 @@ TEST_CASE("a session is shown with its threads, turns, queue and how to go on") 
         "  queued #1 t2  and then\n"
         "  completed t1  just now · 1.5 s · 10 in, 5 out\n"
         "    > hello\n"
-        "    < hi there\n");
+        "    < hi there\n"
+        "\n"
+        "in the background, also when the runtime stops\n"
+        "  running proc_1  just now · tty\n"
+        "    $ npm run dev\n"
+        "  to end one: agentrt call terminate_process '{\"processId\":\"proc_1\"}'\n");
 }
 
 TEST_CASE("a reply that is not one is an error, not a crash") {

@@ -51,12 +51,13 @@ struct InterruptTurn {
   std::optional<TurnId> turn_id;
   std::optional<std::string> reason;
   std::optional<QueueKeep> queue;
+  std::optional<ProcessKeep> processes;  // that the turns started in the background
   std::optional<std::string> idempotency_key;
 
   bool operator==(const InterruptTurn&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(InterruptTurn, (),
-                      (session_id, thread_id, turn_id, reason, queue, idempotency_key))
+                      (session_id, thread_id, turn_id, reason, queue, processes, idempotency_key))
 
 struct ResumeThreadReply {
   SessionId session_id;

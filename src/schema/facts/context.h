@@ -1,6 +1,7 @@
 // schema/facts/context.h: what a turn was given to work with: context, tools, history.
 #pragma once
 
+#include "schema/environment.h"
 #include "schema/scope.h"
 #include "schema/tools.h"
 #include "schema/values.h"
@@ -26,11 +27,13 @@ struct ContextResolved {
   std::vector<ContextRef> memory_refs;
   std::vector<ContextRef> omitted;
   std::vector<ContextRef> missing;
+  std::optional<ExecutionEnvironment> environment;  // of the turn's commands
 
   bool operator==(const ContextResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ContextResolved, (),
-                      (cwd, instruction_refs, workspace_refs, memory_refs, omitted, missing))
+                      (cwd, instruction_refs, workspace_refs, memory_refs, omitted, missing,
+                       environment))
 
 struct ToolCatalogResolved {
   static constexpr std::string_view kType = "tool.catalog.resolved";

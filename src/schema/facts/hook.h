@@ -10,25 +10,32 @@ namespace agentrt::schema {
 
 struct HookStarted {
   static constexpr std::string_view kType = "hook.started";
+  using Scope = TurnScope;
   HookPoint point = HookPoint::pre_tool_use;
   std::optional<std::string> hook_run_id;  // tells runs at the same point apart
   std::optional<std::string> command;
+  std::optional<std::uint64_t> index;  // its place among the policy's hooks
+  std::optional<BootId> boot_id;
 
   bool operator==(const HookStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(HookStarted, (), (point, hook_run_id, command))
+BOOST_DESCRIBE_STRUCT(HookStarted, (), (point, hook_run_id, command, index, boot_id))
 
 struct HookCompleted {
   static constexpr std::string_view kType = "hook.completed";
+  using Scope = TurnScope;
   HookPoint point = HookPoint::pre_tool_use;
   std::optional<std::string> hook_run_id;
   std::optional<bool> continue_;
   std::optional<bool> block;
   std::optional<Decision> decision;  // allow, deny, ask
   std::optional<std::string> reason;
-  std::optional<std::string> updated_input_ref;
+  std::optional<std::string> updated_input_ref;  // this very fact, as log:N
+  std::optional<Json> updated_input;
   std::optional<std::vector<std::string>> additional_context_refs;
+  std::optional<std::vector<std::string>> additional_context;
   std::optional<std::string> updated_tool_output_ref;
+  std::optional<std::string> updated_tool_output;
   std::optional<bool> suppress_output;
   std::optional<std::vector<std::string>> audit_refs;
   std::optional<std::int64_t> duration_ms;
@@ -37,12 +44,14 @@ struct HookCompleted {
 };
 BOOST_DESCRIBE_STRUCT(HookCompleted, (),
                       (point, hook_run_id, continue_, block, decision, reason, updated_input_ref,
-                       additional_context_refs, updated_tool_output_ref, suppress_output,
-                       audit_refs, duration_ms))
+                       updated_input, additional_context_refs, additional_context,
+                       updated_tool_output_ref, updated_tool_output, suppress_output, audit_refs,
+                       duration_ms))
 
 // Says which way the failure went: closed blocks, open goes on with a warning.
 struct HookFailed {
   static constexpr std::string_view kType = "hook.failed";
+  using Scope = TurnScope;
   HookPoint point = HookPoint::pre_tool_use;
   std::optional<std::string> hook_run_id;
   std::optional<Failure> error;

@@ -2,6 +2,7 @@
 // one, sandboxes.
 #pragma once
 
+#include "schema/policy.h"
 #include "schema/scope.h"
 #include "schema/values.h"
 
@@ -33,16 +34,22 @@ struct PermissionEvaluated {
   std::optional<std::vector<std::string>> rule_refs;
   std::optional<std::vector<Verdict>> chain;  // every source that was consulted
   std::optional<bool> destructive;
-  std::optional<std::string> digest;  // over what will run
+  std::optional<std::string> impact;    // of a destructive action: what it may take away
+  std::optional<std::string> rollback;  // and how to undo it
+  std::optional<PermissionMode> mode;
+  std::optional<std::vector<std::string>> subcommands;  // that the text would run
+  std::optional<std::string> digest;                    // over what will run
+  std::optional<ActionId> approval_action_id;           // where a person is asked
 
   bool operator==(const PermissionEvaluated&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(PermissionEvaluated, (),
                       (decision, decision_source, decision_reason, rule_refs, chain, destructive,
-                       digest))
+                       impact, rollback, mode, subcommands, digest, approval_action_id))
 
 struct PermissionRequested {
   static constexpr std::string_view kType = "permission.requested";
+  using Scope = ActionScope;
   std::optional<std::string> tool_name;
   std::optional<std::string> reason;
   std::optional<std::string> digest;
@@ -54,6 +61,7 @@ BOOST_DESCRIBE_STRUCT(PermissionRequested, (), (tool_name, reason, digest, expir
 
 struct PermissionResolved {
   static constexpr std::string_view kType = "permission.resolved";
+  using Scope = ActionScope;
   Decision decision = Decision::deny;
   DecisionSource decision_source = DecisionSource::human;
   std::optional<std::string> scope;  // once, session, always
@@ -64,34 +72,68 @@ struct PermissionResolved {
 };
 BOOST_DESCRIBE_STRUCT(PermissionResolved, (), (decision, decision_source, scope, reason, digest))
 
-// Something waits for a decision; what it gates does not go on before.
+// The kinds of action.
+inline constexpr std::string_view kPermissionAction = "permission";
+inline constexpr std::string_view kInputAction = "input";
+inline constexpr std::string_view kTrustAction = "trust";
+
+// A workspace file that a command executes, as it was when a person was asked.
+struct ExecutedFile {
+  std::string path;
+  std::optional<std::string> digest;  // sha256:…; absent: it cannot be read
+
+  bool operator==(const ExecutedFile&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ExecutedFile, (), (path, digest))
+
+// Something waits for a decision; what it gates does not go on before. `input` is what will run or
+// be written, whole: nobody approves a shortened form of it.
 struct ActionRequired {
   static constexpr std::string_view kType = "action.required";
+  using Scope = ActionScope;
   std::string action_type;
   std::optional<std::string> prompt;
   std::optional<Json> schema;                         // of a structured answer
   std::optional<std::vector<std::string>> decisions;  // what may be answered
-  std::optional<std::string> digest;
-  std::optional<Json> scope;
+  std::optional<std::string> digest;                  // over what will run
+  std::optional<Json> scope;                          // how far an answer may reach
   std::optional<Json> policy;
+  std::optional<std::string> tool_name;
+  std::optional<Json> input;
+  std::optional<std::string> cwd;
+  std::optional<std::string> reason;  // why it is asked
+  std::optional<SandboxMode> sandbox;
+  std::optional<std::vector<std::string>> subcommands;
+  std::optional<bool> destructive;
+  std::optional<std::string> impact;
+  std::optional<std::string> rollback;
+  std::optional<std::vector<ExecutedFile>> executes;  // the digest covers them
+  std::optional<std::string> executes_unknown;        // why more may be executed than is known
+  std::optional<std::vector<PolicyFile>> files;       // that are to be trusted
   std::optional<Timestamp> expires_at;
+  std::optional<std::int64_t> expires_in_ms;
 
   bool operator==(const ActionRequired&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ActionRequired, (),
-                      (action_type, prompt, schema, decisions, digest, scope, policy, expires_at))
+                      (action_type, prompt, schema, decisions, digest, scope, policy, tool_name,
+                       input, cwd, reason, sandbox, subcommands, destructive, impact, rollback,
+                       executes, executes_unknown, files, expires_at, expires_in_ms))
 
 struct ActionResolved {
   static constexpr std::string_view kType = "action.resolved";
-  std::string decision;
+  using Scope = ActionScope;
+  std::string decision;  // one that was offered; or expired, cancelled: then nobody answered
   std::string decision_source;
   std::optional<std::string> scope;
   std::optional<std::string> reason;
   std::optional<Json> payload;
+  std::optional<std::string> answered_by;  // the principal whose answer it was
 
   bool operator==(const ActionResolved&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ActionResolved, (), (decision, decision_source, scope, reason, payload))
+BOOST_DESCRIBE_STRUCT(ActionResolved, (),
+                      (decision, decision_source, scope, reason, payload, answered_by))
 
 // What the kernel enforces for a process, as it was applied.
 struct SandboxApplied {
@@ -126,13 +168,25 @@ BOOST_DESCRIBE_STRUCT(SandboxViolation, (), (kind, attempted, layer, advisory))
 
 struct PolicyChanged {
   static constexpr std::string_view kType = "policy.changed";
+  using Scope = SessionScope;
+  // resolved: the policy of a turn differs from the one before, and `policy` is all of it;
+  // rules: `added` and `removed` hold for this session, or for every one of `workspace`;
+  // trusted: the `files` of `workspace` count from now on as they are.
   std::string change;
-  std::optional<std::string> source;
-  std::optional<std::vector<std::string>> rules;
+  std::optional<std::string> source;  // configuration, human
+  std::optional<Policy> policy;
+  std::optional<std::vector<PolicyRule>> added;
+  std::optional<std::vector<PolicyRule>> removed;
+  std::optional<PermissionMode> mode;
+  std::optional<std::string> workspace;
+  std::optional<std::vector<PolicyFile>> files;
   std::optional<std::string> reason;
+  std::optional<std::string> changed_by;  // the principal who did
 
   bool operator==(const PolicyChanged&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(PolicyChanged, (), (change, source, rules, reason))
+BOOST_DESCRIBE_STRUCT(PolicyChanged, (),
+                      (change, source, policy, added, removed, mode, workspace, files, reason,
+                       changed_by))
 
 }  // namespace agentrt::schema

@@ -18,13 +18,15 @@ struct ProcessStarted {
   std::optional<std::int64_t> pid;
   std::optional<std::uint64_t> start_ticks;  // with the pid it names one process of this machine
   std::optional<std::string> argv_digest;
-  std::optional<bool> background;
+  std::optional<bool> background;  // it goes on when its call and its turn have ended
+  std::optional<std::uint64_t> timeout_ms;
   std::optional<BootId> boot_id;
 
   bool operator==(const ProcessStarted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ProcessStarted, (),
-                      (command, cwd, tty, pid, start_ticks, argv_digest, background, boot_id))
+                      (command, cwd, tty, pid, start_ticks, argv_digest, background, timeout_ms,
+                       boot_id))
 
 struct ProcessOutput {
   static constexpr std::string_view kType = "process.output";
@@ -33,20 +35,32 @@ struct ProcessOutput {
   std::optional<std::string> text;  // at most 4 kB; or output_ref
   std::optional<std::string> output_ref;
   std::optional<std::uint64_t> offset;  // into the spool
+  // Into the spool too: where that begins which was not shown yet. Text may be longer or shorter
+  // than the bytes it shows, so it does not follow from the offset.
+  std::optional<std::uint64_t> next_offset;
 
   bool operator==(const ProcessOutput&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ProcessOutput, (), (stream, text, output_ref, offset))
+BOOST_DESCRIBE_STRUCT(ProcessOutput, (), (stream, text, output_ref, offset, next_offset))
 
+// Something is given to a process: bytes, the end of its input, a signal, another size of its
+// terminal. Stored before it is given, and given once at most.
 struct ProcessInput {
   static constexpr std::string_view kType = "process.input";
+  using Scope = ProcessScope;
   std::optional<std::uint64_t> bytes;
-  std::optional<std::string> preview;
+  std::optional<std::string> preview;  // the input, where it is short
   std::optional<std::string> input_ref;
+  std::optional<bool> closed;         // nothing more comes
+  std::optional<std::string> signal;  // SIGTERM: it is asked to end, and ended when it does not
+  std::optional<std::string> reason;
+  std::optional<std::uint64_t> rows;
+  std::optional<std::uint64_t> columns;
 
   bool operator==(const ProcessInput&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ProcessInput, (), (bytes, preview, input_ref))
+BOOST_DESCRIBE_STRUCT(ProcessInput, (),
+                      (bytes, preview, input_ref, closed, signal, reason, rows, columns))
 
 // It ended by itself, with any exit code or by a signal.
 struct ProcessCompleted {

@@ -38,10 +38,11 @@ struct ExcludedCandidate {
   std::string name;
   std::string
       reason;  // credential, quota, capability, context_size, network, policy, unknown_model
+  std::optional<std::string> remedy;  // what would let it in: set OPENAI_API_KEY
 
   bool operator==(const ExcludedCandidate&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ExcludedCandidate, (), (name, reason))
+BOOST_DESCRIBE_STRUCT(ExcludedCandidate, (), (name, reason, remedy))
 
 struct RoutingCandidatesResolved {
   static constexpr std::string_view kType = "routing.candidates.resolved";

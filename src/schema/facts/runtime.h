@@ -31,12 +31,13 @@ BOOST_DESCRIBE_STRUCT(SnapshotRepaired, (), (as_of_sequence, reason))
 struct RuntimeWarning {
   static constexpr std::string_view kType = "runtime.warning";
   using Scope = SessionScope;
-  std::string code;
+  std::string code;  // process_found, input_refused
   std::string message;
+  std::optional<BootId> boot_id;  // of the runtime that follows the process from now on
 
   bool operator==(const RuntimeWarning&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RuntimeWarning, (), (code, message))
+BOOST_DESCRIBE_STRUCT(RuntimeWarning, (), (code, message, boot_id))
 
 struct RuntimeError {
   static constexpr std::string_view kType = "runtime.error";

@@ -45,6 +45,7 @@ BOOST_DESCRIBE_STRUCT(TaskProgress, (), (phase, step, counters))
 
 struct TaskWaiting {
   static constexpr std::string_view kType = "task.waiting";
+  using Scope = TaskScope;
   TaskStatus status = TaskStatus::waiting_input;
   std::optional<std::string> reason;
 

@@ -13,12 +13,14 @@ struct ToolStarted {
   std::string tool_name;
   std::optional<Json> safe_args;  // without secrets; or input_ref
   std::optional<std::string> input_ref;
-  std::optional<Json> policy;  // how it came to be allowed, or was not
+  std::optional<Json> policy;           // how it came to be allowed, or was not
+  std::optional<bool> outside_sandbox;  // the call was allowed to leave it
   std::optional<BootId> boot_id;
 
   bool operator==(const ToolStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolStarted, (), (tool_name, safe_args, input_ref, policy, boot_id))
+BOOST_DESCRIBE_STRUCT(ToolStarted, (),
+                      (tool_name, safe_args, input_ref, policy, outside_sandbox, boot_id))
 
 // A piece of the arguments, as the model streams them.
 struct ToolArgs {
@@ -31,12 +33,16 @@ BOOST_DESCRIBE_STRUCT(ToolArgs, (), (delta))
 
 struct ToolProgress {
   static constexpr std::string_view kType = "tool.progress";
+  using Scope = ToolScope;
   std::optional<std::string> preview;
   std::optional<std::string> output_ref;
+  std::optional<std::string>
+      stopped_by;  // sandbox: it came to an end there, and may be run outside
+  std::optional<std::int64_t> exit_code;
 
   bool operator==(const ToolProgress&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolProgress, (), (preview, output_ref))
+BOOST_DESCRIBE_STRUCT(ToolProgress, (), (preview, output_ref, stopped_by, exit_code))
 
 struct ToolResult {
   static constexpr std::string_view kType = "tool.result";

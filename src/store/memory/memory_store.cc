@@ -229,6 +229,7 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
     const auto& [kind, owner, first, id] = *at;
     if (kind != query.kind || (query.session && owner != order)) break;
     const IndexEntry& entry = disk_->now_.objects.at({kind, id});
+    if (query.open_only && !entry.row.open) continue;
     if (!query.parent || entry.row.parent == *query.parent) entries.push_back(entry);
   }
   return entries;

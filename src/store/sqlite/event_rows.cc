@@ -23,7 +23,7 @@ std::optional<Digest> EventRow::digest(int column) const {
 }
 
 Result<Event> EventRow::read(const SessionId& session, const RuntimeId& runtime,
-                             const Digest& previous) const {
+                             const Digest& previous, const PackedRow* unpacked) const {
   Event out;
   out.position = position();
   schema::StoredEvent& event = out.event;
@@ -42,7 +42,12 @@ Result<Event> EventRow::read(const SessionId& session, const RuntimeId& runtime,
   if (!stored) return damaged("it has no hash");
   if (!renders(event.at)) return damaged("its time is out of range");
   Digest expected;
-  if (statement_.is_null(10)) {
+  if (packed()) {
+    if (!unpacked) return damaged("its payload is missing");
+    event.scope = unpacked->scope;
+    event.payload = unpacked->payload;
+    expected = schema::chain(previous, event);
+  } else if (statement_.is_null(10)) {
     const std::optional<Digest> payload_sha256 = digest(9);
     if (!payload_sha256) return damaged("its payload is missing");
     expected = chain_erased(previous, event, *payload_sha256);

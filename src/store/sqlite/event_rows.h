@@ -6,6 +6,7 @@
 
 #include "store/row_check.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/pack.h"
 
 namespace agentrt::store {
 
@@ -21,9 +22,13 @@ class EventRow {
   // Absent when the column does not hold a digest.
   std::optional<Digest> hash() const { return digest(8); }
 
+  // Its ids and payload are in a pack.
+  bool packed() const { return statement_.is_null(9) && statement_.is_null(10); }
+
   // The event, if the row's hash is that of `previous` and its bytes; damaged_row() if not.
-  Result<Event> read(const SessionId& session, const RuntimeId& runtime,
-                     const Digest& previous) const;
+  // `unpacked`: what the pack has of a packed row; null where it has nothing.
+  Result<Event> read(const SessionId& session, const RuntimeId& runtime, const Digest& previous,
+                     const PackedRow* unpacked) const;
 
  private:
   std::optional<Digest> digest(int column) const;

@@ -75,7 +75,18 @@ CREATE TABLE snapshot(
 );
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kTables}};
+// A row of `event` whose payload is in a pack has neither payload nor payload_sha256.
+constexpr const char* kPacks = R"sql(
+CREATE TABLE pack(
+  session INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY(session, first)
+);
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks}};
 
 Result<void> put_identity(Connection& connection, const Identity& identity) {
   TRY_ASSIGN(Statement statement,

@@ -12,6 +12,8 @@ namespace {
 
 // Runtimes that wrote into one store: one, or a few after moves between machines.
 constexpr std::size_t kRuntimesMax = 64;
+// Packs that one page keeps at hand: those of sessions that streamed side by side.
+constexpr std::size_t kUnpackedMax = 8;
 
 constexpr std::string_view kSql[] = {
     "SELECT key FROM session WHERE id = ?1",
@@ -32,6 +34,10 @@ constexpr std::string_view kSql[] = {
     "FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
     "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "FROM object o INDEXED BY object_open CROSS JOIN session s ON s.key = o.session "
+    "WHERE o.open = 1 AND o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
+    "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
     "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
     "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND (o.first, o.id) < (?3, ?4) "
     "ORDER BY o.first DESC, o.id DESC LIMIT ?5",
@@ -41,6 +47,7 @@ constexpr std::string_view kSql[] = {
     "SELECT o.session, s.id FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.open = 1 AND o.session > ?1 ORDER BY o.session LIMIT 1",
     "SELECT command, params_hash, reply, at FROM idempotency WHERE principal = ?1 AND key = ?2",
+    "SELECT first, bytes FROM pack WHERE session = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1",
 };
 
 // SQLite's integers are signed; a number past them stands for "all".
@@ -138,14 +145,41 @@ Result<Event> Reader::read_next(const EventRow& row, Place& place) {
   const Sequence next = place.sequence + 1;
   if (row.sequence() != next) return std::unexpected(damaged_row(place.id, next, "it is missing"));
   TRY_ASSIGN(const RuntimeId* runtime_id, runtime(row.runtime_key()));
-  TRY_ASSIGN(Event event, row.read(place.id, *runtime_id, place.hash));
+  const PackedRow* from_pack = nullptr;
+  if (row.packed()) {
+    TRY_ASSIGN(from_pack, unpacked(row.session_key(), next));
+  }
+  TRY_ASSIGN(Event event, row.read(place.id, *runtime_id, place.hash, from_pack));
   place.sequence = next;
   place.hash = *row.hash();
   return event;
 }
 
+Result<const PackedRow*> Reader::unpacked(std::int64_t session, Sequence sequence) {
+  const auto in = [&](const Unpacked& pack) -> const PackedRow* {
+    const bool holds = pack.session == session && pack.first <= sequence &&
+                       sequence - pack.first < pack.rows.size();
+    return holds ? &pack.rows[sequence - pack.first] : nullptr;
+  };
+  for (const Unpacked& pack : unpacked_)
+    if (const PackedRow* row = in(pack)) return row;
+  TRY_ASSIGN(Statement * query, statement(Query::pack));
+  const Running running(*query);
+  query->bind(1, session);
+  query->bind(2, clamp(sequence));
+  const int code = query->step();
+  if (code == SQLITE_DONE) return nullptr;
+  if (code != SQLITE_ROW) return failed(code, "reading a pack");
+  auto rows = unpack(query->blob(1));
+  if (!rows) return nullptr;  // damaged: so are its rows
+  if (unpacked_.size() >= kUnpackedMax) unpacked_.clear();
+  unpacked_.push_back({session, static_cast<Sequence>(query->integer(0)), *std::move(rows)});
+  return in(unpacked_.back());
+}
+
 Result<std::vector<Event>> Reader::events(const SessionId& session, Sequence after,
                                           std::size_t events_max, std::size_t bytes_max) {
+  unpacked_.clear();
   TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
   if (!key) return std::unexpected(no_such_session(session));
   TRY_ASSIGN(Statement * query, statement(Query::events));
@@ -193,6 +227,7 @@ Result<Reader::Place> Reader::place_before(const EventRow& row) {
 
 Result<std::vector<Event>> Reader::all_events(Position after, std::size_t events_max,
                                               std::size_t bytes_max) {
+  unpacked_.clear();
   TRY_ASSIGN(Statement * query, statement(Query::all_events));
   const Running running(*query);
   query->bind(1, clamp(after));
@@ -272,9 +307,10 @@ Result<std::optional<IndexEntry>> Reader::find(const std::string& kind, const st
 
 Result<Statement*> Reader::bind_list(const IndexQuery& query, std::int64_t session) {
   constexpr std::uint64_t kPastAll = std::numeric_limits<std::uint64_t>::max();
-  const Query which = !query.session ? Query::list_all
-                      : query.parent ? Query::list_parent
-                                     : Query::list_session;
+  const Query which = query.open_only  ? Query::list_open
+                      : !query.session ? Query::list_all
+                      : query.parent   ? Query::list_parent
+                                       : Query::list_session;
   TRY_ASSIGN(Statement * list, statement(which));
   list->bind(1, query.kind);
   list->bind(2, query.session ? session : clamp(query.before.value_or(kPastAll)));

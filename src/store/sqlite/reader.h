@@ -55,10 +55,12 @@ class Reader {
     snapshot,
     find,
     list_all,
+    list_open,
     list_session,
     list_parent,
     open_session,
     idempotency,
+    pack,
     count_,
   };
 
@@ -77,11 +79,19 @@ class Reader {
   Result<std::optional<Digest>> row_hash(std::int64_t session, Sequence sequence);
   Result<Place> place_before(const EventRow& row);
   Result<Event> read_next(const EventRow& row, Place& place);
+  // What a pack has of the row; null where none has it.
+  Result<const PackedRow*> unpacked(std::int64_t session, Sequence sequence);
   Result<Statement*> bind_list(const IndexQuery& query, std::int64_t session);
 
   Connection& connection_;
   std::array<Statement, static_cast<std::size_t>(Query::count_)> statements_;
   std::map<std::int64_t, RuntimeId> runtimes_;  // read before; at most kRuntimesMax
+  struct Unpacked {
+    std::int64_t session = 0;
+    Sequence first = 0;
+    std::vector<PackedRow> rows;
+  };
+  std::vector<Unpacked> unpacked_;  // that this page met; at most kUnpackedMax
 };
 
 }  // namespace agentrt::store

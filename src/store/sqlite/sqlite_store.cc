@@ -202,4 +202,6 @@ Result<void> SqliteStore::rebuild(const SessionId& session, const Indexer& index
   return writer_->rebuild(session, indexer);
 }
 
+Result<bool> SqliteStore::pack(std::size_t rows_max) { return writer_->pack(rows_max); }
+
 }  // namespace agentrt::store

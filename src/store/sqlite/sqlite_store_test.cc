@@ -81,23 +81,24 @@ TEST_CASE("migrations bring an older file forward, one transaction each") {
 
   SqliteOptions options = sqlite_options(path);
   const Migration broken[] = {migrations()[0],
-                              {2, "CREATE TABLE two(x)"},
-                              {3, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
+                              migrations()[1],
+                              {3, "CREATE TABLE two(x)"},
+                              {4, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
   options.migrations = broken;
   CHECK_FALSE(SqliteStore::open(options));
   {
     auto connection = Connection::open(path, "", 1'000);
     REQUIRE(connection);
-    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{2});
+    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{3});
     CHECK(connection->ask_number("SELECT count(*) FROM sqlite_schema WHERE name = 'three'") ==
           Result<std::int64_t>{0});
   }
-  const Migration mended[] = {broken[0], broken[1], {3, "CREATE TABLE three(x)"}};
+  const Migration mended[] = {broken[0], broken[1], broken[2], {4, "CREATE TABLE three(x)"}};
   options.migrations = mended;
   const auto store = open_sqlite(options);
   CHECK(Identity{store->runtime(), store->generation(), store->hash_key()} == before);
   CHECK(stored(*store, kAlpha).size() == 1);
-  CHECK_FALSE(SqliteStore::open(sqlite_options(path)));  // this build knows version 1
+  CHECK_FALSE(SqliteStore::open(sqlite_options(path)));  // this build knows version 2
 }
 
 TEST_CASE("a new store file is its owner's alone") {

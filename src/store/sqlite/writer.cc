@@ -72,6 +72,20 @@ Result<void> Writer::prepare() {
       {&next_kind_, "SELECT kind FROM object WHERE kind > ?1 ORDER BY kind LIMIT 1"},
       {&drop_kind_, "DELETE FROM object WHERE kind = ?1 AND session = ?2"},
       {&drop_snapshot_, "DELETE FROM snapshot WHERE session = ?1"},
+      {&get_progress_, "SELECT value FROM meta WHERE name = 'packed'"},
+      {&put_progress_,
+       "INSERT INTO meta(name, value) VALUES('packed', ?1) "
+       "ON CONFLICT(name) DO UPDATE SET value = excluded.value"},
+      {&look_,
+       "SELECT position, session, sequence, type FROM event WHERE position > ?1 "
+       "ORDER BY position LIMIT ?2"},
+      {&run_before_,
+       "SELECT sequence, type, scope, payload FROM event WHERE session = ?1 AND sequence < ?2 "
+       "ORDER BY sequence DESC"},
+      {&put_pack_, "INSERT INTO pack(session, first, last, bytes) VALUES(?1, ?2, ?3, ?4)"},
+      {&thin_,
+       "UPDATE event SET scope = '', payload = NULL "
+       "WHERE session = ?1 AND sequence BETWEEN ?2 AND ?3"},
   };
   for (const auto& [statement, sql] : all) {
     TRY_ASSIGN(*statement, connection_.prepare(sql));

@@ -19,6 +19,7 @@
 
 #include "store/sqlite/database.h"
 #include "store/sqlite/heads.h"
+#include "store/sqlite/pack.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/sync_guard.h"
 #include "store/store.h"
@@ -36,6 +37,7 @@ class Writer {
   std::vector<Result<Position>> commit(std::span<const Append> appends);
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max);
   Result<void> rebuild(const SessionId& session, const Indexer& indexer);
+  Result<bool> pack(std::size_t rows_max);
 
   // Pages in the write-ahead log after the last commit. Any thread may read it; whoever has
   // checkpointed them all sets it to 0.
@@ -67,6 +69,20 @@ class Writer {
   Result<void> derive_rows(const SessionId& session, std::int64_t key, const Indexer& indexer);
   Result<void> drop_rows(std::int64_t session);
 
+  // A row that pack() looks at; numbers as SQLite has them.
+  struct Seen {
+    Position position = 0;
+    std::int64_t session = 0;
+    std::int64_t sequence = 0;
+    bool fragment = false;
+  };
+  Result<bool> pack_some(std::size_t rows_max);
+  Result<std::vector<Seen>> look_through(std::size_t rows_max);
+  Result<bool> pack_run_before(const Seen& row, std::size_t rows_max);
+  Result<void> put_run(std::int64_t session, std::int64_t first, std::int64_t last,
+                       const std::vector<PackedRow>& rows);
+  Result<void> store_progress();
+
   Outcome outcome_of(int code, std::string_view doing);
   Result<void> begin();
   Result<void> end();
@@ -82,6 +98,7 @@ class Writer {
   Statement put_event_, put_row_, put_record_, put_snapshot_;
   Statement put_session_, get_session_, get_head_, put_runtime_, get_runtime_;
   Statement forget_, next_kind_, drop_kind_, drop_snapshot_;
+  Statement get_progress_, put_progress_, look_, run_before_, put_pack_, thin_;
 
   Heads heads_;
   std::size_t heads_max_;
@@ -89,6 +106,8 @@ class Writer {
   std::map<RuntimeId, std::int64_t> runtimes_;  // rows known to be stored
   Position last_position_ = 0;                  // of what is committed
   Position next_position_ = 1;                  // within this transaction
+  std::optional<Position> looked_through_;      // by pack(); absent: as stored
+  std::size_t packed_rows_ = 0;                 // by the pack() under way
   bool stale_ = false;                          // another program wrote: read the above again
   std::atomic<int> wal_pages_{0};
 };

@@ -1,4 +1,4 @@
-// cli/event_stream.h: the text/event-stream format, from bytes as they arrive to whole events.
+// base/event_stream.h: the text/event-stream format, from bytes as they arrive to whole events.
 //
 // Feed it pieces of any size: a piece may end within a line, within a character, between a CR and
 // its LF. Fields: id, event, data (lines joined by \n), retry; comments and unknown fields are
@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace agentrt::cli {
+namespace agentrt {
 
 struct StreamEvent {
   std::string id;  // the last id seen, which an event without one inherits
@@ -26,16 +26,20 @@ struct StreamEvent {
 
 class EventStreamParser {
  public:
-  // Events longer than this end the stream: no server of ours sends them.
   static constexpr std::size_t kEventBytesMax = 16 << 20;
 
-  // The events that `bytes` completes. too_large: an event passed kEventBytesMax.
+  // Events longer than `event_bytes_max` end the stream.
+  explicit EventStreamParser(std::size_t event_bytes_max = kEventBytesMax)
+      : event_bytes_max_(event_bytes_max) {}
+
+  // The events that `bytes` completes. too_large: an event passed the limit.
   Result<std::vector<StreamEvent>> feed(std::string_view bytes);
 
  private:
   void take_line(std::string_view line, std::vector<StreamEvent>& out);
   void take_field(std::string_view name, std::string_view value);
 
+  std::size_t event_bytes_max_;
   std::string line_;       // the line being read
   bool after_cr_ = false;  // a LF that comes next belongs to the CR before it
   bool started_ = false;   // a byte order mark may only stand at the very beginning
@@ -45,4 +49,4 @@ class EventStreamParser {
   bool has_data_ = false;
 };
 
-}  // namespace agentrt::cli
+}  // namespace agentrt

@@ -1,9 +1,9 @@
-// cli/event_stream_test.cc: events come out whole, however their bytes arrive.
-#include "cli/event_stream.h"
+// base/event_stream_test.cc: events come out whole, however their bytes arrive.
+#include "base/event_stream.h"
 
 #include <doctest/doctest.h>
 
-namespace agentrt::cli {
+namespace agentrt {
 namespace {
 
 std::vector<StreamEvent> parse(std::string_view text) {
@@ -74,4 +74,4 @@ TEST_CASE("an endless event is refused instead of filling the memory") {
 }
 
 }  // namespace
-}  // namespace agentrt::cli
+}  // namespace agentrt

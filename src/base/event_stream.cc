@@ -1,8 +1,8 @@
-#include "cli/event_stream.h"
+#include "base/event_stream.h"
 
 #include <utility>
 
-namespace agentrt::cli {
+namespace agentrt {
 
 Result<std::vector<StreamEvent>> EventStreamParser::feed(std::string_view bytes) {
   std::vector<StreamEvent> out;
@@ -13,7 +13,7 @@ Result<std::vector<StreamEvent>> EventStreamParser::feed(std::string_view bytes)
     }
     const std::size_t end = bytes.find_first_of("\r\n");
     line_ += bytes.substr(0, end);
-    if (line_.size() + data_.size() > kEventBytesMax)
+    if (line_.size() + data_.size() > event_bytes_max_)
       return fail(Code::too_large, "The stream sent an event that is too large to read.");
     if (end == std::string_view::npos) break;
     after_cr_ = bytes[end] == '\r';
@@ -51,4 +51,4 @@ void EventStreamParser::take_field(std::string_view name, std::string_view value
   }
 }
 
-}  // namespace agentrt::cli
+}  // namespace agentrt

@@ -1,0 +1,37 @@
+// adapters/models/curl_library.h: libcurl, loaded when the first request needs it.
+//
+// Linked, libcurl and the thirty libraries behind it would add some 30 ms to every start of the
+// program, whatever it was started for (docs/decisions/0012-libcurl-is-loaded-when-needed.md).
+// Loaded once and never unloaded. Thread rule: load() on any thread; the functions are libcurl's.
+#pragma once
+
+#include <curl/curl.h>
+
+#include "base/result.h"
+
+namespace agentrt::adapters {
+
+struct CurlLibrary {
+  // unavailable: the library is not installed, and the message says what to install.
+  static Result<CurlLibrary> load();
+
+  decltype(&curl_global_init) global_init = nullptr;
+  decltype(&curl_easy_init) easy_init = nullptr;
+  decltype(&curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&curl_slist_append) slist_append = nullptr;
+  decltype(&curl_slist_free_all) slist_free_all = nullptr;
+  decltype(&curl_getdate) getdate = nullptr;
+  decltype(&curl_multi_init) multi_init = nullptr;
+  decltype(&curl_multi_add_handle) multi_add_handle = nullptr;
+  decltype(&curl_multi_remove_handle) multi_remove_handle = nullptr;
+  decltype(&curl_multi_perform) multi_perform = nullptr;
+  decltype(&curl_multi_poll) multi_poll = nullptr;
+  decltype(&curl_multi_wakeup) multi_wakeup = nullptr;
+  decltype(&curl_multi_info_read) multi_info_read = nullptr;
+  decltype(&curl_multi_cleanup) multi_cleanup = nullptr;
+};
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,238 @@
+#include "adapters/models/http_models.h"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/event_stream.h"
+
+namespace agentrt::adapters {
+
+using namespace schema;
+
+namespace {
+
+// http://HOST:PORT of a URL: enough to say who did not answer.
+std::string address_of(const std::string& url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t end = url.find('/', scheme == std::string::npos ? 0 : scheme + 3);
+  return url.substr(0, end);
+}
+
+ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
+                               const HttpTimeouts& limits) {
+  const std::string& address = subject.address;
+  switch (end.ending) {
+    case HttpEnding::complete:
+      break;
+    case HttpEnding::unreachable:
+      return broken_fault(Category::unavailable,
+                          fmt::format("{} cannot be reached ({}); start that server, or correct "
+                                      "base_url in [models.{}]",
+                                      address, end.detail, subject.name),
+                          Again::later);
+    case HttpEnding::refused_peer:
+      return broken_fault(Category::unavailable,
+                          fmt::format("the certificate of {} is not accepted ({}); if that server "
+                                      "is yours, name its authority's file in SSL_CERT_FILE",
+                                      address, end.detail),
+                          Again::never);
+    case HttpEnding::broken:
+      return wrong_answer(fmt::format("the connection to {} broke ({})", address, end.detail),
+                          Again::later);
+    case HttpEnding::connect_timeout:
+      return broken_fault(
+          Category::timeout,
+          fmt::format("{} did not take a connection within {} ms", address, limits.connect_ms),
+          Again::later);
+    case HttpEnding::first_byte_timeout:
+      return broken_fault(Category::timeout,
+                          fmt::format("{} sent nothing for {} ms; raise first_byte_timeout_ms in "
+                                      "[models.{}] where that is usual",
+                                      address, limits.first_byte_ms, subject.name),
+                          Again::later);
+    case HttpEnding::idle_timeout:
+      return broken_fault(Category::timeout,
+                          fmt::format("the answer stalled for {} ms", limits.idle_ms),
+                          Again::later);
+    case HttpEnding::whole_timeout:
+      return broken_fault(Category::timeout,
+                          fmt::format("the answer took longer than {} ms", limits.whole_ms),
+                          Again::never);
+    case HttpEnding::overloaded:
+      return broken_fault(Category::unavailable, "too many requests wait for models already",
+                          Again::later);
+    case HttpEnding::unavailable:
+      return broken_fault(Category::unavailable, end.detail, Again::never);
+  }
+  return wrong_answer("the answer broke off before its end", Again::later);
+}
+
+}  // namespace
+
+// One request. Everything is the streams' thread's but what hear() and forget() touch.
+class HttpModels::Exchange final : public HttpExchange,
+                                   public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(HttpModels& models, const std::string& name, const Endpoint& endpoint,
+           ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener)
+      : models_(models),
+        listener_(std::move(listener)),
+        endpoint_(endpoint),
+        request_(std::move(request)),
+        subject_{.name = name,
+                 .model = endpoint.model,
+                 .model_setting = endpoint.model_setting,
+                 .address = address_of(endpoint.base_url),
+                 .key_env = endpoint.key_env,
+                 .key = endpoint.key},
+        reader_(wire_of(endpoint.provider)->read(answer_, subject_)) {}
+
+  HttpRequest request() override {
+    HttpRequest http = wire_of(endpoint_.provider)->write(endpoint_, request_);
+    request_.messages.clear();  // told; images need not be kept
+    return http;
+  }
+
+  void on_head(const HttpHead& head) override {
+    head_ = head;
+    const bool good = head.status >= 200 && head.status < 300;
+    streams_events_ =
+        good && (head.content_type.empty() || head.content_type.contains("text/event-stream"));
+  }
+
+  HttpWants on_body(std::string_view bytes) override {
+    if (!streams_events_) return keep_body(bytes);
+    bytes_ += bytes.size();
+    if (bytes_ > kAnswerBytesMax)
+      answer_.fail(wrong_answer(
+          fmt::format("the provider sent more than {} MiB in one answer", kAnswerBytesMax >> 20),
+          Again::never));
+    const auto events = parser_.feed(bytes);
+    if (!events)
+      answer_.fail(wrong_answer(
+          fmt::format("the provider sent an event of more than {} MiB", kAnswerEventBytesMax >> 20),
+          Again::never));
+    if (events)
+      for (const StreamEvent& event : *events) reader_->on_event(event.type, event.data);
+    tell();
+    return answer_.over() ? HttpWants::nothing : HttpWants::more;
+  }
+
+  void on_end(const HttpEnd& end) override {
+    if (end.ending != HttpEnding::complete)
+      answer_.fail(fault_of_end(end, subject_, endpoint_.timeouts));
+    else if (streams_events_)
+      reader_->on_end();
+    else
+      answer_.fail(fault_of_body());
+    tell();
+  }
+
+  // Core only: the listener hears nothing more.
+  void forget() { listener_.reset(); }
+
+ private:
+  // Of what is no stream the beginning says enough.
+  HttpWants keep_body(std::string_view bytes) {
+    body_ += bytes.substr(0, kErrorBodyBytesMax - body_.size());
+    if (body_.size() < kErrorBodyBytesMax) return HttpWants::more;
+    answer_.fail(fault_of_body());
+    tell();
+    return HttpWants::nothing;
+  }
+
+  ports::ModelFault fault_of_body() const {
+    const ProviderWords words = read_provider_words(body_);
+    if (head_.status < 200 || head_.status >= 300)
+      return status_fault(head_.status, words, head_.retry_after_ms, subject_);
+    if (body_.find_first_not_of(" \t\r\n") == std::string::npos)
+      return wrong_answer("the provider's answer has no body", Again::later);
+    if (body_.contains("\"error\"") && !words.empty()) return told_fault(words, subject_);
+    return wrong_answer(
+        fmt::format("{} answered with {} and not with an event stream; correct base_url or "
+                    "provider in [models.{}]",
+                    subject_.address, utf8_prefix(head_.content_type, kContentTypeShown),
+                    subject_.name),
+        Again::never);
+  }
+
+  // Hands what was said to the core: at most one step is on its way at a time.
+  void tell() {
+    std::vector<Said> said = answer_.take();
+    if (said.empty()) return;
+    const std::lock_guard lock(mutex_);
+    const bool idle = said_.empty();
+    std::ranges::move(said, std::back_inserter(said_));
+    if (idle) models_.loop_.post([self = shared_from_this()] { self->hear(); });
+  }
+
+  void hear() {
+    std::vector<Said> said;
+    {
+      const std::lock_guard lock(mutex_);
+      said = std::exchange(said_, {});
+    }
+    for (Said& one : said) {
+      const std::shared_ptr<ports::ModelListener> listener = listener_;
+      if (!listener) return;
+      if (std::holds_alternative<SaidEnd>(one) || std::holds_alternative<ports::ModelFault>(one))
+        end();
+      std::visit([&](auto& what) { say(*listener, what); }, one);
+    }
+  }
+  void end() {
+    forget();
+    models_.asked_.erase(request_.id);
+  }
+  static void say(ports::ModelListener& to, SaidText& what) { to.on_text(what.text); }
+  static void say(ports::ModelListener& to, SaidReasoning& what) { to.on_reasoning(what.text); }
+  static void say(ports::ModelListener& to, SaidCall& what) {
+    to.on_call(std::move(what.name), std::move(what.args));
+  }
+  static void say(ports::ModelListener& to, SaidEnd& what) {
+    to.on_completed(what.reason, what.usage);
+  }
+  static void say(ports::ModelListener& to, ports::ModelFault& what) { to.on_failed(what); }
+
+  static constexpr std::size_t kContentTypeShown = 80;
+
+  HttpModels& models_;                              // used on the core alone, but for its loop
+  std::shared_ptr<ports::ModelListener> listener_;  // core only
+  const Endpoint endpoint_;
+  ports::ModelRequest request_;  // its id is read on the core too, and never changes
+  const Subject subject_;
+  Answer answer_;
+  std::unique_ptr<WireReader> reader_;
+  EventStreamParser parser_{kAnswerEventBytesMax};
+  HttpHead head_;
+  bool streams_events_ = false;
+  std::string body_;
+  std::size_t bytes_ = 0;
+
+  std::mutex mutex_;
+  std::vector<Said> said_;  // guarded: what the core has not heard yet
+};
+
+void HttpModels::start(const std::string& name, const Endpoint& endpoint,
+                       ports::ModelRequest request,
+                       std::shared_ptr<ports::ModelListener> listener) {
+  check(wire_of(endpoint.provider) != nullptr, "a model behind HTTP has a wire");
+  const ModelRequestId id = request.id;
+  auto exchange =
+      std::make_shared<Exchange>(*this, name, endpoint, std::move(request), std::move(listener));
+  asked_[id] = {streams_.start(exchange), exchange};
+}
+
+void HttpModels::cancel(const ModelRequestId& request) {
+  const auto found = asked_.find(request);
+  if (found == asked_.end()) return;
+  found->second.exchange->forget();
+  streams_.cancel(found->second.ticket);
+  asked_.erase(found);
+}
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,201 @@
+// adapters/models/wires/anthropic.cc: Anthropic's Messages API.
+//
+// Two places are marked for its prompt cache: the end of the system prompt, which covers the tools
+// before it, and the end of the conversation, so that the next request of a turn finds all of this
+// one. The answer's usage is told as the other wires tell it: cached tokens are part of the input.
+#include "adapters/models/wires/json_events.h"
+#include "adapters/models/wires/json_text.h"
+
+namespace agentrt::adapters {
+
+using namespace schema;
+
+namespace {
+
+constexpr std::string_view kVersion = "2023-06-01";
+constexpr std::uint64_t kMaxTokensDefault = 8'192;  // the wire wants a number
+constexpr std::string_view kCacheMark = R"({"type":"ephemeral"})";
+
+enum class Mark { none, cache };
+
+// One block of a message, kept open for the mark.
+void close_block(JsonText& out, Mark mark) {
+  if (mark == Mark::cache) out.key("cache_control").raw(kCacheMark);
+  out.close('}');
+}
+
+void write_text(JsonText& out, std::string_view text, Mark mark) {
+  out.open('{').member("type", "text").member("text", text);
+  close_block(out, mark);
+}
+
+void write_attachment(JsonText& out, const ports::Attachment& one) {
+  out.open('{').member("type", is_image(one) ? "image" : "document");
+  out.key("source")
+      .open('{')
+      .member("type", "base64")
+      .member("media_type", one.media_type)
+      .member("data", base64(one.bytes))
+      .close('}');
+  if (!is_image(one)) out.member("title", one.name);
+  out.close('}');
+}
+
+void write_call(JsonText& out, const ports::MadeCall& call) {
+  out.open('{').member("type", "tool_use").member("id", call.id.text()).member("name", call.name);
+  out.key("input");
+  if (call.args.text.starts_with('{'))
+    out.raw(call.args.text);
+  else  // the wire takes objects alone
+    out.open('{').key("not_json").raw(call.args.text).close('}');
+  out.close('}');
+}
+
+void write_result(JsonText& out, const ports::Message& message, Mark mark) {
+  out.open('{').member("type", "tool_result").member("tool_use_id", message.answers.text());
+  out.member("content", message.text);
+  if (message.is_error) out.key("is_error").raw("true");
+  close_block(out, mark);
+}
+
+// Blocks of one message; empty texts are refused by the provider and left out.
+void write_blocks(JsonText& out, const ports::Message& message, Mark mark) {
+  if (message.role == ports::Role::tool) return write_result(out, message, mark);
+  for (const ports::Attachment& one : message.attachments) write_attachment(out, one);
+  if (!message.text.empty()) write_text(out, message.text, mark);
+  for (const ports::MadeCall& call : message.calls) write_call(out, call);
+}
+
+bool from_assistant(const ports::Message& message) {
+  return message.role == ports::Role::assistant;
+}
+
+// Messages alternate between the two sides; results of tools come from the user's.
+void write_messages(JsonText& out, const std::vector<ports::Message>& messages) {
+  out.key("messages").open('[');
+  for (std::size_t at = 0; at < messages.size();) {
+    const bool assistant = from_assistant(messages[at]);
+    out.open('{').member("role", assistant ? "assistant" : "user").key("content").open('[');
+    for (; at < messages.size() && from_assistant(messages[at]) == assistant; ++at)
+      write_blocks(out, messages[at], at + 1 == messages.size() ? Mark::cache : Mark::none);
+    out.close(']').close('}');
+  }
+  out.close(']');
+}
+
+StopReason stop_of(std::string_view word) {
+  if (word == "end_turn" || word == "stop_sequence") return StopReason::end_turn;
+  if (word == "max_tokens" || word == "model_context_window_exceeded")
+    return StopReason::max_tokens;
+  if (word == "tool_use") return StopReason::tool_use;
+  if (word == "refusal") return StopReason::content_filter;
+  return StopReason::unknown;
+}
+
+class AnthropicReader final : public JsonEventReader {
+ public:
+  using JsonEventReader::JsonEventReader;
+
+ private:
+  void on_json(std::string_view, JsonElement root) override {
+    const std::string_view type = string_in(root["type"]);
+    const std::uint64_t index = count_in(root["index"]).value_or(0);
+    if (type == "message_start") {
+      read_usage(root["message"]["usage"]);
+    } else if (type == "content_block_start") {
+      const JsonMember block = root["content_block"];
+      const std::string_view kind = string_in(block["type"]);
+      if (kind == "tool_use") answer().name_call(index, string_in(block["name"]));
+      if (kind == "text") answer().add_text(string_in(block["text"]));
+      if (kind == "thinking") answer().add_reasoning(string_in(block["thinking"]));
+    } else if (type == "content_block_delta") {
+      const JsonMember delta = root["delta"];
+      answer().add_text(string_in(delta["text"]));
+      answer().add_reasoning(string_in(delta["thinking"]));
+      if (string_in(delta["type"]) == "input_json_delta")
+        answer().add_args(index, string_in(delta["partial_json"]));
+    } else if (type == "message_delta") {
+      read_usage(root["usage"]);
+      if (const std::string_view word = string_in(root["delta"]["stop_reason"]); !word.empty())
+        answer().set_stop(stop_of(word));
+    } else if (type == "message_stop") {
+      answer().complete();
+    } else if (type == "error" || (type.empty() && !root["error"].error())) {
+      fail_as_told(root);
+    }
+  }
+  // Counts come at the beginning and, grown, at the end; each names only what it knows.
+  void read_usage(JsonMember usage) {
+    const auto take = [&](const char* name, std::uint64_t& count) {
+      const auto found = count_in(usage[name]);
+      if (found) count = *found;
+      return found.has_value();
+    };
+    take("input_tokens", fresh_);
+    take("cache_creation_input_tokens", written_);
+    Usage told = answer().usage();
+    if (std::uint64_t cached = told.cached_tokens.value_or(0);
+        take("cache_read_input_tokens", cached))
+      told.cached_tokens = cached;
+    take("output_tokens", told.output_tokens);
+    told.input_tokens = fresh_ + written_ + told.cached_tokens.value_or(0);
+    answer().set_usage(told);
+  }
+
+  std::uint64_t fresh_ = 0;    // input tokens that no cache held
+  std::uint64_t written_ = 0;  // and those that the cache takes now
+};
+
+class AnthropicWire final : public Wire {
+ public:
+  HttpRequest write(const Endpoint& endpoint, const ports::ModelRequest& request) const override {
+    JsonText out;
+    out.open('{').member("model", endpoint.model);
+    out.key("max_tokens").number(endpoint.max_output_tokens.value_or(kMaxTokensDefault));
+    if (!request.tools.empty()) {
+      out.key("tools").open('[');
+      for (const ports::OfferedTool& tool : request.tools)
+        out.open('{')
+            .member("name", tool.name)
+            .member("description", tool.description)
+            .key("input_schema")
+            .raw(tool.input_schema.text)
+            .close('}');
+      out.close(']');
+    }
+    if (!request.instructions.empty()) {
+      out.key("system").open('[');
+      write_text(out, request.instructions, Mark::cache);
+      out.close(']');
+    }
+    write_messages(out, request.messages);
+    out.key("stream").raw("true").close('}');
+    const bool versioned = endpoint.base_url.ends_with("/v1");
+    HttpRequest http{endpoint.base_url + (versioned ? "/messages" : "/v1/messages"),
+                     {"Content-Type: application/json", "Accept: text/event-stream",
+                      "anthropic-version: " + std::string(kVersion)},
+                     out.take(),
+                     endpoint.timeouts};
+    if (!endpoint.key.empty()) http.headers.push_back("x-api-key: " + endpoint.key);
+    return http;
+  }
+  std::unique_ptr<WireReader> read(Answer& answer, const Subject& subject) const override {
+    return std::make_unique<AnthropicReader>(answer, subject);
+  }
+};
+
+}  // namespace
+
+const Wire& anthropic_wire() {
+  static const AnthropicWire wire;
+  return wire;
+}
+
+const Wire* wire_of(std::string_view provider) {
+  if (provider == "openai_chat") return &openai_chat_wire();
+  if (provider == "openai_responses") return &openai_responses_wire();
+  if (provider == "anthropic") return &anthropic_wire();
+  return nullptr;
+}
+
+}  // namespace agentrt::adapters

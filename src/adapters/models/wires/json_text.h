@@ -1,0 +1,69 @@
+// adapters/models/wires/json_text.h: JSON of other people's shapes, written piece by piece.
+//
+// For bodies whose members are named by a provider, not by a struct of ours. Commas take care of
+// themselves; that brackets match is the caller's business.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "schema/json.h"
+
+namespace agentrt::adapters {
+
+class JsonText {
+ public:
+  JsonText& open(char bracket) {
+    separate();
+    text_ += bracket;
+    fresh_ = true;
+    return *this;
+  }
+  JsonText& close(char bracket) {
+    text_ += bracket;
+    fresh_ = false;
+    return *this;
+  }
+  JsonText& key(std::string_view name) {
+    separate();
+    schema::write_string(text_, name);
+    text_ += ':';
+    fresh_ = true;
+    return *this;
+  }
+  JsonText& string(std::string_view value) {
+    separate();
+    schema::write_string(text_, value);
+    return *this;
+  }
+  JsonText& number(std::uint64_t value) {
+    separate();
+    schema::write_number(text_, value);
+    return *this;
+  }
+  // A whole JSON value as text.
+  JsonText& raw(std::string_view json) {
+    separate();
+    text_ += json;
+    return *this;
+  }
+  // "name": "value"
+  JsonText& member(std::string_view name, std::string_view value) {
+    return key(name).string(value);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void separate() {
+    if (!fresh_) text_ += ',';
+    fresh_ = false;
+  }
+
+  std::string text_;
+  bool fresh_ = true;  // nothing stands before the next value that a comma would part it from
+};
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,182 @@
+// adapters/models/wires/openai_chat.cc: chat completions, as OpenAI, Ollama, vLLM, llama.cpp and
+// many others serve them. Where servers differ, this asks for what all of them take and reads what
+// any of them sends.
+#include <map>
+
+#include "adapters/models/wires/json_events.h"
+#include "adapters/models/wires/json_text.h"
+
+namespace agentrt::adapters {
+
+using namespace schema;
+
+namespace {
+
+void write_content(JsonText& out, const ports::Message& message) {
+  out.key("content");
+  if (message.attachments.empty()) {
+    out.string(message.text);
+    return;
+  }
+  out.open('[');
+  if (!message.text.empty())
+    out.open('{').member("type", "text").member("text", message.text).close('}');
+  for (const ports::Attachment& one : message.attachments) {
+    out.open('{');
+    if (is_image(one))
+      out.member("type", "image_url").key("image_url").open('{').member("url", data_url(one));
+    else
+      out.member("type", "file")
+          .key("file")
+          .open('{')
+          .member("filename", one.name)
+          .member("file_data", data_url(one));
+    out.close('}').close('}');
+  }
+  out.close(']');
+}
+
+void write_message(JsonText& out, const ports::Message& message) {
+  out.open('{').member("role", name_of(message.role));
+  if (message.role == ports::Role::assistant && message.text.empty())
+    out.key("content").raw("null");
+  else
+    write_content(out, message);
+  if (message.role == ports::Role::tool) out.member("tool_call_id", message.answers.text());
+  if (!message.calls.empty()) {
+    out.key("tool_calls").open('[');
+    for (const ports::MadeCall& call : message.calls)
+      out.open('{')
+          .member("id", call.id.text())
+          .member("type", "function")
+          .key("function")
+          .open('{')
+          .member("name", call.name)
+          .member("arguments", args_text(call.args))
+          .close('}')
+          .close('}');
+    out.close(']');
+  }
+  out.close('}');
+}
+
+StopReason stop_of(std::string_view word) {
+  if (word == "stop") return StopReason::end_turn;
+  if (word == "length") return StopReason::max_tokens;
+  if (word == "tool_calls" || word == "function_call") return StopReason::tool_use;
+  if (word == "content_filter") return StopReason::content_filter;
+  return StopReason::unknown;
+}
+
+class ChatReader final : public JsonEventReader {
+ public:
+  using JsonEventReader::JsonEventReader;
+
+  void on_event(std::string_view type, std::string_view data) override {
+    if (data != "[DONE]") return JsonEventReader::on_event(type, data);
+    answer().complete();
+  }
+  // Some servers leave out [DONE]; one that has said why it stopped has said everything.
+  void on_end() override {
+    if (answer().stopped()) return answer().complete();
+    JsonEventReader::on_end();
+  }
+
+ private:
+  void on_json(std::string_view, JsonElement root) override {
+    if (!root["error"].error() && !root["error"].is_null()) return fail_as_told(root);
+    read_usage(root["usage"]);
+    const JsonMember choice = root["choices"].at(0);
+    const JsonMember delta = choice["delta"];
+    // Two names are in use for the same thing, and some servers send both.
+    const std::string_view reasoning = string_in(delta["reasoning_content"]);
+    answer().add_reasoning(reasoning.empty() ? string_in(delta["reasoning"]) : reasoning);
+    answer().add_text(string_in(delta["content"]));
+    answer().add_text(string_in(delta["refusal"]));
+    simdjson::dom::array calls;
+    if (!delta["tool_calls"].get_array().get(calls))
+      for (const JsonElement call : calls) read_call(call);
+    if (const std::string_view word = string_in(choice["finish_reason"]); !word.empty())
+      answer().set_stop(stop_of(word));
+  }
+  // A piece of a call. Calls are told apart by their index, and by their id where a server gives
+  // every call the same index.
+  void read_call(JsonElement call) {
+    Place& place = places_[count_in(call["index"]).value_or(0)];
+    const std::string_view id = string_in(call["id"]);
+    if (!place.number || (!id.empty() && id != place.id)) place = {calls_++, std::string(id)};
+    answer().name_call(*place.number, string_in(call["function"]["name"]));
+    answer().add_args(*place.number, string_in(call["function"]["arguments"]));
+  }
+  void read_usage(JsonMember usage) {
+    const auto input = count_in(usage["prompt_tokens"]);
+    if (!input) return;
+    answer().set_usage(
+        {.input_tokens = *input,
+         .output_tokens = count_in(usage["completion_tokens"]).value_or(0),
+         .cached_tokens = count_in(usage["prompt_tokens_details"]["cached_tokens"]),
+         .reasoning_tokens = count_in(usage["completion_tokens_details"]["reasoning_tokens"])});
+  }
+
+  struct Place {
+    std::optional<std::uint64_t> number;  // of the call, in the order in which they began
+    std::string id;
+  };
+  std::map<std::uint64_t, Place> places_;  // the newest call of each index
+  std::uint64_t calls_ = 0;
+};
+
+class ChatWire final : public Wire {
+ public:
+  HttpRequest write(const Endpoint& endpoint, const ports::ModelRequest& request) const override {
+    JsonText out;
+    out.open('{').member("model", endpoint.model).key("messages").open('[');
+    if (!request.instructions.empty())
+      out.open('{').member("role", "system").member("content", request.instructions).close('}');
+    for (const ports::Message& message : request.messages) write_message(out, message);
+    out.close(']');
+    if (!request.tools.empty()) write_tools(out, request.tools);
+    // OpenAI's own newer models take only the longer name, most other servers only the shorter.
+    const bool theirs = endpoint.base_url.contains("://api.openai.com");
+    if (endpoint.max_output_tokens)
+      out.key(theirs ? "max_completion_tokens" : "max_tokens").number(*endpoint.max_output_tokens);
+    out.key("stream").raw("true");
+    out.key("stream_options").raw(R"({"include_usage":true})");
+    out.close('}');
+    HttpRequest http{endpoint.base_url + "/chat/completions",
+                     {"Content-Type: application/json", "Accept: text/event-stream"},
+                     out.take(),
+                     endpoint.timeouts};
+    if (!endpoint.key.empty()) http.headers.push_back("Authorization: Bearer " + endpoint.key);
+    return http;
+  }
+  std::unique_ptr<WireReader> read(Answer& answer, const Subject& subject) const override {
+    return std::make_unique<ChatReader>(answer, subject);
+  }
+
+ private:
+  static void write_tools(JsonText& out, const std::vector<ports::OfferedTool>& tools) {
+    out.key("tools").open('[');
+    for (const ports::OfferedTool& tool : tools)
+      out.open('{')
+          .member("type", "function")
+          .key("function")
+          .open('{')
+          .member("name", tool.name)
+          .member("description", tool.description)
+          .key("parameters")
+          .raw(tool.input_schema.text)
+          .close('}')
+          .close('}');
+    out.close(']');
+  }
+};
+
+}  // namespace
+
+const Wire& openai_chat_wire() {
+  static const ChatWire wire;
+  return wire;
+}
+
+}  // namespace agentrt::adapters

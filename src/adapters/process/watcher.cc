@@ -1,0 +1,385 @@
+#include "adapters/process/watcher.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "adapters/process/sandbox.h"
+#include "base/digest.h"
+#include "schema/tools.h"
+
+namespace agentrt::adapters {
+
+using schema::Category;
+using schema::Failure;
+
+namespace {
+
+constexpr std::size_t kReportsAtOnce = 64;  // of one launcher, before the others get their turn
+
+schema::SandboxApplied applied(const schema::SandboxProfile& profile,
+                               const LauncherReport& report) {
+  schema::SandboxApplied sandbox;
+  sandbox.mode = profile.mode;
+  sandbox.cwd = profile.cwd;
+  const bool writes = profile.mode != schema::SandboxMode::read_only;
+  (writes ? sandbox.write_roots : sandbox.read_roots) = profile.roots;
+  sandbox.network = schema::Json{schema::to_json(profile.network)};
+  sandbox.process_limits = schema::Json{schema::to_json(profile.process_limits)};
+  sandbox.layers = report.layers;
+  return sandbox;
+}
+
+schema::ProcessStarted started_of(const ports::ProcessRequest& request, const std::string& cwd,
+                                  const LauncherReport& report) {
+  schema::ProcessStarted started;
+  started.command = request.command;
+  started.cwd = cwd;
+  started.tty = request.tty;
+  started.pid = report.pid;
+  started.start_ticks = report.start_ticks;
+  std::string words;
+  for (const std::string& word : request.argv) words.append(word).push_back('\0');
+  started.argv_digest = "sha256:" + hex(bytes_of(sha256(words)));
+  return started;
+}
+
+}  // namespace
+
+Watcher::Watcher(Parts parts)
+    : parts_(std::move(parts)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this] { run(); }) {}
+
+Watcher::~Watcher() {
+  post([](Watcher& self) { self.stopping_ = true; });
+  thread_.join();
+}
+
+void Watcher::post(std::move_only_function<void(Watcher&)> task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  const std::uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof(one));
+}
+
+// --- what is asked for ---
+
+void Watcher::start(ports::ProcessRequest request) {
+  waiting_.push_back(std::move(request));
+  begin_waiting();
+}
+
+std::size_t Watcher::count(bool background) const {
+  return static_cast<std::size_t>(std::ranges::count_if(watched_, [&](const auto& each) {
+    return each->background == background && each->stage != Stage::over;
+  }));
+}
+
+void Watcher::begin_waiting() {
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    if (!next->background && count(false) >= parts_.processes_max) {
+      ++next;
+      continue;
+    }
+    ports::ProcessRequest request = std::move(*next);
+    next = waiting_.erase(next);
+    begin(std::move(request));
+  }
+}
+
+void Watcher::begin(ports::ProcessRequest request) {
+  const ProcessId id = request.id;
+  if (request.background && count(true) >= parts_.background_max)
+    return parts_.hearer.refused(
+        id, {Category::unavailable,
+             fmt::format("{} commands run in the background of this runtime, the most there may "
+                         "be; nothing ran",
+                         parts_.background_max),
+             false});
+  auto profile = parts_.profile(request);
+  if (!profile)
+    return parts_.hearer.refused(id, {Category::invalid_input, profile.error().message, false});
+  RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
+  if (const auto made = folder.make(); !made)
+    return parts_.hearer.refused(id, {Category::unavailable, made.error().message, false});
+  launcher::Spec spec = spec_of(*profile, request.argv);
+  spec.run_folder = folder.path();
+  spec.spool_bytes = kSpoolBytes;
+  spec.survive = request.background;
+  spec.tty = request.tty;
+  if (request.tty) {
+    std::erase_if(spec.env, [](const std::string& each) { return each.starts_with("TERM="); });
+    spec.env.emplace_back("TERM=xterm-256color");
+  }
+  auto launched = launch(spec);
+  if (!launched)
+    return parts_.hearer.refused(id, {Category::sandbox, launched.error().message, false});
+  watched_.push_back(std::make_unique<Watched>(
+      Watched{.id = id,
+              .launched = *std::move(launched),
+              .folder = std::move(folder),
+              .background = request.background,
+              .tty = request.tty,
+              .due = Clock::now() + std::chrono::milliseconds(kSetupMaxMs),
+              .profile = *std::move(profile),
+              .request = std::move(request)}));
+}
+
+void Watcher::follow(const ProcessId& id, const ports::HeardSoFar& heard) {
+  RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
+  auto launched = attach(folder.path());
+  if (!launched || !launched->order("status")) return parts_.hearer.lost_sight(id);
+  watched_.push_back(std::make_unique<Watched>(Watched{.id = id,
+                                                       .launched = *std::move(launched),
+                                                       .folder = std::move(folder),
+                                                       .background = true,
+                                                       .tty = heard.tty,
+                                                       .released = true,
+                                                       .found = true,
+                                                       .stage = Stage::running,
+                                                       .out = heard.out,
+                                                       .err = heard.err}));
+}
+
+Watcher::Watched* Watcher::find(const ProcessId& id) {
+  const auto at = std::ranges::find_if(
+      watched_, [&](const auto& each) { return each->id == id && each->stage <= Stage::running; });
+  return at == watched_.end() ? nullptr : at->get();
+}
+
+void Watcher::release(const ProcessId& id) {
+  Watched* process = find(id);
+  if (!process) return;
+  process->released = true;
+  (void)process->launched.order("go");
+}
+
+void Watcher::signal(const ProcessId& id, int number) {
+  if (const Watched* process = find(id))
+    (void)process->launched.order(fmt::format("signal {}", number));
+}
+
+void Watcher::write(const ProcessId& id, const std::string& input, ports::AfterInput after) {
+  const Watched* process = find(id);
+  if (!process) return;
+  bool taken = input.empty() || process->launched.order("input " + input).has_value();
+  if (after == ports::AfterInput::closes)
+    taken = process->launched.order("closeInput").has_value() && taken;
+  if (!taken)
+    parts_.hearer.tell(id, [](ports::ProcessListener& listener) { listener.on_input_refused(); });
+}
+
+void Watcher::resize(const ProcessId& id, std::uint64_t rows, std::uint64_t columns) {
+  if (const Watched* process = find(id))
+    (void)process->launched.order(fmt::format("resize {} {}", rows, columns));
+}
+
+void Watcher::drop(const ProcessId& id) {
+  std::erase_if(waiting_, [&](const ports::ProcessRequest& each) { return each.id == id; });
+  if (Watched* process = find(id)) {
+    // Closing ends what may not survive; what may, is told.
+    if (process->background) (void)process->launched.order("signal 9");
+    end(*process, Then::remove_folder);
+  }
+}
+
+void Watcher::leave(const ProcessId& id) {
+  Watched* process = find(id);
+  if (!process) return;
+  if (process->background && process->released)
+    process->launched.leave();
+  else
+    process->launched.close();
+  process->stage = Stage::over;
+}
+
+// --- its life ---
+
+void Watcher::run() {
+  ::pthread_setname_np(::pthread_self(), "agentrt-proc");
+  while (!stopping_) {
+    std::vector<pollfd> waits{{wake_.get(), POLLIN, 0}};
+    for (const auto& each : watched_)
+      waits.push_back(
+          {each->stage == Stage::ending ? each->gone.get() : each->launched.control(), POLLIN, 0});
+    if (::poll(waits.data(), waits.size(), wait_ms()) < 0) continue;
+    for (std::size_t i = 1; i < waits.size(); ++i) {
+      if (waits[i].revents == 0) continue;
+      Watched& process = *watched_[i - 1];
+      process.stage == Stage::ending ? ended(process) : hear(process);
+    }
+    give_up_late_ones();
+    std::erase_if(watched_, [](const auto& each) { return each->stage == Stage::over; });
+    if (waits[0].revents != 0) run_tasks();
+    begin_waiting();
+  }
+  for (const auto& each : watched_) {
+    const bool goes_on = each->background && each->released && each->stage == Stage::running;
+    if (!goes_on && !each->gone) each->gone = each->launched.end();
+    goes_on ? each->launched.leave() : each->launched.close();
+  }
+  for (const auto& each : watched_) {
+    pollfd gone{each->gone.get(), POLLIN, 0};
+    if (each->gone && ::poll(&gone, 1, kEndMaxMs) <= 0) each->launched.leave();
+  }
+  watched_.clear();
+}
+
+// Until the first of those that something is awaited of is late; -1: there is none.
+int Watcher::wait_ms() const {
+  std::optional<Clock::time_point> first;
+  for (const auto& each : watched_)
+    if (each->due && (!first || *each->due < *first)) first = each->due;
+  if (!first) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, kSetupMaxMs));
+}
+
+void Watcher::give_up_late_ones() {
+  for (const auto& each : watched_) {
+    if (each->stage == Stage::over || !each->due || Clock::now() < *each->due) continue;
+    if (each->stage == Stage::ending) {
+      each->launched.leave();
+      ended(*each);
+    } else {
+      refuse(*each, Category::sandbox,
+             fmt::format("the sandbox was not ready within {} s", kSetupMaxMs / 1'000));
+    }
+  }
+}
+
+void Watcher::run_tasks() {
+  std::uint64_t count = 0;
+  (void)!::read(wake_.get(), &count, sizeof(count));
+  std::vector<std::move_only_function<void(Watcher&)>> tasks;
+  {
+    const std::scoped_lock lock(mutex_);
+    tasks.swap(tasks_);
+  }
+  for (auto& task : tasks) task(*this);
+}
+
+void Watcher::refuse(Watched& process, Category category, std::string why) {
+  parts_.hearer.refused(process.id, {category, std::move(why), false});
+  end(process, Then::nothing);
+}
+
+// Its connection is closed, and its launcher goes; `then` follows when it has.
+void Watcher::end(Watched& process, Then then) {
+  process.then = then;
+  process.gone = process.launched.end();
+  process.launched.close();
+  process.stage = Stage::ending;
+  process.due = Clock::now() + std::chrono::milliseconds(kEndMaxMs);
+  if (!process.gone) ended(process);  // not ours to wait for
+}
+
+void Watcher::ended(Watched& process) {
+  process.launched.wait();
+  process.stage = Stage::over;
+  process.due.reset();
+  if (process.then == Then::say_exited)
+    parts_.hearer.exited(process.id, std::move(process.record));
+  else if (process.then == Then::remove_folder)
+    process.folder.remove();
+}
+
+// --- what it says ---
+
+void Watcher::hear(Watched& process) {
+  pollfd more{process.launched.control(), POLLIN, 0};
+  for (std::size_t i = 0; i < kReportsAtOnce && process.stage <= Stage::running; ++i) {
+    if (i > 0 && ::poll(&more, 1, 0) <= 0) return;
+    const auto text = process.launched.report();
+    if (text && !text->empty()) {
+      take(process, *text);
+    } else if (process.found) {
+      parts_.hearer.lost_sight(process.id);
+      end(process, Then::nothing);
+    } else {
+      refuse(process, Category::lost, "the launcher ended without saying how the command did");
+    }
+  }
+}
+
+void Watcher::take(Watched& process, const std::string& text) {
+  const LauncherReport report = read_launcher_report(text);
+  // Whoever answers lives; one that was about to go may have let us connect.
+  if (process.found && !std::exchange(process.answered, true) && report.event != "exited")
+    parts_.hearer.tell(process.id, [](ports::ProcessListener& listener) { listener.on_found(); });
+  if (report.event == "ready") return ready(process, report);
+  if (report.event == "output") return output(process, report);
+  if (report.event == "violation") return violation(process, report);
+  if (report.event == "inputRefused")
+    return parts_.hearer.tell(
+        process.id, [](ports::ProcessListener& listener) { listener.on_input_refused(); });
+  if (report.event == "refused") return refuse(process, Category::sandbox, refusal_of(report));
+  if (report.event != "exited") return;
+  output(process, report);
+  process.record = text;
+  end(process, Then::say_exited);
+}
+
+void Watcher::ready(Watched& process, const LauncherReport& report) {
+  process.stage = Stage::running;
+  process.due.reset();
+  const schema::SandboxApplied sandbox = applied(process.profile, report);
+  const schema::ProcessStarted started = started_of(process.request, process.profile.cwd, report);
+  process.profile = {};
+  process.request = {};
+  parts_.hearer.tell(process.id, [sandbox, started](ports::ProcessListener& listener) {
+    listener.on_ready(sandbox, started);
+  });
+}
+
+void Watcher::output(Watched& process, const LauncherReport& report) {
+  const auto out = process.tty ? schema::OutputStream::pty : schema::OutputStream::stdout_;
+  pass_on(process, out, "stdout", process.out, report.out.value_or(process.out));
+  pass_on(process, schema::OutputStream::stderr_, "stderr", process.err,
+          report.err.value_or(process.err));
+}
+
+// In pieces that do not split a character, as far as facts carry output at all.
+void Watcher::pass_on(Watched& process, schema::OutputStream stream, const char* name,
+                      std::uint64_t& at, std::uint64_t size) {
+  const std::size_t most =
+      process.background ? schema::kBackgroundInlineBytes : schema::kProcessInlineBytes;
+  while (at < size && process.out + process.err < most) {
+    const std::size_t room = std::min<std::uint64_t>(
+        {schema::kProcessPieceBytes, size - at, most - process.out - process.err});
+    std::string bytes = process.folder.read(name, at, std::min<std::uint64_t>(room + 1, size - at));
+    if (bytes.empty()) return;
+    const std::size_t whole = schema::utf8_prefix(bytes, room).size();
+    bytes.resize(whole > 0 ? whole : std::min(room, bytes.size()));  // or no character begins in it
+    schema::ProcessOutput piece;
+    piece.stream = stream;
+    piece.offset = at;
+    at += bytes.size();
+    piece.text = std::move(bytes);
+    parts_.hearer.tell(process.id,
+                       [piece = std::move(piece)](ports::ProcessListener& listener) mutable {
+                         listener.on_output(std::move(piece));
+                       });
+  }
+}
+
+void Watcher::violation(const Watched& process, const LauncherReport& report) {
+  schema::SandboxViolation found;
+  found.kind = schema::enum_of<schema::ViolationKind>(report.kind.value_or(""))
+                   .value_or(schema::ViolationKind::process);
+  found.attempted = report.attempted.value_or("");
+  found.layer = report.layer.value_or("");
+  found.advisory = report.advisory;
+  parts_.hearer.tell(process.id,
+                     [found](ports::ProcessListener& listener) { listener.on_violation(found); });
+}
+
+}  // namespace agentrt::adapters

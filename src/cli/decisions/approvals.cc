@@ -1,0 +1,92 @@
+// cli/decisions/approvals.cc: `agentrt approvals`, `approve` and `deny`.
+#include <fmt/format.h>
+
+#include "cli/decisions/asking.h"
+#include "cli/verbs.h"
+#include "cli/views/action_view.h"
+#include "cli/views/session_view.h"
+#include "schema/tools.h"
+
+namespace agentrt::cli {
+namespace {
+
+constexpr std::uint64_t kPageMax = 1'000;
+
+Result<ListReply> waiting(const Client& client, const ApprovalsArguments& arguments) {
+  schema::ListActions params;
+  if (arguments.session) params.session_id = SessionId(*arguments.session);
+  if (arguments.all) params.include_resolved = true;
+  params.limit = kPageMax;
+  ListReply whole;
+  do {
+    TRY_ASSIGN(const std::string reply, client.call("list_actions", schema::to_json(params)));
+    TRY_ASSIGN(ListReply page, read_list(reply));
+    for (schema::Json& row : page.data) whole.data.push_back(std::move(row));
+    params.cursor = page.next_cursor;
+  } while (params.cursor);
+  return whole;
+}
+
+Result<std::vector<schema::ActionSnapshot>> read_actions(const ListReply& list) {
+  std::vector<schema::ActionSnapshot> actions(list.data.size());
+  for (std::size_t i = 0; i < actions.size(); ++i)
+    TRY(schema::from_json(list.data[i].text, actions[i], schema::Unknown::ignore));
+  return actions;
+}
+
+Result<schema::RespondAction> answer_of(const AnswerArguments& arguments) {
+  schema::RespondAction answer;
+  answer.action_id = ActionId(arguments.action);
+  answer.decision = arguments.decision;
+  answer.digest = arguments.digest;
+  answer.reason = arguments.reason;
+  if (arguments.scope) {
+    answer.scope = schema::enum_of<schema::AnswerScope>(*arguments.scope);
+    if (!answer.scope)
+      return fail(Code::invalid_params,
+                  fmt::format("--scope {} is none of once, session, always.", *arguments.scope));
+  }
+  if (arguments.answer) {
+    answer.decision = "answer";
+    answer.payload = schema::Json{schema::to_json(schema::AskUserAnswer{*arguments.answer})};
+  }
+  return answer;
+}
+
+}  // namespace
+
+int list_approvals(Context& context, const ApprovalsArguments& arguments) {
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    TRY_ASSIGN(const ListReply list, waiting(client, arguments));
+    Output& output = context.output;
+    if (context.form() == Form::json) {
+      output.out(schema::to_json(list) + "\n");
+      return kExitDone;
+    }
+    TRY_ASSIGN(const auto actions, read_actions(list));
+    output.out(
+        actions_text(actions, now_of_clock(), output.screen().width, output.screen().out_colour));
+    if (!actions.empty()) output.hint("· answer with: agentrt approve ID, or agentrt deny ID");
+    return kExitDone;
+  });
+}
+
+int answer_action(Context& context, const AnswerArguments& arguments) {
+  if (!well_formed_id(arguments.action))
+    return context.output.problem(
+        {Code::invalid_params,
+         arguments.action + " is not an action id; see agentrt approvals.",
+         {}});
+  const auto answer = answer_of(arguments);
+  if (!answer) return context.output.problem(answer.error());
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    TRY_ASSIGN(const std::string reply, client.call("respond_action", schema::to_json(*answer)));
+    if (context.form() == Form::json)
+      context.output.out(reply + "\n");
+    else
+      context.output.out(fmt::format("{}: {}\n", arguments.action, answer->decision));
+    return kExitDone;
+  });
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,76 @@
+#include "cli/decisions/asking.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "cli/views/action_view.h"
+
+namespace agentrt::cli {
+
+Watched::Watched(int signals) : fd_(::epoll_create1(EPOLL_CLOEXEC)) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (signals >= 0) (void)::epoll_ctl(fd_, EPOLL_CTL_ADD, signals, &event);
+}
+
+Watched::~Watched() { ::close(fd_); }
+
+void Watched::add_input() {
+  if (input_) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  input_ = ::epoll_ctl(fd_, EPOLL_CTL_ADD, STDIN_FILENO, &event) == 0;
+}
+
+void Watched::remove_input() {
+  if (input_) (void)::epoll_ctl(fd_, EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
+  input_ = false;
+}
+
+void Asking::ask(schema::ActionSnapshot action) {
+  action_ = std::move(action);
+  typed_.clear();
+  const Screen& screen = output_.screen();
+  output_.err("\n" + question_text(*action_, screen.width, screen.err_colour) +
+              answer_prompt(*action_, screen.err_colour));
+  watched_.add_input();
+}
+
+std::optional<schema::RespondAction> Asking::read() {
+  if (!action_) return std::nullopt;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  while (::poll(&input, 1, 0) == 1) {
+    std::array<char, 4'096> bytes{};
+    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count <= 0) {  // the terminal is gone: nobody answers here any more
+      watched_.remove_input();
+      return std::nullopt;
+    }
+    typed_.append(bytes.data(), static_cast<std::size_t>(count));
+    if (typed_.size() > kLineBytesMax) typed_.clear();
+    const std::size_t end = typed_.find('\n');
+    if (end == std::string::npos) continue;
+    const std::string line = typed_.substr(0, end);
+    typed_.clear();  // one question, one line: what was typed ahead answers nothing else
+    if (auto answer = read_answer(*action_, line)) {
+      action_.reset();
+      watched_.remove_input();
+      return answer;
+    }
+    output_.err(answer_prompt(*action_, output_.screen().err_colour));
+  }
+  return std::nullopt;
+}
+
+void Asking::withdraw() {
+  if (!action_) return;
+  action_.reset();
+  watched_.remove_input();
+  output_.err("\n");
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,54 @@
+// cli/decisions/asking.h: a question at the terminal, while the turn's stream is still followed.
+//
+// One line of input is one answer. The question may be answered elsewhere meanwhile, so reading
+// never blocks: the descriptor is watched beside the stream.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/output.h"
+#include "schema/commands/actions.h"
+
+namespace agentrt::cli {
+
+// Several descriptors as one that becomes readable with any of them.
+class Watched {
+ public:
+  explicit Watched(int signals);
+  ~Watched();
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+  void add_input();
+  void remove_input();
+  int descriptor() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+  bool input_ = false;
+};
+
+class Asking {
+ public:
+  static constexpr std::size_t kLineBytesMax = 64 * 1024;
+
+  Asking(Output& output, Watched& watched) : output_(output), watched_(watched) {}
+
+  bool open() const { return action_.has_value(); }
+  const std::optional<schema::ActionSnapshot>& action() const { return action_; }
+
+  void ask(schema::ActionSnapshot action);
+  // Takes what was typed; an answer, once there is a whole one. Nothing waits here.
+  std::optional<schema::RespondAction> read();
+  // It was answered elsewhere, or nobody has to any more.
+  void withdraw();
+
+ private:
+  Output& output_;
+  Watched& watched_;
+  std::optional<schema::ActionSnapshot> action_;
+  std::string typed_;
+};
+
+}  // namespace agentrt::cli

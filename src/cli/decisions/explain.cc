@@ -1,0 +1,62 @@
+// cli/decisions/explain.cc: `agentrt explain`: the decision that a shell text would get here.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/verbs.h"
+#include "cli/views/action_view.h"
+#include "schema/tools.h"
+
+namespace agentrt::cli {
+namespace {
+
+Result<schema::EvaluatePermission> query_of(const Context& context,
+                                            const ExplainArguments& arguments) {
+  schema::EvaluatePermission query;
+  TRY_ASSIGN(const std::string text, text_or_input(arguments.text));
+  query.tool_name = std::string(schema::ShellArgs::kTool);
+  schema::ShellArgs args;
+  args.command = text;
+  query.input = schema::Json{schema::to_json(args)};
+  query.cwd = context.cwd;
+  if (arguments.cwd) {
+    std::error_code error;
+    query.cwd = std::filesystem::canonical(*arguments.cwd, error).string();
+    if (error)
+      return fail(Code::invalid_params,
+                  fmt::format("--cwd {} is not a folder; name one that exists.", *arguments.cwd));
+  }
+  if (arguments.session) {
+    query.session_id = SessionId(*arguments.session);
+    if (!arguments.cwd) query.cwd.reset();
+  }
+  if (arguments.mode) {
+    query.mode = schema::enum_of<schema::PermissionMode>(*arguments.mode);
+    if (!query.mode)
+      return fail(Code::invalid_params,
+                  fmt::format("--mode {} is not a mode; see agentrt run --help.", *arguments.mode));
+  }
+  return query;
+}
+
+}  // namespace
+
+int explain(Context& context, const ExplainArguments& arguments) {
+  const auto query = query_of(context, arguments);
+  if (!query) return context.output.problem(query.error());
+  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    TRY_ASSIGN(const std::string text, client.call("evaluate_permission", schema::to_json(*query)));
+    if (context.form() == Form::json) {
+      context.output.out(text + "\n");
+      return kExitDone;
+    }
+    schema::EvaluatePermissionReply reply;
+    TRY(schema::from_json(text, reply, schema::Unknown::ignore));
+    schema::ShellArgs args;
+    TRY(schema::from_json(query->input.text, args, schema::Unknown::ignore));
+    context.output.out(explanation_text(reply, args.command, context.output.screen().out_colour));
+    return kExitDone;
+  });
+}
+
+}  // namespace agentrt::cli

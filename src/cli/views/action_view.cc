@@ -1,0 +1,217 @@
+#include "cli/views/action_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "schema/tools.h"
+
+namespace agentrt::cli {
+namespace {
+
+using namespace schema;
+
+// What the call would do, as a person reads it: a command's text, else its arguments.
+std::string subject_of(const ActionSnapshot& action) {
+  ShellArgs shell;
+  if (action.tool_name == ShellArgs::kTool && action.input &&
+      from_json(action.input->text, shell, Unknown::ignore))
+    return shell.command;
+  return action.input ? action.input->text : action.prompt.value_or("");
+}
+
+void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
+             Colour colour) {
+  out += fmt::format("  {} {}\n", paint(fmt::format("{:<12}", name), Paint::dim, colour),
+                     paint(visible(text), how, colour));
+}
+
+void add_block(std::string& out, std::string_view text, Paint how, Colour colour) {
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t end = rest.find('\n');
+    out += "    " + paint(visible(rest.substr(0, end)), how, colour) + "\n";
+    if (end == std::string_view::npos) return;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+std::string permission_question(const ActionSnapshot& action, Colour colour) {
+  const std::string subject = subject_of(action);
+  const bool command = action.tool_name == ShellArgs::kTool;
+  std::string out =
+      paint(command ? "Run this command?" : fmt::format("Let it use {}?", *action.tool_name),
+            Paint::bold, colour) +
+      "\n\n";
+  add_block(out, subject, Paint::cyan, colour);
+  out += "\n";
+  if (action.cwd) add_row(out, "in", *action.cwd, Paint::plain, colour);
+  if (action.reason) add_row(out, "asked since", *action.reason, Paint::plain, colour);
+  if (action.destructive.value_or(false)) {
+    add_row(out, "destructive", action.impact.value_or("it may take something away"), Paint::red,
+            colour);
+    if (action.rollback) add_row(out, "to undo", *action.rollback, Paint::plain, colour);
+  }
+  if (action.executes_unknown)
+    add_row(out, "beware", *action.executes_unknown, Paint::yellow, colour);
+  if (std::ranges::count(subject, '\n') > 0 || subject.size() > 200)
+    add_row(out, "length",
+            fmt::format("{} bytes in {} lines, all of them shown", subject.size(),
+                        std::ranges::count(subject, '\n') + 1),
+            Paint::plain, colour);
+  if (action.expires_at)
+    add_row(out, "answer by", format(*action.expires_at), Paint::plain, colour);
+  return out;
+}
+
+std::string trust_question(const ActionSnapshot& action, Colour colour) {
+  std::string out =
+      paint(action.prompt.value_or("Trust these files?"), Paint::bold, colour) + "\n\n";
+  for (const PolicyFile& file : action.files.value_or(std::vector<PolicyFile>{}))
+    add_block(out, file.path + (file.changed ? " (changed since it was trusted)" : ""), Paint::cyan,
+              colour);
+  out += "\n";
+  if (action.reason) add_row(out, "they ask for", *action.reason, Paint::plain, colour);
+  return out;
+}
+
+std::string input_question(const ActionSnapshot& action, Colour colour) {
+  std::string out;
+  add_block(out, action.prompt.value_or(""), Paint::bold, colour);
+  AskUserArgs args;
+  if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices)
+    for (std::size_t i = 0; i < args.choices->size(); ++i)
+      out += fmt::format("    {} {}\n", paint(fmt::format("[{}]", i + 1), Paint::cyan, colour),
+                         visible((*args.choices)[i]));
+  return out;
+}
+
+bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
+
+std::optional<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
+                                        RespondAction answer) {
+  if (line.empty()) return std::nullopt;
+  AskUserAnswer given{std::string(line)};
+  AskUserArgs args;
+  if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices) {
+    const auto& choices = *args.choices;
+    for (std::size_t i = 0; i < choices.size(); ++i)
+      if (line == std::to_string(i + 1)) given.answer = choices[i];
+    if (std::ranges::find(choices, given.answer) == choices.end()) return std::nullopt;
+  }
+  answer.decision = "answer";
+  answer.payload = Json{to_json(given)};
+  return answer;
+}
+
+Paint paint_of(Decision decision) {
+  if (decision == Decision::allow || decision == Decision::sandboxed) return Paint::green;
+  return decision == Decision::ask ? Paint::yellow : Paint::red;
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view character = utf8_character(text, at);
+    at += character.size();
+    if (character == "\n" || character == "\t" || !printable(character).empty()) {
+      out += character;
+    } else {
+      for (const char byte : character)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  }
+  return out;
+}
+
+std::string question_text(const ActionSnapshot& action, std::size_t, Colour colour) {
+  if (is(action, kPermissionAction)) return permission_question(action, colour);
+  if (is(action, kTrustAction)) return trust_question(action, colour);
+  return input_question(action, colour);
+}
+
+std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
+  const auto key = [&](std::string_view letter, std::string_view meaning) {
+    return paint(letter, Paint::cyan, colour) + " " + std::string(meaning) + "   ";
+  };
+  if (is(action, kPermissionAction))
+    return "  " + key("y", "yes, this once") + key("s", "yes, in this session") +
+           key("a", "always in this folder") + key("n", "no") + "\n  > ";
+  if (is(action, kTrustAction))
+    return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
+           "\n  > ";
+  return "  > ";
+}
+
+std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::string_view line) {
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
+  while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+  RespondAction answer;
+  answer.action_id = action.action_id;
+  answer.digest = action.digest;
+  if (is(action, kInputAction)) return read_input(action, line, std::move(answer));
+  std::string word(line);
+  std::ranges::transform(word, word.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  const bool permission = is(action, kPermissionAction);
+  if (word == "n" || word == "no") {
+    answer.decision = "deny";
+  } else if (word == "y" || word == "yes") {
+    answer.decision = "allow";
+  } else if (permission && (word == "s" || word == "session")) {
+    answer.decision = "allow";
+    answer.scope = AnswerScope::session;
+  } else if (permission && (word == "a" || word == "always")) {
+    answer.decision = "allow";
+    answer.scope = AnswerScope::always;
+  } else {
+    return std::nullopt;
+  }
+  return answer;
+}
+
+std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now,
+                         std::size_t width, Colour colour) {
+  if (actions.empty()) return "Nothing waits for a decision.\n";
+  Table table{{"ACTION", "WAITS", "SESSION", "WHAT"}, {}};
+  for (const ActionSnapshot& action : actions) {
+    const std::string what =
+        is(action, kPermissionAction) ? subject_of(action) : action.prompt.value_or("");
+    table.rows.push_back({action.action_id.text(), spoken_age(action.required_at, now),
+                          action.session_id.text(), one_line(visible(what))});
+  }
+  return render(table, width, colour);
+}
+
+std::string explanation_text(const EvaluatePermissionReply& reply, std::string_view text,
+                             Colour colour) {
+  std::string out = paint(name_of(reply.decision), paint_of(reply.decision), colour) + ": " +
+                    visible(reply.decision_reason) + "\n\n";
+  add_block(out, text, Paint::cyan, colour);
+  out += "\n";
+  add_row(out, "in", reply.cwd, Paint::plain, colour);
+  add_row(out, "mode", name_of(reply.mode), Paint::plain, colour);
+  add_row(out, "sandbox", name_of(reply.sandbox), Paint::plain, colour);
+  for (const std::string& command : reply.subcommands)
+    add_row(out, "would run", command, Paint::plain, colour);
+  for (const Verdict& verdict : reply.chain) {
+    std::string said = fmt::format("{}: {}", name_of(verdict.source), name_of(verdict.verdict));
+    if (verdict.rule) said += fmt::format(" by {}", *verdict.rule);
+    if (verdict.reason) said += fmt::format(" ({})", *verdict.reason);
+    add_row(out, "source", said, Paint::plain, colour);
+  }
+  if (reply.destructive)
+    add_row(out, "destructive", reply.impact.value_or("it may take something away"), Paint::red,
+            colour);
+  if (reply.rollback) add_row(out, "to undo", *reply.rollback, Paint::plain, colour);
+  if (reply.executes_unknown)
+    add_row(out, "beware", *reply.executes_unknown, Paint::yellow, colour);
+  for (const std::string& ignored : reply.ignored)
+    add_row(out, "not trusted", ignored, Paint::yellow, colour);
+  return out;
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,37 @@
+// cli/views/action_view.h: a decision as a person is asked for it. Pure.
+//
+// What will run is shown whole and as it is: characters that a terminal would act on or hide are
+// written out, never taken out, so that nobody approves something else than what they see.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/views/terminal.h"
+#include "schema/commands/actions.h"
+
+namespace agentrt::cli {
+
+// The text with every control character, and every one that reverses writing, spelled \xNN or
+// \u{NNNN}; newlines stay.
+std::string visible(std::string_view text);
+
+// What is asked, where, why, and what each answer means.
+std::string question_text(const schema::ActionSnapshot& action, std::size_t width, Colour colour);
+// The line that is answered on.
+std::string answer_prompt(const schema::ActionSnapshot& action, Colour colour);
+
+// What a person typed, as an answer; nothing where it is none.
+std::optional<schema::RespondAction> read_answer(const schema::ActionSnapshot& action,
+                                                 std::string_view line);
+
+// The decisions that are waited for, as a table.
+std::string actions_text(const std::vector<schema::ActionSnapshot>& actions, Timestamp now,
+                         std::size_t width, Colour colour);
+
+// The decision that a text would get, and every source that spoke.
+std::string explanation_text(const schema::EvaluatePermissionReply& reply, std::string_view text,
+                             Colour colour);
+
+}  // namespace agentrt::cli

@@ -1,0 +1,302 @@
+// control/actions.cc: decisions that a turn waits for: answered once, by whoever may, or by nobody.
+#include "control/actions.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/flow.h"
+#include "control/tools.h"
+#include "schema/tools.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+ActionScope scope_of(const Facts& facts, const Turn& turn) {
+  const state::Action& action = *turn.action;
+  const TurnScope of_turn = facts.of(turn.ids);
+  if (!action.call) return ActionScope{of_turn, action.id};
+  return ActionScope{ToolScope{of_turn, action.step, *action.call}, action.id};
+}
+
+bool is_permission(const state::Action& action) {
+  return action.required.action_type == kPermissionAction;
+}
+
+// An answer to what is not waited for: it came too late, or there never was such a question.
+Decision too_late(const ActionId& id, const std::optional<ActionSnapshot>& known) {
+  if (!known) return refuse(Code::not_found, fmt::format("there is no action {}", id.text()));
+  const std::string decision = known->decision.value_or("");
+  const std::string details =
+      fmt::format(R"({{"decision":{},"decisionSource":{},"resolvedAt":{}}})", to_json(decision),
+                  to_json(known->decision_source.value_or("")),
+                  known->resolved_at ? to_json(*known->resolved_at) : "null");
+  if (decision == "expired")
+    return refuse(Code::expired, fmt::format("action {} expired before it was answered", id.text()),
+                  details);
+  return refuse(Code::conflict,
+                fmt::format("action {} was answered before: {}", id.text(), decision), details);
+}
+
+std::optional<Error> wrong_payload(const state::Action& action, const RespondAction& command) {
+  const bool answers = action.required.action_type == kInputAction && command.decision == "answer";
+  if (!answers) {
+    if (!command.payload) return std::nullopt;
+    return Error{Code::invalid_params, "payload: this decision takes none", {}};
+  }
+  if (!command.payload)
+    return Error{Code::invalid_params, "payload: expected an answer under the action's schema", {}};
+  AskUserAnswer answer;
+  if (const auto read = from_json(command.payload->text, answer, Unknown::refuse); !read)
+    return Error{Code::invalid_params, "payload." + read.error().message, {}};
+  return std::nullopt;
+}
+
+std::optional<Error> wrong_answer(const state::Action& action, const RespondAction& command,
+                                  const Inputs& inputs) {
+  const auto& offered = action.required.decisions.value_or(std::vector<std::string>{});
+  if (std::ranges::find(offered, command.decision) == offered.end())
+    return Error{Code::invalid_params,
+                 fmt::format("decision: expected one of {}", fmt::join(offered, ", ")),
+                 fmt::format(R"({{"decisions":{}}})", to_json(offered))};
+  if (action.required.expires_at && *action.required.expires_at <= inputs.now)
+    return Error{Code::expired,
+                 fmt::format("action {} expired before it was answered", action.id.text()),
+                 {}};
+  if (command.digest && *command.digest != action.required.digest)
+    return Error{Code::binding_mismatch,
+                 "digest: the answer is about something else than what would run; read the action "
+                 "again",
+                 fmt::format(R"({{"digest":{}}})", to_json(action.required.digest.value_or("")))};
+  if (command.scope && *command.scope != AnswerScope::once && !is_permission(action))
+    return Error{Code::invalid_params, "scope: only a permission can reach further than once", {}};
+  return wrong_payload(action, command);
+}
+
+// A choice that was not among those given is refused; wrong_payload has read the answer.
+std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command) {
+  if (!command.payload || !turn.action->call) return std::nullopt;
+  const auto call = std::ranges::find(turn.tools, *turn.action->call, &state::ToolCall::id);
+  AskUserArgs args;
+  AskUserAnswer answer;
+  if (call == turn.tools.end() || !from_json(call->args.text, args, Unknown::refuse) ||
+      !from_json(command.payload->text, answer, Unknown::refuse) || !args.choices ||
+      std::ranges::find(*args.choices, answer.answer) != args.choices->end())
+    return std::nullopt;
+  return Error{Code::invalid_params,
+               fmt::format("payload.answer: expected one of {}", fmt::join(*args.choices, ", ")),
+               {}};
+}
+
+// The rule that an answer beyond this once leaves behind: this very call, and nothing like it.
+void keep_answer(Facts& facts, const Session& view, const state::ToolCall& call,
+                 const RespondAction& command, const Inputs& inputs) {
+  const AnswerScope scope = command.scope.value_or(AnswerScope::once);
+  if (scope == AnswerScope::once) return;
+  PolicyChanged changed{.change = "rules"};
+  changed.source = "human";
+  changed.reason = command.reason;
+  changed.changed_by = inputs.principal;
+  if (scope == AnswerScope::always) changed.workspace = view.cwd;
+  changed.added = std::vector<PolicyRule>{
+      {command.decision == "allow" ? RuleEffect::allow : RuleEffect::deny,
+       policy::exact_rule(asked_of(view, call, inputs.settings->home)),
+       scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session}};
+  facts.add(facts.of_session(), std::move(changed));
+}
+
+Failure refusal(const RespondAction& command) {
+  return {Category::denied,
+          command.reason ? "a person said no: " + *command.reason : "a person said no", false};
+}
+
+// The turn goes on from where it waited; one of an earlier boot is prepared again first.
+void go_on(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
+  const Turn& turn = *thread.active;
+  if (turn.boot != inputs.boot) return facts.resume(turn);
+  facts.add(facts.of(turn.ids), TaskResumed{.reason = "answered"});
+  if (turn.prepared) Flow{facts, view, thread, inputs}.go_on();
+}
+
+// The call is not made; one that the sandbox stopped keeps what came of it there.
+void give_up(Facts& facts, const Session& view, const Thread& thread, const state::ToolCall& call,
+             Failure error, Inputs& inputs) {
+  const ToolScope scope{facts.of(thread.active->ids), call.step, call.id};
+  if (call.stage == state::CallStage::stopped) {
+    facts.add(scope, ToolResult{.preview = call.stopped->preview,
+                                .output_ref = call.stopped->output_ref,
+                                .is_error = true});
+    facts.add(scope, ItemCompleted{.kind = item_of(call.tool),
+                                   .status = Status::failed,
+                                   .preview = call.stopped->preview,
+                                   .output_ref = call.stopped->output_ref,
+                                   .error = Failure{Category::sandbox, error.message, false}});
+  } else if (call.stage == state::CallStage::started) {
+    end_call(facts, scope, call.tool, std::move(error));
+  } else {
+    Flow{facts, view, thread, inputs}.refuse_call(call, std::move(error));
+  }
+}
+
+void settle_permission(Facts& facts, const Session& view, const Thread& thread,
+                       const RespondAction& command, Inputs& inputs) {
+  const Turn& turn = *thread.active;
+  const state::Action& action = *turn.action;
+  const bool allowed = command.decision == "allow";
+  facts.add(
+      scope_of(facts, turn),
+      PermissionResolved{.decision = allowed ? schema::Decision::allow : schema::Decision::deny,
+                         .decision_source = DecisionSource::human,
+                         .scope = std::string(name_of(command.scope.value_or(AnswerScope::once))),
+                         .reason = command.reason,
+                         .digest = action.required.digest});
+  const auto call = std::ranges::find(turn.tools, *action.call, &state::ToolCall::id);
+  check(call != turn.tools.end(), "a permission is about a call");
+  keep_answer(facts, view, *call, command, inputs);
+  if (!allowed) give_up(facts, view, thread, *call, refusal(command), inputs);
+  go_on(facts, view, thread, inputs);
+}
+
+void settle_input(Facts& facts, const Session& view, const Thread& thread,
+                  const RespondAction& command, Inputs& inputs) {
+  const Turn& turn = *thread.active;
+  const ToolScope scope{facts.of(turn.ids), turn.action->step, *turn.action->call};
+  if (command.decision == "answer") {
+    facts.add(scope, ToolResult{.preview = command.payload->text});
+    facts.add(scope, ItemCompleted{.kind = ItemKind::tool_call, .preview = command.payload->text});
+  } else {
+    end_call(facts, scope, std::string(AskUserArgs::kTool),
+             {Category::cancelled,
+              command.reason ? "the person did not answer: " + *command.reason
+                             : "the person did not answer",
+              false});
+  }
+  go_on(facts, view, thread, inputs);
+}
+
+void settle_trust(Facts& facts, const Session& view, const Thread& thread,
+                  const RespondAction& command, Inputs& inputs) {
+  const Turn& turn = *thread.active;
+  if (command.decision == "allow") {
+    PolicyChanged changed{.change = "trusted"};
+    changed.source = "human";
+    changed.workspace = view.cwd;
+    changed.files = turn.action->required.files;
+    for (PolicyFile& file : *changed.files) file.trusted = true;
+    changed.reason = command.reason;
+    changed.changed_by = inputs.principal;
+    facts.add(facts.of_session(), std::move(changed));
+  }
+  if (turn.boot != inputs.boot) return facts.resume(turn);
+  facts.add(facts.of(turn.ids), TaskResumed{.reason = "answered"});
+  facts.add(facts.of(turn.ids),
+            RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
+}
+
+const Thread& thread_of(const Session& view, const Turn& turn) {
+  return view.threads.at(turn.ids.thread);
+}
+
+}  // namespace
+
+void withdraw(Facts& facts, const Turn& turn, const std::string& how, const std::string& reason) {
+  const ActionScope scope = scope_of(facts, turn);
+  facts.add(scope,
+            ActionResolved{.decision = how,
+                           .decision_source = std::string(name_of(DecisionSource::host_policy)),
+                           .scope = {},
+                           .reason = reason,
+                           .payload = {},
+                           .answered_by = {}});
+  if (is_permission(*turn.action))
+    facts.add(scope, PermissionResolved{.decision = schema::Decision::deny,
+                                        .decision_source = DecisionSource::host_policy,
+                                        .scope = {},
+                                        .reason = reason,
+                                        .digest = turn.action->required.digest});
+}
+
+Decision respond_action(const Session& view, const RespondAction& command, Inputs inputs) {
+  const Turn* turn = state::turn_waiting_for(view, command.action_id);
+  if (!turn) return too_late(command.action_id, inputs.named.action);
+  if (auto error = wrong_answer(*turn->action, command, inputs)) return *error;
+  if (auto error = wrong_choice(*turn, command)) return *error;
+  const Thread& thread = thread_of(view, *turn);
+  Facts facts{view, inputs};
+  facts.add(scope_of(facts, *turn),
+            ActionResolved{.decision = command.decision,
+                           .decision_source = std::string(name_of(DecisionSource::human)),
+                           .scope = std::string(name_of(command.scope.value_or(AnswerScope::once))),
+                           .reason = command.reason,
+                           .payload = command.payload,
+                           .answered_by = inputs.principal});
+  const std::string& type = turn->action->required.action_type;
+  if (type == kPermissionAction)
+    settle_permission(facts, view, thread, command, inputs);
+  else if (type == kTrustAction)
+    settle_trust(facts, view, thread, command, inputs);
+  else
+    settle_input(facts, view, thread, command, inputs);
+  return accept(facts, ActionReply{command.action_id, view.id, command.decision, 0});
+}
+
+Decision resolve_permission(const Session& view, const ResolvePermission& command, Inputs inputs) {
+  const Turn* turn = state::turn_waiting_for(view, command.action_id);
+  if (turn && !is_permission(*turn->action))
+    return refuse(
+        Code::conflict,
+        fmt::format("action {} asks for no permission; answer it with respond_action",
+                    command.action_id.text()),
+        fmt::format(R"({{"actionType":{}}})", to_json(turn->action->required.action_type)));
+  return respond_action(view,
+                        RespondAction{.action_id = command.action_id,
+                                      .decision = command.decision,
+                                      .digest = command.digest,
+                                      .payload = {},
+                                      .scope = command.scope,
+                                      .reason = command.reason,
+                                      .idempotency_key = {}},
+                        std::move(inputs));
+}
+
+Decision action_expired(const Session& view, const ReportActionExpired& report, Inputs inputs) {
+  const Turn* turn = state::turn_waiting_for(view, report.action);
+  if (!turn) return Unchanged{};
+  const Thread& thread = thread_of(view, *turn);
+  const state::Action& action = *turn->action;
+  Facts facts{view, inputs};
+  const std::string reason = "nobody answered in time";
+  withdraw(facts, *turn, "expired", reason);
+  if (action.call) {
+    const auto call = std::ranges::find(turn->tools, *action.call, &state::ToolCall::id);
+    check(call != turn->tools.end(), "an action of a call holds it back");
+    give_up(facts, view, thread, *call, {Category::timeout, reason, false}, inputs);
+  }
+  go_on(facts, view, thread, inputs);
+  return accept(facts);
+}
+
+Decision inspected(const Session& view, const ReportInspected& report, Inputs inputs) {
+  const Thread* thread = thread_of_active(view, report.turn);
+  if (!thread || thread->status == Status::blocked || thread->active->action) return Unchanged{};
+  const Turn& turn = *thread->active;
+  if (turn.tools.empty() || turn.tools.front().id != report.call ||
+      (turn.tools.front().stage != state::CallStage::requested &&
+       turn.tools.front().stage != state::CallStage::stopped))
+    return Unchanged{};
+  const state::ToolCall& call = turn.tools.front();
+  Facts facts{view, inputs};
+  Flow flow{facts, view, *thread, inputs};
+  if (report.failure) {
+    give_up(facts, view, *thread, call, *report.failure, inputs);
+    flow.go_on();
+  } else {
+    flow.inspected(call, report.binding);
+  }
+  return accept(facts);
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,294 @@
+// control/actions_test.cc: what a person is asked, and what each answer does.
+#include <doctest/doctest.h>
+
+#include "control/given_calls.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+using state::Given;
+
+namespace {
+
+constexpr std::string_view kAsked =
+    "permission.evaluated permission.requested action.required task.waiting run.status";
+
+// A turn that waits for a person to allow its commands.
+struct Waiting {
+  Given past = asked_under(policy_in(PermissionMode::default_));
+  state::Session view;
+
+  explicit Waiting(const std::vector<std::string>& commands = {"make test"}) {
+    const Outcome completed = when(past, asks_for(commands));
+    view = when(completed.after, inspected_of(completed.after), inputs()).after;
+  }
+  Inputs inputs() const { return inputs_at(past.now()); }
+  Outcome answer(const RespondAction& command) const {
+    return when(view, Command{command}, inputs());
+  }
+  Outcome answer(std::string decision) const {
+    return answer(answer_to(view, std::move(decision)));
+  }
+};
+
+Inputs after_restart(const Given& past) {
+  Inputs inputs = inputs_at(past.now());
+  inputs.boot = BootId{"boot_2"};
+  return inputs;
+}
+
+ReportModelCompleted asks_question(const std::string& args) {
+  ReportModelCompleted report{.request = state::request_of("1")};
+  report.calls.push_back({"ask_user", {args}});
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("what no rule allows is looked at first, and then a person is asked") {
+  const Given past = asked_under(policy_in(PermissionMode::default_));
+  const Outcome completed = when(past, asks_for({"make test"}));
+  CHECK(completed.shape() == "model.completed item.started");
+  const Outcome asked = when(completed.after, inspected_of(completed.after), inputs_at(past.now()));
+  CHECK(asked.shape() == kAsked);
+  const auto& required = asked.payload_of<ActionRequired>();
+  CHECK(required.action_type == "permission");
+  CHECK(required.input->text == R"({"command":"make test"})");
+  CHECK(required.cwd == "/w");
+  CHECK(*required.decisions == std::vector<std::string>{"allow", "deny"});
+  CHECK(required.digest == asked.payload_of<PermissionEvaluated>().digest);
+  CHECK(asked.fact_of<ActionRequired>().ids.tool_call_id == first_tool(asked.after).id);
+  CHECK(asked.thread().status == Status::waiting_permission);
+  // The same look again finds that it is asked already.
+  CHECK(when(asked.after, inspected_of(asked.after), inputs_at(past.now())).shape() == "unchanged");
+}
+
+TEST_CASE("yes starts the call, which runs only as it was approved") {
+  const Waiting waiting;
+  const Outcome yes = waiting.answer("allow");
+  CHECK(yes.shape() == "action.resolved permission.resolved task.resumed tool.started run.status");
+  CHECK(yes.payload_of<ActionResolved>().decision_source == "human");
+  CHECK(yes.payload_of<ActionResolved>().answered_by == "token tok_1");
+  CHECK(yes.thread().status == Status::running);
+  ReportProcessReady ready = ready_of(yes.after);
+  ready.binding = inspected_of(yes.after).binding;
+  CHECK(when(yes.after, ready, waiting.inputs()).shape() == "sandbox.applied process.started");
+}
+
+TEST_CASE("a world that changed since the answer lets nothing run") {
+  const Waiting waiting;
+  const Outcome yes = waiting.answer("allow");
+  ReportProcessReady ready = ready_of(yes.after);
+  ready.binding = inspected_of(yes.after, "1:3").binding;
+  const Outcome refused = when(yes.after, ready, waiting.inputs());
+  CHECK(refused.shape() == "permission.evaluated tool.failed item.completed model.requested");
+  CHECK(refused.payload_of<ToolFailed>().error.message.starts_with("binding_mismatch"));
+  ready.binding.reset();
+  CHECK(when(yes.after, ready, waiting.inputs()).shape() == refused.shape());
+}
+
+TEST_CASE("no ends the call with the reason, and the model is told") {
+  const Waiting waiting{{"make test", "ls"}};
+  RespondAction no = answer_to(waiting.view, "deny");
+  no.reason = "not today";
+  const Outcome outcome = waiting.answer(no);
+  CHECK(outcome.shape() ==
+        "action.resolved permission.resolved tool.started tool.failed item.completed task.resumed "
+        "item.started");
+  CHECK(outcome.payload_of<ToolFailed>().error.category == Category::denied);
+  CHECK(outcome.payload_of<ToolFailed>().error.message == "a person said no: not today");
+}
+
+TEST_CASE("an answer counts once, for what it saw, and only if it was offered") {
+  const Waiting waiting;
+  CHECK(waiting.answer("maybe").refusal().message == "decision: expected one of allow, deny");
+  RespondAction other = answer_to(waiting.view, "allow");
+  other.digest = "sha256:0";
+  CHECK(waiting.answer(other).shape() == "refused: binding_mismatch");
+  other.digest = turn_of(waiting.view).action->required.digest;
+  CHECK(waiting.answer(other).shape().starts_with("action.resolved"));
+
+  const RespondAction allow = answer_to(waiting.view, "allow");
+  const Outcome first = waiting.answer(allow);
+  Inputs later = waiting.inputs();
+  CHECK(when(first.after, Command{allow}, later).shape() == "refused: not_found");
+  later.named.action = ActionSnapshot{.decision = "allow", .decision_source = "human"};
+  const Outcome second = when(first.after, Command{allow}, later);
+  CHECK(second.shape() == "refused: conflict");
+  CHECK(second.refusal().message.ends_with("was answered before: allow"));
+  later.named.action->decision = "expired";
+  CHECK(when(first.after, Command{allow}, later).shape() == "refused: expired");
+}
+
+TEST_CASE("an answer for longer leaves a rule for this very text behind") {
+  const Waiting waiting;
+  RespondAction command = answer_to(waiting.view, "allow");
+  command.scope = AnswerScope::session;
+  const Outcome outcome = waiting.answer(command);
+  CHECK(outcome.shape() ==
+        "action.resolved permission.resolved policy.changed task.resumed tool.started run.status");
+  REQUIRE(outcome.after.granted.size() == 1);
+  CHECK(outcome.after.granted[0].effect == RuleEffect::allow);
+  CHECK(outcome.after.granted[0].origin == RuleOrigin::session);
+  CHECK_FALSE(outcome.payload_of<PolicyChanged>().workspace.has_value());
+  command.scope = AnswerScope::always;
+  CHECK(waiting.answer(command).payload_of<PolicyChanged>().workspace == "/w");
+  // The same text again in that session is not asked about; another one is.
+  command.scope = AnswerScope::session;
+  ReportProcessReady ready = ready_of(outcome.after);
+  ready.binding = inspected_of(outcome.after).binding;
+  const Outcome runs = when(outcome.after, ready, waiting.inputs());
+  const Outcome ended = when(runs.after, end_of(runs.after, 0), waiting.inputs());
+  ReportModelCompleted again = asks_for({"make test"});
+  again.request = turn_of(ended.after).call->id;
+  CHECK(when(ended.after, again, waiting.inputs()).shape() ==
+        "model.completed item.started permission.evaluated tool.started run.status");
+  again.calls = asks_for({"make test; ls"}).calls;
+  CHECK(when(ended.after, again, waiting.inputs()).shape() == "model.completed item.started");
+}
+
+TEST_CASE("a wait outlives a restart, and the answer alone goes on with its turn") {
+  const Waiting waiting;
+  const Inputs later = after_restart(waiting.past);
+  CHECK_FALSE(state::interrupted_work(waiting.view, later.boot));
+  CHECK(when(waiting.view, Report{ReportRestarted{}}, later).shape() == "unchanged");
+  const Outcome yes = when(waiting.view, Command{answer_to(waiting.view, "allow")}, later);
+  CHECK(yes.shape() ==
+        "action.resolved permission.resolved history.reconstructed task.resumed thread.updated "
+        "run.status");
+  CHECK(first_tool(yes.after).stage == state::CallStage::approved);
+  const Outcome no = when(waiting.view, Command{answer_to(waiting.view, "deny")}, later);
+  CHECK(no.shape() ==
+        "action.resolved permission.resolved tool.started tool.failed item.completed "
+        "history.reconstructed task.resumed thread.updated run.status");
+}
+
+TEST_CASE("an interrupted turn takes its question back") {
+  const Waiting waiting;
+  InterruptTurn interrupt;
+  interrupt.session_id = state::kSession;
+  const Outcome outcome = when(waiting.view, Command{interrupt}, waiting.inputs());
+  CHECK(outcome.shape() ==
+        "action.resolved permission.resolved item.completed task.attempt.failed turn.failed "
+        "task.cancelled");
+  CHECK(outcome.payload_of<ActionResolved>().decision == "cancelled");
+  CHECK(outcome.payload_of<PermissionResolved>().decision == schema::Decision::deny);
+}
+
+TEST_CASE("a question that nobody answers in time is a no with a source") {
+  const Waiting waiting;
+  const ReportActionExpired expired{turn_of(waiting.view).action->id};
+  const Outcome outcome = when(waiting.view, expired, waiting.inputs());
+  CHECK(outcome.shape() ==
+        "action.resolved permission.resolved tool.started tool.failed item.completed task.resumed "
+        "model.requested");
+  CHECK(outcome.payload_of<ActionResolved>().decision == "expired");
+  CHECK(outcome.payload_of<ActionResolved>().decision_source == "host_policy");
+  CHECK(outcome.payload_of<ToolFailed>().error.category == Category::timeout);
+  CHECK(when(outcome.after, expired, waiting.inputs()).shape() == "unchanged");
+}
+
+TEST_CASE("where nobody is asked, an ask is unavailable and the turn goes on") {
+  Given past = state::Given{}.session().thread_started();
+  TurnOptions options;
+  options.interactive = false;
+  past.fact(state::turn_scope("1"), TaskCreated{});
+  past.fact(state::turn_scope("1"), TurnSubmitted{.options = options});
+  past.fact(state::turn_scope("1"), TurnStarted{.boot_id = state::kBoot});
+  past.asked("1");
+  const Outcome outcome = when(past, asks_for({"make test"}));
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::unavailable);
+  CHECK(outcome.payload_of<ToolFailed>().error.category == Category::unavailable);
+  CHECK(outcome.shape().ends_with("model.requested"));
+}
+
+TEST_CASE("the model's question waits for a person, and the answer is its result") {
+  const Given past = asked_under(policy_in(PermissionMode::default_));
+  const Outcome asked =
+      when(past, asks_question(R"({"question":"Which?","choices":["red","blue"]})"));
+  CHECK(asked.shape() ==
+        "model.completed item.started tool.started action.required task.waiting run.status");
+  CHECK(asked.payload_of<ActionRequired>().action_type == "input");
+  CHECK(asked.thread().status == Status::waiting_input);
+  const Inputs inputs = inputs_at(past.now());
+  RespondAction answer = answer_to(asked.after, "answer");
+  CHECK(when(asked.after, Command{answer}, inputs).shape() == "refused: invalid_params");
+  answer.payload = Json{R"({"answer":"green"})"};
+  CHECK(when(asked.after, Command{answer}, inputs).refusal().message ==
+        "payload.answer: expected one of red, blue");
+  answer.payload = Json{R"({"answer":"blue"})"};
+  const Outcome answered = when(asked.after, Command{answer}, inputs);
+  CHECK(answered.shape() ==
+        "action.resolved tool.result item.completed task.resumed model.requested");
+  CHECK(answered.payload_of<ToolResult>().preview == R"({"answer":"blue"})");
+  CHECK(when(asked.after, Command{answer_to(asked.after, "cancel")}, inputs).shape() ==
+        "action.resolved tool.failed item.completed task.resumed model.requested");
+  ResolvePermission permission{.action_id = answer.action_id, .decision = "allow"};
+  CHECK(when(asked.after, Command{permission}, inputs).shape() == "refused: conflict");
+}
+
+TEST_CASE("in mode on_failure a person is asked about what the sandbox stopped") {
+  const Given past = asked_under(policy_in(PermissionMode::on_failure));
+  const Inputs inputs = inputs_at(past.now());
+  const Outcome started = when(past, asks_for({"touch /etc/x"}));
+  CHECK(started.payload_of<PermissionEvaluated>().decision == schema::Decision::sandboxed);
+  const Outcome ready = when(started.after, ready_of(started.after), inputs);
+  CHECK(when(ready.after, end_of(ready.after, 1), inputs).shape() ==
+        "process.completed tool.result item.completed model.requested");
+  ReportToolEnded end = end_of(ready.after, 1);
+  end.news.violations = {{ViolationKind::filesystem, "open /etc/x", "landlock", {}}};
+  const Outcome stopped = when(ready.after, end, inputs);
+  CHECK(stopped.shape() == "sandbox.violation process.completed tool.progress");
+  const Outcome asked = when(stopped.after, inspected_of(stopped.after), inputs);
+  CHECK(asked.shape() == kAsked);
+  CHECK(asked.payload_of<ActionRequired>().sandbox == SandboxMode::full_access);
+  const Outcome no = when(asked.after, Command{answer_to(asked.after, "deny")}, inputs);
+  CHECK(no.shape() ==
+        "action.resolved permission.resolved tool.result item.completed task.resumed "
+        "model.requested");
+  CHECK(no.payload_of<ToolResult>().preview == "a");
+  const Outcome yes = when(asked.after, Command{answer_to(asked.after, "allow")}, inputs);
+  CHECK(yes.shape() == "action.resolved permission.resolved task.resumed");
+  CHECK(first_tool(yes.after).outside);
+  ReportProcessReady again = ready_of(yes.after);
+  again.binding = inspected_of(yes.after).binding;
+  CHECK(when(yes.after, again, inputs).shape() == "sandbox.applied process.started");
+}
+
+TEST_CASE("a call that asks to leave the sandbox is asked about, unless the host forbids it") {
+  const Given past = asked_under(policy_in(PermissionMode::on_request));
+  ReportModelCompleted report{.request = state::request_of("1")};
+  report.calls = {{"shell", {R"({"command":"ls","outsideSandbox":true})"}}};
+  CHECK(when(past, report).shape() == "model.completed item.started");
+  CHECK(when(past, asks_for({"ls"})).payload_of<PermissionEvaluated>().decision ==
+        schema::Decision::sandboxed);
+  Settings host = usual_settings();
+  host.sandboxes_forbidden = {SandboxMode::full_access};
+  Inputs inputs = inputs_at(past.now());
+  inputs.settings = &host;
+  CHECK(when(past.view(), report, inputs).payload_of<ToolFailed>().error.category ==
+        Category::denied);
+}
+
+TEST_CASE("trust is asked for where that was wished, and the turn is prepared again with it") {
+  Given past = state::Given{}.session().thread_started();
+  TurnOptions options;
+  options.ask_trust = true;
+  past.fact(state::turn_scope("1"), TaskCreated{});
+  past.fact(state::turn_scope("1"), TurnSubmitted{.options = options});
+  past.fact(state::turn_scope("1"), TurnStarted{.boot_id = state::kBoot});
+  ReportPrepared report{.turn = state::turn_ids("1").turn};
+  report.policy.files = {{"/w/.agentrt/config.toml", "sha256:1", false, false}};
+  report.policy.ignored = {"it allows shell(ls:*)"};
+  const Outcome asked = when(past, report);
+  CHECK(asked.shape() == "policy.changed action.required task.waiting run.status");
+  const Inputs inputs = inputs_at(past.now());
+  const Outcome yes = when(asked.after, Command{answer_to(asked.after, "allow")}, inputs);
+  CHECK(yes.shape() == "action.resolved policy.changed task.resumed run.status");
+  CHECK(yes.payload_of<PolicyChanged>().files->front().trusted);
+  CHECK_FALSE(turn_of(yes.after).prepared);
+  const Outcome no = when(asked.after, Command{answer_to(asked.after, "deny")}, inputs);
+  CHECK(when(no.after, report, inputs).shape().find("action.required") == std::string::npos);
+}
+
+}  // namespace agentrt::control

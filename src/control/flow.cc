@@ -1,0 +1,470 @@
+#include "control/flow.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "control/hooks.h"
+#include "control/tools.h"
+#include "schema/tools.h"
+#include "state/read_models.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+constexpr std::uint64_t kStopRefusalsMax =
+    3;  // by hooks, in a row; then the turn ends all the same
+
+// The parts of a session that decide how one of its turns goes on.
+Session part_of(const Session& view, const Thread& thread) {
+  Session part;
+  part.id = view.id;
+  part.sequence = view.sequence;
+  part.cwd = view.cwd;
+  part.policy = view.policy;
+  part.granted = view.granted;
+  part.mode = view.mode;
+  part.trust_refused = view.trust_refused;
+  part.greeted = view.greeted;
+  Thread& own = part.threads[thread.id];
+  own.id = thread.id;
+  own.status = thread.status;
+  own.active = thread.active;
+  return part;
+}
+
+// How the call begins, in one line.
+std::string beginning_of(const state::ToolCall& call) {
+  constexpr std::size_t kShownBytes = 120;
+  const std::string text = text_of(call);
+  const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
+  const std::string_view shown = utf8_prefix(line, kShownBytes);
+  return std::string(shown) + (shown.size() < text.size() ? " …" : "");
+}
+
+// The sandbox stopped the call, and the mode asks whether to do it again outside.
+policy::Judgement stopped_judgement(const state::ToolCall& call) {
+  policy::Judgement out;
+  out.decision = schema::Decision::ask;
+  out.source = DecisionSource::mode;
+  out.reason = fmt::format(
+      "the sandbox stopped {} attempts of it, and the mode on_failure asks to "
+      "run it again outside",
+      call.violations);
+  out.chain = {{out.source, out.decision, std::nullopt, out.reason}};
+  return out;
+}
+
+PermissionEvaluated evaluated(const policy::Judgement& judgement, PermissionMode mode) {
+  PermissionEvaluated out;
+  out.decision = judgement.decision;
+  out.decision_source = judgement.source;
+  out.decision_reason = judgement.reason;
+  out.rule_refs = judgement.rule_refs;
+  out.chain = judgement.chain;
+  out.destructive = judgement.destructive.has_value();
+  if (judgement.destructive) {
+    out.impact = judgement.destructive->impact;
+    out.rollback = judgement.destructive->undo;
+  }
+  out.mode = mode;
+  if (!judgement.subcommands.empty()) out.subcommands = judgement.subcommands;
+  return out;
+}
+
+}  // namespace
+
+Flow::Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs)
+    : facts_(facts),
+      thread_(thread),
+      inputs_(inputs),
+      ids_(inputs.ids),
+      after_(part_of(view, thread)) {}
+
+const Turn& Flow::turn() {
+  for (const Draft& draft : std::span(facts_.list()).subspan(folded_)) {
+    state::fold(after_, Fact{after_.sequence + 1, inputs_.now, draft.ids, draft.payload});
+    ++folded_;
+  }
+  const auto& active = after_.threads.at(thread_.id).active;
+  check(active.has_value(), "a turn that has ended does not go on");
+  return *active;
+}
+
+ToolCatalogResolved Flow::catalog() {
+  const Turn& of = turn();
+  return tool_catalog(after_, of);
+}
+
+// --- the row of gates ---
+
+void Flow::start() {
+  const std::uint64_t from = turn().start_hooks;
+  if (turn().requests == 0) {
+    if (!after_.greeted && start_hook(HookPoint::session_start, from, "startup", scope())) return;
+    if (start_hook(HookPoint::user_prompt_submit, from, "", scope())) return;
+  }
+  go_on();
+}
+
+void Flow::answered() {
+  if (!start_hook(HookPoint::post_sampling, 0, "", scope())) go_on();
+}
+
+void Flow::go_on() {
+  if (!turn().tools.empty()) return calls();
+  if (turn().answered) return finish();
+  ask_model();
+}
+
+void Flow::calls() {
+  while (!turn().tools.empty())
+    if (call_waits()) return;
+  ask_model();
+}
+
+void Flow::call_ended() {
+  const std::optional<state::EndedCall> ended = turn().ended_call;
+  check(ended.has_value(), "a call has just ended");
+  const HookPoint point = ended->failed ? HookPoint::post_tool_failure : HookPoint::post_tool_use;
+  if (!start_hook(point, 0, ended->tool, ToolScope{scope(), ended->step, ended->id})) go_on();
+}
+
+void Flow::finish() {
+  if (turn().stops_refused < kStopRefusalsMax && start_hook(HookPoint::stop, 0, "", scope()))
+    return;
+  facts_.complete(turn(), *turn().answered, turn().usage);
+  facts_.start_next(thread_);
+}
+
+void Flow::ask_model() {
+  const Turn& asking = turn();
+  if (asking.requests >= inputs_.settings->turn_steps_max)
+    return end({Category::unavailable,
+                fmt::format("the turn asked the model {} times, the most it may",
+                            inputs_.settings->turn_steps_max),
+                false});
+  facts_.request_model(asking, ids_, asking.provider.value_or(""), asking.model.value_or(""),
+                       asking.model_name.value_or(""));
+}
+
+void Flow::end(Failure error) {
+  facts_.fail(turn(), std::move(error));
+  facts_.start_next(thread_);
+}
+
+// --- one call ---
+
+// Brings the first call as far as it goes without the world. True: something is waited for.
+bool Flow::call_waits() {
+  if (turn().tools.front().step.empty()) begin(turn().tools.front());
+  const state::ToolCall call = turn().tools.front();
+  if (call.stage == state::CallStage::started || call.stage == state::CallStage::stopped)
+    return true;
+  if (call.stage == state::CallStage::approved) {
+    start_call(call, Json{"\"approved\""});
+    return true;
+  }
+  if (auto wrong = wrong_call(call)) {
+    refuse_call(call, *std::move(wrong));
+    return false;
+  }
+  const auto& forbidden = inputs_.settings->sandboxes_forbidden;
+  if (leaves_sandbox(after_, turn(), call) &&
+      std::ranges::find(forbidden, SandboxMode::full_access) != forbidden.end()) {
+    refuse_call(call,
+                {Category::denied, "the host policy lets no command leave the sandbox", false});
+    return false;
+  }
+  if (start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call))) return true;
+  if (call.tool == AskUserArgs::kTool) return ask_input(call);
+  return settle(call, judge(call));
+}
+
+void Flow::begin(const state::ToolCall& call) {
+  facts_.add(ToolScope{scope(), ids_.next<StepId>(), call.id},
+             ItemStarted{.kind = item_of(call.tool)});
+}
+
+void Flow::start_call(const state::ToolCall& call, const Json& policy) {
+  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
+                                         .safe_args = call.args,
+                                         .input_ref = {},
+                                         .policy = policy,
+                                         .outside_sandbox = leaves_sandbox(after_, turn(), call)
+                                                                ? std::optional(true)
+                                                                : std::nullopt,
+                                         .boot_id = inputs_.boot});
+  facts_.add(scope(), RunStatus{.status = Status::running,
+                                .phase = "tool",
+                                .title = "Running " + call.tool,
+                                .detail = beginning_of(call)});
+}
+
+void Flow::refuse_call(const state::ToolCall& call, Failure error) {
+  const std::string_view policy =
+      error.category == Category::invalid_input || error.category == Category::not_found
+          ? "\"not_evaluated\""
+          : "\"denied\"";
+  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
+                                         .safe_args = call.args,
+                                         .input_ref = {},
+                                         .policy = Json{std::string(policy)},
+                                         .boot_id = inputs_.boot});
+  end_call(facts_, scope_of(call), call.tool, std::move(error));
+}
+
+policy::Judgement Flow::judge(const state::ToolCall& call) {
+  return judge_call(after_, turn(), call, inputs_.settings->home);
+}
+
+// Does what was decided. True: something is waited for.
+bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgement) {
+  const PermissionMode mode = mode_of(after_, turn());
+  switch (judgement.decision) {
+    case schema::Decision::allow:
+    case schema::Decision::sandboxed:
+      facts_.add(scope_of(call), evaluated(judgement, mode));
+      start_call(call, Json{"\"allowed\""});
+      return true;
+    case schema::Decision::deny:
+    case schema::Decision::unavailable: {
+      facts_.add(scope_of(call), evaluated(judgement, mode));
+      const bool denied = judgement.decision == schema::Decision::deny;
+      refuse_call(call,
+                  {denied ? Category::denied : Category::unavailable, judgement.reason, false});
+      return false;
+    }
+    case schema::Decision::ask:
+      // Where no hook has a say, the call is inspected: the plan sees that it has begun.
+      (void)start_hook(HookPoint::permission_request, call.permission_hooks, call.tool,
+                       scope_of(call));
+      return true;
+  }
+  return true;
+}
+
+void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
+  if (call.stage == state::CallStage::stopped)
+    return ask_permission(call, stopped_judgement(call), binding);
+  const policy::Judgement judgement = judge(call);
+  if (judgement.decision == schema::Decision::ask) return ask_permission(call, judgement, binding);
+  if (!settle(call, judgement)) go_on();
+}
+
+// --- people ---
+
+void Flow::require(const TurnScope& held_back, const ActionId& action, ActionRequired required) {
+  const bool permission = required.action_type == kPermissionAction;
+  const std::string title = permission ? "Waiting for a permission" : "Waiting for an answer";
+  const std::optional<std::string> detail = required.prompt;
+  facts_.add(ActionScope{held_back, action}, std::move(required));
+  facts_.add(scope(), TaskWaiting{.status = permission ? TaskStatus::waiting_permission
+                                                       : TaskStatus::waiting_input,
+                                  .reason = "action"});
+  facts_.add(scope(),
+             RunStatus{.status = permission ? Status::waiting_permission : Status::waiting_input,
+                       .phase = "action",
+                       .title = title,
+                       .detail = detail});
+}
+
+void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
+                          const Binding& binding) {
+  const ActionId action = ids_.next<ActionId>();
+  ActionRequired required{.action_type = std::string(kPermissionAction)};
+  if (const auto limit = turn().options.ask_timeout_ms) {
+    required.expires_in_ms = *limit;
+    required.expires_at = inputs_.now + *limit;
+  }
+  const std::string digest = approval_digest(after_.id, call, binding, required.expires_at);
+  PermissionEvaluated decision = evaluated(judgement, mode_of(after_, turn()));
+  decision.digest = digest;
+  decision.approval_action_id = action;
+  facts_.add(scope_of(call), decision);
+  facts_.add(ActionScope{scope_of(call), action},
+             PermissionRequested{.tool_name = call.tool,
+                                 .reason = judgement.reason,
+                                 .digest = digest,
+                                 .expires_at = required.expires_at});
+  required.prompt = fmt::format("Run this {} in {}?",
+                                call.tool == ShellArgs::kTool ? "command" : call.tool, binding.cwd);
+  required.decisions = std::vector<std::string>{"allow", "deny"};
+  required.digest = digest;
+  required.scope = Json{R"(["once","session","always"])"};
+  required.tool_name = call.tool;
+  required.input = call.args;
+  required.cwd = binding.cwd;
+  required.reason = judgement.reason;
+  const bool outside =
+      call.stage == state::CallStage::stopped || leaves_sandbox(after_, turn(), call);
+  required.sandbox = outside ? SandboxMode::full_access : sandbox_of(after_, turn());
+  if (outside)
+    required.prompt = fmt::format("Run this command outside the sandbox, in {}?", binding.cwd);
+  required.subcommands = decision.subcommands;
+  required.destructive = decision.destructive;
+  required.impact = decision.impact;
+  required.rollback = decision.rollback;
+  if (!binding.files.empty()) required.executes = binding.files;
+  required.executes_unknown = judgement.executes_unknown;
+  require(scope_of(call), action, std::move(required));
+}
+
+// A question of the model to whoever sits there.
+bool Flow::ask_input(const state::ToolCall& call) {
+  if (!turn().options.interactive.value_or(true)) {
+    refuse_call(call,
+                {Category::unavailable, "nobody is there to answer: the run asks no one", false});
+    return false;
+  }
+  AskUserArgs args;
+  check(from_json(call.args.text, args, Unknown::refuse).has_value(), "the call was checked");
+  ActionRequired required{.action_type = std::string(kInputAction)};
+  required.prompt = args.question;
+  required.schema = answer_schema(args);
+  required.decisions = std::vector<std::string>{"answer", "cancel"};
+  required.tool_name = call.tool;
+  required.input = call.args;
+  if (const auto limit = turn().options.ask_timeout_ms) {
+    required.expires_in_ms = *limit;
+    required.expires_at = inputs_.now + *limit;
+  }
+  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
+                                         .safe_args = call.args,
+                                         .input_ref = {},
+                                         .policy = Json{"\"not_needed\""},
+                                         .boot_id = inputs_.boot});
+  require(scope_of(call), ids_.next<ActionId>(), std::move(required));
+  return true;
+}
+
+bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {
+  const TurnOptions& options = turn().options;
+  if (!options.ask_trust.value_or(false) || !options.interactive.value_or(true)) return false;
+  std::vector<PolicyFile> untrusted;
+  for (const PolicyFile& file : files)
+    if (!file.trusted) untrusted.push_back(file);
+  if (untrusted.empty()) return false;
+  ActionRequired required{.action_type = std::string(kTrustAction)};
+  required.digest = "sha256:" + hex(bytes_of(sha256(to_json(untrusted))));
+  if (after_.trust_refused == required.digest) return false;
+  required.prompt = fmt::format("Trust the files of {} as they are now?", after_.cwd);
+  required.reason = after_.policy.ignored.empty()
+                        ? "they ask for more than is allowed without trust"
+                        : fmt::format("{}", fmt::join(after_.policy.ignored, "; "));
+  required.decisions = std::vector<std::string>{"allow", "deny"};
+  required.files = std::move(untrusted);
+  required.cwd = after_.cwd;
+  require(scope(), ids_.next<ActionId>(), std::move(required));
+  return true;
+}
+
+// --- hooks ---
+
+// Starts the next hook at `point`, from place `from` on, that means the tool. False: there is none.
+bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& tool,
+                      const TurnScope& about) {
+  const auto index = next_hook(after_.policy.hooks, point, from, tool);
+  if (!index) return false;
+  facts_.add(about, HookStarted{.point = point,
+                                .hook_run_id = "hook_" + ids_.next<StepId>().text().substr(5),
+                                .command = after_.policy.hooks[*index].command,
+                                .index = *index,
+                                .boot_id = inputs_.boot});
+  return true;
+}
+
+void Flow::heard(const state::HookRun& run, bool blocked, const std::string& reason) {
+  const auto next = [&](const std::string& tool, const TurnScope& about) {
+    return start_hook(run.point, run.index + 1, tool, about);
+  };
+  switch (run.point) {
+    case HookPoint::session_start:
+    case HookPoint::user_prompt_submit:
+      if (blocked) return end({Category::denied, "a hook stopped the turn: " + reason, false});
+      return start();
+    case HookPoint::pre_tool_use:
+    case HookPoint::permission_request:
+      return go_on();  // what it said stands with the call
+    case HookPoint::post_tool_use:
+    case HookPoint::post_tool_failure:
+      if (blocked) return end({Category::denied, "a hook stopped the turn: " + reason, false});
+      if (const auto ended = turn().ended_call;
+          ended && next(ended->tool, ToolScope{scope(), ended->step, ended->id}))
+        return;
+      return go_on();
+    case HookPoint::post_sampling:
+      if (blocked) return end({Category::denied, "a hook stopped the turn: " + reason, false});
+      if (!next("", scope())) go_on();
+      return;
+    case HookPoint::stop:
+      if (blocked) return ask_model();
+      if (next("", scope())) return;
+      facts_.complete(turn(), turn().answered.value_or(StopReason::end_turn), turn().usage);
+      return facts_.start_next(thread_);
+  }
+}
+
+// --- what is judged and bound ---
+
+PermissionMode mode_of(const Session& view, const Turn& turn) {
+  if (turn.options.mode) return *turn.options.mode;
+  return view.mode.value_or(view.policy.mode);
+}
+
+SandboxMode sandbox_of(const Session& view, const Turn& turn) {
+  return turn.options.sandbox.value_or(view.policy.sandbox);
+}
+
+bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call) {
+  ShellArgs shell;
+  return call.tool == ShellArgs::kTool && sandbox_of(view, turn) != SandboxMode::full_access &&
+         from_json(call.args.text, shell, Unknown::refuse) && shell.outside_sandbox.value_or(false);
+}
+
+policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home) {
+  policy::Asked asked;
+  asked.tool = call.tool;
+  asked.text = text_of(call);
+  asked.cwd = cwd_of(view, call);
+  asked.workspace = view.cwd;
+  asked.home = home;
+  asked.access = access_of(call.tool);
+  return asked;
+}
+
+policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
+                             const std::string& home) {
+  std::vector<PolicyRule> all = view.policy.rules;
+  all.insert(all.end(), view.granted.begin(), view.granted.end());
+  const auto rules = policy::compile(all);
+  policy::Basis basis;
+  basis.mode = mode_of(view, turn);
+  basis.interactive =
+      turn.options.interactive.value_or(true) ? policy::Interactive::yes : policy::Interactive::no;
+  basis.said = call.said;
+  basis.sandbox = sandbox_of(view, turn);
+  if (rules)
+    basis.rules = &*rules;
+  else  // rules were read when they were taken in; what cannot be read lets nothing run
+    basis.said.push_back(
+        {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, rules.error().message});
+  policy::Asked asked = asked_of(view, call, home);
+  if (leaves_sandbox(view, turn, call)) asked.escalation = policy::Escalation::outside_sandbox;
+  return policy::judge(asked, basis);
+}
+
+std::string approval_digest(const SessionId& session, const state::ToolCall& call,
+                            const Binding& binding, const std::optional<Timestamp>& expires_at) {
+  const std::string bound = fmt::format(
+      R"({{"tool":{},"arguments":{},"binding":{},"session":{},"toolCall":{},"expiresAt":{}}})",
+      to_json(call.tool), call.args.text, to_json(binding), to_json(session), to_json(call.id),
+      expires_at ? to_json(*expires_at) : "null");
+  return "sha256:" + hex(bytes_of(sha256(bound)));
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,89 @@
+// control/flow.h: how a turn goes on: what comes next after each thing that happened to it.
+//
+// Between two requests to a model a turn passes a row of gates: hooks, the checks of a call,
+// policy, a person. Each method adds the facts of what comes next and returns as soon as something
+// has to be waited for; what happens then comes back as a report or an answer, and the turn goes on
+// from the view alone. So a turn that a restart held up at any gate goes on through the same
+// methods.
+//
+// A Flow looks at the turn as it stands with the facts added so far: they are folded as they come.
+#pragma once
+
+#include "control/turn_facts.h"
+#include "policy/permission.h"
+
+namespace agentrt::control {
+
+class Flow {
+ public:
+  // REQUIRES: the thread has an active turn.
+  Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs);
+
+  const Turn& turn();
+  schema::TurnScope scope() { return facts_.of(turn().ids); }
+  schema::ToolScope scope_of(const state::ToolCall& call) { return {scope(), call.step, call.id}; }
+
+  // The tools that the turn may call.
+  schema::ToolCatalogResolved catalog();
+
+  // The turn is prepared: hooks at its start, then what it has to do.
+  void start();
+  // The model has answered: hooks about the answer, then its calls or the end.
+  void answered();
+  // Whatever comes next: calls, the end, or another request.
+  void go_on();
+  // The call has ended: hooks about that, then what comes next.
+  void call_ended();
+  // A person allowed or refused the call that waited, or nobody did.
+  void refuse_call(const state::ToolCall& call, schema::Failure error);
+  // What a call is bound to is known: ask, if it still has to be.
+  void inspected(const state::ToolCall& call, const schema::Binding& binding);
+  // The hook that was heard has spoken; these facts say so already.
+  void heard(const state::HookRun& run, bool blocked, const std::string& reason);
+  // Asks to trust the files of the workspace, where that was wished and not refused before.
+  bool asks_for_trust(const std::vector<schema::PolicyFile>& files);
+
+ private:
+  void calls();
+  bool call_waits();
+  void begin(const state::ToolCall& call);
+  void start_call(const state::ToolCall& call, const schema::Json& policy);
+  bool settle(const state::ToolCall& call, const policy::Judgement& judgement);
+  bool ask_input(const state::ToolCall& call);
+  void ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
+                      const schema::Binding& binding);
+  void require(const schema::TurnScope& held_back, const ActionId& action,
+               schema::ActionRequired required);
+  bool start_hook(schema::HookPoint point, std::uint64_t from, const std::string& tool,
+                  const schema::TurnScope& about);
+  void finish();
+  void ask_model();
+  void end(schema::Failure error);
+  policy::Judgement judge(const state::ToolCall& call);
+
+  Facts& facts_;
+  const Thread& thread_;
+  const Inputs& inputs_;
+  FreshIds ids_;
+  state::Session after_;    // the turn's thread alone, with the facts so far
+  std::size_t folded_ = 0;  // of those facts
+};
+
+// What a person is asked about a call is bound to: over the call, its session and the world.
+std::string approval_digest(const SessionId& session, const state::ToolCall& call,
+                            const schema::Binding& binding,
+                            const std::optional<Timestamp>& expires_at);
+
+// The mode that a turn is under, and the sandbox that its calls get.
+schema::PermissionMode mode_of(const Session& view, const Turn& turn);
+schema::SandboxMode sandbox_of(const Session& view, const Turn& turn);
+
+// The call asks for more than the sandbox of its turn gives.
+bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call);
+// What policy is asked about a call.
+policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home);
+// The decision that a call gets under the session's policy.
+policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
+                             const std::string& home);
+
+}  // namespace agentrt::control

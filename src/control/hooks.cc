@@ -1,0 +1,115 @@
+// control/hooks.cc: what hooks say, and what it means for the turn that hears them.
+#include "control/hooks.h"
+
+#include <fmt/format.h>
+
+#include "control/flow.h"
+#include "policy/hooks.h"
+#include "schema/tools.h"
+#include "state/read_models.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+// Rewritten input that cannot be kept, or that is no object, makes the run a failure.
+std::optional<Failure> wrong_rewrite(const HookOutcome& outcome) {
+  if (!outcome.updated_input) return std::nullopt;
+  const std::string& text = outcome.updated_input->text;
+  if (text.size() > kToolArgsBytesMax)
+    return Failure{
+        Category::invalid_input,
+        fmt::format("the hook's new input has more than {} KiB", kToolArgsBytesMax >> 10), false};
+  if (!check_json(text) || !text.starts_with('{'))
+    return Failure{Category::invalid_input, "the hook's new input is no JSON object", false};
+  return std::nullopt;
+}
+
+HookCompleted completed(const state::HookRun& run, const HookOutcome& outcome, Sequence sequence) {
+  HookCompleted out{.point = run.point, .hook_run_id = run.id};
+  out.continue_ = outcome.continue_;
+  out.block = outcome.block;
+  out.decision = outcome.decision;
+  out.reason = outcome.reason;
+  if (outcome.updated_input) {
+    out.updated_input = outcome.updated_input;
+    out.updated_input_ref = state::log_ref(sequence);
+  }
+  if (!outcome.additional_context.empty()) {
+    out.additional_context = outcome.additional_context;
+    out.additional_context_refs = std::vector<std::string>{state::log_ref(sequence)};
+  }
+  if (outcome.updated_tool_output) {
+    out.updated_tool_output = outcome.updated_tool_output;
+    out.updated_tool_output_ref = state::log_ref(sequence);
+  }
+  if (outcome.suppress_output) out.suppress_output = true;
+  if (!outcome.audit.empty()) out.audit_refs = outcome.audit;
+  out.duration_ms = outcome.duration_ms;
+  return out;
+}
+
+TurnScope scope_of(const Facts& facts, const Turn& turn, const state::HookRun& run) {
+  if (!run.call) return facts.of(turn.ids);
+  return ToolScope{facts.of(turn.ids), run.step, *run.call};
+}
+
+OnFailure on_failure_of(const Session& view, const state::HookRun& run) {
+  return run.index < view.policy.hooks.size() ? view.policy.hooks[run.index].on_failure
+                                              : OnFailure::closed;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> next_hook(const std::vector<HookSpec>& hooks, HookPoint point,
+                                       std::uint64_t from, std::string_view subject) {
+  for (std::uint64_t i = from; i < hooks.size(); ++i)
+    if (policy::hook_applies(hooks[i], point, subject)) return i;
+  return std::nullopt;
+}
+
+OnFailure fail_hook(Facts& facts, const Session& view, const Turn& turn, const Failure& error,
+                    std::int64_t duration_ms) {
+  const state::HookRun& run = *turn.hook;
+  const OnFailure on_failure = on_failure_of(view, run);
+  facts.add(scope_of(facts, turn, run), HookFailed{.point = run.point,
+                                                   .hook_run_id = run.id,
+                                                   .error = error,
+                                                   .on_failure = on_failure,
+                                                   .duration_ms = duration_ms});
+  if (on_failure == OnFailure::open)
+    facts.add(scope_of(facts, turn, run),
+              RuntimeWarning{.message = fmt::format("a hook at {} failed, and the turn goes on "
+                                                    "without it: {}",
+                                                    name_of(run.point), error.message)});
+  return on_failure;
+}
+
+Decision hook_ended(const Session& view, const ReportHookEnded& report, Inputs inputs) {
+  const Thread* thread = thread_of_active(view, report.turn);
+  if (!thread || !thread->active->hook || thread->active->hook->id != report.run)
+    return Unchanged{};
+  const Turn& turn = *thread->active;
+  const state::HookRun run = *turn.hook;
+  Facts facts{view, inputs};
+  std::optional<Failure> failure = report.outcome.failure;
+  if (!failure) failure = wrong_rewrite(report.outcome);
+  bool blocked = false;
+  std::string reason = report.outcome.reason.value_or("it gave no reason");
+  if (failure) {
+    blocked =
+        fail_hook(facts, view, turn, *failure, report.outcome.duration_ms) == OnFailure::closed;
+    reason = "it failed: " + failure->message;
+  } else {
+    blocked = report.outcome.block || !report.outcome.continue_ ||
+              report.outcome.decision == schema::Decision::deny;
+    facts.add(scope_of(facts, turn, run), completed(run, report.outcome, facts.last() + 1));
+  }
+  if (thread->status == Status::blocked || turn.boot != inputs.boot) return accept(facts);
+  Flow{facts, view, *thread, inputs}.heard(run, blocked, reason);
+  return accept(facts);
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,99 @@
+// control/policies.cc: changes of policy that people make: rules of a session, trust in files.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "control/turn_facts.h"
+#include "policy/rules.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+void add_rules(std::vector<PolicyRule>& to, RuleEffect effect,
+               const std::optional<std::vector<std::string>>& rules) {
+  for (const std::string& rule : rules.value_or(std::vector<std::string>{}))
+    to.push_back({effect, rule, RuleOrigin::session});
+}
+
+std::size_t bytes_of(const std::vector<PolicyRule>& rules) {
+  std::size_t bytes = 0;
+  for (const PolicyRule& rule : rules) bytes += rule.rule.size();
+  return bytes;
+}
+
+// The session's own rules as the command leaves them.
+std::vector<PolicyRule> changed_rules(std::vector<PolicyRule> rules, const PolicyChanged& change) {
+  for (const PolicyRule& gone : *change.removed)
+    std::erase_if(rules, [&](const PolicyRule& rule) { return rule == gone; });
+  for (const PolicyRule& rule : *change.added)
+    if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
+  return rules;
+}
+
+}  // namespace
+
+Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs) {
+  if (!view.exists())
+    return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
+  const auto& forbidden = inputs.settings->modes_forbidden;
+  if (command.mode && std::ranges::find(forbidden, *command.mode) != forbidden.end())
+    return refuse(Code::forbidden, fmt::format("the host policy does not allow the mode {}",
+                                               name_of(*command.mode)));
+  PolicyChanged changed{.change = "rules"};
+  changed.added.emplace();
+  changed.removed.emplace();
+  add_rules(*changed.added, RuleEffect::allow, command.allow);
+  add_rules(*changed.added, RuleEffect::ask, command.ask);
+  add_rules(*changed.added, RuleEffect::deny, command.deny);
+  if (const auto compiled = policy::compile(*changed.added); !compiled)
+    return refuse(Code::invalid_params, compiled.error().message);
+  for (const std::string& rule : command.remove.value_or(std::vector<std::string>{})) {
+    const auto own = std::ranges::find(view.granted, rule, &PolicyRule::rule);
+    if (own == view.granted.end())
+      return refuse(Code::not_found, fmt::format("the session has no rule {} of its own", rule));
+    changed.removed->push_back(*own);
+  }
+  std::vector<PolicyRule> rules = changed_rules(view.granted, changed);
+  if (rules.size() > kPolicyRulesMax || bytes_of(rules) > kPolicyBytesMax)
+    return refuse(Code::limit_exceeded,
+                  fmt::format("a session has at most {} rules of its own, with {} KiB of text",
+                              kPolicyRulesMax, kPolicyBytesMax >> 10));
+  if (rules == view.granted && (!command.mode || command.mode == view.mode))
+    return Unchanged{to_json(PolicyReply{view.id, std::move(rules), view.sequence})};
+  changed.mode = command.mode;
+  changed.source = "human";
+  changed.reason = command.reason;
+  changed.changed_by = inputs.principal;
+  Facts facts{view, inputs};
+  facts.add(facts.of_session(), std::move(changed));
+  return accept(facts, PolicyReply{view.id, std::move(rules), 0});
+}
+
+Decision trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
+  if (!command.cwd.starts_with('/'))
+    return refuse(Code::invalid_params, "cwd: expected an absolute path");
+  for (std::size_t i = 0; i < command.files.size(); ++i)
+    if (!command.files[i].path.starts_with(command.cwd + "/") ||
+        !command.files[i].digest.starts_with("sha256:"))
+      return refuse(Code::invalid_params,
+                    fmt::format("files[{}]: expected path and digest as get_trust gives them", i));
+  Facts facts{view, inputs};
+  // Trust is no session's: it stands in the runtime's own.
+  if (!view.exists()) facts.add(facts.of_session(), SessionCreated{.title = "runtime", .cwd = "/"});
+  PolicyChanged changed{.change = "trusted"};
+  changed.source = "human";
+  changed.workspace = command.cwd;
+  changed.files.emplace();
+  for (const FileToTrust& file : command.files)
+    changed.files->push_back({file.path, file.digest, file.trusted, false});
+  const std::vector<PolicyFile> files = *changed.files;
+  changed.reason = command.reason;
+  changed.changed_by = inputs.principal;
+  facts.add(facts.of_session(), std::move(changed));
+  return accept(facts, TrustReply{command.cwd, files, 0});
+}
+
+}  // namespace agentrt::control

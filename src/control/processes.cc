@@ -1,0 +1,196 @@
+// control/processes.cc: processes in the background, and what people give to them.
+//
+// To give is an intent: it is stored first and given once at most, by whoever follows the process.
+// To end is one too, but it lasts: a process that was asked to end is ended by the next runtime
+// where this one does not live to see it.
+#include "control/processes.h"
+
+#include <fmt/format.h>
+
+#include "control/output_facts.h"
+#include "schema/commands/processes.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+ProcessScope scope_of(const Facts& facts, const state::Process& process) {
+  return {ToolScope{facts.of(process.turn), process.step, process.call}, process.id};
+}
+
+// The open process that the command means, or the refusal.
+std::variant<const state::Process*, Error> named_process(const Session& view,
+                                                         const ProcessId& process,
+                                                         const Inputs& inputs) {
+  if (const state::Process* open = find_process(view, process)) return open;
+  if (!inputs.named.process)
+    return Error{
+        Code::not_found,
+        fmt::format("there is no process {} in the background of this session", process.text()),
+        {}};
+  return Error{Code::conflict, fmt::format("process {} has ended", process.text()),
+               fmt::format(R"({{"status":"{}"}})", name_of(*inputs.named.process))};
+}
+
+Decision give(const Session& view, const state::Process& process, ProcessInput input,
+              const Inputs& inputs) {
+  Facts facts{view, inputs};
+  const ProcessStatus after = input.signal ? ProcessStatus::ending : process.status;
+  facts.add(scope_of(facts, process), std::move(input));
+  return accept(facts, ProcessReply{view.id, process.id, after, 0});
+}
+
+ProcessInput end_of(std::string reason) {
+  return {.signal = "SIGTERM", .reason = std::move(reason)};
+}
+
+}  // namespace
+
+void add_news(Facts& facts, const ProcessScope& scope, const ReportProcessNews& news) {
+  for (const ProcessOutput& output : news.output) facts.add(scope, output);
+  for (const SandboxViolation& violation : news.violations) facts.add(scope, violation);
+}
+
+void add_end(Facts& facts, const ProcessScope& scope, const ReportToolEnded& report,
+             const Inputs& inputs) {
+  std::vector<std::string> refs;
+  for (const KeptOutput& output : report.outputs) {
+    add_output(facts, scope, output, inputs);
+    refs.push_back(output.ref.text());
+  }
+  const auto signal =
+      report.signal ? std::optional(Json{std::to_string(*report.signal)}) : std::nullopt;
+  if (!report.failure)
+    return facts.add(scope, ProcessCompleted{.exit_code = report.exit_code,
+                                             .signal = signal,
+                                             .duration_ms = report.duration_ms,
+                                             .output_refs = refs});
+  const Category category = report.failure->category;
+  if (category == Category::timeout || category == Category::cancelled)
+    return facts.add(scope, ProcessTerminated{.reason = report.failure->message,
+                                              .signal = signal,
+                                              .duration_ms = report.duration_ms});
+  facts.add(scope, ProcessFailed{.error = report.failure, .duration_ms = report.duration_ms});
+}
+
+const state::Process* find_process(const Session& view, const ProcessId& process) {
+  const auto at = view.processes.find(process);
+  return at == view.processes.end() ? nullptr : &at->second;
+}
+
+std::optional<Failure> no_room_in_background(const Session& view, const Inputs& inputs) {
+  const std::size_t most = inputs.settings->background_processes_max;
+  if (view.processes.size() < most) return std::nullopt;
+  return Failure{Category::unavailable,
+                 fmt::format("{} commands of this session run in the background, the most there "
+                             "may be; nothing ran: wait until one has ended, or have one ended",
+                             most),
+                 false};
+}
+
+std::string background_preview(const ProcessId& process) {
+  return fmt::format(
+      "[it runs in the background as {}; what it prints and how it ends is told "
+      "under that id]",
+      process.text());
+}
+
+Decision background_news(const Session& view, const state::Process& process,
+                         const ReportProcessNews& report, const Inputs& inputs) {
+  Facts facts{view, inputs};
+  add_news(facts, scope_of(facts, process), report);
+  return accept(facts);
+}
+
+Decision background_ended(const Session& view, const state::Process& process,
+                          const ReportToolEnded& report, const Inputs& inputs) {
+  Facts facts{view, inputs};
+  const ProcessScope scope = scope_of(facts, process);
+  add_news(facts, scope, report.news);
+  ReportToolEnded end = report;
+  end.duration_ms = std::max<std::int64_t>(0, inputs.now - process.started_at);
+  // Whatever it said to being ended, it was ended by us.
+  if (process.ending && !end.failure)
+    end.failure = Failure{Category::cancelled, *process.ending, false};
+  add_end(facts, scope, end, inputs);
+  return accept(facts);
+}
+
+void end_background(Facts& facts, const Session& view, const TurnId& turn,
+                    const std::string& reason) {
+  for (const auto& [_, process] : view.processes)
+    if (process.turn.turn == turn && !process.ending)
+      facts.add(scope_of(facts, process), end_of(reason));
+}
+
+Decision process_notice(const Session& view, const ReportProcessNotice& report, Inputs inputs) {
+  const state::Process* process = find_process(view, report.process);
+  if (!process) return Unchanged{};
+  Facts facts{view, inputs};
+  if (report.what == ReportProcessNotice::What::found)
+    facts.add(scope_of(facts, *process),
+              RuntimeWarning{.code = "process_found",
+                             .message = fmt::format("process {} went on while the runtime was "
+                                                    "away, and is followed again",
+                                                    process->id.text()),
+                             .boot_id = inputs.boot});
+  else
+    facts.add(scope_of(facts, *process),
+              RuntimeWarning{.code = "input_refused",
+                             .message = fmt::format("process {} took no input: it reads none, or "
+                                                    "too much waits for it already",
+                                                    process->id.text()),
+                             .boot_id = {}});
+  return accept(facts);
+}
+
+Decision write_process_stdin(const Session& view, const WriteProcessStdin& command, Inputs inputs) {
+  if (command.input.size() > kStdinBytesMax)
+    return refuse(Code::invalid_params,
+                  fmt::format("input: at most {} bytes at once", kStdinBytesMax));
+  const bool close = command.close.value_or(false);
+  if (command.input.empty() && !close)
+    return refuse(Code::invalid_params, "nothing to write: give input, or close");
+  auto found = named_process(view, command.process_id, inputs);
+  if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
+  const state::Process& process = *std::get<const state::Process*>(found);
+  if (process.input_closed)
+    return refuse(Code::conflict,
+                  fmt::format("the input of process {} is closed", process.id.text()));
+  ProcessInput input{.bytes = command.input.size()};
+  // Whole or not at all: half of a secret would not be known for one.
+  if (command.input.size() <= kPreviewBytes) input.preview = command.input;
+  if (close) input.closed = true;
+  return give(view, process, std::move(input), inputs);
+}
+
+Decision resize_process(const Session& view, const ResizeProcess& command, Inputs inputs) {
+  for (const std::uint64_t size : {command.rows, command.columns})
+    if (size == 0 || size > kTerminalSizeMax)
+      return refuse(Code::invalid_params,
+                    fmt::format("rows, columns: expected 1 to {}", kTerminalSizeMax));
+  auto found = named_process(view, command.process_id, inputs);
+  if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
+  const state::Process& process = *std::get<const state::Process*>(found);
+  if (!process.tty)
+    return refuse(
+        Code::conflict,
+        fmt::format("process {} has no terminal: it was started without tty", process.id.text()));
+  return give(view, process, {.rows = command.rows, .columns = command.columns}, inputs);
+}
+
+Decision terminate_process(const Session& view, const TerminateProcess& command, Inputs inputs) {
+  const state::Process* process = find_process(view, command.process_id);
+  if (!process && inputs.named.process)
+    return Unchanged{
+        to_json(ProcessReply{view.id, command.process_id, *inputs.named.process, view.sequence})};
+  if (process && process->ending)
+    return Unchanged{to_json(ProcessReply{view.id, process->id, process->status, view.sequence})};
+  auto found = named_process(view, command.process_id, inputs);
+  if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
+  return give(view, *process, end_of(command.reason.value_or("terminate_process")), inputs);
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,86 @@
+#include "engine/conversation.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "engine/system_prompt.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+constexpr std::size_t kBytesPerToken = 4;
+
+// What the person asked, files within it at their place.
+ports::Message question_of(const std::vector<InputPart>& input,
+                           std::vector<ports::GivenFile> files) {
+  ports::Message question;
+  auto file = files.begin();
+  for (const InputPart& part : input) {
+    if (!question.text.empty()) question.text += '\n';
+    if (part.type == InputKind::text) {
+      question.text += part.text.value_or("");
+      continue;
+    }
+    const std::string path = part.path.value_or("");
+    if (file == files.end() || file->ref.reason) {
+      question.text += fmt::format("[file {}: not given, {}]", path,
+                                   file == files.end() ? "unread" : *file->ref.reason);
+    } else if (file->attachment) {
+      question.text += fmt::format("[file {}: attached]", path);
+      question.attachments.push_back(*std::move(file->attachment));
+    } else {
+      question.text += fmt::format("[file {}]\n{}\n[end of file {}]", path, file->text, path);
+    }
+    if (file != files.end()) ++file;
+  }
+  return question;
+}
+
+}  // namespace
+
+std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruction_bytes) {
+  const std::size_t all = static_cast<std::size_t>(context_tokens) * kBytesPerToken / 4 * 3;
+  return all > instruction_bytes ? all - instruction_bytes : 0;
+}
+
+Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query) {
+  ports::Instructions instructions = workspace.instructions(query.cwd);
+  ports::HistoryQuery asked{query.session, query.turn.thread, query.turn.turn, {}};
+  if (query.context_tokens)
+    asked.bytes_max = messages_bytes_max(
+        *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size());
+  Material material{std::move(instructions), history.window(asked), {}};
+  if (material.history)
+    for (const InputPart& part : material.history->input)
+      if (part.type == InputKind::file)
+        material.files.push_back(workspace.given_file(query.cwd, part.path.value_or("")));
+  return material;
+}
+
+void describe(const Material& material, ContextResolved& context) {
+  context.instruction_refs = material.instructions.refs;
+  context.omitted = material.instructions.omitted;
+  for (const ports::GivenFile& file : material.files)
+    (file.ref.reason ? context.missing : context.workspace_refs).push_back(file.ref);
+  if (material.history)
+    std::ranges::copy(material.history->omitted, std::back_inserter(context.omitted));
+  else
+    context.missing.push_back({.ref = "history", .reason = material.history.error().message});
+}
+
+void put_material(Material material, const std::string& cwd, ports::ModelRequest& request) {
+  request.instructions = system_prompt(cwd);
+  if (!material.instructions.text.empty())
+    request.instructions += "\nWhat AGENTS.md of this folder says:\n" + material.instructions.text;
+  request.tools = std::move(material.history->tools);
+  request.messages = std::move(material.history->messages);
+  request.messages.push_back(question_of(material.history->input, std::move(material.files)));
+  std::ranges::move(material.history->so_far, std::back_inserter(request.messages));
+}
+
+}  // namespace agentrt::engine

@@ -1,0 +1,122 @@
+// engine/conversation_test.cc: what a model is asked with, from files and history.
+#include "engine/conversation.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "engine/system_prompt.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+struct Files final : ports::Workspace {
+  ports::Instructions instructions(const std::string&) override { return told; }
+  ports::GivenFile given_file(const std::string&, const std::string& path) override {
+    return files.at(path);
+  }
+  ports::Instructions told;
+  std::map<std::string, ports::GivenFile> files;
+};
+
+struct Past final : ports::History {
+  Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override {
+    asked = query;
+    return given;
+  }
+  ports::HistoryQuery asked;
+  Result<ports::HistoryWindow> given;
+};
+
+ports::Message message(ports::Role role, const std::string& text) {
+  ports::Message out;
+  out.role = role;
+  out.text = text;
+  return out;
+}
+
+InputPart text(const std::string& text) { return {InputKind::text, text, {}}; }
+InputPart file(const std::string& path) { return {InputKind::file, {}, path}; }
+
+const MaterialQuery kQuery{
+    SessionId{"s"}, {.thread = ThreadId{"t"}, .turn = TurnId{"u"}}, "/w", {}};
+
+}  // namespace
+
+TEST_CASE("earlier turns, the question and what came of it since stand in that order") {
+  Files files;
+  files.told.text = "Use tabs.";
+  Past past;
+  past.given->messages = {message(ports::Role::user, "old"),
+                          message(ports::Role::assistant, "answer")};
+  past.given->input = {text("what"), text("now?")};
+  past.given->so_far = {message(ports::Role::assistant, "calling"),
+                        message(ports::Role::tool, "result")};
+  past.given->tools = {{"shell", "runs", Json{"{}"}}};
+  ports::ModelRequest request;
+  put_material(gather(files, past, kQuery), "/w", request);
+  std::vector<std::string> texts;
+  for (const ports::Message& each : request.messages) texts.push_back(each.text);
+  CHECK(texts == std::vector<std::string>{"old", "answer", "what\nnow?", "calling", "result"});
+  CHECK(request.tools.size() == 1);
+  CHECK(request.instructions.starts_with(system_prompt("/w")));
+  CHECK(request.instructions.ends_with("Use tabs."));
+}
+
+TEST_CASE("files stand where the input has them, as text, attached, or with why they are not") {
+  Files files;
+  files.files["a.txt"].text = "inside";
+  files.files["b.png"].attachment = ports::Attachment{"b.png", "image/png", "bytes"};
+  files.files["c"].ref = {.ref = "file:c", .reason = "it is too large"};
+  Past past;
+  past.given->input = {text("see"), file("a.txt"), file("b.png"), file("c"), text("?")};
+  const Material material = gather(files, past, kQuery);
+  ContextResolved context;
+  describe(material, context);
+  CHECK(context.workspace_refs.size() == 2);
+  REQUIRE(context.missing.size() == 1);
+  CHECK(context.missing[0].reason == "it is too large");
+  ports::ModelRequest request;
+  put_material(material, "/w", request);
+  const ports::Message& question = request.messages.back();
+  CHECK(question.text ==
+        "see\n[file a.txt]\ninside\n[end of file a.txt]\n[file b.png: attached]\n"
+        "[file c: not given, it is too large]\n?");
+  REQUIRE(question.attachments.size() == 1);
+  CHECK(question.attachments[0].bytes == "bytes");
+}
+
+TEST_CASE("three quarters of the context, at four bytes a token, are for what is said") {
+  CHECK(messages_bytes_max(1'000, 0) == 3'000);
+  CHECK(messages_bytes_max(1'000, 500) == 2'500);
+  CHECK(messages_bytes_max(1'000, 4'000) == 0);
+  Files files;
+  files.told.text = std::string(100, 'x');
+  Past past;
+  MaterialQuery query = kQuery;
+  gather(files, past, query);
+  CHECK_FALSE(past.asked.bytes_max.has_value());
+  query.context_tokens = 10'000;
+  gather(files, past, query);
+  CHECK(past.asked.bytes_max == 30'000 - system_prompt("/w").size() - 100);
+}
+
+TEST_CASE("history that cannot be read is missing, and what did not fit is omitted") {
+  Files files;
+  Past past;
+  past.given->omitted.push_back({.ref = "history", .reason = "too long"});
+  ContextResolved context;
+  describe(gather(files, past, kQuery), context);
+  REQUIRE(context.omitted.size() == 1);
+  CHECK(context.omitted[0].reason == "too long");
+  past.given = fail(Code::internal, "damaged");
+  context = {};
+  describe(gather(files, past, kQuery), context);
+  REQUIRE(context.missing.size() == 1);
+  CHECK(context.missing[0].reason == "damaged");
+}
+
+}  // namespace agentrt::engine

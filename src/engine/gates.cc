@@ -1,0 +1,161 @@
+#include "engine/gates.h"
+
+#include <algorithm>
+
+#include "engine/tools.h"
+#include "schema/tools.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+// What a hook is told about the call it is asked about: one under way, or the one that has just
+// ended.
+void tell_call(HookInput& input, const state::Turn& turn, const ToolCallId& id) {
+  input.tool_call_id = id;
+  const auto open = std::ranges::find(turn.tools, id, &state::ToolCall::id);
+  if (open != turn.tools.end()) {
+    input.tool_name = open->tool;
+    input.tool_input = open->args;
+  } else if (turn.ended_call && turn.ended_call->id == id) {
+    input.tool_name = turn.ended_call->tool;
+    input.tool_input = turn.ended_call->args;
+    if (turn.ended_call->failed)
+      input.error = Failure{Category::internal, turn.ended_call->preview, false};
+    else
+      input.tool_output = turn.ended_call->preview;
+  }
+}
+
+HookInput input_of(const state::Session& view, const state::Turn& turn, HookPoint point) {
+  HookInput input;
+  input.point = point;
+  input.session_id = view.id;
+  input.thread_id = turn.ids.thread;
+  input.turn_id = turn.ids.turn;
+  input.cwd = view.cwd;
+  input.mode = turn.options.mode.value_or(view.mode.value_or(view.policy.mode));
+  input.sandbox = {turn.options.sandbox.value_or(view.policy.sandbox), view.policy.network};
+  if (point == HookPoint::session_start) input.source = "startup";
+  if (point == HookPoint::user_prompt_submit) input.prompt = turn.preview;
+  if (point == HookPoint::post_sampling || point == HookPoint::stop)
+    input.text = turn.answer_preview;
+  if (point == HookPoint::stop) input.stop_hook_active = turn.stops_refused > 0;
+  if (turn.hook->call) tell_call(input, turn, *turn.hook->call);
+  return input;
+}
+
+std::string text_of(const std::vector<InputPart>& parts) {
+  std::string text;
+  for (const InputPart& part : parts) {
+    if (!text.empty()) text += '\n';
+    text += part.text ? *part.text : part.path.value_or("");
+  }
+  return text;
+}
+
+}  // namespace
+
+// --- hooks ---
+
+class Engine::Hearing::Listener final : public ports::HookListener {
+ public:
+  Listener(const Parts& parts, SessionId session, TurnId turn, std::string run)
+      : parts_(parts), session_(std::move(session)), turn_(std::move(turn)), run_(std::move(run)) {}
+
+  void on_ended(HookOutcome outcome) override {
+    if (!std::exchange(wanted_, false)) return;
+    parts_.reports.report(session_, ReportHookEnded{turn_, run_, std::move(outcome)}, {});
+  }
+  bool wanted() const { return wanted_; }
+  void stop() { wanted_ = false; }
+
+ private:
+  const Parts& parts_;
+  SessionId session_;
+  TurnId turn_;
+  std::string run_;
+  bool wanted_ = true;
+};
+
+Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const RunHook& what)
+    : parts_(parts),
+      run_(what.run),
+      listener_(std::make_shared<Listener>(parts, view.id, what.turn.turn, what.run)) {
+  const state::Turn* turn = state::find_turn(view, what.turn.turn);
+  check(turn && turn->hook, "a plan is of its view");
+  if (turn->hook->index >= view.policy.hooks.size()) {
+    listener_->on_ended(
+        {.failure = Failure{Category::lost, "the hook is no longer configured", false}});
+    return;
+  }
+  ports::HookRequest request{run_, view.policy.hooks[turn->hook->index],
+                             input_of(view, *turn, turn->hook->point)};
+  if (turn->hook->point != HookPoint::user_prompt_submit) {
+    parts.hooks.start(std::move(request), listener_);
+    return;
+  }
+  // The whole of what the turn was given stands in the log alone.
+  auto task =
+      std::make_shared<ports::Step>([&parts, session = view.id, ids = what.turn,
+                                     request = std::move(request), listener = listener_]() mutable {
+        if (const auto history =
+                parts.history.window({.session = session, .thread = ids.thread, .turn = ids.turn}))
+          request.input.prompt = text_of(history->input);
+        parts.loop.post([&parts, request = std::move(request), listener]() mutable {
+          if (listener->wanted()) parts.hooks.start(std::move(request), listener);
+        });
+      });
+  run_soon(parts.loop, parts.worker, std::move(task));
+}
+
+Engine::Hearing::~Hearing() {
+  if (!listener_->wanted()) return;
+  listener_->stop();
+  parts_.hooks.cancel(run_);
+}
+
+// --- inspections ---
+
+Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
+                               const Inspect& what) {
+  const state::Turn* turn = state::find_turn(view, what.turn);
+  check(turn && !turn->tools.empty(), "a plan is of its view");
+  const state::ToolCall& call = turn->tools.front();
+  auto task = std::make_shared<ports::Step>(
+      [&parts, wanted = wanted_, session = view.id, what,
+       request = RunningTool::request_of(parts, view, *turn, call),
+       executes = RunningTool::executes(parts, view, call)]() mutable {
+        ReportInspected report{what.turn, what.call, {}, {}};
+        auto binding = request ? parts.inspector.inspect(*request, executes)
+                               : std::unexpected(request.error());
+        if (binding)
+          report.binding = *std::move(binding);
+        else
+          report.failure = Failure{Category::invalid_input, binding.error().message, false};
+        parts.loop.post([&parts, wanted, session, report = std::move(report)]() mutable {
+          if (*wanted) parts.reports.report(session, std::move(report), {});
+        });
+      });
+  run_soon(parts.loop, parts.worker, std::move(task));
+}
+
+Engine::Inspecting::~Inspecting() { *wanted_ = false; }
+
+// --- waits ---
+
+Engine::Expiring::Expiring(const Parts& parts, const state::Session& view, const AwaitAnswer& what)
+    : parts_(parts) {
+  // The instant is one of the wall clock, which may have been set back since it was named.
+  const std::int64_t delay = std::clamp<std::int64_t>(what.at - parts.loop.now(), 0,
+                                                      std::max<std::int64_t>(what.within_ms, 0));
+  timer_ = parts.loop.after(delay, [&parts, session = view.id, action = what.action] {
+    parts.reports.report(session, ReportActionExpired{action}, {});
+  });
+}
+
+Engine::Expiring::~Expiring() { parts_.loop.cancel(timer_); }
+
+}  // namespace agentrt::engine

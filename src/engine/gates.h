@@ -1,0 +1,43 @@
+// engine/gates.h: what a turn waits for between its requests: a hook that is heard, a look at the
+// world before a person is asked, and the end of patience.
+#pragma once
+
+#include "engine/effects.h"
+
+namespace agentrt::engine {
+
+// Runs a hook and reports what it said.
+class Engine::Hearing final : public Running {
+ public:
+  Hearing(const Parts& parts, const state::Session& view, const RunHook& what);
+  ~Hearing() override;
+
+ private:
+  class Listener;
+  const Parts& parts_;
+  std::string run_;
+  std::shared_ptr<Listener> listener_;
+};
+
+// Looks, on a worker, at what a call would be bound to, and reports it.
+class Engine::Inspecting final : public Running {
+ public:
+  Inspecting(const Parts& parts, const state::Session& view, const Inspect& what);
+  ~Inspecting() override;
+
+ private:
+  std::shared_ptr<bool> wanted_ = std::make_shared<bool>(true);  // core only
+};
+
+// Reports that nobody answered in time.
+class Engine::Expiring final : public Running {
+ public:
+  Expiring(const Parts& parts, const state::Session& view, const AwaitAnswer& what);
+  ~Expiring() override;
+
+ private:
+  const Parts& parts_;
+  ports::Loop::TimerId timer_ = 0;
+};
+
+}  // namespace agentrt::engine

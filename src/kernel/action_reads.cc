@@ -1,0 +1,141 @@
+#include "kernel/action_reads.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "control/flow.h"
+#include "control/tools.h"
+#include "state/index.h"
+
+namespace agentrt::kernel {
+namespace {
+
+using namespace schema;
+
+// A place among actions: GENERATION.ORDER:FIRST:ID.
+std::string write_place(const GenerationId& generation, const store::IndexEntry& entry) {
+  return fmt::format("{}.{}:{}:{}", generation.text(), entry.session_order, entry.row.first,
+                     entry.row.id);
+}
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t out = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+Result<void> read_place(const GenerationId& generation, std::string_view cursor,
+                        store::IndexQuery& query) {
+  const auto malformed = [] {
+    return fail(Code::invalid_params, "cursor: not one that this runtime gave");
+  };
+  const std::size_t dot = cursor.find('.');
+  const std::size_t first = cursor.find(':');
+  const std::size_t second = first == std::string_view::npos ? first : cursor.find(':', first + 1);
+  if (dot == std::string_view::npos || second == std::string_view::npos || dot > first)
+    return malformed();
+  if (cursor.substr(0, dot) != generation.text())
+    return fail(Code::gone, "cursor: the store was restored since: start again without a cursor");
+  const auto order = number(cursor.substr(dot + 1, first - dot - 1));
+  const auto place = number(cursor.substr(first + 1, second - first - 1));
+  if (!order || !place) return malformed();
+  query.before = query.session ? *place : *order;
+  query.before_first = query.session ? 0 : *place;
+  query.before_id = std::string(cursor.substr(second + 1));
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> list_actions(store::Store& store, const ListActions& query,
+                                 const Limits& limits) {
+  if (query.limit && *query.limit == 0)
+    return fail(Code::invalid_params, "limit: expected 1 or more");
+  store::IndexQuery rows;
+  rows.kind = std::string(state::kActionKind);
+  rows.session = query.session_id;
+  rows.open_only = !query.session_id && !query.include_resolved.value_or(false);
+  rows.limit =
+      std::min<std::size_t>(query.limit.value_or(limits.page_turns_default), limits.page_max);
+  if (query.cursor) TRY(read_place(store.generation(), *query.cursor, rows));
+  TRY_ASSIGN(const auto entries, store.list(rows));
+  std::string out = R"({"data":[)";
+  bool any = false;
+  for (const store::IndexEntry& entry : entries) {
+    if (!entry.row.open && !query.include_resolved.value_or(false)) continue;
+    if (std::exchange(any, true)) out += ',';
+    out += entry.row.record;
+  }
+  out += ']';
+  if (entries.size() == rows.limit) {
+    out += R"(,"nextCursor":)";
+    write_string(out, write_place(store.generation(), entries.back()));
+  }
+  return out + "}";
+}
+
+Result<std::optional<ActionSnapshot>> find_action(store::Store& store, const ActionId& action) {
+  TRY_ASSIGN(const auto entry, store.find(std::string(state::kActionKind), action.text()));
+  if (!entry) return std::nullopt;
+  ActionSnapshot snapshot;
+  TRY(from_json(entry->row.record, snapshot, Unknown::ignore));
+  return snapshot;
+}
+
+Result<std::string> evaluate_permission(ports::Policies* policies, state::Session view,
+                                        const EvaluatePermission& query,
+                                        const control::Settings& settings) {
+  if (query.cwd && !query.cwd->starts_with('/'))
+    return fail(Code::invalid_params, "cwd: expected an absolute path");
+  if (query.session_id && query.cwd && *query.cwd != view.cwd)
+    return fail(Code::conflict,
+                fmt::format("the workspace of this session is fixed: {}", view.cwd));
+  const auto& forbidden = settings.modes_forbidden;
+  if (query.mode && std::ranges::find(forbidden, *query.mode) != forbidden.end())
+    return fail(Code::forbidden,
+                fmt::format("the host policy does not allow the mode {}", name_of(*query.mode)));
+  check(policies != nullptr, "a kernel that answers about policy can read it");
+  TRY_ASSIGN(view.policy, policies->policy(view.cwd));
+  state::Turn turn;
+  turn.options.mode = query.mode;
+  turn.options.sandbox = query.sandbox;
+  turn.options.interactive = query.interactive;
+  state::ToolCall call;
+  call.tool = query.tool_name;
+  call.args = query.input;
+  if (const auto wrong = control::wrong_call(call))
+    return fail(wrong->category == Category::not_found ? Code::not_found : Code::invalid_params,
+                wrong->message);
+  policy::Judgement judgement = control::judge_call(view, turn, call, settings.home);
+  EvaluatePermissionReply reply;
+  reply.decision = judgement.decision;
+  reply.decision_source = judgement.source;
+  reply.decision_reason = std::move(judgement.reason);
+  reply.rule_refs = std::move(judgement.rule_refs);
+  reply.chain = std::move(judgement.chain);
+  reply.destructive = judgement.destructive.has_value();
+  if (judgement.destructive) {
+    reply.impact = judgement.destructive->impact;
+    reply.rollback = judgement.destructive->undo;
+  }
+  reply.subcommands = std::move(judgement.subcommands);
+  reply.executes_unknown = std::move(judgement.executes_unknown);
+  reply.mode = control::mode_of(view, turn);
+  reply.sandbox = control::sandbox_of(view, turn);
+  reply.cwd = control::cwd_of(view, call);
+  reply.ignored = view.policy.ignored;
+  return to_json(reply);
+}
+
+Result<std::string> read_trust(ports::Policies* policies, const GetTrust& query) {
+  if (!query.cwd.starts_with('/'))
+    return fail(Code::invalid_params, "cwd: expected an absolute path");
+  check(policies != nullptr, "a kernel that answers about policy can read it");
+  TRY_ASSIGN(const Policy policy, policies->policy(query.cwd));
+  return to_json(TrustReply{query.cwd, policy.files, 0});
+}
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,177 @@
+// kernel/turn_messages_test.cc: the facts of a turn, as the messages of a conversation.
+#include "kernel/turn_messages.h"
+
+#include <doctest/doctest.h>
+
+#include "kernel/reads.h"
+#include "state/given.h"
+#include "state/index.h"
+#include "store/memory/memory_store.h"
+
+namespace agentrt::kernel {
+
+using namespace schema;
+using state::Given;
+using state::kSession;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+ToolScope tool_scope(const std::string& turn, const std::string& call) {
+  return {state::turn_scope(turn), StepId{"step_" + call}, ToolCallId{call}};
+}
+
+RequestedCall call(const std::string& id, const std::string& args = "{}") {
+  return {ToolCallId{id}, "shell", Json{args}, {}};
+}
+
+CatalogTool tool(const std::string& name, const std::string& policy) {
+  return {.tool_name = name, .description = "d", .input_schema = Json{"{}"}, .policy = policy};
+}
+
+// A log as given, in a store of its own.
+struct Desk {
+  explicit Desk(const Given& given) {
+    store::Append append;
+    append.session = kSession;
+    state::Session view;
+    view.id = kSession;
+    for (const Fact& fact : given.log()) {
+      Draft draft{SessionScope{kSession}, SessionCreated{}};
+      draft.ids = fact.ids;
+      draft.payload = fact.payload;
+      append.events.push_back(encode(draft, fact.sequence, fact.at, store.runtime()));
+      fold(view, fact);
+      for (state::ObjectRow& row : state::index(view, fact)) {
+        std::erase_if(append.index,
+                      [&](const auto& each) { return each.kind == row.kind && each.id == row.id; });
+        append.index.push_back(
+            {row.kind, row.id, row.parent, row.first, row.status, row.open, row.record});
+      }
+    }
+    REQUIRE(store.commit(std::span(&append, 1)).front().has_value());
+  }
+  ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {}) {
+    auto found = history_window(store, limits,
+                                {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max});
+    REQUIRE(found.has_value());
+    return *std::move(found);
+  }
+
+  store::MemoryStore store;
+  Limits limits;
+};
+
+Lines told(const std::vector<ports::Message>& messages) {
+  Lines out;
+  for (const ports::Message& message : messages) {
+    std::string line = std::string(name_of(message.role)) + ": " + message.text;
+    for (const ports::MadeCall& made : message.calls) line += " " + made.id.text() + made.args.text;
+    if (message.answers) line += " for " + message.answers.text();
+    if (message.is_error) line += " (error)";
+    out.push_back(line);
+  }
+  return out;
+}
+
+Given with_calls() {
+  Given given;
+  given.session().thread_started().running("1").asked("1");
+  given.fact(state::turn_scope("1"),
+             ToolCatalogResolved{{tool("shell", "allowed"), tool("other", "denied")}});
+  given.fact(state::model_scope("1"),
+             ModelCompleted{.text = "Looking.",
+                            .tool_calls = {call("a", R"({"x":1})"), call("b"), call("c")},
+                            .stop_reason = StopReason::tool_use});
+  for (const char* id : {"a", "b"}) {
+    given.fact(tool_scope("1", id), ItemStarted{});
+    given.fact(tool_scope("1", id), ToolStarted{.tool_name = "shell"});
+  }
+  given.fact(tool_scope("1", "a"), ToolResult{.preview = "out", .output_ref = "out_1"});
+  given.fact(tool_scope("1", "b"), ToolFailed{.error = {Category::denied, "no", false}});
+  return given;
+}
+
+}  // namespace
+
+TEST_CASE("a turn's calls have their results, in order, and one without says so") {
+  Desk desk{with_calls()};
+  const ports::HistoryWindow window = desk.window("1");
+  CHECK(told(window.so_far) ==
+        Lines{R"(assistant: Looking. a{"x":1} b{} c{})",
+              "tool: out\n[The whole output is behind out_1.] for a",
+              "tool: The call failed (denied): no for b (error)",
+              "tool: The call was cut off; it is not known what it did. for c (error)"});
+  REQUIRE(window.tools.size() == 1);
+  CHECK(window.tools[0].name == "shell");
+  CHECK(window.input.size() == 1);
+}
+
+TEST_CASE("what hooks add stands behind the results, and an output they replaced is the one told") {
+  Given given = with_calls();
+  HookCompleted hook{.point = HookPoint::post_tool_use, .hook_run_id = "hook_1"};
+  hook.additional_context = std::vector<std::string>{"mind the gap"};
+  hook.updated_tool_output = "cleaned";
+  given.fact(tool_scope("1", "a"), HookStarted{.hook_run_id = "hook_1"});
+  given.fact(tool_scope("1", "a"), hook);
+  Desk desk{given};
+  const Lines lines = told(desk.window("1").so_far);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[1] == "tool: cleaned for a");
+  CHECK(lines[4] == "user: [A hook adds: mind the gap]");
+}
+
+TEST_CASE("a later turn is told the calls of the earlier one and its last word") {
+  Given given = with_calls();
+  given.requested("1").completed("1", "Done.").running("2");
+  Desk desk{given};
+  const ports::HistoryWindow window = desk.window("2");
+  CHECK(told(window.messages).size() == 6);
+  CHECK(told(window.messages).front() == "user: ask 1");
+  CHECK(told(window.messages).back() == "assistant: Done.");
+  CHECK(window.so_far.empty());
+  CHECK(window.omitted.empty());
+}
+
+TEST_CASE("earlier turns that do not fit are left out whole, and that is said") {
+  Given given;
+  given.session().thread_started();
+  for (const char* turn : {"1", "2"}) given.running(turn).asked(turn).completed(turn, "An answer.");
+  given.running("3");
+  Desk desk{given};
+  CHECK(told(desk.window("3", 100).messages).size() == 4);
+  const ports::HistoryWindow window = desk.window("3", 25);
+  CHECK(told(window.messages) == Lines{"user: ask 2", "assistant: An answer."});
+  REQUIRE(window.omitted.size() == 1);
+  CHECK(window.omitted[0].reason->starts_with("turns before the newest 1 do not fit into"));
+  desk.limits.history_turns_max = 1;
+  CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are given");
+}
+
+TEST_CASE("results of the turn itself are cut from the oldest on, never calls") {
+  std::vector<ports::Message> messages(3);
+  messages[0].role = ports::Role::assistant;
+  messages[0].text = std::string(500, 'a');
+  for (std::size_t i : {1, 2}) {
+    messages[i].role = ports::Role::tool;
+    messages[i].text = std::string(500, 'r');
+  }
+  CHECK(shorten(messages, 1'200) == 1);
+  CHECK(messages[1].text.contains("left out"));
+  CHECK(messages[2].text == std::string(500, 'r'));
+  CHECK(shorten(messages, 0) == 1);
+  CHECK(messages[0].text == std::string(500, 'a'));
+}
+
+TEST_CASE("a turn among too many facts cannot be read, and an earlier one shows its answer alone") {
+  Given given = with_calls();
+  given.requested("1").completed("1", "Done.").running("2");
+  Desk desk{given};
+  desk.limits.history_facts_max = 3;
+  const auto own = read_turn(desk.store, {kSession, state::turn_ids("1").turn, 1, 0, 0});
+  REQUIRE_FALSE(own.has_value());
+  CHECK(own.error().code == Code::limit_exceeded);
+}
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,22 @@
+// ports/inspection.h: the state of the world that an approval is bound to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ports/processes.h"
+#include "schema/binding.h"
+
+namespace agentrt::ports {
+
+class Inspector {
+ public:
+  virtual ~Inspector() = default;
+  // What the request would run in and with, and the workspace files that it executes, by digest.
+  // invalid_params: it could not run at all. Blocks; called on a Worker.
+  virtual Result<schema::Binding> inspect(const ProcessRequest& request,
+                                          const std::vector<std::string>& executes) = 0;
+};
+
+}  // namespace agentrt::ports

@@ -1,0 +1,54 @@
+#include "runtime/policies.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "runtime/sandbox.h"
+
+namespace agentrt::runtime {
+
+FilePolicies::FilePolicies(ConfigSources sources, TrustRecords& records)
+    : sources_(std::move(sources)), records_(records) {}
+
+Result<schema::Policy> FilePolicies::policy(const std::string& cwd) {
+  ConfigSources sources = sources_;
+  sources.workspace = real_workspace(cwd);
+  TRY_ASSIGN(sources.trusted, records_.of(sources.workspace));
+  TRY_ASSIGN(const Config config, load_config(sources));
+  return policy_of(config);
+}
+
+schema::Policy policy_of(const Config& config) {
+  schema::Policy policy;
+  policy.mode = config.permissions.mode;
+  policy.sandbox = config.sandbox.mode;
+  policy.network = config.sandbox.network;
+  policy.rules = config.permissions.rules;
+  policy.hooks = config.hooks;
+  policy.files = config.policy_files;
+  policy.ignored = config.ignored;
+  return policy;
+}
+
+Result<schema::SandboxProfile> hook_profile_of(const Config& config,
+                                               const ports::HookRequest& request,
+                                               const std::string& data,
+                                               const Environment& environment) {
+  const bool of_workspace = request.hook.origin == schema::RuleOrigin::workspace;
+  SandboxChoice choice;
+  choice.workspace = request.input.cwd;
+  choice.mode = of_workspace ? request.input.sandbox.mode
+                             : config.managed_sandbox.value_or(schema::SandboxMode::full_access);
+  choice.network =
+      of_workspace ? request.input.sandbox.network : config.managed_network.value_or(true);
+  TRY_ASSIGN(schema::SandboxProfile profile, sandbox_profile_of(config, choice, data, environment));
+  profile.hidden_paths.push_back(config.sources.managed);
+  if (!of_workspace && config.sources.claude)  // where the scripts of the user's hooks often are
+    std::erase(profile.hidden_paths,
+               std::filesystem::path(*config.sources.claude).parent_path().string());
+  if (config.sources.named)
+    profile.hidden_paths.push_back(std::filesystem::absolute(*config.sources.named).string());
+  return profile;
+}
+
+}  // namespace agentrt::runtime

@@ -1,0 +1,105 @@
+#include "runtime/trust.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/descriptor.h"
+#include "base/digest.h"
+#include "runtime/config_file.h"
+
+namespace agentrt::runtime {
+namespace {
+
+std::unexpected<Error> unreadable(const std::string& path) {
+  return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
+}
+
+bool is_link(int folder, const std::string& name) {
+  struct stat found{};
+  return ::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISLNK(found.st_mode);
+}
+
+// The entry itself, whatever it is; a named pipe does not hold us up. No descriptor: there is none.
+Result<Descriptor> open_entry(int folder, const std::string& name, int flags,
+                              const std::string& path) {
+  Descriptor entry(::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+  if (entry || errno == ENOENT) return entry;
+  const int error = errno;
+  if (is_link(folder, name))
+    return wrong_at(path, 0, "is a symbolic link or lies behind one;",
+                    "put the file itself there, or remove the link.");
+  if (error == ENOTDIR) return Descriptor();
+  errno = error;
+  return unreadable(path);
+}
+
+Result<std::string> read_text(int file, const std::string& path) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) return unreadable(path);
+  if (!S_ISREG(found.st_mode)) return wrong_at(path, 0, "is not", "a file.");
+  std::string text(kConfigBytesMax + 1, '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t size = ::read(file, text.data() + have, text.size() - have);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return unreadable(path);
+    if (size == 0) break;
+    have += static_cast<std::size_t>(size);
+  }
+  if (have > kConfigBytesMax)
+    return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
+  text.resize(have);
+  return text;
+}
+
+Trust trust_of(const WorkspaceFile& file, const std::vector<TrustRecord>& records) {
+  Trust trust = Trust::none;
+  for (const TrustRecord& record : records) {
+    if (record.path != file.path) continue;
+    if (record.digest == file.digest) return Trust::given;
+    trust = Trust::changed;
+  }
+  return trust;
+}
+
+}  // namespace
+
+std::string real_workspace(const std::string& folder) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(folder, error);
+  return error ? folder : real.string();
+}
+
+Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& workspace,
+                                                         std::string_view name,
+                                                         const std::vector<TrustRecord>& records) {
+  const std::string root = real_workspace(workspace);
+  WorkspaceFile file;
+  file.path = root + (root.ends_with('/') ? "" : "/") + std::string(name);
+  Descriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (!folder) return unreadable(file.path);
+  if (const std::size_t slash = name.find('/'); slash != name.npos) {
+    TRY_ASSIGN(folder, open_entry(folder.get(), std::string(name.substr(0, slash)),
+                                  O_PATH | O_DIRECTORY, file.path));
+    if (!folder) return std::nullopt;
+    name.remove_prefix(slash + 1);
+  }
+  TRY_ASSIGN(const Descriptor entry, open_entry(folder.get(), std::string(name),
+                                                O_RDONLY | O_NONBLOCK | O_NOCTTY, file.path));
+  if (!entry) return std::nullopt;
+  TRY_ASSIGN(file.text, read_text(entry.get(), file.path));
+  file.digest = "sha256:" + hex(bytes_of(sha256(file.text)));
+  file.trust = trust_of(file, records);
+  return file;
+}
+
+}  // namespace agentrt::runtime

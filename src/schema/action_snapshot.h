@@ -1,0 +1,45 @@
+// schema/action_snapshot.h: a decision as clients read it.
+#pragma once
+
+#include "schema/policy.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+// A decision that is waited for, or how it was answered.
+struct ActionSnapshot {
+  ActionId action_id;
+  SessionId session_id;
+  ThreadId thread_id;
+  TurnId turn_id;
+  std::optional<ToolCallId> tool_call_id;
+  std::string status;  // open, resolved
+  std::string action_type;
+  std::optional<std::string> prompt;
+  std::optional<Json> schema;
+  std::optional<std::vector<std::string>> decisions;
+  std::optional<std::string> digest;
+  std::optional<std::string> tool_name;
+  std::optional<Json> input;
+  std::optional<std::string> cwd;
+  std::optional<std::string> reason;
+  std::optional<bool> destructive;
+  std::optional<std::string> impact;
+  std::optional<std::string> rollback;
+  std::optional<std::string> executes_unknown;
+  std::optional<std::vector<PolicyFile>> files;
+  std::optional<Timestamp> expires_at;
+  Timestamp required_at;
+  std::optional<std::string> decision;
+  std::optional<std::string> decision_source;
+  std::optional<Timestamp> resolved_at;
+
+  bool operator==(const ActionSnapshot&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ActionSnapshot, (),
+                      (action_id, session_id, thread_id, turn_id, tool_call_id, status, action_type,
+                       prompt, schema, decisions, digest, tool_name, input, cwd, reason,
+                       destructive, impact, rollback, executes_unknown, files, expires_at,
+                       required_at, decision, decision_source, resolved_at))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,306 @@
+"""Processes in the background: they outlive their turn and the daemon, and are never lost from
+sight."""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import unittest
+
+from harness import types, wait_until
+from tools_test import ToolCase, call, children_of, line, processes_with
+
+ENDS = ("process.completed", "process.failed", "process.terminated")
+
+
+class ProcessCase(ToolCase):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.end_what_is_left)
+
+    def end_what_is_left(self):
+        """A test that fails leaves no process behind it either."""
+        for record in self.home.data.glob("run/*/process.json"):
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(json.loads(record.read_text())["supervisor"], signal.SIGKILL)
+
+    def background(self, command, session="s", **more):
+        """Starts the command in the background; its process id."""
+        events = self.play(line(call(command, background=True, **more)), {"text": "Started."},
+                           session=session)
+        self.assertIn("task.completed", types(events))
+        return self.of(events, "process.started")[-1]["processId"]
+
+    def output(self, process, session="s"):
+        """What its events show, held against their offsets."""
+        shown, at = "", {}
+        for event in self.of(self.daemon.events(session), "process.output"):
+            if event["processId"] != process:
+                continue
+            payload = event["payload"]
+            stream = payload["stream"]
+            self.assertEqual(payload["offset"], at.get(stream, 0), "no gap, nothing twice")
+            at[stream] = payload["nextOffset"]
+            shown += payload["text"]
+        return shown
+
+    def end(self, process, session="s"):
+        found = self.daemon.wait_event(
+            session, lambda e: e["type"] in ENDS and e.get("processId") == process)[-1]
+        return found["type"], found["payload"]
+
+    def wait_output(self, process, text, session="s"):
+        wait_until(lambda: text in self.output(process, session), what=f"the output {text!r}")
+
+
+class Background(ProcessCase):
+    def test_the_turn_goes_on_and_the_process_too(self):
+        process = self.background("echo up; read line; echo got $line; exit 3")
+        self.wait_output(process, "up\n")
+        events = self.daemon.events("s")
+        self.assertLess(types(events).index("tool.result"), types(events).index("turn.completed"))
+        self.assertIn(process, self.of(events, "tool.result")[0]["payload"]["preview"])
+        shown = self.daemon.ok("get_session", sessionId="s")["processes"]
+        self.assertEqual([(p["processId"], p["status"]) for p in shown], [(process, "running")])
+        listed = self.daemon.ok("list_sessions")["data"][0]
+        self.assertEqual(listed["processes"], 1)
+        reply = self.daemon.ok("write_process_stdin", processId=process, input="this\n")
+        self.assertEqual(reply["sessionId"], "s")
+        kind, payload = self.end(process)
+        self.assertEqual((kind, payload["exitCode"]), ("process.completed", 3))
+        self.assertEqual(self.output(process), "up\ngot this\n")
+        given = self.of(self.daemon.events("s"), "process.input")[0]["payload"]
+        self.assertEqual((given["bytes"], given["preview"]), (5, "this\n"))
+        self.assertEqual(self.daemon.ok("get_session", sessionId="s")["processes"], [])
+        wait_until(lambda: not list((self.home.data / "run").iterdir()), what="an empty folder")
+
+    def test_a_terminal_takes_what_is_typed_and_has_a_size(self):
+        process = self.background("stty size; read line; stty size; echo \"[$line]\"", tty=True)
+        self.wait_output(process, "24 80")
+        self.daemon.ok("resize_process", processId=process, rows=40, columns=100)
+        self.daemon.ok("write_process_stdin", processId=process, input="typed\n")
+        self.end(process)
+        self.assertIn("40 100", self.output(process))
+        self.assertIn("[typed]", self.output(process))
+        stream = self.of(self.daemon.events("s"), "process.output")[0]["payload"]["stream"]
+        self.assertEqual(stream, "pty")
+
+    def test_it_is_ended_politely_and_then_not(self):
+        polite = self.background("trap 'echo bye; exit 9' TERM; echo up; "
+                                 "while :; do sleep 0.1; done")
+        self.wait_output(polite, "up")
+        reply = self.daemon.ok("terminate_process", processId=polite, reason="enough")
+        self.assertEqual(reply["status"], "ending")
+        kind, payload = self.end(polite)
+        self.assertEqual((kind, payload["reason"]), ("process.terminated", "enough"))
+        self.assertIn("bye", self.output(polite))
+        deaf = self.background("trap '' TERM; echo up; while :; do sleep 0.1; done", session="d")
+        self.wait_output(deaf, "up", "d")
+        self.daemon.ok("terminate_process", processId=deaf)
+        self.assertEqual(self.end(deaf, "d")[0], "process.terminated")
+        again = self.daemon.ok("terminate_process", processId=deaf)
+        self.assertEqual(again["status"], "terminated")
+
+    def test_much_output_is_capped_in_events_and_whole_behind_a_ref(self):
+        process = self.background("head -c 3000000 /dev/zero | tr '\\0' x")
+        kind, payload = self.end(process)
+        self.assertEqual(kind, "process.completed")
+        self.assertEqual(len(self.output(process)), 256 * 1024)
+        reply = self.daemon.request("GET", f"/v1/outputs/{payload['outputRefs'][0]}")
+        self.assertEqual(len(reply.data), 3_000_000)
+
+    def test_secrets_are_redacted_in_what_is_given_and_what_comes_back(self):
+        self.daemon.stop()
+        self.home.environment["MY_TOKEN"] = "hunter2-hunter2"
+        path = self.home.folder / "config/agentrt/config.toml"
+        path.write_text(path.read_text() + '[redact]\nnames = ["MY_TOKEN"]\n')
+        self.start()
+        process = self.background("read line; echo \"<$line>\"; sleep 0.2; echo end")
+        self.daemon.ok("write_process_stdin", processId=process, input="hunter2-hunter2\n")
+        self.end(process)
+        self.assertNotIn("hunter2", json.dumps(self.daemon.events("s")))
+        self.assertIn("<[redacted:MY_TOKEN]>", self.output(process))
+
+    def test_what_cannot_be_done_is_said(self):
+        process = self.background("sleep 100")
+        for params, code in ((dict(processId="proc_none", input="x"), "not_found"),
+                             (dict(processId=process, input=""), "invalid_params"),
+                             (dict(processId=process, input="x" * 40_000), "invalid_params"),
+                             (dict(processId=process, sessionId="other", input="x"), "not_found")):
+            self.assertEqual(self.daemon.call("write_process_stdin", **params).code, code, params)
+        self.assertEqual(self.daemon.call("resize_process", processId=process, rows=1,
+                                          columns=1).code, "conflict")
+        self.assertEqual(self.daemon.call("update_session", sessionId="s", archived=True).code,
+                         "conflict")
+        self.daemon.ok("terminate_process", processId=process)
+        self.end(process)
+        self.assertEqual(self.daemon.call("write_process_stdin", processId=process,
+                                          input="x").code, "conflict")
+        self.daemon.ok("update_session", sessionId="s", archived=True)
+
+    def test_an_interrupt_leaves_it_alone_unless_asked(self):
+        self.play(line(call("echo up; sleep 100", background=True), call("sleep 100")), wait=False)
+        process = self.daemon.wait_event(
+            "s", lambda e: e["type"] == "process.started")[-1]["processId"]
+        self.wait_output(process, "up")
+        self.daemon.ok("interrupt_turn", sessionId="s")
+        self.assertEqual(len(self.daemon.ok("get_session", sessionId="s")["processes"]), 1)
+        turn = self.of(self.daemon.events("s"), "turn.started")[0]["turnId"]
+        self.daemon.ok("interrupt_turn", sessionId="s", turnId=turn, processes="end")
+        self.assertEqual(self.end(process)[0], "process.terminated")
+
+    def test_the_environment_of_a_turn_is_recorded_and_read(self):
+        process = self.background("sleep 100")
+        read = self.daemon.ok("get_execution_environment", sessionId="s")
+        environment = read["environment"]
+        self.assertEqual(environment["cwd"], str(self.home.workspace))
+        self.assertEqual(environment["sandboxProfile"]["mode"], "workspace_write")
+        self.assertEqual(environment["networkProfile"], "none")
+        self.assertIn("PATH", environment["envNames"])
+        self.assertNotIn("AGENTRT_HOME", environment["envNames"])
+        self.assertEqual(environment["resourceLimits"]["openFiles"], 4096)
+        recorded = self.of(self.daemon.events("s"), "context.resolved")[0]
+        self.assertEqual(recorded["payload"]["environment"], environment)
+        self.assertEqual(read["turnId"], recorded["turnId"])
+        self.assertEqual([p["processId"] for p in read["processes"]], [process])
+        self.assertEqual(self.daemon.call("get_execution_environment", sessionId="s",
+                                          threadId="none").code, "not_found")
+        shown = self.home.run("show", "s")
+        self.assertIn(process, shown.stdout)
+        self.daemon.ok("terminate_process", processId=process)
+        self.end(process)
+
+    def test_what_runs_too_long_is_ended_in_the_background_too(self):
+        process = self.background("echo up; sleep 100", timeoutMs=300)
+        kind, payload = self.end(process)
+        self.assertEqual(kind, "process.terminated")
+        self.assertIn("300 ms", payload["reason"])
+
+
+class Advised(ProcessCase):
+    config = "[sandbox]\nreport_writes = true\n"
+
+    def test_writes_elsewhere_are_reported_as_advice(self):
+        events = self.play(line(call("echo x > /etc/agentrt_advice; echo y > here")),
+                           {"text": "Done."})
+        found = [e["payload"] for e in self.of(events, "sandbox.violation")]
+        self.assertEqual([(v["kind"], v["advisory"]) for v in found], [("filesystem", True)], found)
+        self.assertIn("/etc/agentrt_advice", found[0]["attempted"])
+        self.assertEqual((self.home.workspace / "here").read_text(), "y\n")
+
+
+class Restarted(ProcessCase):
+    """The daemon is killed or stopped; the process is not."""
+
+    def ticking(self):
+        return self.background("n=0; while read -t 0.05 line; [ \"$line\" != stop ]; "
+                               "do n=$((n+1)); echo t$n; done")
+
+    def test_it_goes_on_when_the_daemon_is_killed_and_its_output_follows_without_a_seam(self):
+        process = self.ticking()
+        for turn in range(3):
+            self.wait_output(process, f"t{5 * (turn + 1)}\n")
+            self.crash()
+            self.start()
+            wait_until(lambda: len(self.of(self.daemon.events("s"), "runtime.warning")) == turn + 1,
+                       what="the process, found again")
+        self.daemon.ok("write_process_stdin", processId=process, input="stop\n")
+        self.assertEqual(self.end(process)[1]["exitCode"], 0)
+        ticks = self.output(process).split()
+        self.assertEqual(ticks, [f"t{n}" for n in range(1, len(ticks) + 1)])
+        self.assertEqual(len(self.of(self.daemon.events("s"), "process.started")), 1)
+
+    def test_it_goes_on_when_the_daemon_is_stopped(self):
+        process = self.ticking()
+        self.wait_output(process, "t3\n")
+        self.daemon.stop()
+        self.assertNotEqual(processes_with("read -t 0.05"), [])
+        self.start()
+        wait_until(lambda: self.statuses() == {process: "running"}, what="the process, found again")
+        self.daemon.ok("terminate_process", processId=process)
+        self.assertEqual(self.end(process)[0], "process.terminated")
+        self.assertEqual(processes_with("read -t 0.05"), [])
+
+    def statuses(self):
+        read = self.daemon.ok("get_execution_environment", sessionId="s")
+        return {p["processId"]: p["status"] for p in read["processes"]}
+
+    def test_one_that_ended_meanwhile_ends_with_its_record(self):
+        marker = f"0.9{random.randrange(10_000, 99_999)}"
+        process = self.background(f"echo up; sleep {marker}; echo last; exit 4")
+        self.wait_output(process, "up")
+        self.crash()
+        wait_until(lambda: not processes_with(marker), what="its end")
+        self.start()
+        kind, payload = self.end(process)
+        self.assertEqual((kind, payload["exitCode"]), ("process.completed", 4))
+
+    def test_one_whose_launcher_was_killed_is_lost(self):
+        marker = f"sleep 6{random.randrange(10_000, 99_999)}"
+        process = self.background(f"echo up; {marker}")
+        self.wait_output(process, "up")
+        launchers = children_of(self.daemon.process.pid)
+        self.crash()
+        for pid in launchers:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not processes_with(marker), what="the end of the command")
+        self.start()
+        kind, payload = self.end(process)
+        self.assertEqual((kind, payload["error"]["category"]), ("process.failed", "lost"))
+
+    def test_one_whose_launcher_is_killed_beside_the_daemon_is_lost_at_once(self):
+        process = self.background("echo up; sleep 100")
+        self.wait_output(process, "up")
+        for pid in children_of(self.daemon.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(self.end(process)[1]["error"]["category"], "lost")
+
+    def test_after_a_reboot_of_the_machine_it_is_lost(self):
+        process = self.background("echo up; sleep 100")
+        self.wait_output(process, "up")
+        launchers = children_of(self.daemon.process.pid)
+        self.crash()
+        for pid in launchers:
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.home.data / "run")
+        self.start()
+        self.assertEqual(self.end(process)[1]["error"]["category"], "lost")
+
+    def test_an_end_that_was_asked_for_is_carried_out_by_the_next_daemon(self):
+        process = self.background("trap '' TERM; echo up; while :; do sleep 0.1; done")
+        self.wait_output(process, "up")
+        self.daemon.ok("terminate_process", processId=process, reason="over")
+        self.crash()
+        self.start()
+        kind, payload = self.end(process)
+        self.assertEqual((kind, payload["reason"]), ("process.terminated", "over"))
+
+    def test_killed_at_any_instant_it_runs_once_and_is_never_unseen(self):
+        seed = int(os.environ.get("AGENTRT_CRASH_SEED", random.randrange(1 << 30)))
+        rounds = int(os.environ.get("AGENTRT_CRASH_ROUNDS", 8))
+        draw = random.Random(seed)
+        print(f"\nAGENTRT_CRASH_SEED={seed}")
+        for number in range(rounds):
+            session, log = f"k{number}", self.home.workspace / f"runs_{number}"
+            marker = f"7{draw.randrange(10_000, 99_999)}"
+            self.play(line(call(f"echo x >> runs_{number}; sleep {marker}", background=True)),
+                      {"text": "Done."}, session=session, wait=False)
+            wait_until(lambda: draw.random() < 0.03, seconds=5, what="an instant")
+            self.crash()
+            self.start()
+            self.daemon.ok("resume_thread", sessionId=session, threadId="t")
+            self.daemon.wait_event(session, lambda e: e["type"] == "task.completed")
+            open_ones = self.daemon.ok("get_session", sessionId=session)["processes"]
+            runs = log.read_text().split() if log.exists() else []
+            self.assertLessEqual(len(runs), 1, (seed, number))
+            for process in open_ones:
+                self.daemon.ok("terminate_process", processId=process["processId"])
+            wait_until(lambda: not self.daemon.ok("get_session", sessionId=session)["processes"],
+                       what="the end of them all")
+            wait_until(lambda: not processes_with(marker), what="nothing left")
+
+
+if __name__ == "__main__":
+    unittest.main()
