@@ -158,11 +158,9 @@ void check_trust(const runtime::Config& config, std::vector<Check>& checks) {
     checks.push_back({"trust", Health::good, "no file of this folder needs any", ""});
   for (const schema::PolicyFile& file : config.policy_files)
     checks.push_back({"trust", Health::good,
-                      fmt::format("{}: {}", file.path,
-                                  file.trusted   ? "trusted as it is"
-                                  : file.changed ? "changed since it was trusted; only what it "
-                                                   "tightens counts"
-                                                 : "not trusted; only what it tightens counts"),
+                      fmt::format("{}: only what it tightens counts, unless it is trusted as it is "
+                                  "now (agentrt trust --list)",
+                                  file.path),
                       ""});
 }
 

@@ -102,23 +102,27 @@ ToolCatalogResolved Flow::catalog() {
 
 // --- the row of gates ---
 
-void Flow::start() {
-  const std::uint64_t from = turn().start_hooks;
-  if (turn().requests == 0) {
-    if (!after_.greeted && start_hook(HookPoint::session_start, from, "startup", scope())) return;
-    if (start_hook(HookPoint::user_prompt_submit, from, "", scope())) return;
-  }
-  go_on();
-}
-
-void Flow::answered() {
-  if (!start_hook(HookPoint::post_sampling, 0, "", scope())) go_on();
-}
-
 void Flow::go_on() {
+  if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
   if (turn().answered) return finish();
   ask_model();
+}
+
+// Starts the next hook about what has just happened to the turn. False: they were all heard.
+bool Flow::hook_waits() {
+  const Turn& now = turn();
+  if (now.requests == 0)
+    return (!after_.greeted &&
+            start_hook(HookPoint::session_start, now.start_hooks, "startup", scope())) ||
+           start_hook(HookPoint::user_prompt_submit, now.start_hooks, "", scope());
+  if (now.ended_call)
+    return start_hook(
+        now.ended_call->failed ? HookPoint::post_tool_failure : HookPoint::post_tool_use,
+        now.after_hooks, now.ended_call->tool,
+        ToolScope{scope(), now.ended_call->step, now.ended_call->id});
+  const bool has_answer = now.answered || !now.tools.empty();
+  return has_answer && start_hook(HookPoint::post_sampling, now.after_hooks, "", scope());
 }
 
 void Flow::calls() {
@@ -127,16 +131,14 @@ void Flow::calls() {
   ask_model();
 }
 
-void Flow::call_ended() {
-  const std::optional<state::EndedCall> ended = turn().ended_call;
-  check(ended.has_value(), "a call has just ended");
-  const HookPoint point = ended->failed ? HookPoint::post_tool_failure : HookPoint::post_tool_use;
-  if (!start_hook(point, 0, ended->tool, ToolScope{scope(), ended->step, ended->id})) go_on();
+void Flow::finish() {
+  if (turn().stops_refused < kStopRefusalsMax &&
+      start_hook(HookPoint::stop, turn().after_hooks, "", scope()))
+    return;
+  complete();
 }
 
-void Flow::finish() {
-  if (turn().stops_refused < kStopRefusalsMax && start_hook(HookPoint::stop, 0, "", scope()))
-    return;
+void Flow::complete() {
   facts_.complete(turn(), *turn().answered, turn().usage);
   facts_.start_next(thread_);
 }
@@ -153,6 +155,7 @@ void Flow::ask_model() {
 }
 
 void Flow::end(Failure error) {
+  close_tools(facts_, turn(), error, inputs_.boot);
   facts_.fail(turn(), std::move(error));
   facts_.start_next(thread_);
 }
@@ -378,34 +381,25 @@ bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& to
   return true;
 }
 
-void Flow::heard(const state::HookRun& run, bool blocked, const std::string& reason) {
-  const auto next = [&](const std::string& tool, const TurnScope& about) {
-    return start_hook(run.point, run.index + 1, tool, about);
-  };
-  switch (run.point) {
+void Flow::heard(HookPoint point, Heard how, const std::string& reason) {
+  const bool at_stop = point == HookPoint::stop;
+  if (how == Heard::fine) return at_stop ? finish() : go_on();
+  if (how == Heard::ends && at_stop) return complete();
+  const Failure stopped{Category::denied, "a hook stopped the turn: " + reason, false};
+  if (how == Heard::ends) return end(stopped);
+  switch (point) {
     case HookPoint::session_start:
     case HookPoint::user_prompt_submit:
-      if (blocked) return end({Category::denied, "a hook stopped the turn: " + reason, false});
-      return start();
+    case HookPoint::post_sampling:
+      return end(stopped);
     case HookPoint::pre_tool_use:
     case HookPoint::permission_request:
       return go_on();  // what it said stands with the call
     case HookPoint::post_tool_use:
     case HookPoint::post_tool_failure:
-      if (blocked) return end({Category::denied, "a hook stopped the turn: " + reason, false});
-      if (const auto ended = turn().ended_call;
-          ended && next(ended->tool, ToolScope{scope(), ended->step, ended->id}))
-        return;
-      return go_on();
-    case HookPoint::post_sampling:
-      if (blocked) return end({Category::denied, "a hook stopped the turn: " + reason, false});
-      if (!next("", scope())) go_on();
-      return;
+      return how == Heard::fails ? end(stopped) : go_on();
     case HookPoint::stop:
-      if (blocked) return ask_model();
-      if (next("", scope())) return;
-      facts_.complete(turn(), turn().answered.value_or(StopReason::end_turn), turn().usage);
-      return facts_.start_next(thread_);
+      return ask_model();
   }
 }
 

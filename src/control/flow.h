@@ -14,6 +14,10 @@
 
 namespace agentrt::control {
 
+// What a hook made of what it was asked about: nothing against it, not this, no answer that can be
+// gone on without, or the end of the turn.
+enum class Heard { fine, blocks, fails, ends };
+
 class Flow {
  public:
   // REQUIRES: the thread has an active turn.
@@ -26,24 +30,19 @@ class Flow {
   // The tools that the turn may call.
   schema::ToolCatalogResolved catalog();
 
-  // The turn is prepared: hooks at its start, then what it has to do.
-  void start();
-  // The model has answered: hooks about the answer, then its calls or the end.
-  void answered();
-  // Whatever comes next: calls, the end, or another request.
+  // Whatever comes next: hooks about what has just happened, calls, the end, or another request.
   void go_on();
-  // The call has ended: hooks about that, then what comes next.
-  void call_ended();
   // A person allowed or refused the call that waited, or nobody did.
   void refuse_call(const state::ToolCall& call, schema::Failure error);
   // What a call is bound to is known: ask, if it still has to be.
   void inspected(const state::ToolCall& call, const schema::Binding& binding);
   // The hook that was heard has spoken; these facts say so already.
-  void heard(const state::HookRun& run, bool blocked, const std::string& reason);
+  void heard(schema::HookPoint point, Heard how, const std::string& reason);
   // Asks to trust the files of the workspace, where that was wished and not refused before.
   bool asks_for_trust(const std::vector<schema::PolicyFile>& files);
 
  private:
+  bool hook_waits();
   void calls();
   bool call_waits();
   void begin(const state::ToolCall& call);
@@ -57,6 +56,7 @@ class Flow {
   bool start_hook(schema::HookPoint point, std::uint64_t from, const std::string& tool,
                   const schema::TurnScope& about);
   void finish();
+  void complete();
   void ask_model();
   void end(schema::Failure error);
   policy::Judgement judge(const state::ToolCall& call);

@@ -56,11 +56,6 @@ TurnScope scope_of(const Facts& facts, const Turn& turn, const state::HookRun& r
   return ToolScope{facts.of(turn.ids), run.step, *run.call};
 }
 
-OnFailure on_failure_of(const Session& view, const state::HookRun& run) {
-  return run.index < view.policy.hooks.size() ? view.policy.hooks[run.index].on_failure
-                                              : OnFailure::closed;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> next_hook(const std::vector<HookSpec>& hooks, HookPoint point,
@@ -70,10 +65,10 @@ std::optional<std::uint64_t> next_hook(const std::vector<HookSpec>& hooks, HookP
   return std::nullopt;
 }
 
-OnFailure fail_hook(Facts& facts, const Session& view, const Turn& turn, const Failure& error,
+OnFailure fail_hook(Facts& facts, const Turn& turn, const Failure& error,
                     std::int64_t duration_ms) {
   const state::HookRun& run = *turn.hook;
-  const OnFailure on_failure = on_failure_of(view, run);
+  const OnFailure on_failure = run.hook.on_failure;
   facts.add(scope_of(facts, turn, run), HookFailed{.point = run.point,
                                                    .hook_run_id = run.id,
                                                    .error = error,
@@ -96,19 +91,21 @@ Decision hook_ended(const Session& view, const ReportHookEnded& report, Inputs i
   Facts facts{view, inputs};
   std::optional<Failure> failure = report.outcome.failure;
   if (!failure) failure = wrong_rewrite(report.outcome);
-  bool blocked = false;
+  Heard how = Heard::fine;
   std::string reason = report.outcome.reason.value_or("it gave no reason");
   if (failure) {
-    blocked =
-        fail_hook(facts, view, turn, *failure, report.outcome.duration_ms) == OnFailure::closed;
+    if (fail_hook(facts, turn, *failure, report.outcome.duration_ms) == OnFailure::closed)
+      how = Heard::fails;
     reason = "it failed: " + failure->message;
   } else {
-    blocked = report.outcome.block || !report.outcome.continue_ ||
-              report.outcome.decision == schema::Decision::deny;
+    if (!report.outcome.continue_)
+      how = Heard::ends;
+    else if (report.outcome.block || report.outcome.decision == schema::Decision::deny)
+      how = Heard::blocks;
     facts.add(scope_of(facts, turn, run), completed(run, report.outcome, facts.last() + 1));
   }
   if (thread->status == Status::blocked || turn.boot != inputs.boot) return accept(facts);
-  Flow{facts, view, *thread, inputs}.heard(run, blocked, reason);
+  Flow{facts, view, *thread, inputs}.heard(run.point, how, reason);
   return accept(facts);
 }
 

@@ -17,7 +17,7 @@ std::optional<std::uint64_t> next_hook(const std::vector<schema::HookSpec>& hook
                                        std::string_view subject);
 
 // The hook that the turn hears has failed. Says what that means.
-schema::OnFailure fail_hook(Facts& facts, const Session& view, const Turn& turn,
-                            const schema::Failure& error, std::int64_t duration_ms);
+schema::OnFailure fail_hook(Facts& facts, const Turn& turn, const schema::Failure& error,
+                            std::int64_t duration_ms);
 
 }  // namespace agentrt::control

@@ -217,7 +217,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
                                       .excluded = report.excluded,
                                       .hard_constraints = {},
                                       .preferences = {}});
-  if (route(facts, turn, report)) flow.start();
+  if (route(facts, turn, report)) flow.go_on();
   return accept(facts);
 }
 
@@ -242,7 +242,7 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
     if (asked.args_omitted) calls.back().args_omitted = true;
   }
   close_answer(facts, stream, turn, report, std::move(calls), inputs);
-  Flow{facts, view, *thread, inputs}.answered();
+  Flow{facts, view, *thread, inputs}.go_on();
   return accept(facts);
 }
 

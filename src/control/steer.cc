@@ -176,10 +176,12 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     const Turn& turn = *thread.active;
     if (turn.action) continue;  // it waits for a person, restart or not
     if (turn.hook) {
-      const OnFailure meant =
-          fail_hook(facts, view, turn,
-                    {Category::interrupted, "the runtime stopped while the hook ran", false}, 0);
-      if (meant == OnFailure::closed && !turn.hook->call) {
+      const OnFailure meant = fail_hook(
+          facts, turn, {Category::interrupted, "the runtime stopped while the hook ran", false}, 0);
+      // About a call it is a refusal of that call, which stands with it.
+      const bool of_call = turn.hook->point == HookPoint::pre_tool_use ||
+                           turn.hook->point == HookPoint::permission_request;
+      if (meant == OnFailure::closed && !of_call) {
         facts.fail(
             turn,
             {Category::interrupted,

@@ -71,7 +71,7 @@ const Thread* thread_of_tool(const Session& view, const TurnId& turn, const Tool
 void go_on_after_call(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
   const Turn& turn = *thread.active;
   if (thread.status != Status::blocked && turn.prepared && turn.boot == inputs.boot)
-    Flow{facts, view, thread, inputs}.call_ended();
+    Flow{facts, view, thread, inputs}.go_on();
 }
 
 // The call of a process that goes on in the background ends in the commit that lets it go.
@@ -209,9 +209,8 @@ void end_call(Facts& facts, const ToolScope& scope, const std::string& tool, Fai
   facts.add(scope, ItemCompleted{.kind = item_of(tool), .status = status, .error = error});
 }
 
-void close_tools(Facts& facts, const Session& view, const Turn& turn, const Failure& error,
-                 const BootId& boot) {
-  if (turn.hook) (void)fail_hook(facts, view, turn, error, 0);
+void close_tools(Facts& facts, const Turn& turn, const Failure& error, const BootId& boot) {
+  if (turn.hook) (void)fail_hook(facts, turn, error, 0);
   if (turn.action) withdraw(facts, turn, "cancelled", error.message);
   for (const state::ToolCall& call : turn.tools) {
     if (call.step.empty()) continue;

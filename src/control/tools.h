@@ -25,7 +25,6 @@ schema::ToolCatalogResolved tool_catalog(const Session& view, const Turn& turn);
 void end_call(Facts& facts, const schema::ToolScope& scope, const std::string& tool,
               schema::Failure error);
 // Ends what has begun: the turn is over before its calls are.
-void close_tools(Facts& facts, const Session& view, const Turn& turn, const schema::Failure& error,
-                 const BootId& boot);
+void close_tools(Facts& facts, const Turn& turn, const schema::Failure& error, const BootId& boot);
 
 }  // namespace agentrt::control

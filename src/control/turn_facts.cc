@@ -54,7 +54,7 @@ void Facts::end_attempt(const Turn& turn, Status status, const Failure& error) {
 void Facts::cancel(const Turn& turn, const std::string& reason) {
   const Failure error{Category::cancelled, reason, false};
   close_request(turn, Category::cancelled, reason);
-  close_tools(*this, view_, turn, error, inputs_.boot);
+  close_tools(*this, turn, error, inputs_.boot);
   end_attempt(turn, Status::cancelled, error);
   add(of(turn.ids), TurnFailed{.status = Status::cancelled,
                                .reason = reason,

@@ -86,13 +86,7 @@ Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const R
       listener_(std::make_shared<Listener>(parts, view.id, what.turn.turn, what.run)) {
   const state::Turn* turn = state::find_turn(view, what.turn.turn);
   check(turn && turn->hook, "a plan is of its view");
-  if (turn->hook->index >= view.policy.hooks.size()) {
-    listener_->on_ended(
-        {.failure = Failure{Category::lost, "the hook is no longer configured", false}});
-    return;
-  }
-  ports::HookRequest request{run_, view.policy.hooks[turn->hook->index],
-                             input_of(view, *turn, turn->hook->point)};
+  ports::HookRequest request{run_, turn->hook->hook, input_of(view, *turn, turn->hook->point)};
   if (turn->hook->point != HookPoint::user_prompt_submit) {
     parts.hooks.start(std::move(request), listener_);
     return;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "policy/hooks.h"
+#include "policy/rules.h"
 #include "runtime/models.h"
 #include "schema/codec.h"
 
@@ -277,6 +278,17 @@ Result<void> read_hooks(const toml::table& table, ConfigLayer& layer) {
   return {};
 }
 
+// A rule that nobody can read is no rule less: whoever wrote it is told where it stands.
+Result<void> check_rules(const std::string& path, const char* key, schema::RuleEffect effect,
+                         const std::optional<Given<std::vector<std::string>>>& given) {
+  if (!given) return {};
+  std::vector<schema::PolicyRule> rules;
+  for (const std::string& rule : given->value) rules.push_back({effect, rule});
+  if (const auto compiled = policy::compile(rules); !compiled)
+    return wrong_at(path, given->line, std::string(key) + ":", compiled.error().message);
+  return {};
+}
+
 Result<void> read_section(const std::string& name, const toml::table& table, ConfigLayer& layer) {
   if (name == "models") return read_models(table, layer);
   if (name == "hooks") return read_hooks(table, layer);
@@ -290,6 +302,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("allow", layer.allow));
     TRY(section.take("ask", layer.ask));
     TRY(section.take("deny", layer.deny));
+    TRY(check_rules(layer.path, "permissions.allow", schema::RuleEffect::allow, layer.allow));
+    TRY(check_rules(layer.path, "permissions.ask", schema::RuleEffect::ask, layer.ask));
+    TRY(check_rules(layer.path, "permissions.deny", schema::RuleEffect::deny, layer.deny));
   } else if (name == "sandbox") {
     TRY(section.take("mode", layer.sandbox));
     TRY(section.take("network", layer.network));

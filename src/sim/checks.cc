@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "kernel/loader.h"
+#include "schema/tools.h"
+#include "state/index.h"
 #include "validate/judge.h"
 
 namespace agentrt::sim {
@@ -27,12 +29,120 @@ std::optional<std::string> mark_of(const Fact& fact) {
 
 std::vector<store::IndexEntry> rows_of(store::Store& store, const SessionId& session) {
   std::vector<store::IndexEntry> out;
-  for (const char* kind : {"session", "turn", "task"}) {
-    const auto rows = store.list({.kind = kind, .session = session, .limit = 100'000});
+  for (const std::string_view kind :
+       {std::string_view("session"), std::string_view("turn"), std::string_view("task"),
+        state::kActionKind, state::kGrantKind, state::kTrustKind}) {
+    const auto rows = store.list({.kind = std::string(kind), .session = session, .limit = 100'000});
     if (rows) out.insert(out.end(), rows->begin(), rows->end());
   }
   return out;
 }
+
+// --- what hooks and people decided ---
+
+bool decides(HookPoint point) {
+  return point == HookPoint::pre_tool_use || point == HookPoint::permission_request;
+}
+
+struct Call {
+  std::string args;                  // as hooks left them
+  std::optional<std::string> asked;  // the digest that a person was asked about last
+  bool approved = false;             // and said yes to
+  bool blocked = false;              // by a hook
+  std::optional<std::string> world;  // that the person was shown
+};
+
+// Goes through the facts of a session and stops at the first that does not fit.
+class Decisions {
+ public:
+  explicit Decisions(const std::map<ProcessId, std::string>& seen) : seen_(seen) {}
+
+  Checked hear(const Fact& fact) {
+    fact_ = &fact;
+    return std::visit([this](const auto& payload) { return on(payload); }, fact.payload);
+  }
+  Checked nothing_open() const {
+    if (hooks_open_.empty()) return std::nullopt;
+    return broken(invariant::kHooks, fmt::format("hook run {} never ends", *hooks_open_.begin()));
+  }
+
+ private:
+  template <class Other>
+  Checked on(const Other&) {
+    return std::nullopt;
+  }
+  Checked on(const ModelCompleted& p) {
+    for (const RequestedCall& call : p.tool_calls) calls_[call.tool_call_id].args = call.args.text;
+    return std::nullopt;
+  }
+  Checked on(const HookStarted& p) {
+    const std::string run = p.hook_run_id.value_or("");
+    hooks_open_.insert(run);
+    if (hooks_.insert(run).second) return std::nullopt;
+    return broken(invariant::kHooks, fmt::format("hook run {} starts twice", run));
+  }
+  Checked on(const HookCompleted& p) {
+    if (decides(p.point)) {
+      call().blocked |=
+          p.block.value_or(false) || p.decision == Decision::deny || !p.continue_.value_or(true);
+      if (p.updated_input) call().args = p.updated_input->text;
+    }
+    return hook_ended(p.hook_run_id.value_or(""));
+  }
+  Checked on(const HookFailed& p) {
+    if (decides(p.point)) call().blocked |= p.on_failure == OnFailure::closed;
+    return hook_ended(p.hook_run_id.value_or(""));
+  }
+  Checked hook_ended(const std::string& run) {
+    if (hooks_open_.erase(run) == 1) return std::nullopt;
+    return broken(invariant::kHooks, fmt::format("hook run {} ends and does not run", run));
+  }
+  Checked on(const ActionRequired& p) {
+    if (p.executes && !p.executes->empty()) call().world = p.executes->front().digest;
+    if (actions_.emplace(fact_->ids.action_id, true).second) return std::nullopt;
+    return broken(invariant::kDecisions,
+                  fmt::format("{} is asked twice", fact_->ids.action_id.text()));
+  }
+  Checked on(const ActionResolved&) {
+    const auto action = actions_.find(fact_->ids.action_id);
+    if (action != actions_.end() && std::exchange(action->second, false)) return std::nullopt;
+    return broken(invariant::kDecisions, fmt::format("{} is answered at {} and does not wait",
+                                                     fact_->ids.action_id.text(), fact_->sequence));
+  }
+  Checked on(const PermissionRequested& p) {
+    call().asked = p.digest.value_or("");
+    call().approved = false;
+    return std::nullopt;
+  }
+  Checked on(const PermissionResolved& p) {
+    call().approved = p.decision == Decision::allow && p.digest == call().asked;
+    return std::nullopt;
+  }
+  Checked on(const ProcessStarted& p) {
+    const std::string name = fact_->ids.process_id.text();
+    if (call().asked && !call().approved)
+      return broken(invariant::kApproved, fmt::format("{} starts without a yes to it", name));
+    if (call().blocked)
+      return broken(invariant::kHooks, fmt::format("{} starts, and a hook blocked it", name));
+    ShellArgs args;
+    if (!from_json(call().args, args, Unknown::refuse) || args.command != p.command)
+      return broken(invariant::kApproved,
+                    fmt::format("{} is {}, and the call was {}", name, p.command, call().args));
+    const auto seen = seen_.find(fact_->ids.process_id);
+    if (call().world && (seen == seen_.end() || seen->second != *call().world))
+      return broken(invariant::kApproved,
+                    fmt::format("{} starts in another world than the one that was approved", name));
+    return std::nullopt;
+  }
+
+  Call& call() { return calls_[fact_->ids.tool_call_id]; }
+
+  const std::map<ProcessId, std::string>& seen_;
+  const Fact* fact_ = nullptr;
+  std::map<ToolCallId, Call> calls_;
+  std::map<ActionId, bool> actions_;  // true: it waits
+  std::set<std::string> hooks_, hooks_open_;
+};
 
 }  // namespace
 
@@ -109,6 +219,13 @@ Checked check_lives(const Facts& facts) {
   return std::nullopt;
 }
 
+Checked check_decisions(const Facts& facts, const std::map<ProcessId, std::string>& seen) {
+  Decisions decisions{seen};
+  for (const Fact& fact : facts)
+    if (auto wrong = decisions.hear(fact)) return wrong;
+  return decisions.nothing_open();
+}
+
 Checked check_waits(const Facts& facts, const state::Session& view) {
   std::set<std::string> open;
   for (const Fact& fact : facts) {
@@ -125,6 +242,9 @@ Checked check_waits(const Facts& facts, const state::Session& view) {
     if (!thread.active)
       return broken(invariant::kTurns,
                     fmt::format("turns wait in {}/{} behind nothing", view.id.text(), id.text()));
+    if (thread.active->action &&
+        (thread.status == Status::waiting_permission || thread.status == Status::waiting_input))
+      continue;
     if (thread.status != Status::blocked || !thread.reason || !thread.resumable.value_or(false))
       return broken(invariant::kTurns, fmt::format("turn {} of {}/{} is {} and nothing goes on",
                                                    thread.active->ids.turn.text(), view.id.text(),

@@ -26,6 +26,9 @@ inline constexpr std::string_view kSequences = "sequences have no gap and time d
 inline constexpr std::string_view kEffects = "a model request is started once and ends once";
 inline constexpr std::string_view kProcesses =
     "a command runs once, after it is stored, and never unseen";
+inline constexpr std::string_view kHooks = "a hook runs once, and what it blocks does not";
+inline constexpr std::string_view kDecisions = "a question is answered once";
+inline constexpr std::string_view kApproved = "what was asked about runs only as it was approved";
 inline constexpr std::string_view kVisible = "nothing is visible before it is stored";
 inline constexpr std::string_view kStreams = "a follower gets every fact once and in order";
 inline constexpr std::string_view kTurns = "every turn ends or says what it waits for";
@@ -73,6 +76,10 @@ Checked check_acknowledged(const Log& log, const std::vector<Acknowledged>& ackn
 Checked check_marks(const Facts& facts, const std::map<std::string, Marks>& marks);
 // Turns are submitted once and end once at most; so are model requests.
 Checked check_lives(const Facts& facts);
+// Hooks have one outcome each, questions one answer; what asked runs only with a yes to what was
+// shown, what a hook blocked never. `seen`: the world in which each process was looked at last.
+// Nothing is under way any more.
+Checked check_decisions(const Facts& facts, const std::map<ProcessId, std::string>& seen);
 // Nothing is under way any more: each request has its end, each open turn says what it waits for.
 Checked check_waits(const Facts& facts, const state::Session& view);
 // No turn is open.

@@ -15,14 +15,22 @@
 
 namespace agentrt::sim {
 
+struct HookAnswer {
+  std::int64_t after_ms = 4;  // past the hook's time it is a failure
+  schema::HookOutcome outcome;
+};
+
 // What outlives the runtime: files, hooks and what they did.
 struct FakeGovernance {
   schema::Policy policy;
   std::string world = "1";  // what a call is bound to; another word is another world
-  std::int64_t hook_ms = 4;
-  // What the hook called so answers; without one it says nothing against it.
-  std::function<schema::HookOutcome(const ports::HookRequest&)> hook;
+  // How the hook answers; without this it says nothing against anything.
+  std::function<HookAnswer(const ports::HookRequest&)> hook;
   std::map<std::string, std::size_t> hook_runs;  // by run id
+  std::map<ProcessId, std::string> seen;         // the world when the process was last looked at
+  // Defects that can be planted.
+  bool hooks_run_twice = false;
+  bool looks_late = false;  // a look at the world tells what the look before it saw
 };
 
 class FakePolicies final : public ports::Policies {

@@ -28,6 +28,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
   process.command = request.command;
   process.background = request.background;
   listeners_[id] = std::move(listener);
+  if (!machine_.holds) release(id);
   loop_.after(machine_.setup_ms, [this, id] {
     const auto found = listeners_.find(id);
     if (found == listeners_.end()) return;
@@ -49,6 +50,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
 void FakeProcesses::release(const ProcessId& id) {
   FakeProcess& process = machine_.processes[id];
   if (process.stage != FakeStage::held) return;
+  if (machine_.on_release) machine_.on_release(id);
   process.stage = FakeStage::running;
   ++process.runs;
   go_on(id);

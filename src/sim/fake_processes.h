@@ -5,6 +5,7 @@
 // background goes on, and what it prints waits for whoever follows it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,8 @@ struct FakeMachine {
   std::int64_t run_ms = 20;
   bool hangs = false;    // commands never end by themselves
   bool confines = true;  // false: the sandbox cannot be applied
+  bool holds = true;     // false: a defect that can be planted, commands run when they are started
+  std::function<void(const ProcessId&)> on_release;  // told before a command is let go
 
   std::size_t runs() const;
   // The runtime is gone: what was connected to it ends.

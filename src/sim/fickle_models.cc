@@ -11,6 +11,9 @@ namespace agentrt::sim {
 namespace {
 
 constexpr std::size_t kLongText = 70 * 1024;  // past what a closing fact holds inline
+constexpr std::string_view kQuestion = "?";   // a call that asks the person
+constexpr std::array<const char*, 9> kCalls = {
+    "ls", "ls", "ls", "bash check.sh", "bash check.sh", "ls", "?", "exit 3", "exit 3"};
 constexpr std::uint64_t kBoastedTokens = std::uint64_t{1} << 40;
 
 ports::ModelFault fault_of(std::uint64_t draw) {
@@ -22,6 +25,12 @@ ports::ModelFault fault_of(std::uint64_t draw) {
   constexpr std::array<std::int64_t, 5> kWishes = {0, -5, 700, 20'000, 1'000'000'000'000};
   if (draw / 4 % 2 == 0) fault.retry_after_ms = kWishes[draw / 8 % kWishes.size()];
   return fault;
+}
+
+// A call of the shell, some of them in the background, or of the person.
+std::string call_of(Random& random) {
+  const std::string call = kCalls[random.below(kCalls.size())];
+  return call != kQuestion && random.one_in(3) ? call + " &" : call;
 }
 
 }  // namespace
@@ -49,9 +58,7 @@ std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {
                      fmt::format("piece {} \u20ac ", left)});
   if (random.one_in(40)) beats.push_back({Does::text, 1, std::string(kLongText, 'x')});
   for (std::uint64_t left = random.one_in(3) ? 1 + random.below(2) : 0; left > 0; --left)
-    beats.push_back({Does::calls, 1,
-                     std::string(random.one_in(3) ? "exit 3" : "list it all") +
-                         (random.one_in(3) ? " &" : "")});
+    beats.push_back({Does::calls, 1, call_of(random)});
   Beat end{Does::completes, static_cast<std::int64_t>(random.below(30)), {}, {}, {12, 7, {}, {}}};
   if (mood.kind == Kind::model_breaks || (mood.kind == Kind::model_stalls && random.one_in(2)))
     end = {Does::fails, 5, {}, fault_of(random.next()), {}};
@@ -141,6 +148,8 @@ void FickleModels::play(const ModelRequestId& id) {
     case Beat::Does::reasoning:
       return listener->on_reasoning(beat.text);
     case Beat::Does::calls:
+      if (beat.text == kQuestion)
+        return listener->on_call("ask_user", {R"({"question":"Which?","choices":["a","b"]})"});
       return listener->on_call("shell", shell_args(beat.text));
     case Beat::Does::completes:
       return listener->on_completed(schema::StopReason::end_turn, beat.usage);

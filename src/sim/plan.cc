@@ -24,7 +24,7 @@ constexpr std::array kWork = {
     Weight{Kind::resume, 7},        Weight{Kind::read_session, 4}, Weight{Kind::read_thread, 3},
     Weight{Kind::list_sessions, 2}, Weight{Kind::list_events, 3},  Weight{Kind::vanish, 2},
     Weight{Kind::follow, 4},        Weight{Kind::stop_read, 2},    Weight{Kind::go_read, 3},
-    Weight{Kind::quiet, 8},
+    Weight{Kind::quiet, 8},         Weight{Kind::answer, 22},      Weight{Kind::rule, 3},
 };
 
 class Drawer {
@@ -39,6 +39,7 @@ class Drawer {
     for (auto fault = static_cast<int>(kFirstFault); fault <= static_cast<int>(kLastKind); ++fault)
       if (random_.one_in(3)) faults_.push_back(static_cast<Kind>(fault));
     fault_every_ = 3 + below(12);
+    draw_policy();
   }
 
   Plan draw() {
@@ -57,6 +58,21 @@ class Drawer {
  private:
   std::uint32_t below(std::uint32_t bound) {
     return static_cast<std::uint32_t>(random_.below(bound));
+  }
+
+  // Half of the runs ask before commands, half have hooks, some have files that nobody trusts.
+  void draw_policy() {
+    using Mode = schema::PermissionMode;
+    constexpr std::array kModes = {Mode::bypass,   Mode::bypass,   Mode::bypass,    Mode::default_,
+                                   Mode::default_, Mode::default_, Mode::untrusted, Mode::never};
+    schema::Policy& policy = plan_.policy;
+    policy.mode = kModes[below(kModes.size())];
+    constexpr auto kPoints = static_cast<std::uint32_t>(schema::HookPoint::stop) + 1;
+    for (std::uint32_t left = random_.one_in(2) ? 1 + below(4) : 0; left > 0; --left)
+      policy.hooks.push_back({.point = static_cast<schema::HookPoint>(below(kPoints)),
+                              .command = "hook",
+                              .on_failure = static_cast<schema::OnFailure>(below(2))});
+    if (random_.one_in(6)) policy.files.push_back({.path = "/f", .digest = "sha256:f"});
   }
 
   // Mostly a few steps; often none, so that what follows races; now and then many.

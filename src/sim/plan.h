@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "schema/policy.h"
+
 namespace agentrt::sim {
 
 // What may happen. A new capability of the runtime adds its commands to the first group and its
-// faults to the last: a tool that hangs, dies or answers twice, an approval that comes late.
+// faults to the last.
 enum class Kind : std::uint8_t {
   // commands
   create,
@@ -23,6 +25,8 @@ enum class Kind : std::uint8_t {
   remove,
   promote,
   resume,
+  answer,  // to a question that waits, or that waited once
+  rule,    // changes the session's own rules
   // reads
   read_session,
   read_thread,
@@ -50,11 +54,16 @@ enum class Kind : std::uint8_t {
   model_lies,
   model_repeats,
   model_absent,
+  hook_slow,
+  hook_fails,
+  hook_objects,   // blocks, denies or ends the turn
+  hook_rewrites,  // the input of a call
+  world_changes,  // that answers are bound to
 };
 inline constexpr Kind kFirstFault = Kind::crash;
-inline constexpr Kind kLastKind = Kind::model_absent;
+inline constexpr Kind kLastKind = Kind::world_changes;
 
-constexpr bool is_command(Kind kind) { return kind <= Kind::resume; }
+constexpr bool is_command(Kind kind) { return kind <= Kind::rule; }
 constexpr bool is_read(Kind kind) {
   return Kind::read_session <= kind && kind <= Kind::list_events;
 }
@@ -79,6 +88,7 @@ struct Action {
 struct Plan {
   std::uint64_t seed = 0;
   bool resume_by_itself = false;  // after a restart
+  schema::Policy policy;          // of every workspace
   std::vector<Action> actions;
 };
 
@@ -92,7 +102,16 @@ struct Request {
   std::string name;
   std::string params;
 };
-Request request_of(const Action& action);
+
+// What a turn waits for, as far as an answer to it needs it.
+struct Question {
+  enum class About { permission, input };
+  std::string action = "action_none";
+  std::string digest = "sha256:0";
+  About about = About::permission;
+};
+// `question`: what an answer is about, which no plan can know.
+Request request_of(const Action& action, const Question& question = {});
 
 // "client 2 submits turn u3 to s1/t1 (key k7)".
 std::string in_words(const Action& action);

@@ -31,8 +31,42 @@ std::string submit_params(const Action& action) {
   if (action.draw % 5 == 0) out += fmt::format(R"(,"taskId":"task{}")", action.order);
   constexpr std::array kPolicies = {"", "", "", "", "enqueue", "reject", "interrupt"};
   const std::string_view policy = kPolicies[action.draw / 5 % kPolicies.size()];
-  if (!policy.empty()) out += fmt::format(R"(,"options":{{"queuePolicy":"{}"}})", policy);
-  return out + "}";
+  std::string options = action.draw % 2 == 0 ? R"("askTrust":true)" : R"("askTrust":false)";
+  if (!policy.empty()) options += fmt::format(R"(,"queuePolicy":"{}")", policy);
+  constexpr std::array kPatience = {0, 0, 0, 50, 3'000, 60'000};
+  if (const int patience = kPatience[action.draw / 35 % kPatience.size()]; patience > 0)
+    options += fmt::format(R"(,"askTimeoutMs":{})", patience);
+  if (action.draw / 211 % 12 == 0) options += R"(,"interactive":false)";
+  return out + fmt::format(R"(,"options":{{{}}}}})", options);
+}
+
+// Mostly a plain yes; also a no, a word that was not offered, another digest, a longer reach.
+Request answer_request(const Action& action, const Question& question) {
+  const bool yes = action.draw % 3 != 0;
+  std::string out =
+      fmt::format(R"({{"actionId":"{}","reason":"o{}")", question.action, action.order);
+  if (action.key) out += fmt::format(R"(,"idempotencyKey":"k{}")", action.key);
+  if (question.about == Question::About::input) {
+    out += yes ? R"(,"decision":"answer","payload":{"answer":"a"}})" : R"(,"decision":"cancel"})";
+    return {"respond_action", out};
+  }
+  const std::string_view decision = action.draw % 37 == 0 ? "perhaps" : yes ? "allow" : "deny";
+  out += fmt::format(R"(,"decision":"{}")", decision);
+  const std::uint64_t digest = action.draw / 64 % 8;
+  if (digest < 4)
+    out += fmt::format(R"(,"digest":"{}")", digest == 0 ? "sha256:1" : question.digest);
+  constexpr std::array kScopes = {"", "", "", "", "", "once", "session", "always"};
+  const std::string_view scope = kScopes[action.draw / 512 % kScopes.size()];
+  if (!scope.empty()) out += fmt::format(R"(,"scope":"{}")", scope);
+  return {action.draw / 4'096 % 4 == 0 ? "resolve_permission" : "respond_action", out + "}"};
+}
+
+std::string rule_params(const Action& action) {
+  constexpr std::array kChanges = {
+      R"("allow":["shell(ls)"])", R"("deny":["shell(ls)"])", R"("ask":["shell(exit 3)"])",
+      R"("mode":"default")",      R"("mode":"bypass")",      R"("remove":["shell(ls)"])"};
+  return fmt::format(R"({{{},"reason":"o{}",{}}})", shared_members(action), action.order,
+                     kChanges[action.draw % kChanges.size()]);
 }
 
 std::string interrupt_params(const Action& action) {
@@ -68,6 +102,10 @@ std::string command_in_words(const Action& action) {
       return fmt::format("{} removes {} from the queue of {}{}", who, turn, place(action), rest);
     case Kind::promote:
       return fmt::format("{} promotes {} in the queue of {}{}", who, turn, place(action), rest);
+    case Kind::answer:
+      return fmt::format("{} answers what s{} waits for{}", who, action.session, rest);
+    case Kind::rule:
+      return fmt::format("{} changes the rules of s{}{}", who, action.session, rest);
     default:
       return fmt::format("{} resumes {}{}", who, place(action), rest);
   }
@@ -105,6 +143,16 @@ std::string fault_in_words(const Action& action) {
       return "the next model request will be answered with lies";
     case Kind::model_repeats:
       return "the next model request will be answered twice over";
+    case Kind::hook_slow:
+      return fmt::format("the next hook will take {}", span);
+    case Kind::hook_fails:
+      return "the next hook will fail";
+    case Kind::hook_objects:
+      return "the next hook will object";
+    case Kind::hook_rewrites:
+      return "the next hook will rewrite what it is asked about";
+    case Kind::world_changes:
+      return "the world changes that answers are bound to";
     default:
       return "no model can be asked for a while";
   }
@@ -112,7 +160,7 @@ std::string fault_in_words(const Action& action) {
 
 }  // namespace
 
-Request request_of(const Action& action) {
+Request request_of(const Action& action, const Question& question) {
   const std::string session = fmt::format(R"("sessionId":"s{}")", action.session);
   switch (action.kind) {
     case Kind::create:
@@ -132,6 +180,10 @@ Request request_of(const Action& action) {
     case Kind::resume:
       return {"resume_thread",
               fmt::format(R"({{{},"threadId":"t{}"}})", shared_members(action), action.thread)};
+    case Kind::answer:
+      return answer_request(action, question);
+    case Kind::rule:
+      return {"set_policy", rule_params(action)};
     case Kind::read_thread:
       return {"get_thread_read", fmt::format(R"({{{},"threadId":"t{}"}})", session, action.thread)};
     case Kind::list_sessions:

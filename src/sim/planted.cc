@@ -29,6 +29,12 @@ constexpr std::array kDefects = {
                   "a turn that has ended is submitted anew when its id is repeated", 10},
     PlantedDefect{Plant::break_a_check, "break_a_check",
                   "the runtime meets one of its own checks and stops", 5},
+    PlantedDefect{Plant::run_hooks_twice, "run_hooks_twice",
+                  "each run of a hook runs its command twice", 10},
+    PlantedDefect{Plant::approve_another_world, "approve_another_world",
+                  "what an answer is bound to is not looked at again before the command runs", 200},
+    PlantedDefect{Plant::let_go_too_early, "let_go_too_early",
+                  "commands run before it is stored that they do", 10},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -146,6 +152,12 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
       break;
   }
   return std::make_unique<StoreOver>(inner);
+}
+
+void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine) {
+  governance.hooks_run_twice = plant == Plant::run_hooks_twice;
+  governance.looks_late = plant == Plant::approve_another_world;
+  machine.holds = plant != Plant::let_go_too_early;
 }
 
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch) {

@@ -1,6 +1,6 @@
 // sim/planted.h: defects that are put in on purpose, to show that the simulation finds them.
 //
-// Each stands at a seam that the runtime has anyway (its store, its feed, its disk), so the binary
+// Each stands at a seam that the runtime has anyway (its store, its feed, its ports), so the binary
 // holds none of this: only the simulation program links this folder. Each says within how many
 // seeds it is found.
 #pragma once
@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "ports/control_plane.h"
+#include "sim/fake_governance.h"
+#include "sim/fake_processes.h"
 #include "store/memory/memory_store.h"
 
 namespace agentrt::sim {
@@ -26,6 +28,9 @@ enum class Plant {
   skip_a_sequence,
   answer_a_repeat_with_new_facts,
   break_a_check,
+  run_hooks_twice,
+  approve_another_world,
+  let_go_too_early,
 };
 
 struct PlantedDefect {
@@ -44,6 +49,8 @@ using Publish = std::function<void(const ports::FeedBatch&)>;
 // `inner` with the defect in it. REQUIRES: `disk` is what `inner` writes to.
 std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
                                              store::MemoryDisk& disk, Publish publish);
+// The defects of hooks, of looks at the world and of processes.
+void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine);
 // What the feed gives of `batch`, with the defect in it; may be empty.
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch);
 

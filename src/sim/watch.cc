@@ -1,5 +1,7 @@
 #include "sim/watch.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace agentrt::sim {
@@ -56,6 +58,23 @@ void Watch::model_started(const ModelRequestId& request, const BootId& boot) {
     fail(invariant::kEffects, fmt::format("request {} is of another boot", request.text()));
 }
 
+void Watch::hook_started(const std::string& run, const BootId& boot) {
+  if (!hooks_started_.insert(run).second)
+    return fail(invariant::kHooks, fmt::format("hook run {} is started twice", run));
+  for (const SessionId& session : sessions()) replayed(session);
+  const auto found = hooks_.find(run);
+  if (found == hooks_.end() || found->second != boot)
+    fail(invariant::kHooks, fmt::format("hook run {} is started, but it is not stored", run));
+}
+
+void Watch::process_released(const ProcessId& process, const BootId& boot) {
+  for (const SessionId& session : sessions()) replayed(session);
+  const auto found = processes_.find(process);
+  if (found == processes_.end() || found->second != boot)
+    fail(invariant::kProcesses,
+         fmt::format("{} is let go, but its start is not stored", process.text()));
+}
+
 void Watch::restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged) {
   published_.clear();
   replicas_.clear();
@@ -108,6 +127,10 @@ const state::Session& Watch::replayed(const SessionId& session) {
       state::fold(replica, *fact);
       if (const auto* requested = std::get_if<schema::ModelRequested>(&fact->payload))
         requested_[fact->ids.model_request_id] = requested->boot_id;
+      else if (const auto* hook = std::get_if<schema::HookStarted>(&fact->payload))
+        hooks_[hook->hook_run_id.value_or("")] = hook->boot_id.value_or(BootId{});
+      else if (const auto* process = std::get_if<schema::ProcessStarted>(&fact->payload))
+        processes_[fact->ids.process_id] = process->boot_id.value_or(BootId{});
     }
   }
 }
@@ -120,8 +143,19 @@ std::vector<std::pair<SessionId, ThreadId>> Watch::open_threads() {
   return out;
 }
 
-Checked Watch::check_at_rest(const SessionId& session) {
-  return check_waits(facts(session), replayed(session));
+std::size_t Watch::sessions_asking() {
+  std::size_t asking = 0;
+  for (const SessionId& session : sessions())
+    asking += std::ranges::any_of(replayed(session).threads, [](const auto& entry) {
+      return entry.second.active && entry.second.active->action;
+    });
+  return asking;
+}
+
+Checked Watch::check_at_rest(const SessionId& session, const Seen& seen) {
+  const Facts all = facts(session);
+  if (auto broken = check_decisions(all, seen)) return broken;
+  return check_waits(all, replayed(session));
 }
 
 Checked Watch::check_finally(const SessionId& session,

@@ -29,6 +29,8 @@ class Watch {
   void shown(const state::Session& view);
   void published(const std::vector<ports::FeedEvent>& batch);
   void model_started(const ModelRequestId& request, const BootId& boot);
+  void hook_started(const std::string& run, const BootId& boot);
+  void process_released(const ProcessId& process, const BootId& boot);
   // The runtime is gone; what the disk has now is held against what was acknowledged.
   void restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged);
 
@@ -42,10 +44,13 @@ class Watch {
   // A fold of everything stored.
   const state::Session& replayed(const SessionId& session);
   std::vector<std::pair<SessionId, ThreadId>> open_threads();
+  // How many sessions wait for a person.
+  std::size_t sessions_asking();
 
   // --- at the end ---
 
-  Checked check_at_rest(const SessionId& session);
+  using Seen = std::map<ProcessId, std::string>;  // see check_decisions
+  Checked check_at_rest(const SessionId& session, const Seen& seen);
   // Everything that can be said of one session; adds its facts to `everything`.
   Checked check_finally(const SessionId& session,
                         const std::map<SessionId, std::vector<Acknowledged>>& acknowledged,
@@ -65,6 +70,9 @@ class Watch {
   std::map<SessionId, Sequence> published_;     // the last one, in this boot
   std::map<ModelRequestId, BootId> requested_;  // stored, with the boot that asks
   std::set<ModelRequestId> started_;
+  std::map<std::string, BootId> hooks_;    // stored, with the boot that hears them
+  std::set<std::string> hooks_started_;
+  std::map<ProcessId, BootId> processes_;  // stored, with the boot that lets them go
 };
 
 }  // namespace agentrt::sim

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "sim/faulty_store.h"
+#include "sim/fickle_hooks.h"
 #include "sim/fickle_models.h"
 #include "sim/followers.h"
 #include "sim/ledger.h"
 #include "sim/node.h"
+#include "sim/people.h"
 #include "sim/watch.h"
 
 namespace agentrt::sim {
@@ -63,6 +65,14 @@ class World {
     provider_.on_start = [this](const ports::ModelRequest& request) {
       watch_.model_started(request.id, node_.boot_id());
     };
+    node_.governance().hook = [this](const ports::HookRequest& request) {
+      watch_.hook_started(request.id, node_.boot_id());
+      return hooks_.answer(request);
+    };
+    node_.machine().on_release = [this](const ProcessId& process) {
+      watch_.process_released(process, node_.boot_id());
+    };
+    plant_in_ports(plant_, node_.governance(), node_.machine());
     began_ms_ = node_.time().monotonic_ms();
   }
 
@@ -104,7 +114,7 @@ class World {
             .answers = {},
             .settings = settings_,
             .limits = limits_,
-            .policy = {.mode = schema::PermissionMode::bypass},  // so that commands run
+            .policy = plan_.policy,
             .seams = std::move(seams)};
   }
 
@@ -179,10 +189,12 @@ class World {
   void send(const Action& action) {
     ++counts_.commands;
     const auto attempt = ledger_.send(action, node_.time().now());
-    const Request request = request_of(action);
+    const bool answers = action.kind == Kind::answer;
+    const Request request = answers ? people_.request(action, watch_) : request_of(action);
     node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),
-               [this, attempt, action](ports::Reply reply) {
+               [this, attempt, action, answers](ports::Reply reply) {
                  if (trace_) say_reply(action, reply);
+                 if (answers && reply) check(people_.told(action.order));
                  check(ledger_.replied(
                      *attempt, reply, node_.time().now(),
                      [this](const SessionId& s, Sequence n) { return watch_.stored(s, n); }));
@@ -230,6 +242,16 @@ class World {
         return node_.time().jump(action.amount);
       case Kind::model_absent:
         provider_.absent = 1 + action.draw % 3;
+        return;
+      case Kind::world_changes:
+        node_.governance().world = fmt::format("{}", action.draw % 1'000);
+        return;
+      case Kind::hook_slow:
+      case Kind::hook_fails:
+      case Kind::hook_objects:
+      case Kind::hook_rewrites:
+        if (hooks_.next.size() < kMoodsMax)
+          hooks_.next.push_back({action.kind, action.amount, action.draw});
         return;
       default:
         if (provider_.next.size() < kMoodsMax)
@@ -280,6 +302,7 @@ class World {
   void heal() {
     disk_faults_ = {};
     provider_.next.clear();
+    hooks_.next.clear();
     provider_.absent = 0;
     node_.time().release(*node_.boot().writer);
     node_.time().release(*node_.boot().readers);
@@ -295,10 +318,11 @@ class World {
     check(ledger_.check_answered());
     for (const SessionId& session : watch_.sessions()) {
       if (broken_) return;
-      check(watch_.check_at_rest(session));
+      check(watch_.check_at_rest(session, node_.governance().seen));
     }
+    // What waits for a person stays in memory.
     const std::uint64_t held = node_.metrics().sessions_in_memory;
-    if (!broken_ && held > limits_.idle_sessions_max)
+    if (!broken_ && held > limits_.idle_sessions_max + watch_.sessions_asking())
       broken({std::string(invariant::kBounds), fmt::format("{} sessions are held at rest, limit {}",
                                                            held, limits_.idle_sessions_max)});
     for (const auto& [id, process] : node_.machine().processes)
@@ -337,7 +361,9 @@ class World {
             "p0", [](const ports::Reply&) {});
       }
       if (!open) break;
-      say_at_rest("whatever waits is resumed");
+      for (const Request& answer : people_.last_answers(watch_))
+        node_.call(answer.name, answer.params, "p0", [](const ports::Reply&) {});
+      say_at_rest("whatever waits is resumed or answered");
     }
     for (const SessionId& session : watch_.sessions())
       if (!broken_) check(check_all_ended(watch_.replayed(session)));
@@ -369,6 +395,8 @@ class World {
   const control::Settings settings_;
   const kernel::Limits limits_;
   Provider provider_;
+  FickleHooks hooks_;
+  People people_;
   DiskFaults disk_faults_;
   std::int64_t down_ms_ = 0;
   std::uint64_t crash_draw_ = 0;

@@ -188,6 +188,7 @@ class Folder {
     if (!turn) return;
     turn->call.reset();
     turn->retries = 0;
+    turn->after_hooks = 0;
     ++turn->ended_by_provider;
     turn->answer = fact_.sequence;
     const std::string& text = p.text ? *p.text : p.preview.value_or("");
@@ -258,6 +259,8 @@ class Folder {
     call->stage = CallStage::started;
     call->step = fact_.ids.step_id;
     call->outside = p.outside_sandbox.value_or(false);
+    call->refused =
+        p.policy && (p.policy->text == "\"denied\"" || p.policy->text == "\"not_evaluated\"");
   }
   void operator()(const ToolProgress& p) {
     ToolCall* call = open_tool();
@@ -321,9 +324,12 @@ class Folder {
     turn->hook = HookRun{.id = p.hook_run_id.value_or(""),
                          .point = p.point,
                          .index = p.index.value_or(0),
+                         .hook = {},
                          .call = present(fact_.ids.tool_call_id),
                          .step = fact_.ids.step_id,
                          .boot = p.boot_id.value_or(BootId{})};
+    const auto& hooks = session_.policy.hooks;
+    if (turn->hook->index < hooks.size()) turn->hook->hook = hooks[turn->hook->index];
   }
   void operator()(const HookCompleted& p) {
     hook_ended(p.point);
@@ -331,20 +337,17 @@ class Folder {
     if (p.point == HookPoint::stop && p.block.value_or(false))
       if (Turn* turn = active()) ++turn->stops_refused;
     if (!call) return;
+    if (p.updated_input) rewrite(*call, p);
     if (p.block.value_or(false) || !p.continue_.value_or(true))
       call->said.push_back({DecisionSource::hook, Decision::deny, std::nullopt, p.reason});
     else if (p.decision)
       call->said.push_back({DecisionSource::hook, *p.decision, std::nullopt, p.reason});
-    if (!p.updated_input) return;
-    call->args = *p.updated_input;
-    if (p.point != HookPoint::permission_request) return;
-    call->pre_hooks = call->permission_hooks = 0;
-    call->rewritten_late = true;
   }
   void operator()(const HookFailed& p) {
     hook_ended(p.point);
-    ToolCall* call = open_tool();
-    if (call && p.on_failure == OnFailure::closed)
+    if (p.on_failure != OnFailure::closed) return;
+    if (Turn* turn = active(); turn && p.point == HookPoint::stop) ++turn->stops_refused;
+    if (ToolCall* call = open_tool())
       call->said.push_back({DecisionSource::hook, Decision::deny, std::nullopt,
                             "a hook failed: " + (p.error ? p.error->message : std::string())});
   }
@@ -426,14 +429,30 @@ class Folder {
     Turn* turn = active();
     const ToolCall* call = open_tool();
     if (!call) return;
-    turn->ended_call = EndedCall{.id = call->id,
-                                 .step = call->step,
-                                 .tool = call->tool,
-                                 .args = call->args,
-                                 .failed = failed,
-                                 .preview = std::string(utf8_prefix(preview, kPreviewKeptBytes))};
+    if (!call->refused) {
+      turn->after_hooks = 0;
+      turn->ended_call = EndedCall{.id = call->id,
+                                   .step = call->step,
+                                   .tool = call->tool,
+                                   .args = call->args,
+                                   .failed = failed,
+                                   .preview = std::string(utf8_prefix(preview, kPreviewKeptBytes))};
+    }
     std::erase_if(turn->tools,
                   [&](const ToolCall& each) { return each.id == fact_.ids.tool_call_id; });
+  }
+  // What hooks allowed before was another input. A rewrite after the judgement starts the call
+  // over, once: hooks that go on changing it would never agree.
+  static void rewrite(ToolCall& call, const HookCompleted& p) {
+    if (call.args == *p.updated_input) return;
+    call.args = *p.updated_input;
+    std::erase_if(call.said, [](const Verdict& each) { return each.verdict == Decision::allow; });
+    if (p.point != HookPoint::permission_request) return;
+    if (call.rewritten_late)
+      call.said.push_back({DecisionSource::hook, Decision::deny, std::nullopt,
+                           "hooks rewrote the call again after it had been judged anew"});
+    call.pre_hooks = call.permission_hooks = 0;
+    call.rewritten_late = true;
   }
   void hook_ended(HookPoint point) {
     Turn* turn = active();
@@ -442,6 +461,8 @@ class Folder {
     turn->hook.reset();
     if (point == HookPoint::session_start || point == HookPoint::user_prompt_submit)
       turn->start_hooks = next;
+    else if (point >= HookPoint::post_tool_use)
+      turn->after_hooks = next;
     ToolCall* call = open_tool();
     if (call && point == HookPoint::pre_tool_use) call->pre_hooks = next;
     if (call && point == HookPoint::permission_request) call->permission_hooks = next;

@@ -68,6 +68,7 @@ struct ToolCall {
   std::uint64_t permission_hooks = 0;  // and at permission_request
   bool rewritten_late = false;         // at permission_request, which starts it over once
   std::optional<std::string> digest;   // that a person approved
+  bool refused = false;                // it never runs; nobody is asked about its end
   bool outside = false;                // it runs outside the sandbox
   std::uint64_t violations = 0;        // that the sandbox stopped
   std::optional<schema::ToolProgress> stopped;
@@ -78,7 +79,8 @@ struct ToolCall {
 };
 BOOST_DESCRIBE_STRUCT(ToolCall, (),
                       (id, tool, args, args_omitted, stage, step, said, pre_hooks, permission_hooks,
-                       rewritten_late, digest, outside, violations, stopped, process, process_boot))
+                       rewritten_late, digest, refused, outside, violations, stopped, process,
+                       process_boot))
 
 // A decision that a turn waits for.
 struct Action {
@@ -98,13 +100,14 @@ struct HookRun {
   std::string id;
   schema::HookPoint point = schema::HookPoint::pre_tool_use;
   std::uint64_t index = 0;  // among the policy's hooks
+  schema::HookSpec hook;    // as the policy had it when it started
   std::optional<ToolCallId> call;
   StepId step;
   BootId boot;
 
   bool operator==(const HookRun&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(HookRun, (), (id, point, index, call, step, boot))
+BOOST_DESCRIBE_STRUCT(HookRun, (), (id, point, index, hook, call, step, boot))
 
 // A tool call that has ended and about which hooks are still heard.
 struct EndedCall {
@@ -144,6 +147,7 @@ struct Turn {
   std::optional<Action> resolved;  // what it waited for last
   std::optional<HookRun> hook;     // what it hears
   std::uint64_t start_hooks = 0;   // how far hooks have run before its first request
+  std::uint64_t after_hooks = 0;   // and since the model answered or a call ended
   std::optional<EndedCall> ended_call;
   std::optional<schema::StopReason> answered;  // the model is through; hooks may still be heard
   std::uint64_t stops_refused = 0;             // by hooks, in a row
@@ -165,7 +169,7 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
                        submitted_at, options, started_at, ended_at, boot, prepared, requests,
                        ended_by_provider, retries, retry_at, call, tools, action, resolved, hook,
-                       start_hooks, ended_call, answered, stops_refused, message_item,
+                       start_hooks, after_hooks, ended_call, answered, stops_refused, message_item,
                        reasoning_item, item_at, model_name, provider, model, fallback, usage,
                        answer_preview, answer, error))
 

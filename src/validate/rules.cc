@@ -112,28 +112,28 @@ constexpr Rule kRules[] = {
      "a result of a call without a policy in tool.started and without permission.evaluated"},
     {"tool.denied", must, full, settled, "What was denied does not succeed.",
      "a good result of a call whose last decision was deny, ask or unavailable"},
-    {"permission.order", must, full, provisional, "An answer belongs to a question.",
+    {"permission.order", must, full, settled, "An answer belongs to a question.",
      "permission.resolved of a call without permission.requested"},
     {"permission.force", must, full, settled, "Deny beats ask, ask beats allow, whoever says it.",
      "permission.evaluated with a decision weaker than a verdict in its chain; the mode's ask "
      "gives "
      "way to anyone who speaks, and any ask to a person"},
-    {"action.order", must, core, provisional, "A question is asked once and answered once.",
+    {"action.order", must, core, settled, "A question is asked once and answered once.",
      "an action required twice, resolved without having been required, or resolved twice"},
-    {"action.offered", must, core, provisional, "Only what was offered can be answered.",
+    {"action.offered", must, core, settled, "Only what was offered can be answered.",
      "action.resolved with a decision that action.required did not offer, unless the runtime "
      "itself ended the wait"},
-    {"action.pauses", must, core, provisional, "What waits for a decision waits.",
+    {"action.pauses", must, core, settled, "What waits for a decision waits.",
      "progress, success or a process of a call while its action is open; a model request, but a "
      "compaction's, while an action of the turn is open; anything new in a turn that an action "
      "holds back as a whole"},
-    {"hook.order", must, full, provisional, "Every run of a hook has one outcome.",
+    {"hook.order", must, full, settled, "Every run of a hook has one outcome.",
      "a hook run that starts twice, ends when it does not run or at another point, or has not "
      "ended "
      "when its turn does"},
-    {"hook.failure", must, full, provisional, "It can be told what a failing hook meant.",
+    {"hook.failure", must, full, settled, "It can be told what a failing hook meant.",
      "hook.failed that does not say closed or open"},
-    {"hook.obeyed", must, full, provisional, "What a hook blocks does not run.",
+    {"hook.obeyed", must, full, settled, "What a hook blocks does not run.",
      "a process or a good result of a call that a hook blocked or denied, or whose hook failed "
      "closed"},
     {"process.permitted", must, full, settled, "Nothing runs that was not allowed.",

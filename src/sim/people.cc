@@ -1,0 +1,62 @@
+#include "sim/people.h"
+
+#include <fmt/format.h>
+
+namespace agentrt::sim {
+namespace {
+
+Question question_of(const state::Action& action) {
+  return {action.id.text(), action.required.digest.value_or("sha256:0"),
+          action.required.action_type == schema::kInputAction ? Question::About::input
+                                                              : Question::About::permission};
+}
+
+}  // namespace
+
+std::optional<Question> People::waiting_in(const SessionId& session, Watch& watch) {
+  for (const auto& [_, thread] : watch.replayed(session).threads)
+    if (thread.active && thread.active->action) return question_of(*thread.active->action);
+  return std::nullopt;
+}
+
+Request People::request(const Action& action, Watch& watch) {
+  if (const auto sent = orders_.find(action.order); sent != orders_.end())
+    return sent->second.request;
+  constexpr std::uint64_t kLateOneIn = 8;
+  std::optional<Question> question;
+  if (last_ && action.draw / 65'536 % kLateOneIn == 0)
+    question = last_;
+  else
+    question = waiting_in(SessionId{fmt::format("s{}", action.session)}, watch);
+  for (const SessionId& other : watch.sessions())
+    if (!question) question = waiting_in(other, watch);
+  if (!question) question = last_.value_or(Question{});
+  last_ = question;
+  const Order& order = orders_[action.order] = {request_of(action, *question), question->action};
+  return order.request;
+}
+
+Checked People::told(std::uint32_t order) {
+  const std::string& about = orders_.at(order).about;
+  const auto [winner, first] = winners_.try_emplace(about, order);
+  if (first || winner->second == order) return std::nullopt;
+  return Violation{
+      std::string(invariant::kDecisions),
+      fmt::format("the answers o{} and o{} to {} were both taken", winner->second, order, about)};
+}
+
+std::vector<Request> People::last_answers(Watch& watch) {
+  std::vector<Request> out;
+  for (const SessionId& session : watch.sessions())
+    for (const auto& [_, thread] : watch.replayed(session).threads) {
+      if (!thread.active || !thread.active->action) continue;
+      Action action;
+      action.kind = Kind::answer;
+      // Yes or no, as it comes; without a digest.
+      action.draw = 4'096 + 256 + ++last_answers_ % 256;
+      out.push_back(request_of(action, question_of(*thread.active->action)));
+    }
+  return out;
+}
+
+}  // namespace agentrt::sim
