@@ -97,6 +97,7 @@ TEST_CASE("no ends the call with the reason, and the model is told") {
         "item.started");
   CHECK(outcome.payload_of<ToolFailed>().error.category == Category::denied);
   CHECK(outcome.payload_of<ToolFailed>().error.message == "a person said no: not today");
+  CHECK(outcome.thread().status == Status::running);  // it waits for nobody any more
 }
 
 TEST_CASE("an answer counts once, for what it saw, and only if it was offered") {

@@ -95,11 +95,16 @@ Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const R
   auto task =
       std::make_shared<ports::Step>([&parts, session = view.id, ids = what.turn,
                                      request = std::move(request), listener = listener_]() mutable {
-        if (const auto history =
-                parts.history.window({.session = session, .thread = ids.thread, .turn = ids.turn}))
-          request.input.prompt = text_of(history->input);
-        parts.loop.post([&parts, request = std::move(request), listener]() mutable {
-          if (listener->wanted()) parts.hooks.start(std::move(request), listener);
+        const auto history =
+            parts.history.window({.session = session, .thread = ids.thread, .turn = ids.turn});
+        if (history) request.input.prompt = text_of(history->input);
+        parts.loop.post([&parts, request = std::move(request), listener,
+                         read = history.has_value()]() mutable {
+          if (!listener->wanted()) return;
+          if (read) return parts.hooks.start(std::move(request), listener);
+          // The beginning alone could hide what the hook looks for.
+          listener->on_ended(
+              {.failure = Failure{Category::unavailable, "the prompt could not be read", true}});
         });
       });
   run_soon(parts.loop, parts.worker, std::move(task));

@@ -141,7 +141,12 @@ class Folder {
       incident("restart", "the runtime stopped while the turn was running");
   }
   void operator()(const TaskWaiting&) {}
-  void operator()(const TaskResumed&) {}
+  void operator()(const TaskResumed&) {
+    Turn* turn = active();
+    if (turn &&
+        (turn->status == Status::waiting_permission || turn->status == Status::waiting_input))
+      set_status(*turn, Status::running, {}, {});  // it waits for nobody any more
+  }
   void operator()(const TaskCancelled&) {}
   void operator()(const TaskFailed&) {}
   void operator()(const TaskCompleted&) {}
