@@ -1,6 +1,7 @@
 #include "runtime/grants.h"
 
 #include <algorithm>
+#include <map>
 
 #include "state/index.h"
 
@@ -20,21 +21,24 @@ Result<std::vector<store::IndexEntry>> rows_of(store::Store& store, std::string_
 
 Result<std::vector<TrustRecord>> StoredTrust::of(const std::string& workspace) {
   TRY_ASSIGN(const auto rows, rows_of(store_, state::kTrustKind));
-  std::vector<TrustRecord> records;
-  std::vector<std::string> withdrawn;
+  std::vector<state::TrustRecord> given;
+  std::map<std::string, Timestamp> withdrawn;  // when it last was, by path
   for (const store::IndexEntry& entry : rows) {
     state::TrustRecord row;
     TRY(schema::from_json(entry.row.record, row, schema::Unknown::ignore));
-    if (row.workspace != workspace) continue;
+    // By the path of the file: a session may call its workspace by a name that leads there.
+    if (!row.path.starts_with(workspace + "/")) continue;
     if (entry.row.status == state::kInForce)
-      records.push_back({row.path, row.digest});
+      given.push_back(std::move(row));
     else
-      withdrawn.push_back(row.path);
+      withdrawn[row.path] = std::max(withdrawn[row.path], row.at);
   }
-  // Trust that was taken back is taken back, whichever session had given it.
-  std::erase_if(records, [&](const TrustRecord& record) {
-    return std::ranges::find(withdrawn, record.path) != withdrawn.end();
-  });
+  // What was taken back is taken back, whichever session had given it, until it is given anew.
+  std::vector<TrustRecord> records;
+  for (const state::TrustRecord& row : given)
+    if (const auto gone = withdrawn.find(row.path);
+        gone == withdrawn.end() || gone->second < row.at)
+      records.push_back({row.path, row.digest});
   return records;
 }
 

@@ -70,7 +70,7 @@ class Watch {
   std::map<SessionId, Sequence> published_;     // the last one, in this boot
   std::map<ModelRequestId, BootId> requested_;  // stored, with the boot that asks
   std::set<ModelRequestId> started_;
-  std::map<std::string, BootId> hooks_;    // stored, with the boot that hears them
+  std::map<std::string, BootId> hooks_;  // stored, with the boot that hears them
   std::set<std::string> hooks_started_;
   std::map<ProcessId, BootId> processes_;  // stored, with the boot that lets them go
 };

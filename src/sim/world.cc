@@ -127,6 +127,10 @@ class World {
 
   void publish(const ports::FeedBatch& batch) {
     if (batch->empty()) return;
+    for (const ports::FeedEvent& event : *batch)
+      if (event.event.type == schema::PolicyChanged::kType &&
+          event.event.payload.contains(R"("change":"trusted")"))
+        node_.governance().trust_files();
     watch_.published(*batch);
     followers_.published(batch);
   }

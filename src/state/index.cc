@@ -166,7 +166,7 @@ std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& 
                     .first = fact.sequence,
                     .status = std::string(file.trusted ? kInForce : kWithdrawn),
                     .open = false,
-                    .record = to_json(TrustRecord{*p.workspace, file.path, file.digest})});
+                    .record = to_json(TrustRecord{*p.workspace, file.path, file.digest, fact.at})});
   return rows;
 }
 

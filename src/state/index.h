@@ -35,13 +35,14 @@ struct GrantRecord {
 };
 BOOST_DESCRIBE_STRUCT(GrantRecord, (), (workspace, rule))
 
-// A file of a workspace that a person trusts as it was.
+// A file of a workspace that a person trusts as it was, or trusts no longer.
 struct TrustRecord {
   std::string workspace;
   std::string path;
   std::string digest;
+  Timestamp at;  // when that was said
 };
-BOOST_DESCRIBE_STRUCT(TrustRecord, (), (workspace, path, digest))
+BOOST_DESCRIBE_STRUCT(TrustRecord, (), (workspace, path, digest, at))
 
 inline constexpr std::string_view kActionKind = "action";
 inline constexpr std::string_view kGrantKind = "grant";

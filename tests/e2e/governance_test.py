@@ -319,6 +319,33 @@ class Trust(TrustCase):
         self.play(line(call("touch b.txt")), {"text": "Done."}, session="s2", interactive=False)
         self.assertIsNone(self.made("b.txt"))
 
+    def trust_in_place(self, session, **options):
+        """A turn that asks to trust, is told yes, and goes on."""
+        turn = self.submit(line(call(f"touch {session}.txt")), {"text": "Done."}, session=session,
+                           askTrust=True, **options)
+        action = self.action(session)
+        self.assertEqual(action["payload"]["actionType"], "trust")
+        self.answer(action, digest=action["payload"]["digest"])
+        self.daemon.wait_turn(turn)
+        self.assertIsNotNone(self.made(f"{session}.txt"))
+        self.assertEqual(len(self.of("action.required", session)), 1)
+
+    def test_trust_taken_back_can_be_given_again_in_place(self):
+        self.write('[permissions]\nallow = ["shell(touch:*)"]\n')
+        self.configure(rules="")
+        self.trust()
+        self.trust("--revoke")
+        self.trust_in_place("one")
+        self.trust("--revoke")
+        self.trust_in_place("two")
+
+    def test_trust_is_in_the_file_whatever_name_leads_to_it(self):
+        self.write('[permissions]\nallow = ["shell(touch:*)"]\n')
+        other = self.home.folder / "other"
+        other.symlink_to(self.home.workspace)
+        self.configure(rules="")
+        self.trust_in_place("one", cwd=str(other))
+
     def test_hooks_of_a_claude_file_of_the_workspace_run_once_it_is_trusted(self):
         folder = self.home.workspace / ".claude"
         folder.mkdir()
