@@ -34,7 +34,23 @@ Log log_of(std::vector<std::pair<Sequence, std::int64_t>> places) {
   return out;
 }
 
+const ToolCallId kCall{"call_1"};
+const ProcessId kProcess{"proc_1"};
+const Json kLs{R"({"command":"ls"})"}, kPwd{R"({"command":"pwd"})"};
+
+// A fact of one call, its question and its process.
+Fact of_call(Payload payload) {
+  Fact out = fact(1, std::move(payload));
+  out.ids.tool_call_id = kCall;
+  out.ids.action_id = ActionId{"action_1"};
+  out.ids.process_id = kProcess;
+  return out;
+}
+
 std::string broken(const Checked& checked) { return checked ? checked->invariant : ""; }
+
+// What is wrong with the decisions among these facts.
+std::string found(const Facts& facts) { return broken(check_decisions(facts, {})); }
 
 }  // namespace
 
@@ -91,6 +107,65 @@ TEST_CASE("waits: a turn that runs at rest is found, one that is blocked is not"
   CHECK_FALSE(check_waits({}, view));
   CHECK(broken(check_all_ended(view)) == invariant::kTurns);
   CHECK(broken(check_waits({fact(1, ModelRequested{}, "u1", "m1")}, view)) == invariant::kEffects);
+}
+
+TEST_CASE("waits: a turn that asks a person rests, and one whose question is gone does not") {
+  state::Session view;
+  state::Thread& thread = view.threads[ThreadId{"t"}];
+  thread.active.emplace();
+  thread.status = Status::waiting_permission;
+  CHECK(broken(check_waits({}, view)) == invariant::kTurns);
+  thread.active->action.emplace();
+  CHECK_FALSE(check_waits({}, view));
+}
+
+TEST_CASE("decisions: what runs without its yes, or against a hook, is found") {
+  const Fact made = of_call(ModelCompleted{.tool_calls = {{kCall, "shell", kLs, {}}}});
+  const Fact runs = of_call(ProcessStarted{.command = "ls"});
+  const Fact asked = of_call(PermissionRequested{.digest = "d"});
+  const auto answered = [](Decision decision, const std::string& digest) {
+    return of_call(PermissionResolved{.decision = decision, .digest = digest});
+  };
+  CHECK(found({made, runs}).empty());
+  CHECK(found({made, asked, runs}) == invariant::kApproved);
+  CHECK(found({made, asked, answered(Decision::allow, "d"), runs}).empty());
+  CHECK(found({made, asked, answered(Decision::allow, "e"), runs}) == invariant::kApproved);
+  CHECK(found({made, asked, answered(Decision::deny, "d"), runs}) == invariant::kApproved);
+  const Fact heard = of_call(HookStarted{.hook_run_id = "h"});
+  const auto said = [](HookCompleted outcome) {
+    outcome.hook_run_id = "h";
+    return of_call(std::move(outcome));
+  };
+  CHECK(found({made, heard, said({}), runs}).empty());
+  CHECK(found({made, heard, said({.block = true}), runs}) == invariant::kHooks);
+  CHECK(found({made, heard, said({.continue_ = false}), runs}) == invariant::kHooks);
+  CHECK(found({made, heard, said({.updated_input = kPwd}), runs}) == invariant::kApproved);
+  CHECK(found({made, heard,
+               of_call(HookFailed{.hook_run_id = "h", .on_failure = OnFailure::closed}), runs}) ==
+        invariant::kHooks);
+}
+
+TEST_CASE("decisions: a hook heard twice or never to its end, a question answered twice") {
+  const Fact heard = of_call(HookStarted{.hook_run_id = "h"});
+  const Fact said = of_call(HookCompleted{.hook_run_id = "h"});
+  CHECK(found({heard}) == invariant::kHooks);
+  CHECK(found({heard, said, heard, said}) == invariant::kHooks);
+  CHECK(found({said}) == invariant::kHooks);
+  const Fact asked = of_call(ActionRequired{});
+  const Fact answered = of_call(ActionResolved{});
+  CHECK(found({asked, answered}).empty());
+  CHECK(found({asked, asked}) == invariant::kDecisions);
+  CHECK(found({answered}) == invariant::kDecisions);
+  CHECK(found({asked, answered, answered}) == invariant::kDecisions);
+}
+
+TEST_CASE("decisions: what runs in another world than the approved one is found") {
+  ActionRequired shown;
+  shown.executes = std::vector<ExecutedFile>{{"/w/x", "1"}};
+  const Facts facts = {of_call(ModelCompleted{.tool_calls = {{kCall, "shell", kLs, {}}}}),
+                       of_call(shown), of_call(ProcessStarted{.command = "ls"})};
+  CHECK_FALSE(check_decisions(facts, {{kProcess, "1"}}));
+  CHECK(broken(check_decisions(facts, {{kProcess, "2"}})) == invariant::kApproved);
 }
 
 TEST_CASE("bounds: a queue or a session past its limit is found") {
