@@ -125,6 +125,18 @@ Timestamp wall_clock() {
   return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
 }
 
+// The configuration with what the files of its folder add once they are trusted; models that were
+// named for this start alone stay.
+Result<Config> with_trust(const Config& config, TrustRecords& trust) {
+  ConfigSources sources = config.sources;
+  if (sources.workspace.empty()) return config;
+  TRY_ASSIGN(sources.trusted, trust.of(real_workspace(sources.workspace)));
+  if (sources.trusted.empty()) return config;
+  TRY_ASSIGN(Config trusted, load_config(sources, process_environment()));
+  for (const auto& [name, model] : config.models) trusted.models.try_emplace(name, model);
+  return trusted;
+}
+
 }  // namespace
 
 // In the order they are made; the destructor stops them in the opposite one.
@@ -187,7 +199,6 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   checkpoints = std::make_unique<ThreadWorker>(1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
-  trust = std::make_unique<StoredTrust>(*store);
   file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust);
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
@@ -320,6 +331,8 @@ Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
   TRY_ASSIGN(DataFolder folder, DataFolder::take(options.data));
   auto parts = std::make_unique<Parts>(std::move(folder));
   TRY(parts->open_store(options));
+  parts->trust = std::make_unique<StoredTrust>(*parts->store);
+  TRY_ASSIGN(options.config, with_trust(options.config, *parts->trust));
   parts->wire(options);
   parts->wire_outputs(options);
   parts->wire_engine(options);
