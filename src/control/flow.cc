@@ -184,8 +184,11 @@ bool Flow::call_waits() {
     return false;
   }
   if (start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call))) return true;
-  if (call.tool == AskUserArgs::kTool) return ask_input(call);
-  return settle(call, judge(call));
+  const policy::Judgement judgement = judge(call);
+  // A question asks a person anyway; only a deny keeps it from them.
+  if (call.tool == AskUserArgs::kTool && judgement.decision != schema::Decision::deny)
+    return ask_input(call);
+  return settle(call, judgement);
 }
 
 void Flow::begin(const state::ToolCall& call) {

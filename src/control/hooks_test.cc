@@ -56,6 +56,18 @@ TEST_CASE("what a hook blocks does not run, and the model is told why") {
   CHECK(outcome.payload_of<ToolFailed>().error.message.find("no ls here") != std::string::npos);
 }
 
+TEST_CASE("a question to the person can be blocked like any call") {
+  const Given past = asked_under(with_hook(HookPoint::pre_tool_use));
+  ReportModelCompleted report{.request = state::request_of("1")};
+  report.calls.push_back({"ask_user", {R"({"question":"Which?"})"}});
+  const Outcome heard = when(past, report);
+  CHECK(when(heard.after, says(heard.after, {.block = true}), inputs_at(past.now())).shape() ==
+        "hook.completed permission.evaluated tool.started tool.failed item.completed "
+        "model.requested");
+  CHECK(when(heard.after, says(heard.after, {}), inputs_at(past.now())).shape() ==
+        "hook.completed tool.started action.required task.waiting run.status");
+}
+
 TEST_CASE("a hook may rewrite the input, and that is what is judged and runs") {
   const Asked heard{with_hook(HookPoint::pre_tool_use)};
   const Outcome outcome = heard.ends({.updated_input = Json{R"({"command":"ls -l"})"}});

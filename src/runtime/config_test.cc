@@ -339,7 +339,7 @@ TEST_CASE("rules and hooks beyond their limits are refused") {
   Files files;
   std::string rules;
   for (std::size_t i = 0; i <= schema::kPolicyRulesMax; ++i)
-    rules += "\"r" + std::to_string(i) + "\",";
+    rules += "\"shell(r" + std::to_string(i) + ")\",";
   CHECK(contains(files.user("[permissions]\ndeny = [" + rules + "]\n").error(), "1001 rules"));
   std::string hooks;
   for (std::size_t i = 0; i <= schema::kHooksMax; ++i) hooks += "{ command = \"a\" },";

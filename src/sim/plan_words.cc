@@ -62,9 +62,9 @@ Request answer_request(const Action& action, const Question& question) {
 }
 
 std::string rule_params(const Action& action) {
-  constexpr std::array kChanges = {
-      R"("allow":["shell(ls)"])", R"("deny":["shell(ls)"])", R"("ask":["shell(exit 3)"])",
-      R"("mode":"default")",      R"("mode":"bypass")",      R"("remove":["shell(ls)"])"};
+  constexpr std::array kChanges = {R"-("allow":["shell(ls)"])-",   R"-("deny":["shell(ls)"])-",
+                                   R"-("ask":["shell(exit 3)"])-", R"-("mode":"default")-",
+                                   R"-("mode":"bypass")-",         R"-("remove":["shell(ls)"])-"};
   return fmt::format(R"({{{},"reason":"o{}",{}}})", shared_members(action), action.order,
                      kChanges[action.draw % kChanges.size()]);
 }
