@@ -30,39 +30,32 @@ struct Kernel::Admission {
 
 namespace {
 
+// What `pick` finds in the command; nothing in one that has no such member.
+template <class AnyId, class Pick>
+std::optional<AnyId> named(const Command& command, Pick pick) {
+  return std::visit(
+      [&](const auto& c) -> std::optional<AnyId> {
+        if constexpr (requires { pick(c); })
+          return pick(c);
+        else
+          return std::nullopt;
+      },
+      command);
+}
+
 std::optional<TurnId> named_turn(const Command& command) {
-  return std::visit(
-      [](const auto& c) -> std::optional<TurnId> {
-        if constexpr (requires { c.queued_turn_id; })
-          return c.queued_turn_id;
-        else if constexpr (requires { c.turn_id; })
-          return c.turn_id;
-        else
-          return std::nullopt;
-      },
-      command);
+  const auto queued = [](const auto& c) -> decltype(c.queued_turn_id) { return c.queued_turn_id; };
+  const auto own = [](const auto& c) -> decltype(c.turn_id) { return c.turn_id; };
+  const auto found = named<TurnId>(command, queued);
+  return found ? found : named<TurnId>(command, own);
 }
-
 std::optional<ActionId> named_action(const Command& command) {
-  return std::visit(
-      [](const auto& c) -> std::optional<ActionId> {
-        if constexpr (requires { c.action_id; })
-          return c.action_id;
-        else
-          return std::nullopt;
-      },
-      command);
+  return named<ActionId>(command,
+                         [](const auto& c) -> decltype(c.action_id) { return c.action_id; });
 }
-
 std::optional<ProcessId> named_process(const Command& command) {
-  return std::visit(
-      [](const auto& c) -> std::optional<ProcessId> {
-        if constexpr (requires { c.process_id; })
-          return c.process_id;
-        else
-          return std::nullopt;
-      },
-      command);
+  return named<ProcessId>(command,
+                          [](const auto& c) -> decltype(c.process_id) { return c.process_id; });
 }
 
 bool reserved(const std::optional<SessionId>& session) {

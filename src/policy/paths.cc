@@ -18,14 +18,15 @@ std::vector<std::string_view> names_of(std::string_view path) {
   return out;
 }
 
-// One name against one pattern, by the usual walk back to the last star.
-bool name_fits(std::string_view name, std::string_view pattern) {
+// A row of things against a pattern with stars in it, by the usual walk back to the last star.
+template <class Row, class IsStar, class Fits>
+bool row_fits(const Row& row, const Row& pattern, IsStar is_star, Fits fits) {
   std::size_t at = 0, in = 0, star = kNone, mark = 0;
-  while (at < name.size()) {
-    if (in < pattern.size() && pattern[in] == '*') {
+  while (at < row.size()) {
+    if (in < pattern.size() && is_star(pattern[in])) {
       star = in++;
       mark = at;
-    } else if (in < pattern.size() && (pattern[in] == '?' || pattern[in] == name[at])) {
+    } else if (in < pattern.size() && fits(row[at], pattern[in])) {
       ++in;
       ++at;
     } else if (star != kNone) {
@@ -35,30 +36,20 @@ bool name_fits(std::string_view name, std::string_view pattern) {
       return false;
     }
   }
-  while (in < pattern.size() && pattern[in] == '*') ++in;
+  while (in < pattern.size() && is_star(pattern[in])) ++in;
   return in == pattern.size();
+}
+
+bool name_fits(std::string_view name, std::string_view pattern) {
+  return row_fits(
+      name, pattern, [](char c) { return c == '*'; },
+      [](char a, char b) { return b == '?' || a == b; });
 }
 
 // The same over whole names, where `**` is the star.
 bool names_fit(const std::vector<std::string_view>& names,
                const std::vector<std::string_view>& pattern) {
-  std::size_t at = 0, in = 0, star = kNone, mark = 0;
-  while (at < names.size()) {
-    if (in < pattern.size() && pattern[in] == "**") {
-      star = in++;
-      mark = at;
-    } else if (in < pattern.size() && name_fits(names[at], pattern[in])) {
-      ++in;
-      ++at;
-    } else if (star != kNone) {
-      in = star + 1;
-      at = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (in < pattern.size() && pattern[in] == "**") ++in;
-  return in == pattern.size();
+  return row_fits(names, pattern, [](std::string_view name) { return name == "**"; }, name_fits);
 }
 
 }  // namespace
