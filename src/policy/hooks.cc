@@ -6,6 +6,7 @@
 
 #include "policy/claude_hooks.h"
 #include "policy/claude_names.h"
+#include "policy/stars.h"
 
 namespace agentrt::policy {
 
@@ -134,24 +135,9 @@ HookOutcome outcome_of_end(const schema::HookSpec& hook, const schema::HookInput
                                              : read_answer(hook.point, out);
 }
 
-// One name with * in it. Goes back to the last * alone, so its time is bounded by the two sizes.
 bool matches_name(std::string_view pattern, std::string_view name) {
-  std::size_t at = 0, in = 0, star = pattern.npos, from = 0;
-  while (in < name.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      from = in;
-    } else if (at < pattern.size() && pattern[at] == name[in]) {
-      ++at, ++in;
-    } else if (star != pattern.npos) {
-      at = star + 1;
-      in = ++from;
-    } else {
-      return false;
-    }
-  }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
+  return row_fits(
+      name, pattern, [](char c) { return c == '*'; }, [](char a, char b) { return a == b; });
 }
 
 }  // namespace

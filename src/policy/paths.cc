@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "policy/stars.h"
+
 namespace agentrt::policy {
 namespace {
 
@@ -16,28 +18,6 @@ std::vector<std::string_view> names_of(std::string_view path) {
     at = slash + 1;
   }
   return out;
-}
-
-// A row of things against a pattern with stars in it, by the usual walk back to the last star.
-template <class Row, class IsStar, class Fits>
-bool row_fits(const Row& row, const Row& pattern, IsStar is_star, Fits fits) {
-  std::size_t at = 0, in = 0, star = kNone, mark = 0;
-  while (at < row.size()) {
-    if (in < pattern.size() && is_star(pattern[in])) {
-      star = in++;
-      mark = at;
-    } else if (in < pattern.size() && fits(row[at], pattern[in])) {
-      ++in;
-      ++at;
-    } else if (star != kNone) {
-      in = star + 1;
-      at = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (in < pattern.size() && is_star(pattern[in])) ++in;
-  return in == pattern.size();
 }
 
 bool name_fits(std::string_view name, std::string_view pattern) {
