@@ -16,6 +16,12 @@ bool has_running_turn(const state::Session& view) {
   });
 }
 
+bool asks_person(const state::Session& view) {
+  return std::ranges::any_of(view.threads, [](const auto& entry) {
+    return entry.second.active && entry.second.active->action;
+  });
+}
+
 // Tells whoever waits for the work what became of it.
 void finish(Work& work, ports::Reply reply) {
   if (auto* command = std::get_if<CommandWork>(&work)) return command->reply_to(std::move(reply));
@@ -339,6 +345,8 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   if (!lane.view.processes.empty()) parts_.committed(lane.view);
   if (state::interrupted_work(lane.view, parts_.boot))
     lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
+  // A question has its time, which nothing but the engine watches, and no commit may come.
+  if (asks_person(lane.view)) parts_.committed(lane.view);
   if (!result->repaired) return advance(lane);
   ++parts_.metrics.snapshots_repaired;
   auto batch = std::make_unique<Batch>();

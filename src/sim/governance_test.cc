@@ -170,6 +170,7 @@ TEST_CASE(
 
 TEST_CASE("a question nobody answers expires, across a restart too") {
   for (const bool crashes : {false, true}) {
+    CAPTURE(crashes);
     Node node(governed());
     node.ask("submit_turn",
              R"({"sessionId":"s","threadId":"t","turnId":"u1","options":{"askTimeoutMs":3000},)"
