@@ -344,9 +344,9 @@ TEST_CASE("rules and hooks beyond their limits are refused") {
   std::string hooks;
   for (std::size_t i = 0; i <= schema::kHooksMax; ++i) hooks += "{ command = \"a\" },";
   CHECK(contains(files.user("[hooks]\nstop = [" + hooks + "]\n").error(), "33 hooks"));
-  CHECK(
-      contains(files.user("[permissions]\ndeny = [\"" + std::string(60'000, 'x') + "\"]\n").error(),
-               "60000 bytes of rules and hooks"));
+  CHECK(contains(
+      files.user("[permissions]\ndeny = [\"shell(" + std::string(60'000, 'x') + ")\"]\n").error(),
+      "60007 bytes of rules and hooks"));
 }
 
 TEST_CASE("hook files of Claude Code count for the user, and for a workspace once trusted") {

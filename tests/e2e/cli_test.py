@@ -233,7 +233,7 @@ class WithoutDaemon(Case):
             self.assertIn("Notification has no counterpart", finding)
         self.assertIn("not run until trusted", found["hook file"][1])
         self.assertEqual(len(found["trust"]), 1, found)
-        self.assertIn("not trusted", found["trust"][0])
+        self.assertIn("only what it tightens counts", found["trust"][0])
         self.assertFalse((self.home.workspace / "sprung").exists())
 
     def test_a_workspace_file_that_is_a_link_stops_the_program(self):
