@@ -16,11 +16,8 @@ sys.dont_write_bytecode = True
 import commands  # noqa: E402
 import facts  # noqa: E402
 import machine  # noqa: E402
-<<<<<<< HEAD
 import models  # noqa: E402
-=======
 import policy  # noqa: E402
->>>>>>> policy
 import sandbox  # noqa: E402
 import setting  # noqa: E402
 import starts  # noqa: E402
@@ -29,11 +26,7 @@ import table  # noqa: E402
 import turns  # noqa: E402
 
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "commands": commands,
-<<<<<<< HEAD
-         "streams": streams, "models": models, "sandbox": sandbox}
-=======
-         "streams": streams, "sandbox": sandbox, "policy": policy}
->>>>>>> policy
+         "streams": streams, "models": models, "sandbox": sandbox, "policy": policy}
 
 
 def main():
