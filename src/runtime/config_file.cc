@@ -1,5 +1,6 @@
 #include "runtime/config_file.h"
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
@@ -371,10 +372,15 @@ Result<std::optional<std::string>> read_config_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
-  std::string text(kConfigBytesMax + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // Piece by piece: this is read for every turn, and room for the largest file would cost more than
+  // the file.
+  std::string text;
+  std::array<char, 16 * 1024> piece{};
+  while (file && text.size() <= kConfigBytesMax) {
+    file.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) return wrong_at(path, 0, "cannot be read:", "the disk failed.");
-  text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kConfigBytesMax)
     return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
   return text;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -45,19 +46,16 @@ Result<std::string> read_text(int file, const std::string& path) {
   struct stat found{};
   if (::fstat(file, &found) != 0) return unreadable(path);
   if (!S_ISREG(found.st_mode)) return wrong_at(path, 0, "is not", "a file.");
-  std::string text(kConfigBytesMax + 1, '\0');
-  std::size_t have = 0;
-  while (have < text.size()) {
-    const ssize_t size = ::read(file, text.data() + have, text.size() - have);
+  std::string text;
+  std::array<char, 16 * 1024> piece{};
+  while (text.size() <= kConfigBytesMax) {
+    const ssize_t size = ::read(file, piece.data(), piece.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return unreadable(path);
-    if (size == 0) break;
-    have += static_cast<std::size_t>(size);
+    if (size == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(size));
   }
-  if (have > kConfigBytesMax)
-    return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
-  text.resize(have);
-  return text;
+  return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
 }
 
 Trust trust_of(const WorkspaceFile& file, const std::vector<TrustRecord>& records) {
