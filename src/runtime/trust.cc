@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/process/sandbox.h"
 #include "base/descriptor.h"
 #include "base/digest.h"
 #include "runtime/config_file.h"
@@ -70,11 +71,7 @@ Trust trust_of(const WorkspaceFile& file, const std::vector<TrustRecord>& record
 
 }  // namespace
 
-std::string real_workspace(const std::string& folder) {
-  std::error_code error;
-  const auto real = std::filesystem::canonical(folder, error);
-  return error ? folder : real.string();
-}
+std::string real_workspace(const std::string& folder) { return adapters::real_path(folder); }
 
 Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& workspace,
                                                          std::string_view name,

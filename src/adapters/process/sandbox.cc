@@ -1,11 +1,16 @@
 #include "adapters/process/sandbox.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <array>
+#include <climits>
+
+#include <fmt/format.h>
 
 #include "adapters/process/cgroup.h"
+#include "base/descriptor.h"
 
 namespace agentrt::adapters {
 
@@ -80,10 +85,16 @@ Layers required_layers(const schema::SandboxProfile& profile) {
   return needed;
 }
 
+// The kernel walks the path once; walking it here would cost a call for each of its folders, for
+// dozens of paths and every command.
 std::string real_path(const std::string& path) {
-  std::error_code error;
-  const auto found = std::filesystem::canonical(path, error);
-  return error ? path : found.string();
+  const Descriptor found{::open(path.c_str(), O_PATH | O_CLOEXEC)};
+  if (!found) return path;
+  std::array<char, PATH_MAX> target{};
+  const std::string link = fmt::format("/proc/self/fd/{}", found.get());
+  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+  if (size <= 0 || static_cast<std::size_t>(size) == target.size()) return path;
+  return {target.data(), static_cast<std::size_t>(size)};
 }
 
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv) {
