@@ -143,6 +143,11 @@ class Gate(DecisionCase):
                               ("trust_workspace", {"cwd": "/", "files": []})):
             reply = self.daemon.request("POST", f"/v1/commands/{command}", token=token, body=body)
             self.assertRefused(reply, 403, "forbidden")
+        for options in ({"mode": "bypass"}, {"mode": "auto"}, {"sandbox": "full_access"}):
+            reply = self.daemon.request("POST", "/v1/commands/submit_turn", token=token,
+                                        body={"input": [{"type": "text", "text": "go"}],
+                                              "options": options})
+            self.assertRefused(reply, 403, "forbidden")
         self.answer(action, "deny")
 
     def test_an_expired_question_is_a_no_and_a_late_answer_is_told_so(self):

@@ -25,12 +25,27 @@ ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange) {
 
 namespace {
 
+// A turn whose mode or sandbox asks people less than the standard ones do approves in advance.
+bool approves_in_advance(const schema::Command& command) {
+  using schema::PermissionMode;
+  const auto* submit = std::get_if<schema::SubmitTurn>(&command);
+  if (!submit || !submit->options) return false;
+  const std::optional<PermissionMode> mode = submit->options->mode;
+  return mode == PermissionMode::on_request || mode == PermissionMode::on_failure ||
+         mode == PermissionMode::auto_ || mode == PermissionMode::bypass ||
+         submit->options->sandbox == schema::SandboxMode::full_access;
+}
+
 // Whether the token may give `command`: its scope and, where it is bound, its session.
 Result<void> check_command(const Identity& identity, const schema::Command& command) {
   const schema::CommandTraits& traits = schema::traits_of(command);
   if (!identity.allows(traits.scope))
     return fail(Code::forbidden, fmt::format("{} needs a token with scope {}", traits.name,
                                              schema::name_of(traits.scope)));
+  if (approves_in_advance(command) && !identity.allows(schema::TokenScope::approve))
+    return fail(Code::forbidden,
+                "a turn with this mode or sandbox needs a token with scope approve: it runs what "
+                "others would be asked about");
   if (!identity.may_touch(schema::session_of(command)))
     return fail(Code::forbidden, "the token is bound to another session");
   return {};
