@@ -58,6 +58,7 @@ void add_run(CLI::App& app, Parsed& out) {
       "  agentrt run --model script:demo.jsonl hello     play a file instead of asking a model\n"
       "  git diff | agentrt run -                        read the prompt from standard input\n"
       "  agentrt run --session ID \"And now?\"             go on with a session\n"
+      "  agentrt run --allow \"shell(make test)\" --deny \"shell(git push:*)\" \"Fix the tests\"\n"
       "  agentrt run --yes \"Fix the tests\"               approve what policy lets a person "
       "approve\n"
       "  agentrt run --json \"hello\" | jq .type           the event envelopes, one a line");
@@ -77,6 +78,15 @@ void add_run(CLI::App& app, Parsed& out) {
   verb->add_option("--turn-id", run.turn_id,
                    "The turn's id; the same id again shows that turn instead of a new one")
       ->type_name("ID");
+  verb->add_option("--allow", run.allow, "A rule for the session: its calls run without a question")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  verb->add_option("--ask", run.ask, "A rule for the session: its calls are asked about")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  verb->add_option("--deny", run.deny, "A rule for the session: its calls are refused")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
   verb->add_flag("--yes", run.yes, "Answer yes, once, to all that policy lets a person approve");
   add_config(*verb, out.arguments);
 }

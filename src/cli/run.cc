@@ -1,5 +1,7 @@
 // cli/run.cc: `agentrt run`: submits one turn and follows it to its end.
+#include <unistd.h>
 #include <algorithm>
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@ namespace agentrt::cli {
 namespace {
 
 constexpr std::string_view kMainThread = "main";
+constexpr int kHandoversMax = 3;  // from one owner of the data folder to the next
 
 template <class E>
 Result<std::optional<E>> read_word(const std::optional<std::string>& text, const char* option) {
@@ -190,6 +193,29 @@ Result<schema::SubmitTurnReply> submit(const Client& client, const schema::Submi
   return reply;
 }
 
+// Gives the session the rules of the command line, making it where it is not there yet.
+Result<void> set_rules(const Client& client, const RunArguments& arguments,
+                       const KnownSession& known, schema::SubmitTurn& submit) {
+  if (arguments.allow.empty() && arguments.ask.empty() && arguments.deny.empty()) return {};
+  if (known.as_of_sequence == 0) {
+    schema::CreateSession create;
+    create.session_id = submit.session_id;
+    create.cwd = submit.options->cwd;
+    TRY_ASSIGN(const std::string text, client.call("create_session", schema::to_json(create)));
+    schema::SessionReply made;
+    TRY(schema::from_json(text, made, schema::Unknown::ignore));
+    submit.session_id = made.session_id;
+  }
+  schema::SetPolicy rules;
+  rules.session_id = *submit.session_id;
+  rules.allow = arguments.allow;
+  rules.ask = arguments.ask;
+  rules.deny = arguments.deny;
+  rules.reason = "agentrt run";
+  TRY(client.call("set_policy", schema::to_json(rules)));
+  return {};
+}
+
 // A queued turn behind one that waits for a person would wait for ever.
 Result<void> check_queue(const Client& client, const schema::SubmitTurnReply& turn) {
   if (turn.status != schema::Status::queued) return {};
@@ -212,6 +238,7 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   // is sent does not depend on whether it exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = exists && !arguments.cwd ? known.cwd : request.cwd;
   if (!arguments.thread) request.submit.thread_id = thread_to_use(known);
+  TRY(set_rules(attachment.client(), arguments, known, request.submit));
   TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
   const bool repeated = exists && turn.sequence <= known.as_of_sequence;
   if (!repeated) {
@@ -252,7 +279,14 @@ int run_turn(Context& context, const RunArguments& arguments) {
     context.output.err(
         "agentrt: --config has no effect on this turn: the process that owns the data "
         "folder has its own configuration.\n");
-  const auto done = run_attached(context, arguments, *request, *attachment, signals);
+  // The owner may have left between being found and being asked. What was submitted already is
+  // recognised by its key.
+  request->submit.idempotency_key = fmt::format("run {} {}", ::getpid(), now_of_clock().ms);
+  auto done = run_attached(context, arguments, *request, *attachment, signals);
+  for (int i = 0; i < kHandoversMax && signals.count() == 0; ++i) {
+    if (done || done.error().code != Code::unavailable || !attachment->renew()) break;
+    done = run_attached(context, arguments, *request, *attachment, signals);
+  }
   if (signals.count() > 1) return kExitInterrupted;
   if (!done) context.output.problem(done.error());
   if (!attachment->settle(signals, context.output)) return kExitInterrupted;

@@ -366,6 +366,18 @@ class Terminal(DecisionCase):
         self.assertIn("needed a person", done.stderr)
         self.assertIsNone(self.made())
 
+    def test_rules_of_the_command_line_hold_for_its_session(self):
+        model = self.play(line(call("echo x"), call("touch made.txt")), {"text": "Done."})
+        done = self.home.run("run", "--allow", "shell(echo:*)", "--allow", "shell(touch:*)",
+                             "--deny", "shell(touch made.txt)", "--session", "ruled", "--model",
+                             model, "go")
+        self.assertEqual(done.returncode, 0, done)
+        decisions = [e["decision"] for e in self.of("permission.evaluated", "ruled")]
+        self.assertEqual(decisions, ["allow", "deny"])
+        done = self.home.run("run", "--allow", "shel(x)", "--model", model, "go")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("shel", done.stderr)
+
     def test_yes_answers_once_for_all_that_a_person_may_approve(self):
         model = self.play(line(call("echo x >> made.txt")), {"text": "Done."})
         done = self.home.run("run", "--yes", "--model", model, "go")
