@@ -359,6 +359,27 @@ class Terminal(DecisionCase):
         self.read_until(master, "All done.")
         self.assertEqual(process.wait(10), 0)
 
+    def test_a_killed_client_leaves_the_question_and_a_killed_owner_too(self):
+        model = self.play(line(call("echo x >> made.txt")), {"text": "All done."})
+        for owner in ("daemon", "run"):
+            with self.subTest(owner=owner):
+                if owner == "run":
+                    self.daemon.stop()
+                process, master = self.run_at_terminal("--session", owner, "--model", model, "go")
+                self.read_until(master, "> ")
+                process.kill()
+                process.wait(10)
+                self.assertIsNone(self.made())
+                listed = json.loads(self.home.run("approvals", "--json").stdout)["data"]
+                self.assertEqual([a["sessionId"] for a in listed], [owner])
+                done = self.home.run("approve", listed[0]["actionId"], "--json")
+                self.assertEqual(done.returncode, 0, done)
+                wait_until(lambda: self.made() == "x\n", what="the command's one run")
+                if owner == "run":
+                    self.daemon = self.start()
+                self.daemon.wait_event(owner, lambda e: e["type"] == "turn.completed")
+                (self.home.workspace / "made.txt").unlink()
+
     def test_without_a_terminal_it_never_waits_and_says_so(self):
         model = self.play(line(call("echo x >> made.txt")), {"text": "Done."})
         done = self.home.run("run", "--model", model, "go")
