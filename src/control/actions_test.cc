@@ -164,6 +164,19 @@ TEST_CASE("a wait outlives a restart, and the answer alone goes on with its turn
         "history.reconstructed task.resumed thread.updated run.status");
 }
 
+TEST_CASE("what rules deny by the time it could start does not run, whatever was answered") {
+  const Waiting waiting;
+  SetPolicy deny;
+  deny.session_id = state::kSession;
+  deny.deny = std::vector<std::string>{"shell(make:*)"};
+  const Outcome ruled = when(waiting.view, Command{deny}, waiting.inputs());
+  const Outcome yes = when(ruled.after, Command{answer_to(ruled.after, "allow")}, waiting.inputs());
+  CHECK(yes.shape() ==
+        "action.resolved permission.resolved task.resumed permission.evaluated tool.started "
+        "tool.failed item.completed model.requested");
+  CHECK(yes.payload_of<ToolFailed>().error.category == Category::denied);
+}
+
 TEST_CASE("an interrupted turn takes its question back") {
   const Waiting waiting;
   InterruptTurn interrupt;

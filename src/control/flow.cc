@@ -169,6 +169,9 @@ bool Flow::call_waits() {
   if (call.stage == state::CallStage::started || call.stage == state::CallStage::stopped)
     return true;
   if (call.stage == state::CallStage::approved) {
+    // The answer may be older than the rules: what they deny by now does not run.
+    const policy::Judgement now = judge(call);
+    if (now.decision == schema::Decision::deny) return settle(call, now);
     start_call(call, Json{"\"approved\""});
     return true;
   }
