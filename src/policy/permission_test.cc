@@ -148,6 +148,14 @@ TEST_CASE("the classifier lets pass what reads or builds, and nothing that it do
     CHECK_MESSAGE(automatic(text) == Decision::ask, text);
 }
 
+TEST_CASE("several destructive commands of one text are all named, each kind once") {
+  const auto all = judge(shell_call("rm -rf a; rm -rf b; git push --force"), {}).destructive;
+  const auto one = judge(shell_call("rm -rf a"), {}).destructive;
+  const auto other = judge(shell_call("git push --force"), {}).destructive;
+  REQUIRE((all && one && other));
+  CHECK(all->impact == one->impact + " " + other->impact);
+}
+
 TEST_CASE("destructive actions carry their impact and what can be undone, in every mode") {
   for (const char* text :
        {"rm -rf x", "git reset --hard", "git push --force", "git push -f origin main",

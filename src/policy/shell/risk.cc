@@ -187,13 +187,22 @@ Risk judge_risk(const Analysis& analysis, Confined confined) {
 }
 
 std::optional<Destructive> find_destructive(const Analysis& analysis) {
+  std::optional<Destructive> all;
+  const auto add_to = [](std::string& text, const std::string& more) {
+    if (text.find(more) == std::string::npos) text += (text.empty() ? "" : " ") + more;
+  };
+  const auto add = [&](const Destructive& found) {
+    if (!all) all.emplace();
+    add_to(all->impact, found.impact);
+    add_to(all->undo, found.undo);
+  };
   for (const Part& part : analysis.parts)
-    if (auto found = destructive_part(part)) return found;
+    if (const auto found = destructive_part(part)) add(*found);
   for (const Hazard& hazard : analysis.hazards)
     if (hazard.kind == Hazard::Kind::writes && hazard.truncates)
-      return Destructive{"A file is overwritten: " + hazard.reason + ".",
-                         "What git tracks comes back with git restore; the rest does not."};
-  return std::nullopt;
+      add({"A file is overwritten: " + hazard.reason + ".",
+           "What git tracks comes back with git restore; the rest does not."});
+  return all;
 }
 
 Executed find_executed(const Analysis& analysis) {

@@ -31,7 +31,7 @@ struct Destructive {
   bool operator==(const Destructive&) const = default;
 };
 
-// The first destructive command of the text, whatever is decided about it.
+// What the destructive commands of the text take away, each kind once, whatever is decided.
 std::optional<Destructive> find_destructive(const Analysis& analysis);
 
 // The files that a text executes, by the words that name them, and why there may be more.
