@@ -58,6 +58,10 @@ std::optional<ProcessId> named_process(const Command& command) {
                           [](const auto& c) -> decltype(c.process_id) { return c.process_id; });
 }
 
+std::unexpected<Error> no_thread(const ThreadId& thread) {
+  return fail(Code::not_found, fmt::format("there is no thread {} in this session", thread.text()));
+}
+
 bool reserved(const std::optional<SessionId>& session) {
   return session && session->text() == kSystemSession;
 }
@@ -297,41 +301,43 @@ void Kernel::looked_up(std::unique_ptr<Admission> admission) {
   admission->work.reply_to(std::move(*admission->answer));
 }
 
-void Kernel::read_session(GetSession query, ports::ReplyTo reply_to) {
-  const SessionId session = query.session_id;
-  lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
+void Kernel::with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read) {
+  lanes_.put(session, ReadWork{[session, reply_to = std::move(reply_to), read = std::move(read)](
                                    Result<const state::Session*> view) mutable {
                if (!view) return reply_to(std::unexpected(view.error()));
                if (!(*view)->exists())
-                 return reply_to(fail(Code::not_found, fmt::format("there is no session {}",
-                                                                   query.session_id.text())));
-               answer(
-                   [this, query = std::move(query),
-                    snapshot = state::session_snapshot(**view)]() mutable -> ports::Reply {
-                     TRY(add_history(parts_.store, query, parts_.limits, snapshot));
-                     return to_json(snapshot);
-                   },
-                   std::move(reply_to));
+                 return reply_to(
+                     fail(Code::not_found, fmt::format("there is no session {}", session.text())));
+               read(**view, std::move(reply_to));
              }});
+}
+
+void Kernel::read_session(GetSession query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        answer(
+            [this, query = std::move(query),
+             snapshot = state::session_snapshot(view)]() mutable -> ports::Reply {
+              TRY(add_history(parts_.store, query, parts_.limits, snapshot));
+              return to_json(snapshot);
+            },
+            std::move(to));
+      });
 }
 
 void Kernel::read_thread(GetThreadRead query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
-  lanes_.put(
-      session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
-                            Result<const state::Session*> view) mutable {
-        if (!view) return reply_to(std::unexpected(view.error()));
-        if (!(*view)->exists())
-          return reply_to(fail(Code::not_found,
-                               fmt::format("there is no session {}", query.session_id.text())));
-        const state::Thread* thread = state::find_thread(**view, query.thread_id);
-        if (!thread)
-          return reply_to(fail(Code::not_found, fmt::format("there is no thread {} in this session",
-                                                            query.thread_id.text())));
-        ThreadRead read = state::thread_read(**view, *thread);
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        const state::Thread* thread = state::find_thread(view, query.thread_id);
+        if (!thread) return to(no_thread(query.thread_id));
+        ThreadRead read = state::thread_read(view, *thread);
         read.generation = parts_.store.generation();
-        reply_to(to_json(read));
-      }});
+        to(to_json(read));
+      });
 }
 
 void Kernel::evaluate(EvaluatePermission query, ports::ReplyTo reply_to) {
@@ -341,19 +347,16 @@ void Kernel::evaluate(EvaluatePermission query, ports::ReplyTo reply_to) {
     return evaluate_in(std::move(none), std::move(query), std::move(reply_to));
   }
   const SessionId session = *query.session_id;
-  lanes_.put(session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
-                                   Result<const state::Session*> view) mutable {
-               if (!view) return reply_to(std::unexpected(view.error()));
-               if (!(*view)->exists())
-                 return reply_to(fail(Code::not_found, fmt::format("there is no session {}",
-                                                                   query.session_id->text())));
-               state::Session like;
-               like.id = (*view)->id;
-               like.cwd = (*view)->cwd;
-               like.granted = (*view)->granted;
-               like.mode = (*view)->mode;
-               evaluate_in(std::move(like), std::move(query), std::move(reply_to));
-             }});
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        state::Session like;
+        like.id = view.id;
+        like.cwd = view.cwd;
+        like.granted = view.granted;
+        like.mode = view.mode;
+        evaluate_in(std::move(like), std::move(query), std::move(to));
+      });
 }
 
 void Kernel::evaluate_in(state::Session view, EvaluatePermission query, ports::ReplyTo reply_to) {
@@ -366,21 +369,15 @@ void Kernel::evaluate_in(state::Session view, EvaluatePermission query, ports::R
 
 void Kernel::read_environment(GetExecutionEnvironment query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
-  lanes_.put(
-      session, ReadWork{[this, query = std::move(query), reply_to = std::move(reply_to)](
-                            Result<const state::Session*> view) mutable {
-        if (!view) return reply_to(std::unexpected(view.error()));
-        if (!(*view)->exists())
-          return reply_to(fail(Code::not_found,
-                               fmt::format("there is no session {}", query.session_id.text())));
-        if (query.thread_id && !state::find_thread(**view, *query.thread_id))
-          return reply_to(fail(Code::not_found, fmt::format("there is no thread {} in this session",
-                                                            query.thread_id->text())));
-        EnvironmentSnapshot read =
-            state::environment_snapshot(**view, query.thread_id, parts_.boot);
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        if (query.thread_id && !state::find_thread(view, *query.thread_id))
+          return to(no_thread(*query.thread_id));
+        EnvironmentSnapshot read = state::environment_snapshot(view, query.thread_id, parts_.boot);
         read.generation = parts_.store.generation();
-        reply_to(to_json(read));
-      }});
+        to(to_json(read));
+      });
 }
 
 void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {

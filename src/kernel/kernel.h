@@ -67,6 +67,9 @@ class Kernel final : public ports::CommandSink,
   void look_up(std::unique_ptr<Admission> admission);
   void look_up_process(Admission& admission);
   void looked_up(std::unique_ptr<Admission> admission);
+  // Calls `read` with the session's view when its turn on the lane has come; not_found without one.
+  using ReadView = std::move_only_function<void(const state::Session&, ports::ReplyTo)>;
+  void with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read);
   void read_session(schema::GetSession query, ports::ReplyTo reply_to);
   void read_thread(schema::GetThreadRead query, ports::ReplyTo reply_to);
   void read_environment(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);

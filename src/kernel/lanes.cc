@@ -10,9 +10,12 @@ namespace {
 
 enum class LaneState { unloaded, loading, ready, committing, waiting };
 
+// A turn that waits for a person needs no view in memory: the answer, or the end of patience, which
+// the engine keeps, loads it again.
 bool has_running_turn(const state::Session& view) {
   return std::ranges::any_of(view.threads, [](const auto& entry) {
-    return entry.second.active && entry.second.status != schema::Status::blocked;
+    const state::Thread& thread = entry.second;
+    return thread.active && thread.status != schema::Status::blocked && !thread.active->action;
   });
 }
 
