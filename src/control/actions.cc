@@ -76,6 +76,21 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
   return wrong_payload(action, command);
 }
 
+// An answer that reaches further leaves a rule behind, and a session has only so many.
+std::optional<Error> no_room(const Session& view, const Turn& turn, const RespondAction& command) {
+  if (command.scope.value_or(AnswerScope::once) == AnswerScope::once || !turn.action->call)
+    return std::nullopt;
+  std::size_t bytes = turn.action->required.input ? turn.action->required.input->text.size() : 0;
+  for (const PolicyRule& rule : view.granted) bytes += rule.rule.size();
+  if (view.granted.size() < kPolicyRulesMax && bytes <= kPolicyBytesMax) return std::nullopt;
+  return Error{
+      Code::limit_exceeded,
+      fmt::format("scope: the session has no room for another rule of its own ({} rules, {} "
+                  "KiB of text): answer once, or remove some with set_policy",
+                  kPolicyRulesMax, kPolicyBytesMax >> 10),
+      {}};
+}
+
 // A choice that was not among those given is refused; wrong_payload has read the answer.
 std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command) {
   if (!command.payload || !turn.action->call) return std::nullopt;
@@ -224,6 +239,7 @@ Decision respond_action(const Session& view, const RespondAction& command, Input
   if (!turn) return too_late(command.action_id, inputs.named.action);
   if (auto error = wrong_answer(*turn->action, command, inputs)) return *error;
   if (auto error = wrong_choice(*turn, command)) return *error;
+  if (auto error = no_room(view, *turn, command)) return *error;
   const Thread& thread = thread_of(view, *turn);
   Facts facts{view, inputs};
   facts.add(scope_of(facts, *turn),

@@ -148,6 +148,32 @@ TEST_CASE("an answer for longer leaves a rule for this very text behind") {
   CHECK(when(ended.after, again, waiting.inputs()).shape() == "model.completed item.started");
 }
 
+TEST_CASE("an answer beyond once needs room for its rule") {
+  Waiting waiting;
+  RespondAction command = answer_to(waiting.view, "allow");
+  command.scope = AnswerScope::session;
+  for (std::size_t i = 0; i < kPolicyRulesMax; ++i)
+    waiting.view.granted.push_back({RuleEffect::allow, "shell(x)", RuleOrigin::session});
+  CHECK(waiting.answer(command).shape() == "refused: limit_exceeded");
+  command.scope = AnswerScope::once;
+  CHECK(waiting.answer(command).shape().starts_with("action.resolved"));
+  waiting.view.granted = {
+      {RuleEffect::allow, std::string(kPolicyBytesMax, 'x'), RuleOrigin::session}};
+  command.scope = AnswerScope::always;
+  CHECK(waiting.answer(command).shape() == "refused: limit_exceeded");
+}
+
+TEST_CASE("what explains a decision about a long text is short, and the text itself whole") {
+  std::string text;
+  for (int i = 0; i < 90; ++i) text += "touch " + std::string(400, 'a') + "; ";
+  const Waiting waiting{{text}};
+  const ActionRequired& required = turn_of(waiting.view).action->required;
+  CHECK(required.input->text.size() > text.size());
+  CHECK(to_json(*required.subcommands).size() < 6'000);
+  CHECK(required.subcommands->back().ends_with("more"));
+  CHECK(required.reason->size() < 1'100);
+}
+
 TEST_CASE("a wait outlives a restart, and the answer alone goes on with its turn") {
   const Waiting waiting;
   const Inputs later = after_restart(waiting.past);
@@ -224,6 +250,9 @@ TEST_CASE("the model's question waits for a person, and the answer is its result
         "model.completed item.started tool.started action.required task.waiting run.status");
   CHECK(asked.payload_of<ActionRequired>().action_type == "input");
   CHECK(asked.thread().status == Status::waiting_input);
+  CHECK(when(past, asks_question(R"({"question":")" + std::string(5'000, 'q') + R"("})"))
+            .payload_of<ToolFailed>()
+            .error.message == "question: at most 4096 bytes; ask for less at once");
   const Inputs inputs = inputs_at(past.now());
   RespondAction answer = answer_to(asked.after, "answer");
   CHECK(when(asked.after, Command{answer}, inputs).shape() == "refused: invalid_params");

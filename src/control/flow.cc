@@ -16,6 +16,8 @@ using namespace schema;
 
 namespace {
 
+constexpr std::size_t kReasonBytesMax = 1'024;
+constexpr std::size_t kSubcommandsBytesMax = 4'096;
 constexpr std::uint64_t kStopRefusalsMax =
     3;  // by hooks, in a row; then the turn ends all the same
 
@@ -59,20 +61,41 @@ policy::Judgement stopped_judgement(const state::ToolCall& call) {
   return out;
 }
 
+// The texts that explain a decision repeat the input; in facts they stand as far as a person reads.
+std::string clipped(const std::string& text) {
+  const std::string_view kept = utf8_prefix(text, kReasonBytesMax);
+  return std::string(kept) + (kept.size() < text.size() ? " …" : "");
+}
+
+std::vector<std::string> clipped(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) {
+    out.push_back(clipped(text));
+    bytes += out.back().size();
+    if (bytes <= kSubcommandsBytesMax || out.size() == texts.size()) continue;
+    out.push_back(fmt::format("… and {} more", texts.size() - out.size()));
+    break;
+  }
+  return out;
+}
+
 PermissionEvaluated evaluated(const policy::Judgement& judgement, PermissionMode mode) {
   PermissionEvaluated out;
   out.decision = judgement.decision;
   out.decision_source = judgement.source;
-  out.decision_reason = judgement.reason;
+  out.decision_reason = clipped(judgement.reason);
   out.rule_refs = judgement.rule_refs;
   out.chain = judgement.chain;
+  for (Verdict& verdict : *out.chain)
+    if (verdict.reason) verdict.reason = clipped(*verdict.reason);
   out.destructive = judgement.destructive.has_value();
   if (judgement.destructive) {
     out.impact = judgement.destructive->impact;
     out.rollback = judgement.destructive->undo;
   }
   out.mode = mode;
-  if (!judgement.subcommands.empty()) out.subcommands = judgement.subcommands;
+  if (!judgement.subcommands.empty()) out.subcommands = clipped(judgement.subcommands);
   return out;
 }
 
@@ -297,7 +320,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   facts_.add(scope_of(call), decision);
   facts_.add(ActionScope{scope_of(call), action},
              PermissionRequested{.tool_name = call.tool,
-                                 .reason = judgement.reason,
+                                 .reason = decision.decision_reason,
                                  .digest = digest,
                                  .expires_at = required.expires_at});
   required.prompt = fmt::format("Run this {} in {}?",
@@ -308,7 +331,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.tool_name = call.tool;
   required.input = call.args;
   required.cwd = binding.cwd;
-  required.reason = judgement.reason;
+  required.reason = decision.decision_reason;
   const bool outside =
       call.stage == state::CallStage::stopped || leaves_sandbox(after_, turn(), call);
   required.sandbox = outside ? SandboxMode::full_access : sandbox_of(after_, turn());

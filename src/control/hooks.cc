@@ -27,6 +27,14 @@ std::optional<Failure> wrong_rewrite(const HookOutcome& outcome) {
   return std::nullopt;
 }
 
+// What hooks say to a model stands in facts and in every later request of the turn.
+constexpr std::size_t kHookTextBytesMax = 16 * 1024;
+
+std::string clipped(const std::string& text) {
+  const std::string_view kept = utf8_prefix(text, kHookTextBytesMax);
+  return std::string(kept) + (kept.size() < text.size() ? " [cut off]" : "");
+}
+
 HookCompleted completed(const state::HookRun& run, const HookOutcome& outcome, Sequence sequence) {
   HookCompleted out{.point = run.point, .hook_run_id = run.id};
   out.continue_ = outcome.continue_;
@@ -38,11 +46,14 @@ HookCompleted completed(const state::HookRun& run, const HookOutcome& outcome, S
     out.updated_input_ref = state::log_ref(sequence);
   }
   if (!outcome.additional_context.empty()) {
-    out.additional_context = outcome.additional_context;
+    std::string whole;
+    for (const std::string& text : outcome.additional_context)
+      whole += (whole.empty() ? "" : "\n") + text;
+    out.additional_context = std::vector<std::string>{clipped(whole)};
     out.additional_context_refs = std::vector<std::string>{state::log_ref(sequence)};
   }
   if (outcome.updated_tool_output) {
-    out.updated_tool_output = outcome.updated_tool_output;
+    out.updated_tool_output = clipped(*outcome.updated_tool_output);
     out.updated_tool_output_ref = state::log_ref(sequence);
   }
   if (outcome.suppress_output) out.suppress_output = true;

@@ -79,6 +79,15 @@ TEST_CASE("a hook may rewrite the input, and that is what is judged and runs") {
   CHECK(broken.payload_of<HookFailed>().on_failure == OnFailure::closed);
 }
 
+TEST_CASE("what a hook adds for the model has a limit") {
+  const Asked heard{with_hook(HookPoint::pre_tool_use)};
+  const Outcome outcome = heard.ends({.additional_context = {std::string(60'000, 'x'), "y"}});
+  const auto& added = *outcome.payload_of<HookCompleted>().additional_context;
+  REQUIRE(added.size() == 1);
+  CHECK(added[0].size() < 17'000);
+  CHECK(added[0].ends_with("[cut off]"));
+}
+
 TEST_CASE("a hook that fails closed stops its call; one that fails open is warned about") {
   const HookOutcome failed{.failure = Failure{Category::timeout, "too slow", false}};
   const Asked closed{with_hook(HookPoint::pre_tool_use)};

@@ -12,6 +12,8 @@ using namespace schema;
 
 namespace {
 
+constexpr std::size_t kTrustFilesMax = 64;
+
 void add_rules(std::vector<PolicyRule>& to, RuleEffect effect,
                const std::optional<std::vector<std::string>>& rules) {
   for (const std::string& rule : rules.value_or(std::vector<std::string>{}))
@@ -75,6 +77,8 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
 Decision trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
   if (!command.cwd.starts_with('/'))
     return refuse(Code::invalid_params, "cwd: expected an absolute path");
+  if (command.files.size() > kTrustFilesMax)
+    return refuse(Code::invalid_params, fmt::format("files: at most {} at once", kTrustFilesMax));
   for (std::size_t i = 0; i < command.files.size(); ++i)
     if (!command.files[i].path.starts_with(command.cwd + "/") ||
         !command.files[i].digest.starts_with("sha256:"))

@@ -16,6 +16,8 @@ using namespace schema;
 
 namespace {
 
+constexpr std::size_t kQuestionBytesMax = 4'096;
+
 std::optional<Failure> wrong_shell(const state::ToolCall& call) {
   ShellArgs args;
   if (const auto read = from_json(call.args.text, args, Unknown::refuse); !read)
@@ -34,6 +36,10 @@ std::optional<Failure> wrong_question(const state::ToolCall& call) {
     return Failure{Category::invalid_input, read.error().message, false};
   if (args.question.empty())
     return Failure{Category::invalid_input, "question: expected a text to ask", false};
+  if (args.question.size() > kQuestionBytesMax)
+    return Failure{
+        Category::invalid_input,
+        fmt::format("question: at most {} bytes; ask for less at once", kQuestionBytesMax), false};
   if (args.choices && (args.choices->empty() || args.choices->size() > kChoicesMax))
     return Failure{Category::invalid_input,
                    fmt::format("choices: expected 1 to {} texts, or none at all", kChoicesMax),

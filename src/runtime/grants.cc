@@ -45,13 +45,18 @@ Result<std::vector<TrustRecord>> StoredTrust::of(const std::string& workspace) {
 Result<schema::Policy> GrantedPolicies::policy(const std::string& cwd) {
   TRY_ASSIGN(schema::Policy policy, files_.policy(cwd));
   TRY_ASSIGN(const auto rows, rows_of(store_, state::kGrantKind));
+  // A policy has a size; the newest grants come first, and what is left out is asked for again.
+  std::size_t bytes = 0;
+  for (const schema::PolicyRule& rule : policy.rules) bytes += rule.rule.size();
   for (const store::IndexEntry& entry : rows) {
     if (entry.row.status != state::kInForce) continue;
     state::GrantRecord row;
     TRY(schema::from_json(entry.row.record, row, schema::Unknown::ignore));
     if (row.workspace != cwd) continue;
-    if (std::ranges::find(policy.rules, row.rule) == policy.rules.end())
-      policy.rules.push_back(row.rule);
+    if (std::ranges::find(policy.rules, row.rule) != policy.rules.end()) continue;
+    bytes += row.rule.rule.size();
+    if (policy.rules.size() >= schema::kPolicyRulesMax || bytes > schema::kPolicyBytesMax) break;
+    policy.rules.push_back(row.rule);
   }
   return policy;
 }
