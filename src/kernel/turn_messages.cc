@@ -82,9 +82,12 @@ class Reading {
     if (hook.updated_tool_output) outcomes_[call].text = *hook.updated_tool_output;
     for (const std::string& text : hook.additional_context.value_or(std::vector<std::string>{}))
       add_note("[A hook adds: " + text + "]");
-    if (hook.point == HookPoint::stop && hook.block.value_or(false))
-      add_note("[A hook does not let the turn end: " + hook.reason.value_or("no reason given") +
-               "]");
+    if (!hook.block.value_or(false)) return;
+    const std::string reason = hook.reason.value_or("no reason given");
+    if (hook.point == HookPoint::stop)
+      add_note("[A hook does not let the turn end: " + reason + "]");
+    else if (hook.point == HookPoint::post_tool_use)
+      add_note("[A hook objects to the result: " + reason + "]");
   }
   void add_note(std::string text) {
     ports::Message note;

@@ -113,11 +113,14 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
   HookCompleted hook{.point = HookPoint::post_tool_use, .hook_run_id = "hook_1"};
   hook.additional_context = std::vector<std::string>{"mind the gap"};
   hook.updated_tool_output = "cleaned";
+  hook.block = true;
+  hook.reason = "too loud";
   given.fact(tool_scope("1", "a"), HookStarted{.hook_run_id = "hook_1"});
   given.fact(tool_scope("1", "a"), hook);
   Desk desk{given};
   const Lines lines = told(desk.window("1").so_far);
-  REQUIRE(lines.size() == 5);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[5] == "user: [A hook objects to the result: too loud]");
   CHECK(lines[1] == "tool: cleaned for a");
   CHECK(lines[4] == "user: [A hook adds: mind the gap]");
 }
