@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/files/media_type.h"
 #include "base/digest.h"
 
 namespace agentrt::adapters {
@@ -45,16 +46,6 @@ int open_beneath(const std::string& folder, const std::string& path) {
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   return static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how));
-}
-
-// By how it begins; empty for anything else.
-std::string_view media_type_of(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
-  if (bytes.starts_with("GIF8")) return "image/gif";
-  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
-  if (bytes.starts_with("%PDF-")) return "application/pdf";
-  return {};
 }
 
 }  // namespace
