@@ -32,6 +32,7 @@ struct FakeMachine {
   std::int64_t setup_ms = 3;
   std::int64_t run_ms = 20;
   bool hangs = false;    // commands never end by themselves
+  bool recalls = true;   // false: of what was never let go nobody knows that
   bool confines = true;  // false: the sandbox cannot be applied
   bool holds = true;     // false: a defect that can be planted, commands run when they are started
   std::function<void(const ProcessId&)> on_release;  // told before a command is let go

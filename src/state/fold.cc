@@ -229,7 +229,13 @@ class Folder {
     thread_->environment_turn = turn->ids.turn;
     thread_->environment_at = fact_.sequence;
   }
-  void operator()(const ToolCatalogResolved&) {}
+  void operator()(const ToolCatalogResolved& p) {
+    session_.catalog = fact_.sequence;
+    session_.server_tools.clear();
+    for (const CatalogTool& tool : p.tools)
+      if (tool.runtime_owner != kOwnTools && session_.server_tools.size() < kServerToolsMax)
+        session_.server_tools.push_back({tool.tool_name, tool.is_read_only});
+  }
   void operator()(const HistoryWindowLoaded&) {}
   void operator()(const HistoryReconstructed&) {}
   void operator()(const TaskProfileResolved&) {}
@@ -264,17 +270,20 @@ class Folder {
     call->stage = CallStage::started;
     call->step = fact_.ids.step_id;
     call->outside = p.outside_sandbox.value_or(false);
+    call->boot = p.boot_id;
     call->refused =
         p.policy && (p.policy->text == "\"denied\"" || p.policy->text == "\"not_evaluated\"");
   }
   void operator()(const ToolProgress& p) {
     ToolCall* call = open_tool();
+    if (call && p.change) call->change = p.change;
     if (!call || !p.stopped_by) return;
     call->stage = CallStage::stopped;
     call->stopped = p;
     call->process.reset();
     call->process_boot.reset();
   }
+  void operator()(const ArtifactChanged&) {}
   void operator()(const ToolResult& p) { tool_ended(p.is_error, p.preview.value_or("")); }
   void operator()(const ToolFailed& p) {
     if (p.error.category != Category::cancelled) incident("tool_failed", p.error.message);
@@ -312,6 +321,7 @@ class Folder {
     if (!turn || !turn->action || turn->action->id != fact_.ids.action_id) return;
     if (turn->action->required.action_type == kTrustAction && p.decision != "allow")
       session_.trust_refused = turn->action->required.digest;
+    if (turn->action->required.action_type == kElicitationAction) answer_server(p);
     turn->resolved = std::exchange(turn->action, std::nullopt);
   }
   void operator()(const PolicyChanged& p) {
@@ -380,6 +390,11 @@ class Folder {
   }
   void operator()(const ProcessFailed& p) {
     if (p.error && process_of(session_, fact_)) incident("process_failed", p.error->message);
+    if (ToolCall* call = open_tool(); call && p.never_ran.value_or(false)) {
+      ++call->never_ran;
+      call->process.reset();
+      call->process_boot.reset();
+    }
     end_process(session_, fact_, ProcessStatus::failed);
   }
   void operator()(const ProcessTerminated&) {
@@ -429,6 +444,13 @@ class Folder {
     if (!turn) return nullptr;
     const auto at = std::ranges::find(turn->tools, fact_.ids.tool_call_id, &ToolCall::id);
     return at == turn->tools.end() ? nullptr : &*at;
+  }
+  void answer_server(const ActionResolved& p) {
+    ToolCall* call = open_tool();
+    if (!call) return;
+    const std::uint64_t number = call->answer ? call->answer->number + 1 : 1;
+    const bool answered = p.decision == "accept" || p.decision == "decline";
+    call->answer = ServerAnswer{number, answered ? p.decision : "cancel", p.payload};
   }
   void tool_ended(bool failed, const std::string& preview) {
     Turn* turn = active();
@@ -577,10 +599,15 @@ Usage sum(Usage total, const Usage& more) {
   return total;
 }
 
+bool waits_for_person(const Turn& turn) {
+  return turn.action && turn.action->required.action_type != kElicitationAction;
+}
+
 bool interrupted_work(const Session& session, const BootId& boot) {
   return std::ranges::any_of(session.threads, [&](const auto& entry) {
     const auto& active = entry.second.active;
-    return active && active->status != Status::blocked && !active->action && active->boot != boot;
+    return active && active->status != Status::blocked && !waits_for_person(*active) &&
+           active->boot != boot;
   });
 }
 

@@ -23,12 +23,13 @@ using schema::Status;
 
 // Raised whenever fold() would give another Session for the same facts; stored snapshots of another
 // version are not used.
-inline constexpr std::uint64_t kFoldVersion = 3;
+inline constexpr std::uint64_t kFoldVersion = 4;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kPreviewKeptBytes = 4'096;  // of what an ended call gave
 inline constexpr std::size_t kIncidentsMax = 16;
 inline constexpr std::size_t kTracesMax = 8;
+inline constexpr std::size_t kServerToolsMax = 512;
 
 // A request that a model has not ended yet.
 struct ModelCall {
@@ -55,6 +56,16 @@ BOOST_DESCRIBE_STRUCT(ModelCall, (),
 // stopped: the sandbox stopped it, and it may be run again outside.
 BOOST_DEFINE_ENUM_CLASS(CallStage, requested, approved, started, stopped)
 
+// What became of a question that a server asked in the middle of a call.
+struct ServerAnswer {
+  std::uint64_t number = 0;  // of this call's questions, from 1
+  std::string decision;      // accept, decline, cancel
+  std::optional<schema::Json> content;
+
+  bool operator==(const ServerAnswer&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ServerAnswer, (), (number, decision, content))
+
 // A tool call that the model asked for and that has not ended yet.
 struct ToolCall {
   ToolCallId id;
@@ -72,15 +83,19 @@ struct ToolCall {
   bool outside = false;                // it runs outside the sandbox
   std::uint64_t violations = 0;        // that the sandbox stopped
   std::optional<schema::ToolProgress> stopped;
-  std::optional<ProcessId> process;    // once one was let go
-  std::optional<BootId> process_boot;  // of the runtime that did
+  std::optional<BootId> boot;                // of the runtime that started it
+  std::optional<ProcessId> process;          // once one was let go
+  std::optional<BootId> process_boot;        // of the runtime that did
+  std::uint64_t never_ran = 0;               // processes of it that were never let go
+  std::optional<schema::FileChange> change;  // announced: it may have been made
+  std::optional<ServerAnswer> answer;        // to its newest question
 
   bool operator==(const ToolCall&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ToolCall, (),
                       (id, tool, args, args_omitted, stage, step, said, pre_hooks, permission_hooks,
-                       rewritten_late, digest, refused, outside, violations, stopped, process,
-                       process_boot))
+                       rewritten_late, digest, refused, outside, violations, stopped, boot, process,
+                       process_boot, never_ran, change, answer))
 
 // A decision that a turn waits for.
 struct Action {
@@ -222,6 +237,15 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
                        environment, environment_turn, environment_at))
 
+// A tool of a server, as the newest catalogue has it.
+struct ServerTool {
+  std::string name;
+  bool read_only = false;  // by the server's word
+
+  bool operator==(const ServerTool&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ServerTool, (), (name, read_only))
+
 struct Session {
   SessionId id;
   Sequence sequence = 0;  // of the newest fact folded in; 0: there is no such session
@@ -244,6 +268,8 @@ struct Session {
   std::optional<schema::PermissionMode> mode;  // by set_policy
   std::optional<std::string> trust_refused;    // digest of the files that a person did not trust
   bool greeted = false;                        // a model was asked in it
+  std::vector<ServerTool> server_tools;        // the first kServerToolsMax
+  Sequence catalog = 0;                        // the newest tool.catalog.resolved
   std::vector<TraceId> traces;                 // of the newest kTracesMax turns
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
@@ -255,8 +281,8 @@ struct Session {
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
                        created_at, params_hash, threads, processes, ended_process, new_task, tasks,
-                       routing, policy, granted, mode, trust_refused, greeted, traces, turns,
-                       unknown_facts, snapshot))
+                       routing, policy, granted, mode, trust_refused, greeted, server_tools,
+                       catalog, traces, turns, unknown_facts, snapshot))
 
 // The session as it stands after `fact`. REQUIRES: fact.sequence == session.sequence + 1.
 void fold(Session& session, const schema::Fact& fact);
@@ -268,6 +294,9 @@ const Turn* turn_waiting_for(const Session& session, const ActionId& action);
 const Turn* find_turn(const Session& session, const TurnId& turn);
 const Turn* find_turn(const Thread& thread, const TurnId& turn);
 const Thread* find_thread(const Session& session, const ThreadId& thread);
+
+// It waits for a decision that a restart does not undo: of a server's question nothing is left.
+bool waits_for_person(const Turn& turn);
 
 // True when work that `boot` did not start was left unfinished and nobody has said so yet.
 bool interrupted_work(const Session& session, const BootId& boot);
