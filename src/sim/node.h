@@ -10,10 +10,10 @@
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
-#include "sim/fake_governance.h"
-#include "sim/fake_processes.h"
-#include "sim/fake_tools.h"
-#include "sim/fake_world.h"
+#include "sim/fakes/fake_governance.h"
+#include "sim/fakes/fake_processes.h"
+#include "sim/fakes/fake_tools.h"
+#include "sim/fakes/fake_world.h"
 #include "sim/virtual_time.h"
 #include "store/memory/memory_store.h"
 

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "ports/control_plane.h"
-#include "sim/fake_governance.h"
-#include "sim/fake_processes.h"
-#include "sim/fake_tools.h"
+#include "sim/fakes/fake_governance.h"
+#include "sim/fakes/fake_processes.h"
+#include "sim/fakes/fake_tools.h"
 #include "store/memory/memory_store.h"
 
 namespace agentrt::sim {

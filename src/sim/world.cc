@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/fakes/fickle_hooks.h"
+#include "sim/fakes/fickle_models.h"
 #include "sim/faulty_store.h"
-#include "sim/fickle_hooks.h"
-#include "sim/fickle_models.h"
 #include "sim/followers.h"
 #include "sim/ledger.h"
 #include "sim/node.h"

@@ -265,14 +265,7 @@ class Folder {
   // --- tools and their processes ---
 
   void operator()(const ToolStarted& p) {
-    ToolCall* call = open_tool();
-    if (!call) return;
-    call->stage = CallStage::started;
-    call->step = fact_.ids.step_id;
-    call->outside = p.outside_sandbox.value_or(false);
-    call->boot = p.boot_id;
-    call->refused =
-        p.policy && (p.policy->text == "\"denied\"" || p.policy->text == "\"not_evaluated\"");
+    if (ToolCall* call = open_tool()) start(*call, p, fact_.ids.step_id);
   }
   void operator()(const ToolProgress& p) {
     ToolCall* call = open_tool();
@@ -296,15 +289,7 @@ class Folder {
   void operator()(const PermissionRequested&) {}
   void operator()(const PermissionResolved& p) {
     ToolCall* call = open_tool();
-    if (!call || p.decision != Decision::allow) return;
-    call->digest = p.digest;
-    if (call->stage != CallStage::stopped) {
-      call->stage = CallStage::approved;
-      return;
-    }
-    // It has started before; now it runs again, as another process.
-    call->stage = CallStage::started;
-    call->outside = true;
+    if (call && p.decision == Decision::allow) allow(*call, p.digest);
   }
   void operator()(const ActionRequired& p) {
     Turn* turn = active();
@@ -321,7 +306,8 @@ class Folder {
     if (!turn || !turn->action || turn->action->id != fact_.ids.action_id) return;
     if (turn->action->required.action_type == kTrustAction && p.decision != "allow")
       session_.trust_refused = turn->action->required.digest;
-    if (turn->action->required.action_type == kElicitationAction) answer_server(p);
+    ToolCall* call = open_tool();
+    if (call && turn->action->required.action_type == kElicitationAction) answer_server(*call, p);
     turn->resolved = std::exchange(turn->action, std::nullopt);
   }
   void operator()(const PolicyChanged& p) {
@@ -351,12 +337,7 @@ class Folder {
     ToolCall* call = open_tool();
     if (p.point == HookPoint::stop && p.block.value_or(false))
       if (Turn* turn = active()) ++turn->stops_refused;
-    if (!call) return;
-    if (p.updated_input) rewrite(*call, p);
-    if (p.block.value_or(false) || !p.continue_.value_or(true))
-      call->said.push_back({DecisionSource::hook, Decision::deny, std::nullopt, p.reason});
-    else if (p.decision)
-      call->said.push_back({DecisionSource::hook, *p.decision, std::nullopt, p.reason});
+    if (call) hear_hook(*call, p);
   }
   void operator()(const HookFailed& p) {
     hook_ended(p.point);
@@ -445,13 +426,6 @@ class Folder {
     const auto at = std::ranges::find(turn->tools, fact_.ids.tool_call_id, &ToolCall::id);
     return at == turn->tools.end() ? nullptr : &*at;
   }
-  void answer_server(const ActionResolved& p) {
-    ToolCall* call = open_tool();
-    if (!call) return;
-    const std::uint64_t number = call->answer ? call->answer->number + 1 : 1;
-    const bool answered = p.decision == "accept" || p.decision == "decline";
-    call->answer = ServerAnswer{number, answered ? p.decision : "cancel", p.payload};
-  }
   void tool_ended(bool failed, const std::string& preview) {
     Turn* turn = active();
     const ToolCall* call = open_tool();
@@ -467,19 +441,6 @@ class Folder {
     }
     std::erase_if(turn->tools,
                   [&](const ToolCall& each) { return each.id == fact_.ids.tool_call_id; });
-  }
-  // What hooks allowed before was another input. A rewrite after the judgement starts the call
-  // over, once: hooks that go on changing it would never agree.
-  static void rewrite(ToolCall& call, const HookCompleted& p) {
-    if (call.args == *p.updated_input) return;
-    call.args = *p.updated_input;
-    std::erase_if(call.said, [](const Verdict& each) { return each.verdict == Decision::allow; });
-    if (p.point != HookPoint::permission_request) return;
-    if (call.rewritten_late)
-      call.said.push_back({DecisionSource::hook, Decision::deny, std::nullopt,
-                           "hooks rewrote the call again after it had been judged anew"});
-    call.pre_hooks = call.permission_hooks = 0;
-    call.rewritten_late = true;
   }
   void hook_ended(HookPoint point) {
     Turn* turn = active();

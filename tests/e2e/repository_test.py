@@ -9,8 +9,10 @@ from harness import Case, types, wait_until
 
 BROKEN = "add() { echo $(($1 - $2)); }\n"
 MENDED = "add() { echo $(($1 + $2)); }\n"
-TESTS = '. ./calc.sh\necho ran >> runs_$1\n[ "$(add 2 3)" = 5 ] || { echo "2 + 3 is not 5"; exit 1; }\n'
-PLAN = [{"step": "find the fault", "status": "in_progress"}, {"step": "mend it", "status": "pending"}]
+TESTS = ('. ./calc.sh\necho ran >> runs_$1\n'
+         '[ "$(add 2 3)" = 5 ] || { echo "2 + 3 is not 5"; exit 1; }\n')
+PLAN = [{"step": "find the fault", "status": "in_progress"},
+        {"step": "mend it", "status": "pending"}]
 DONE = [{"step": step["step"], "status": "completed"} for step in PLAN]
 
 # What is left of a run at each of these is one event more or less than at the next.

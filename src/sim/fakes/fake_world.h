@@ -1,5 +1,5 @@
-// sim/fake_world.h: ports without a world: models that answer from a list, a workspace without
-// files.
+// sim/fakes/fake_world.h: ports without a world: models that answer from a list, a workspace
+// without files.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-#include "sim/fake_processes.h"
+#include "sim/fakes/fake_processes.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "sim/fake_world.h"
+#include "sim/fakes/fake_world.h"
 
 namespace agentrt::sim {
 

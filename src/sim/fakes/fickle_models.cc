@@ -1,11 +1,11 @@
-#include "sim/fickle_models.h"
+#include "sim/fakes/fickle_models.h"
 
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "sim/fake_world.h"
+#include "sim/fakes/fake_world.h"
 #include "sim/virtual_time.h"
 
 namespace agentrt::sim {

@@ -1,4 +1,4 @@
-#include "sim/fake_tools.h"
+#include "sim/fakes/fake_tools.h"
 
 #include "base/digest.h"
 

@@ -1,4 +1,4 @@
-// sim/fake_processes.h: processes on a machine that outlives the runtime.
+// sim/fakes/fake_processes.h: processes on a machine that outlives the runtime.
 //
 // What a process did stays known to the machine when the runtime crashes; what the runtime can find
 // out afterwards is only what the process had recorded by then: its end, or nothing. One in the

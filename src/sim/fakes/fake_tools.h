@@ -1,4 +1,4 @@
-// sim/fake_tools.h: files and a server in a world that outlives the runtime.
+// sim/fakes/fake_tools.h: files and a server in a world that outlives the runtime.
 //
 // What was written stays written when the runtime crashes, and what a server was asked to do may
 // have been done. The server has two tools: `mcp__sim__look` only reads; `mcp__sim__act` acts, and
