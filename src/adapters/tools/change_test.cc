@@ -2,7 +2,7 @@
 // which they can be cut off.
 #include "adapters/tools/change.h"
 
-#include "adapters/tools/file_kit.h"
+#include "adapters/tools/file_tools_suite.h"
 #include "base/digest.h"
 
 namespace agentrt::adapters::tools {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "adapters/tools/beneath.h"
-#include "adapters/tools/file_kit.h"
+#include "adapters/tools/file_tools_suite.h"
 
 namespace agentrt::adapters::tools {
 namespace {

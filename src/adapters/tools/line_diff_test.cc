@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "adapters/tools/file_kit.h"
+#include "adapters/tools/file_tools_suite.h"
 
 namespace agentrt::adapters::tools {
 namespace {

@@ -1,7 +1,7 @@
 // adapters/tools/read_file_test.cc: what read_file shows of files of every kind and size.
 #include "adapters/tools/read_file.h"
 
-#include "adapters/tools/file_kit.h"
+#include "adapters/tools/file_tools_suite.h"
 #include "adapters/tools/lines.h"
 #include "adapters/tools/near_names.h"
 #include "adapters/tools/text.h"

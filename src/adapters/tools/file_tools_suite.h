@@ -1,5 +1,5 @@
-// adapters/tools/file_kit.h: file tools over a folder of the test's own, on a loop in virtual time.
-// Included by tests alone.
+// adapters/tools/file_tools_suite.h: file tools over a folder of the test's own, on a loop in
+// virtual time. Included by tests alone.
 #pragma once
 
 #include <doctest/doctest.h>
