@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,18 +11,27 @@
 namespace agentrt::adapters::tools {
 namespace {
 
-using Lines = std::vector<std::string_view>;  // each with its end, if it has one
-
-Lines lines_of(std::string_view text) {
-  Lines out;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::size_t size = end == std::string_view::npos ? text.size() : end + 1;
-    out.push_back(text.substr(0, size));
-    text.remove_prefix(size);
+// A text as lines, each with its end, if it has one. What it needs beside the text is four bytes a
+// line.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      at = end == std::string_view::npos ? text.size() : end + 1;
+      ends_.push_back(static_cast<std::uint32_t>(at));
+    }
   }
-  return out;
-}
+  std::size_t size() const { return ends_.size(); }
+  std::string_view operator[](std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return text_.substr(begin, ends_[i] - begin);
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<std::uint32_t> ends_;
+};
 
 // Lines [a, a + removed) of the text before become lines [b, b + added) of the text after.
 struct Change {
@@ -47,7 +57,7 @@ class Numbers {
 // way back.
 class Script {
  public:
-  Script(const std::vector<int>& a, const std::vector<int>& b) : a_(a), b_(b) {}
+  Script(std::vector<int> a, std::vector<int> b) : a_(std::move(a)), b_(std::move(b)) {}
 
   // Nothing: the limits were passed.
   std::optional<std::vector<Change>> run() {
@@ -117,8 +127,7 @@ class Script {
     }
   }
 
-  const std::vector<int>& a_;
-  const std::vector<int>& b_;
+  const std::vector<int> a_, b_;
   std::vector<std::vector<int>> rounds_;
   std::uint64_t steps_ = 0;
 };
@@ -129,11 +138,13 @@ std::vector<Change> changes_of(const Lines& a, const Lines& b) {
   while (begin < shorter && a[begin] == b[begin]) ++begin;
   while (end < shorter - begin && a[a.size() - 1 - end] == b[b.size() - 1 - end]) ++end;
   if (begin == a.size() && begin == b.size()) return {};
-  Numbers numbers;
-  const std::vector<int> left = numbers.of(a, begin, a.size() - end);
-  const std::vector<int> right = numbers.of(b, begin, b.size() - end);
-  auto changes = Script(left, right).run();
-  if (!changes) changes = std::vector<Change>{{0, left.size(), 0, right.size()}};
+  const std::size_t a_end = a.size() - end, b_end = b.size() - end;
+  std::optional<std::vector<Change>> changes;
+  if (std::max(a_end, b_end) - begin <= kDiffLinesMax) {
+    Numbers numbers;
+    changes = Script(numbers.of(a, begin, a_end), numbers.of(b, begin, b_end)).run();
+  }
+  if (!changes) return {{begin, a_end - begin, begin, b_end - begin}};
   for (Change& change : *changes) {
     change.a += begin;
     change.b += begin;
@@ -201,7 +212,7 @@ LineDiff line_diff(std::string_view path, std::string_view before, std::string_v
   const bool is_new = what == DiffOf::new_file;
   out.text =
       fmt::format("diff --git {} {}\n{}", left, right, is_new ? "new file mode 100644\n" : "");
-  const Lines a = lines_of(before), b = lines_of(after);
+  const Lines a(before), b(after);
   if (before.contains('\0') || after.contains('\0')) {
     out.text += fmt::format("Binary files {} and {} differ\n", is_new ? "/dev/null" : left, right);
     return out;

@@ -2,8 +2,8 @@
 // apply` take.
 //
 // The shortest script of removed and added lines (Myers), between what both texts begin and end
-// with alike. Beyond kDiffChangesMax changes or kDiffStepsMax steps that whole part is replaced:
-// longer, and just as right. Pure.
+// with alike. Beyond kDiffLinesMax lines, kDiffChangesMax changes or kDiffStepsMax steps that
+// whole part is replaced: longer, and just as right. REQUIRES: texts below 4 GiB. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 namespace agentrt::adapters::tools {
 
+inline constexpr std::size_t kDiffLinesMax = 500'000;
 inline constexpr int kDiffChangesMax = 2'000;
 inline constexpr std::uint64_t kDiffStepsMax = 20'000'000;
 inline constexpr std::size_t kDiffContextLines = 3;
