@@ -46,7 +46,7 @@ struct ModelConfig {
   std::vector<std::string> capabilities;
   std::optional<std::uint64_t> context_tokens;
   std::optional<std::uint64_t> max_output_tokens;
-  // Absent ones have the defaults of adapters/models/http_streams.h.
+  // Absent ones have the defaults of adapters/http/http_streams.h.
   std::optional<std::uint64_t> connect_timeout_ms;
   std::optional<std::uint64_t> first_byte_timeout_ms;
   std::optional<std::uint64_t> idle_timeout_ms;

@@ -1,4 +1,4 @@
-// adapters/models/http_streams.h: HTTP and HTTPS requests whose answers are streamed, on a thread
+// adapters/http/http_streams.h: HTTP and HTTPS requests whose answers are streamed, on a thread
 // of their own.
 //
 // Certificates are checked (SSL_CERT_FILE and SSL_CERT_DIR name other authorities), proxies come

@@ -1,4 +1,4 @@
-#include "adapters/models/http_streams.h"
+#include "adapters/http/http_streams.h"
 
 #include <sys/socket.h>
 
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "adapters/models/curl_library.h"
+#include "adapters/http/curl_library.h"
 
 namespace agentrt::adapters {
 namespace {
