@@ -20,6 +20,7 @@
 #include "runtime/data_folder.h"
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
+#include "runtime/mcp_servers.h"
 #include "runtime/models.h"
 #include "runtime/policies.h"
 #include "runtime/sandbox.h"
@@ -78,6 +79,7 @@ policy::Redactor redactor_of(const Config& config) {
   std::vector<std::string> names = config.redact;
   for (const auto& [name, model] : config.models)
     if (model.api_key_env) names.push_back(*model.api_key_env);
+  for (std::string& name : secret_names_of(config.mcp_servers)) names.push_back(std::move(name));
   std::vector<policy::Secret> secrets;
   for (const std::string& name : names)
     if (const char* const value = std::getenv(name.c_str())) secrets.push_back({name, value});

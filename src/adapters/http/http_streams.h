@@ -42,17 +42,21 @@ struct HttpLimits {
   std::size_t linger_bytes_max = 64 << 10;
 };
 
+enum class HttpMethod { post, get, delete_ };
+
 struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
   std::string body;                  // sent with POST
   HttpTimeouts timeouts;
+  HttpMethod method = HttpMethod::post;
 };
 
 struct HttpHead {
   std::uint64_t status = 0;
   std::string content_type;
   std::optional<std::int64_t> retry_after_ms;
+  std::optional<std::string> mcp_session;  // Mcp-Session-Id
 };
 
 enum class HttpEnding {

@@ -92,8 +92,7 @@ TEST_CASE("a server that never answers is given up after its time") {
 
 TEST_CASE("a list that never ends is cut, and a broken one is an end") {
   World world;
-  world.server->pages = {
-      R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}],"nextCursor":"more"})"};
+  world.server->pages = {R"({"tools":[],"nextCursor":"more"})"};
   world.start();
   CHECK(world.listed() == "ok");
   CHECK(world.server->count("tools/list") == kMcpToolPagesMax);

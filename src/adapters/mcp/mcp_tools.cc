@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "adapters/mcp/content.h"
+#include "adapters/mcp/http_transport.h"
 
 namespace agentrt::adapters {
 namespace {
@@ -98,8 +99,10 @@ void McpTools::open() {
 
 std::unique_ptr<Transport> McpTools::transport_to(const McpServer& server,
                                                   TransportListener& listener) {
-  return std::make_unique<StdioTransport>(*io_, std::get<McpStdio>(server.way), listener,
-                                          parts_.stdio);
+  if (const auto* const program = std::get_if<McpStdio>(&server.way))
+    return std::make_unique<StdioTransport>(*io_, *program, listener, parts_.stdio);
+  if (!streams_) streams_ = std::make_unique<HttpStreams>();
+  return std::make_unique<HttpTransport>(*io_, *streams_, std::get<McpHttp>(server.way), listener);
 }
 
 void McpTools::list(const SessionId& session, const std::string& cwd,

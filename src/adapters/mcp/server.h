@@ -1,8 +1,8 @@
 // adapters/mcp/server.h: a server of tools as it is configured, with everything looked up that
 // configuration leaves open: variables expanded, a token read, a sandbox decided.
 //
-// It holds secrets (env, headers), so it stays within the adapter and appears in no fact. A value;
-// two that are equal may share one connection.
+// It holds secrets (environment, headers), so it stays within the adapter and appears in no fact. A
+// value; two that are equal may share one connection.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,6 @@ inline constexpr std::int64_t kMcpToolTimeoutMs = 60'000;
 // A program that is started and spoken to over its standard input and output.
 struct McpStdio {
   std::vector<std::string> command;
-  std::vector<std::string> env;  // NAME=VALUE, beside what the profile gives
   schema::SandboxProfile profile;
 
   bool operator==(const McpStdio&) const = default;

@@ -73,8 +73,7 @@ Result<void> StdioTransport::start() {
   TRY_ASSIGN(Pipe in, make_pipe());
   TRY_ASSIGN(Pipe out, make_pipe());
   TRY_ASSIGN(Pipe err, make_pipe());
-  launcher::Spec spec = spec_of(server_.profile, server_.command);
-  spec.env.insert(spec.env.end(), server_.env.begin(), server_.env.end());
+  const launcher::Spec spec = spec_of(server_.profile, server_.command);
   TRY_ASSIGN(Launched launched,
              launch(spec, {.in = in.read.get(), .out = out.write.get(), .err = err.write.get()}));
   launched_.emplace(std::move(launched));
