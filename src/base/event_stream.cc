@@ -1,5 +1,6 @@
 #include "base/event_stream.h"
 
+#include <charconv>
 #include <utility>
 
 namespace agentrt {
@@ -48,6 +49,10 @@ void EventStreamParser::take_field(std::string_view name, std::string_view value
     type_ = value;
   } else if (name == "id" && value.find('\0') == std::string_view::npos) {
     id_ = value;
+  } else if (name == "retry") {
+    std::uint32_t ms = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
+    if (error == std::errc{} && end == value.data() + value.size()) retry_ms_ = ms;
   }
 }
 

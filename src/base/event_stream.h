@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class EventStreamParser {
   // The events that `bytes` completes. too_large: an event passed the limit.
   Result<std::vector<StreamEvent>> feed(std::string_view bytes);
 
+  // For whoever connects again: the last id that was sent, and how long to wait before.
+  const std::string& last_id() const { return id_; }
+  std::optional<std::uint32_t> retry_ms() const { return retry_ms_; }
+
  private:
   void take_line(std::string_view line, std::vector<StreamEvent>& out);
   void take_field(std::string_view name, std::string_view value);
@@ -47,6 +52,7 @@ class EventStreamParser {
   std::string type_;
   std::string data_;
   bool has_data_ = false;
+  std::optional<std::uint32_t> retry_ms_;
 };
 
 }  // namespace agentrt

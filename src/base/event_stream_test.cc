@@ -73,5 +73,12 @@ TEST_CASE("an endless event is refused instead of filling the memory") {
   CHECK(fed.error().code == Code::too_large);
 }
 
+TEST_CASE("a stream says where to go on and how long to wait before") {
+  EventStreamParser parser;
+  CHECK(parser.feed("id: a7\nretry: 1500\ndata:\n\nretry: soon\n\n").has_value());
+  CHECK(parser.last_id() == "a7");
+  CHECK(parser.retry_ms() == 1500);
+}
+
 }  // namespace
 }  // namespace agentrt

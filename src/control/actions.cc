@@ -7,6 +7,7 @@
 
 #include "control/flow.h"
 #include "control/tools.h"
+#include "schema/arguments.h"
 #include "schema/tools.h"
 
 namespace agentrt::control {
@@ -51,6 +52,8 @@ std::optional<Error> wrong_content(const state::Action& action, const RespondAct
   }
   if (!command.payload || !command.payload->text.starts_with('{'))
     return Error{Code::invalid_params, "payload: expected an answer under the action's schema", {}};
+  if (const auto wrong = wrong_arguments(*action.required.schema, *command.payload))
+    return Error{Code::invalid_params, "payload." + *wrong, {}};
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/result.h"
 #include "policy/permission.h"
 #include "schema/statuses.h"
 #include "schema/values.h"
@@ -21,12 +22,14 @@ struct OwnTool {
   policy::Access access = policy::Access::read_only;
   bool side_by_side = false;  // with others like it
   bool destructive = false;
-  // What is wrong with the arguments, in words that the model can act on.
-  std::optional<schema::Failure> (*wrong)(std::string_view args);
+  // Whether the arguments are those of the tool, as it will read them.
+  Result<void> (*reads)(std::string_view args);
 };
 
 std::span<const OwnTool> own_tools();
 // nullptr: no tool of the runtime.
 const OwnTool* own_tool(std::string_view name);
+// What is wrong with the arguments, in words that the model can act on.
+std::optional<schema::Failure> wrong_arguments_of(const OwnTool& tool, const schema::Json& args);
 
 }  // namespace agentrt::control

@@ -87,7 +87,7 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
                                "smaller steps",
                                kToolArgsBytesMax >> 10),
                    false};
-  if (const OwnTool* own = own_tool(call.tool)) return own->wrong(call.args.text);
+  if (const OwnTool* own = own_tool(call.tool)) return wrong_arguments_of(*own, call.args);
   if (server_tool(view, call.tool)) {
     if (call.args.text.starts_with('{')) return std::nullopt;
     return Failure{Category::invalid_input, "expected the arguments as one JSON object", false};

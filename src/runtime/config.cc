@@ -124,6 +124,11 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
   const ConfigLayer& managed = ceiling != nullptr ? ceiling->layer : kNothing;
   TRY(check_supported(layer));
   TRY(apply_routing(config, layer, ceiling));
+  for (const auto& [name, server] : layer.mcp_servers) {
+    if (managed.mcp_servers.contains(name))
+      return loosened(layer, server.line, "mcp_servers." + name, *ceiling);
+    config.mcp_servers[name] = server.value;
+  }
   TRY(set(config.permissions.mode, layer.mode, managed.mode, layer, "permissions.mode", ceiling,
           kModeStricter));
   join_rules(config, RuleEffect::allow, layer.allow, origin);
@@ -187,7 +192,7 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
 // it asks for.
 std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& layer) {
   std::vector<std::string> asked;
-  for (const Beyond& beyond : layer.beyond) asked.push_back(beyond.key);
+  for (const auto& [name, server] : layer.mcp_servers) asked.push_back("mcp_servers." + name);
   if (!layer.hooks.empty()) asked.emplace_back("hooks");
   for (const auto& [name, model] : layer.models) asked.push_back("models." + name);
   if (layer.routing_default) asked.emplace_back("routing.default");
@@ -233,9 +238,7 @@ Result<std::optional<ConfigLayer>> apply_workspace(Config& config, const Ceiling
   config.files.push_back({path, "workspace", file.has_value()});
   if (!file) return std::nullopt;
   TRY_ASSIGN(ConfigLayer layer, read_config_text(file->text, file->path));
-  for (const Beyond& beyond : layer.beyond)
-    if (beyond.key == "limits.session_cost")
-      return unsupported(layer.path, beyond.line, beyond.key);
+  for (const Beyond& beyond : layer.beyond) return unsupported(layer.path, beyond.line, beyond.key);
   drop_what_is_not_its_own(config, layer);
   Config strict = config;
   const std::vector<std::string> asked = apply_untrusted(strict, layer);
@@ -284,15 +287,13 @@ Result<void> apply_workspace_claude(Config& config, std::string_view name) {
   return {};
 }
 
-// Servers of a workspace run something, so the file needs trust like the others.
+// Servers of a workspace run something, so the file needs trust like the others. What is in it is
+// read when a turn needs it (runtime/mcp_servers.h): a broken one costs its servers alone.
 Result<void> apply_servers(Config& config) {
   TRY_ASSIGN(const auto file,
              read_workspace_file(config.sources.workspace, kServersFile, config.sources.trusted));
   if (!file) return {};
   note_asked(config, *file, "its servers");
-  if (file->trust == Trust::given)
-    config.warnings.push_back(file->path +
-                              ": ignored: its servers (not supported by this version)");
   return {};
 }
 

@@ -46,7 +46,7 @@ struct ModelConfig {
   std::vector<std::string> capabilities;
   std::optional<std::uint64_t> context_tokens;
   std::optional<std::uint64_t> max_output_tokens;
-  // Absent ones have the defaults of adapters/models/http_streams.h.
+  // Absent ones have the defaults of adapters/http/http_streams.h.
   std::optional<std::uint64_t> connect_timeout_ms;
   std::optional<std::uint64_t> first_byte_timeout_ms;
   std::optional<std::uint64_t> idle_timeout_ms;
@@ -56,6 +56,26 @@ struct ModelConfig {
   std::string script;  // an absolute path
 
   bool operator==(const ModelConfig&) const = default;
+};
+
+// A server of tools as a file names it. Texts may hold ${NAME} and ${NAME:-otherwise}, which stand
+// for environment variables and are read when the server is connected to (runtime/mcp_servers.h).
+struct McpServerConfig {
+  std::vector<std::string> command;  // the program and its arguments, or
+  std::optional<std::string> url;    // where it listens
+  std::map<std::string, std::string> env;
+  std::map<std::string, std::string> headers;
+  std::optional<std::string> bearer_token_env;
+  std::optional<std::string> cwd;
+  bool enabled = true;
+  std::optional<schema::SandboxMode> sandbox;
+  std::optional<bool> network;
+  std::optional<std::uint64_t> startup_timeout_ms;
+  std::optional<std::uint64_t> tool_timeout_ms;
+  std::optional<std::vector<std::string>> tools;
+  std::vector<std::string> disabled_tools;
+
+  bool operator==(const McpServerConfig&) const = default;
 };
 
 struct RoutingConfig {
@@ -136,6 +156,7 @@ struct ConfigSources {
 
 struct Config {
   std::map<std::string, ModelConfig> models;
+  std::map<std::string, McpServerConfig> mcp_servers;
   RoutingConfig routing;
   PermissionConfig permissions;
   std::vector<schema::HookSpec> hooks;

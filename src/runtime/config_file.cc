@@ -14,6 +14,7 @@
 
 #include "policy/hooks.h"
 #include "policy/rules.h"
+#include "runtime/mcp_servers.h"
 #include "runtime/models.h"
 #include "schema/codec.h"
 
@@ -93,6 +94,8 @@ class Section {
       return wrong(key, found, "must be a whole number, 0 or more.");
     } else if constexpr (std::is_enum_v<T>) {
       return read_word<T>(key, found);
+    } else if constexpr (std::is_same_v<T, std::map<std::string, std::string>>) {
+      return read_named_texts(key, found);
     } else {
       return read_texts(key, found);
     }
@@ -119,6 +122,19 @@ class Section {
       if (text == nullptr || text->get().empty())
         return wrong(key, element, "must be a list of texts, none of them empty.");
       texts.push_back(text->get());
+    }
+    return texts;
+  }
+
+  Result<std::map<std::string, std::string>> read_named_texts(std::string_view key,
+                                                              const toml::node& found) const {
+    const toml::table* table = found.as_table();
+    if (table == nullptr) return wrong(key, found, "must be a table { NAME = \"text\" }.");
+    std::map<std::string, std::string> texts;
+    for (const auto& [name, node] : *table) {
+      const auto* text = node.as_string();
+      if (text == nullptr) return wrong(key, node, "must be a table { NAME = \"text\" }.");
+      texts.emplace(name.str(), text->get());
     }
     return texts;
   }
@@ -221,6 +237,49 @@ Result<void> read_models(const toml::table& table, ConfigLayer& layer) {
   return {};
 }
 
+Result<McpServerConfig> read_server(const toml::table& table, const std::string& section_name,
+                                    const std::string& path) {
+  using Texts = std::vector<std::string>;
+  using NamedTexts = std::map<std::string, std::string>;
+  Section section(table, section_name, path);
+  McpServerConfig server;
+  TRY_ASSIGN(auto command, section.value<Texts>("command"));
+  TRY_ASSIGN(server.url, section.value<std::string>("url"));
+  TRY_ASSIGN(auto env, section.value<NamedTexts>("env"));
+  TRY_ASSIGN(auto headers, section.value<NamedTexts>("headers"));
+  TRY_ASSIGN(server.bearer_token_env, section.value<std::string>("bearer_token_env"));
+  TRY_ASSIGN(server.cwd, section.value<std::string>("cwd"));
+  TRY_ASSIGN(const auto enabled, section.value<bool>("enabled"));
+  TRY_ASSIGN(server.sandbox, section.value<schema::SandboxMode>("sandbox"));
+  TRY_ASSIGN(server.network, section.value<bool>("network"));
+  TRY_ASSIGN(server.startup_timeout_ms, section.value<std::uint64_t>("startup_timeout_ms"));
+  TRY_ASSIGN(server.tool_timeout_ms, section.value<std::uint64_t>("tool_timeout_ms"));
+  TRY_ASSIGN(server.tools, section.value<Texts>("tools"));
+  TRY_ASSIGN(auto disabled, section.value<Texts>("disabled_tools"));
+  TRY(section.finish());
+  server.command = std::move(command).value_or(Texts{});
+  server.env = std::move(env).value_or(NamedTexts{});
+  server.headers = std::move(headers).value_or(NamedTexts{});
+  server.enabled = enabled.value_or(true);
+  server.disabled_tools = std::move(disabled).value_or(Texts{});
+  if (const auto wrong = wrong_server(server))
+    return wrong_at(path, line_of(table), section_name, *wrong);
+  return server;
+}
+
+Result<void> read_servers(const toml::table& table, ConfigLayer& layer) {
+  for (const auto& [key, node] : table) {
+    const std::string name = fmt::format("mcp_servers.{}", key.str());
+    const toml::table* server = node.as_table();
+    if (server == nullptr)
+      return wrong_at(layer.path, line_of(key), name, "must be a section of its own.");
+    TRY_ASSIGN(McpServerConfig read, read_server(*server, name, layer.path));
+    layer.mcp_servers.emplace(std::string(key.str()),
+                              Given<McpServerConfig>{std::move(read), line_of(*server)});
+  }
+  return {};
+}
+
 Result<schema::HookSpec> read_hook(const toml::table& table, schema::HookPoint point,
                                    const std::string& path) {
   const std::string section_name = fmt::format("hooks.{}", schema::name_of(point));
@@ -292,6 +351,7 @@ Result<void> check_rules(const std::string& path, const char* key, schema::RuleE
 
 Result<void> read_section(const std::string& name, const toml::table& table, ConfigLayer& layer) {
   if (name == "models") return read_models(table, layer);
+  if (name == "mcp_servers") return read_servers(table, layer);
   if (name == "hooks") return read_hooks(table, layer);
   Section section(table, name, layer.path);
   if (name == "routing") {
@@ -329,17 +389,13 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 }
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
-  static const std::set<std::string> kSections = {"models",  "routing", "permissions",
-                                                  "sandbox", "limits",  "runtime",
-                                                  "outputs", "redact",  "hooks"};
+  static const std::set<std::string> kSections = {"models", "routing",    "permissions", "sandbox",
+                                                  "limits", "runtime",    "outputs",     "redact",
+                                                  "hooks",  "mcp_servers"};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {
     const std::string name(key.str());
-    if (name == "mcp_servers") {
-      layer.beyond.push_back({name, line_of(key)});
-      continue;
-    }
     if (!kSections.contains(name))
       return wrong_at(path, line_of(key), name,
                       "is not a known section; docs/configuration.md lists them.");

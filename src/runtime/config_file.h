@@ -30,6 +30,7 @@ struct Beyond {
 struct ConfigLayer {
   std::string path;
   std::map<std::string, Given<ModelConfig>> models;
+  std::map<std::string, Given<McpServerConfig>> mcp_servers;
   std::optional<Given<std::string>> routing_default;
   std::optional<Given<std::vector<std::string>>> routing_fallback;
   std::optional<Given<std::vector<std::string>>> routing_candidates;
@@ -49,7 +50,7 @@ struct ConfigLayer {
   std::optional<Given<std::vector<std::string>>> redact;
   std::optional<Given<Resume>> resume;
   std::vector<schema::HookSpec> hooks;  // of no origin yet
-  std::vector<Beyond> beyond;           // mcp_servers, limits.session_cost
+  std::vector<Beyond> beyond;           // limits.session_cost
 };
 
 // invalid_params at a place in a file: "FILE:LINE: KEY REST".

@@ -168,8 +168,6 @@ TEST_CASE("a folder in place of the file and a file that is too large are refuse
 TEST_CASE("what this version cannot honour is refused, not ignored") {
   Files files;
   const std::string words = "is not supported by this version";
-  CHECK(
-      contains(files.user("[mcp_servers.x]\ncommand = [\"y\"]\n").error(), "mcp_servers " + words));
   CHECK(contains(files.user("[limits]\nsession_cost = 5.0\n").error(), "session_cost " + words));
   CHECK(contains(files.user("[models.a]\nprovider = \"bedrock\"\nmodel = \"m\"\n").error(),
                  "\"bedrock\" is not a provider"));

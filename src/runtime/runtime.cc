@@ -20,6 +20,7 @@
 #include "runtime/data_folder.h"
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
+#include "runtime/mcp_servers.h"
 #include "runtime/models.h"
 #include "runtime/policies.h"
 #include "runtime/sandbox.h"
@@ -81,6 +82,7 @@ policy::Redactor redactor_of(const Config& config) {
   std::vector<std::string> names = config.redact;
   for (const auto& [name, model] : config.models)
     if (model.api_key_env) names.push_back(*model.api_key_env);
+  for (std::string& name : secret_names_of(config.mcp_servers)) names.push_back(std::move(name));
   std::vector<policy::Secret> secrets;
   for (const std::string& name : names)
     if (const char* const value = std::getenv(name.c_str())) secrets.push_back({name, value});
@@ -171,6 +173,8 @@ struct Runtime::Parts {
   std::unique_ptr<adapters::LauncherHooks> hooks;
   std::unique_ptr<DiskInspector> inspector;
   std::unique_ptr<adapters::tools::FileTools> file_tools;
+  std::unique_ptr<McpServers> servers;
+  std::unique_ptr<adapters::McpTools> server_tools;
   std::unique_ptr<JoinedTools> tools;
   adapters::DiskWorkspace workspace;
   std::unique_ptr<engine::Engine> engine;
@@ -262,7 +266,14 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
                                    .additional_roots = request.additional_roots},
                                   data, process_environment());
       }});
-  tools = std::make_unique<JoinedTools>(*file_tools);
+  servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
+                                         process_environment());
+  server_tools = std::make_unique<adapters::McpTools>(adapters::McpTools::Parts{
+      .core = *loop,
+      .worker = *tool_worker,
+      .keeper = *outputs,
+      .servers = [this](const std::string& cwd) { return servers->of(cwd); }});
+  tools = std::make_unique<JoinedTools>(*file_tools, *server_tools);
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
@@ -349,6 +360,7 @@ void Runtime::Parts::stop() {
   if (processes) processes->stop();
   if (hooks) hooks->stop();
   if (file_tools) file_tools->stop();
+  if (server_tools) server_tools->stop();
   for (auto* worker :
        {&readers, &writer, &checkpoints, &output_worker, &process_worker, &tool_worker})
     if (*worker) (*worker)->stop();

@@ -99,7 +99,7 @@ inline constexpr std::string_view kShellSchema =
     R"("required":["command"],"additionalProperties":false})";
 
 inline constexpr std::string_view kAskUserSchema =
-    R"({"type":"object","properties":{"question":{"type":"string","minLength":1},)"
+    R"({"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":4096},)"
     R"("choices":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20}},)"
     R"("required":["question"],"additionalProperties":false})";
 inline constexpr std::size_t kChoicesMax = 20;

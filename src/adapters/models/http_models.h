@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "adapters/models/http_streams.h"
+#include "adapters/http/http_streams.h"
 #include "adapters/models/wires/wire.h"
 #include "ports/loop.h"
 #include "ports/models.h"

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "adapters/models/fake_loop.h"
-#include "adapters/models/fake_peer.h"
+#include "adapters/http/fake_peer.h"
 
 namespace agentrt::adapters {
 namespace {

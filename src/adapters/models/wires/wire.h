@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "adapters/models/faults.h"
-#include "adapters/models/http_streams.h"
+#include "adapters/http/http_streams.h"
 #include "adapters/models/wires/answer.h"
 #include "ports/models.h"
 

@@ -1,4 +1,4 @@
-#include "adapters/models/curl_library.h"
+#include "adapters/http/curl_library.h"
 
 #include <dlfcn.h>
 

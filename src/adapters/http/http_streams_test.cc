@@ -1,6 +1,6 @@
-// adapters/models/http_streams_test.cc: requests over real sockets: every one ends, in time, and a
+// adapters/http/http_streams_test.cc: requests over real sockets: every one ends, in time, and a
 // cancelled one has closed its connection.
-#include "adapters/models/http_streams.h"
+#include "adapters/http/http_streams.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <chrono>
 #include <future>
 
-#include "adapters/models/fake_peer.h"
+#include "adapters/http/fake_peer.h"
 
 namespace agentrt::adapters {
 namespace {

@@ -1,4 +1,4 @@
-// adapters/models/curl_library.h: libcurl, loaded when the first request needs it.
+// adapters/http/curl_library.h: libcurl, loaded when the first request needs it.
 //
 // Linked, libcurl and the thirty libraries behind it would add some 30 ms to every start of the
 // program, whatever it was started for (docs/decisions/0012-libcurl-is-loaded-when-needed.md).

@@ -1,4 +1,4 @@
-// adapters/models/fake_peer.h: a server whose every byte a test chooses. Included by tests alone.
+// adapters/http/fake_peer.h: a server whose every byte a test chooses. Included by tests alone.
 #pragma once
 
 #include <arpa/inet.h>

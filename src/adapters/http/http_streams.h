@@ -1,4 +1,4 @@
-// adapters/models/http_streams.h: HTTP and HTTPS requests whose answers are streamed, on a thread
+// adapters/http/http_streams.h: HTTP and HTTPS requests whose answers are streamed, on a thread
 // of their own.
 //
 // Certificates are checked (SSL_CERT_FILE and SSL_CERT_DIR name other authorities), proxies come
@@ -42,17 +42,21 @@ struct HttpLimits {
   std::size_t linger_bytes_max = 64 << 10;
 };
 
+enum class HttpMethod { post, get, delete_ };
+
 struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
   std::string body;                  // sent with POST
   HttpTimeouts timeouts;
+  HttpMethod method = HttpMethod::post;
 };
 
 struct HttpHead {
   std::uint64_t status = 0;
   std::string content_type;
   std::optional<std::int64_t> retry_after_ms;
+  std::optional<std::string> mcp_session;  // Mcp-Session-Id
 };
 
 enum class HttpEnding {

@@ -1,4 +1,4 @@
-#include "adapters/models/http_streams.h"
+#include "adapters/http/http_streams.h"
 
 #include <sys/socket.h>
 
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "adapters/models/curl_library.h"
+#include "adapters/http/curl_library.h"
 
 namespace agentrt::adapters {
 namespace {
@@ -108,6 +108,7 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   });
   const std::string value(trimmed(line.substr(colon + 1)));
   if (name == "content-type") transfer.head.content_type = value;
+  if (name == "mcp-session-id") transfer.head.mcp_session = value;
   if (name == "retry-after" || name == "retry-after-ms")
     if (const auto wait = wait_of(name, value, *transfer.curl)) transfer.head.retry_after_ms = wait;
   return size;
@@ -185,6 +186,13 @@ class HttpStreams::Pump {
     curl_.easy_setopt(easy, option, value);
   }
 
+  void set_method(CURL* easy, const HttpRequest& request) {
+    if (request.method == HttpMethod::delete_) set(easy, CURLOPT_CUSTOMREQUEST, "DELETE");
+    if (request.method != HttpMethod::post) return;
+    set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
+  }
+
   void open(Ticket ticket, std::shared_ptr<HttpExchange> exchange) {
     auto transfer = std::make_unique<Transfer>();
     transfer->exchange = std::move(exchange);
@@ -200,8 +208,7 @@ class HttpStreams::Pump {
     set(easy, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});  // to cancel is to close
     set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the answer's
     set(easy, CURLOPT_HTTPHEADER, transfer->headers);
-    set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(transfer->request.body.size()));
-    set(easy, CURLOPT_POSTFIELDS, transfer->request.body.c_str());
+    set_method(easy, transfer->request);
     set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(transfer->request.timeouts.connect_ms));
     set(easy, CURLOPT_NOSIGNAL, 1L);
     set(easy, CURLOPT_QUICK_EXIT, 1L);  // a slow name server does not hold up a cancel

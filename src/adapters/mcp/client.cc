@@ -1,0 +1,383 @@
+#include "adapters/mcp/client.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "schema/json_loose.h"
+
+namespace agentrt::adapters {
+namespace {
+
+using schema::Json;
+
+// Newest first; it is offered, and a server may choose any of them instead.
+constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                        "2024-11-05"};
+
+struct Capabilities {
+  std::optional<Json> tools;
+};
+BOOST_DESCRIBE_STRUCT(Capabilities, (), (tools))
+
+struct Greeting {
+  std::string protocol_version;
+  std::optional<Capabilities> capabilities;
+};
+BOOST_DESCRIBE_STRUCT(Greeting, (), (protocol_version, capabilities))
+
+struct Progress {
+  std::optional<Json> progress_token;
+  std::optional<Json> progress;
+  std::optional<Json> total;
+  std::optional<std::string> message;
+};
+BOOST_DESCRIBE_STRUCT(Progress, (), (progress_token, progress, total, message))
+
+std::string greeting_params() {
+  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{{"roots":{{"listChanged":false}},)"
+                     R"("elicitation":{{"form":{{}},"url":{{}}}}}},)"
+                     R"("clientInfo":{{"name":"agentrt","version":"{}"}}}})",
+                     kProtocols.front(), AGENTRT_VERSION);
+}
+
+template <class T>
+bool read(const std::optional<Json>& json, T& out) {
+  schema::Met met;
+  return json && schema::read_loosely(json->text, out, met);
+}
+
+// A path as RFC 8089 has it: everything but the plain characters is percent-encoded.
+std::string file_uri(std::string_view path) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  std::string out = "file://";
+  for (const char c : path) {
+    if (kPlain.find(c) != std::string_view::npos)
+      out.push_back(c);
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+}  // namespace
+
+McpClient::McpClient(ports::Loop& loop, McpServer server, const MakeTransport& make,
+                     std::function<void(const std::string&)> on_over)
+    : loop_(loop), server_(std::move(server)), on_over_(std::move(on_over)) {
+  transport_ = make(server_, *this);
+}
+
+McpClient::~McpClient() {
+  if (timer_) loop_.cancel(*timer_);
+  for (auto& [id, call] : calls_) stop_clocks(call);
+}
+
+// The handshake, and the first list of tools with it.
+void McpClient::start() {
+  listing_ = true;
+  limit_by_time("it did not start");
+  transport_->open();
+  request("initialize", greeting_params(),
+          [this](const Result<Json>& result) { take_greeting(result); });
+}
+
+void McpClient::limit_by_time(std::string what) {
+  if (timer_) loop_.cancel(*timer_);
+  timer_ = loop_.after(server_.startup_timeout_ms, [this, what = std::move(what)] {
+    timer_.reset();
+    fail_all(fmt::format("{} within {} ms", what, server_.startup_timeout_ms));
+  });
+}
+
+void McpClient::take_greeting(const Result<Json>& result) {
+  if (!result) return fail_all(fmt::format("it refused to begin: {}", result.error().message));
+  Greeting greeting;
+  if (!read(*result, greeting)) return fail_all("its greeting cannot be read");
+  if (std::ranges::find(kProtocols, greeting.protocol_version) == kProtocols.end())
+    return fail_all(
+        fmt::format("it speaks the protocol revision {}, which is not known here",
+                    as_json(schema::utf8_prefix(greeting.protocol_version, kMcpReasonBytesMax))));
+  transport_->agreed(greeting.protocol_version);
+  transport_->send(rpc_notification("notifications/initialized", "{}"), std::nullopt);
+  if (!greeting.capabilities || !greeting.capabilities->tools) return listed({});
+  list_tools();
+}
+
+void McpClient::list_tools() {
+  listing_ = true;
+  changed_ = false;
+  coming_ = {};
+  pages_ = 0;
+  ask_page(std::nullopt);
+}
+
+void McpClient::ask_page(const std::optional<std::string>& cursor) {
+  request("tools/list", cursor ? fmt::format(R"({{"cursor":{}}})", as_json(*cursor)) : "{}",
+          [this](const Result<Json>& result) { take_page(result); });
+}
+
+void McpClient::take_page(const Result<Json>& result) {
+  if (!result) return listed(fail(Code::unavailable, result.error().message));
+  const auto cursor = add_page(*result, server_, coming_);
+  if (!cursor) return listed(fail(Code::unavailable, cursor.error().message));
+  if (*cursor && ++pages_ < kMcpToolPagesMax) return ask_page(*cursor);
+  if (*cursor)
+    coming_.leave_out("the rest", fmt::format("its list has more than {} pages", kMcpToolPagesMax));
+  tools_ = std::move(coming_);
+  listed({});
+}
+
+void McpClient::listed(Result<void> outcome) {
+  if (timer_) loop_.cancel(*timer_);
+  timer_.reset();
+  listing_ = false;
+  if (!outcome) changed_ = true;  // it is asked again the next time
+  if (!outcome && !ready_) return fail_all(outcome.error().message);
+  ready_ = true;
+  for (Listed& each : std::exchange(listeners_, {})) each(outcome);
+}
+
+void McpClient::when_listed(Listed then) {
+  if (over_) {
+    loop_.post(
+        [then = std::move(then), why = *over_]() mutable { then(fail(Code::unavailable, why)); });
+    return;
+  }
+  listeners_.push_back(std::move(then));
+  if (listing_) return;
+  if (changed_) {
+    limit_by_time("it did not list its tools");
+    return list_tools();
+  }
+  if (loop_.now().ms - heard_at_ >= kMcpPingAfterMs) return check_alive();
+  listing_ = true;
+  loop_.post([this, here = std::weak_ptr(here_)] {
+    if (!here.expired() && !over_) listed({});
+  });
+}
+
+void McpClient::check_alive() {
+  listing_ = true;
+  limit_by_time("it did not answer a ping");
+  request("ping", "{}", [this](const Result<Json>&) { listed({}); });
+}
+
+std::uint64_t McpClient::request(std::string_view method, const std::string& params, Done done) {
+  const std::uint64_t id = ++last_id_;
+  waiting_.emplace(id, std::move(done));
+  transport_->send(rpc_request(id, method, params), id);
+  return id;
+}
+
+Result<std::uint64_t> McpClient::call(const std::string& tool, const Json& args,
+                                      std::shared_ptr<McpCallListener> listener) {
+  if (over_) return fail(Code::gone, *over_);
+  if (calls_.size() >= kMcpRequestsMax)
+    return fail(Code::limit_exceeded,
+                fmt::format("{} calls of the server {} wait already; try again later",
+                            kMcpRequestsMax, server_.name));
+  const std::uint64_t id = last_id_ + 1;
+  Call& call = calls_[id];
+  call.listener = std::move(listener);
+  set_clocks(id, call);
+  request("tools/call",
+          fmt::format(R"({{"name":{},"arguments":{},"_meta":{{"progressToken":{}}}}})",
+                      as_json(tool), args.text, id),
+          [this, id](Result<Json> result) { end_call(id, std::move(result)); });
+  return id;
+}
+
+void McpClient::set_clocks(std::uint64_t id, Call& call) {
+  if (call.silent) loop_.cancel(*call.silent);
+  call.silent = loop_.after(server_.tool_timeout_ms,
+                            [this, id] { call_timed_out(id, server_.tool_timeout_ms); });
+  if (!call.whole)
+    call.whole = loop_.after(kMcpCallMaxMs, [this, id] { call_timed_out(id, kMcpCallMaxMs); });
+}
+
+void McpClient::stop_clocks(Call& call) {
+  if (call.silent) loop_.cancel(*call.silent);
+  if (call.whole) loop_.cancel(*call.whole);
+  call.silent.reset();
+  call.whole.reset();
+}
+
+void McpClient::call_timed_out(std::uint64_t id, std::int64_t after_ms) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  const auto listener = found->second.listener;
+  cancel(id);
+  listener->on_end(fail(Code::timeout, fmt::format("the server {} did not answer within {} ms",
+                                                   server_.name, after_ms)));
+}
+
+void McpClient::end_call(std::uint64_t id, Result<Json> result) {
+  auto found = calls_.extract(id);
+  if (!found) return;
+  stop_clocks(found.mapped());
+  found.mapped().listener->on_end(std::move(result));
+}
+
+void McpClient::cancel(std::uint64_t id) {
+  auto found = calls_.extract(id);
+  if (!found) return;
+  stop_clocks(found.mapped());
+  waiting_.erase(id);
+  if (over_) return;
+  for (const auto& [name, question] : found.mapped().questions)
+    transport_->send(
+        rpc_result(question.request_id,
+                   question_result(question, ports::QuestionAnswer::cancel, std::nullopt)),
+        std::nullopt);
+  transport_->send(rpc_notification("notifications/cancelled",
+                                    fmt::format(R"({{"requestId":{},"reason":"the call is not )"
+                                                R"(wanted any more"}})",
+                                                id)),
+                   std::nullopt);
+  transport_->forget(id);
+}
+
+void McpClient::answer(std::uint64_t id, const std::string& name, ports::QuestionAnswer answer,
+                       const std::optional<Json>& content) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end() || over_) return;
+  const auto question = found->second.questions.extract(name);
+  if (!question) return;
+  if (found->second.questions.empty()) set_clocks(id, found->second);
+  transport_->send(
+      rpc_result(question.mapped().request_id, question_result(question.mapped(), answer, content)),
+      std::nullopt);
+}
+
+void McpClient::close(std::move_only_function<void()> closed) {
+  if (!over_) over_ = "it was closed";
+  if (timer_) loop_.cancel(*timer_);
+  timer_.reset();
+  for (auto& [id, call] : calls_) stop_clocks(call);
+  calls_.clear();
+  waiting_.clear();
+  listeners_.clear();
+  transport_->close(std::move(closed));
+}
+
+void McpClient::fail_all(const std::string& why) {
+  if (over_) return;
+  over_ = why;
+  if (timer_) loop_.cancel(*timer_);
+  timer_.reset();
+  waiting_.clear();
+  for (auto& [id, call] : std::exchange(calls_, {})) {
+    stop_clocks(call);
+    call.listener->on_end(
+        fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether it did "
+                                     "its work is not known",
+                                     server_.name, why)));
+  }
+  for (Listed& each : std::exchange(listeners_, {})) each(fail(Code::unavailable, why));
+  on_over_(why);
+}
+
+void McpClient::on_closed(std::string why) { fail_all(why); }
+
+void McpClient::on_garbage() {
+  if (++garbage_ > kMcpGarbageMax)
+    fail_all(fmt::format("it sent more than {} lines that are no messages", kMcpGarbageMax));
+}
+
+void McpClient::on_message(std::string text, std::optional<std::uint64_t> within) {
+  if (over_) return;
+  heard_at_ = loop_.now().ms;
+  auto messages = read_rpc(text);
+  if (!messages) return on_garbage();
+  for (RpcMessage& message : *messages) {
+    if (over_) return;
+    if (message.is_answer())
+      take_answer(std::move(message));
+    else if (message.id)
+      take_request(message, within);
+    else
+      take_notification(message);
+  }
+}
+
+// An answer to a request that nobody waits for any more is late, not wrong.
+void McpClient::take_answer(RpcMessage message) {
+  const auto id = number_of(*message.id);
+  if (!id || *id == 0 || *id > last_id_) return on_garbage();
+  auto found = waiting_.extract(*id);
+  if (!found) return;
+  transport_->answered(*id);
+  if (message.result) return found.mapped()(*std::move(message.result));
+  const Code code =
+      message.error->code == kRpcInvalidParams ? Code::invalid_params : Code::internal;
+  found.mapped()(
+      fail(code, std::string(schema::utf8_prefix(message.error->message, kMcpReasonBytesMax))));
+}
+
+void McpClient::take_request(const RpcMessage& message, std::optional<std::uint64_t> within) {
+  if (message.method == "ping")
+    return transport_->send(rpc_result(*message.id, "{}"), std::nullopt);
+  if (message.method == "roots/list") return answer_roots(*message.id);
+  if (message.method == "elicitation/create") return take_question(message, within);
+  transport_->send(rpc_error(*message.id, kRpcNoSuchMethod, "this client does not have it"),
+                   std::nullopt);
+}
+
+void McpClient::answer_roots(const Json& id) {
+  std::string list;
+  for (const std::string& folder : roots_)
+    list += fmt::format(R"({}{{"uri":{}}})", list.empty() ? "" : ",", as_json(file_uri(folder)));
+  transport_->send(rpc_result(id, fmt::format(R"({{"roots":[{}]}})", list)), std::nullopt);
+}
+
+std::size_t McpClient::open_questions() const {
+  std::size_t count = 0;
+  for (const auto& [id, call] : calls_) count += call.questions.size();
+  return count;
+}
+
+// A question belongs to the call in whose answer it came; where that cannot be told, to the one
+// that has waited longest. Without a call there is nobody to ask.
+void McpClient::take_question(const RpcMessage& message, std::optional<std::uint64_t> within) {
+  auto call = within ? calls_.find(*within) : calls_.begin();
+  if (call == calls_.end()) call = calls_.begin();
+  auto question = read_question(message.params.value_or(Json{"{}"}));
+  if (!question)
+    return transport_->send(rpc_error(*message.id, kRpcInvalidParams, question.error().message),
+                            std::nullopt);
+  McpQuestion open{*message.id, std::nullopt};
+  if (!question->url) open.schema = question->schema;
+  if (call == calls_.end() || open_questions() >= kMcpQuestionsMax)
+    return transport_->send(
+        rpc_result(*message.id, question_result(open, ports::QuestionAnswer::cancel, std::nullopt)),
+        std::nullopt);
+  question->id = fmt::format("q{}", ++last_question_);
+  question->server = server_.name;
+  stop_clocks(call->second);
+  call->second.questions.emplace(question->id, std::move(open));
+  call->second.listener->on_question(*std::move(question));
+}
+
+void McpClient::take_notification(const RpcMessage& message) {
+  if (message.method == "notifications/tools/list_changed") changed_ = true;
+  if (message.method == "notifications/progress" && message.params) take_progress(*message.params);
+}
+
+void McpClient::take_progress(const Json& params) {
+  Progress progress;
+  if (!read(params, progress) || !progress.progress_token) return;
+  const auto found = calls_.find(number_of(*progress.progress_token).value_or(0));
+  if (found == calls_.end()) return;
+  if (found->second.questions.empty()) set_clocks(found->first, found->second);
+  std::string text = progress.message.value_or("");
+  if (text.empty() && progress.progress)
+    text = progress.total ? fmt::format("{} of {}", progress.progress->text, progress.total->text)
+                          : progress.progress->text;
+  text.resize(schema::utf8_prefix(text, kMcpProgressBytesMax).size());
+  if (!text.empty()) found->second.listener->on_progress(std::move(text));
+}
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,135 @@
+// adapters/mcp/client.h: one connection to one server, and the protocol that is spoken on it
+// (revision 2025-11-25, and with older servers an older one).
+//
+// A client is started once and never again after its end; whoever wants to go on makes another.
+// Everything that it waits for has a time limit: the handshake with the first list of tools
+// (startup_timeout_ms), a call (tool_timeout_ms from its start or its last progress, and
+// kMcpCallMaxMs in all; time in which a person thinks about a question does not count), a ping.
+//
+// Thread rule: all of it on one loop. Callbacks are never called within the function that was given
+// them. A client may be destroyed in a step of its own on that loop, not in one of its callbacks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/mcp/elicitation.h"
+#include "adapters/mcp/rpc.h"
+#include "adapters/mcp/server.h"
+#include "adapters/mcp/tools_page.h"
+#include "adapters/mcp/transport.h"
+#include "ports/loop.h"
+#include "ports/tools.h"
+
+namespace agentrt::adapters {
+
+inline constexpr std::int64_t kMcpCallMaxMs = 3'600'000;  // however much progress it makes
+inline constexpr std::int64_t kMcpPingAfterMs = 60'000;   // of silence, before it is relied upon
+inline constexpr std::size_t kMcpRequestsMax = 64;        // that wait for an answer
+inline constexpr std::size_t kMcpGarbageMax = 100;        // lines and answers that mean nothing
+inline constexpr std::size_t kMcpQuestionsMax = 8;        // open at once, of one server
+inline constexpr std::size_t kMcpProgressBytesMax = 512;
+
+// What comes of one call; nothing after on_end.
+class McpCallListener {
+ public:
+  virtual ~McpCallListener() = default;
+  virtual void on_progress(std::string text) = 0;
+  virtual void on_question(ports::ToolQuestion question) = 0;
+  // The server's result as it came. Errors: invalid_params, timeout, gone (the connection ended,
+  // and nobody knows what the call did), internal (the server says that it failed).
+  virtual void on_end(Result<schema::Json> result) = 0;
+};
+
+class McpClient final : private TransportListener {
+ public:
+  using Listed = std::move_only_function<void(Result<void>)>;
+  using MakeTransport =
+      std::function<std::unique_ptr<Transport>(const McpServer& server, TransportListener&)>;
+
+  // `on_over` is called once, when the connection has ended without close().
+  McpClient(ports::Loop& loop, McpServer server, const MakeTransport& make,
+            std::function<void(const std::string& why)> on_over);
+  ~McpClient() override;
+
+  void start();
+  // Calls `listed` as soon as tools() is what the server has now, or with why it is not.
+  void when_listed(Listed listed);
+  const McpToolList& tools() const { return tools_; }
+  const McpServer& server() const { return server_; }
+  bool is_over() const { return over_.has_value(); }
+  bool is_idle() const { return calls_.empty() && listeners_.empty(); }
+
+  void set_roots(std::vector<std::string> folders) { roots_ = std::move(folders); }
+  // The number of the call. limit_exceeded: too many wait already; gone.
+  Result<std::uint64_t> call(const std::string& tool, const schema::Json& args,
+                             std::shared_ptr<McpCallListener> listener);
+  void answer(std::uint64_t call, const std::string& question, ports::QuestionAnswer answer,
+              const std::optional<schema::Json>& content);
+  // Its listener hears nothing more.
+  void cancel(std::uint64_t call);
+  // Ends the connection in order; nobody hears anything more but `closed`.
+  void close(std::move_only_function<void()> closed);
+
+ private:
+  using Done = std::move_only_function<void(Result<schema::Json>)>;
+  struct Call {
+    std::shared_ptr<McpCallListener> listener;
+    std::optional<ports::Loop::TimerId> silent;  // since its start or its last progress
+    std::optional<ports::Loop::TimerId> whole;
+    std::map<std::string, McpQuestion> questions;
+  };
+
+  void on_message(std::string text, std::optional<std::uint64_t> within) override;
+  void on_garbage() override;
+  void on_closed(std::string why) override;
+
+  std::uint64_t request(std::string_view method, const std::string& params, Done done);
+  void take_answer(RpcMessage message);
+  void take_request(const RpcMessage& message, std::optional<std::uint64_t> within);
+  void take_notification(const RpcMessage& message);
+  void take_progress(const schema::Json& params);
+  void take_question(const RpcMessage& message, std::optional<std::uint64_t> within);
+  std::size_t open_questions() const;
+  void take_greeting(const Result<schema::Json>& result);
+  void list_tools();
+  void ask_page(const std::optional<std::string>& cursor);
+  void take_page(const Result<schema::Json>& result);
+  void listed(Result<void> outcome);
+  void check_alive();
+  void fail_all(const std::string& why);
+  void end_call(std::uint64_t id, Result<schema::Json> result);
+  void set_clocks(std::uint64_t id, Call& call);
+  void stop_clocks(Call& call);
+  void call_timed_out(std::uint64_t id, std::int64_t after_ms);
+  void answer_roots(const schema::Json& id);
+  void limit_by_time(std::string what);
+
+  ports::Loop& loop_;
+  const McpServer server_;
+  std::function<void(const std::string&)> on_over_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<std::string> roots_;
+  bool ready_ = false;    // the tools were listed once
+  bool listing_ = false;  // or greeting
+  bool changed_ = false;  // the server says that its tools are others now
+  std::optional<std::string> over_;
+  McpToolList tools_, coming_;  // as they are known, as they are being listed
+  std::size_t pages_ = 0;
+  std::vector<Listed> listeners_;
+  std::optional<ports::Loop::TimerId> timer_;  // of the handshake, a list, a ping
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, Done> waiting_;
+  std::map<std::uint64_t, Call> calls_;
+  std::size_t garbage_ = 0;
+  std::int64_t heard_at_ = 0;
+  std::uint64_t last_question_ = 0;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for steps that are posted
+};
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,203 @@
+#include "adapters/mcp/content.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "schema/arguments.h"
+#include "schema/json_loose.h"
+
+namespace agentrt::adapters {
+namespace {
+
+using ports::ToolEnd;
+using schema::Json;
+
+constexpr std::size_t kNameBytesMax = 512;  // of a resource, as it is shown
+
+struct CallResult {
+  std::optional<std::vector<Json>> content;
+  std::optional<Json> structured_content;
+  std::optional<bool> is_error;
+};
+BOOST_DESCRIBE_STRUCT(CallResult, (), (content, structured_content, is_error))
+
+struct Resource {
+  std::optional<std::string> uri;
+  std::optional<std::string> mime_type;
+  std::optional<std::string> text;
+  std::optional<std::string> blob;
+};
+BOOST_DESCRIBE_STRUCT(Resource, (), (uri, mime_type, text, blob))
+
+struct Block {
+  std::string type;
+  std::optional<std::string> text;
+  std::optional<std::string> data;
+  std::optional<std::string> mime_type;
+  std::optional<std::string> uri;
+  std::optional<std::string> name;
+  std::optional<Resource> resource;
+};
+BOOST_DESCRIBE_STRUCT(Block, (), (type, text, data, mime_type, uri, name, resource))
+
+ToolEnd failed(schema::Category category, std::string why) {
+  ToolEnd end;
+  end.failure = schema::Failure{category, std::move(why), false};
+  return end;
+}
+
+std::string shown(const std::optional<std::string>& text) {
+  return std::string(schema::utf8_prefix(text.value_or("unnamed"), kNameBytesMax));
+}
+
+// Puts the text and what is behind refs together, piece by piece.
+class Assembly {
+ public:
+  explicit Assembly(ports::OutputKeeper& keeper) : keeper_(keeper) {}
+
+  Result<void> add(const Block& block) {
+    if (block.type == "text") {
+      add_line(block.text.value_or(""));
+      return {};
+    }
+    if (block.type == "image" || block.type == "audio")
+      return add_encoded(block.type, block.data.value_or(""),
+                         block.mime_type.value_or("application/octet-stream"));
+    if (block.type == "resource" && block.resource) return add_resource(*block.resource);
+    if (block.type == "resource_link")
+      add_line(fmt::format("[resource {}: {}]", shown(block.name), shown(block.uri)));
+    else
+      add_line(fmt::format("[content of the unknown kind {}]", shown(block.type)));
+    return {};
+  }
+  void add_line(std::string_view line) {
+    if (!text_.empty()) text_.push_back('\n');
+    text_ += line;
+  }
+  bool empty() const { return text_.empty(); }
+
+  Result<void> finish(ToolEnd& end) {
+    const std::string_view cut = schema::utf8_prefix(text_, schema::kToolTextBytesMax);
+    if (cut.size() < text_.size() || !outputs_.empty()) {
+      TRY_ASSIGN(schema::KeptOutput whole, keeper_.keep_bytes(text_, {}));
+      end.outputs.push_back(std::move(whole));
+    }
+    for (schema::KeptOutput& output : outputs_) end.outputs.push_back(std::move(output));
+    end.text = cut;
+    return {};
+  }
+
+ private:
+  Result<void> add_resource(const Resource& resource) {
+    const std::string what = fmt::format("resource {}", shown(resource.uri));
+    if (resource.text)
+      return add_bytes(what, *resource.text, resource.mime_type.value_or("text/plain"));
+    return add_encoded(what, resource.blob.value_or(""),
+                       resource.mime_type.value_or("application/octet-stream"));
+  }
+
+  Result<void> add_encoded(const std::string& what, std::string_view data,
+                           const std::string& media_type) {
+    const auto bytes = from_base64(data);
+    if (bytes) return add_bytes(what, *bytes, media_type);
+    add_line(fmt::format("[{} that is not base64]", what));
+    return {};
+  }
+
+  Result<void> add_bytes(const std::string& what, std::string_view bytes,
+                         const std::string& media_type) {
+    TRY_ASSIGN(schema::KeptOutput kept,
+               keeper_.keep_bytes(bytes, {.media_type = media_type, .whole_size = std::nullopt}));
+    add_line(fmt::format("[{}, {}, {} bytes: output:{}]", what, media_type, bytes.size(),
+                         kept.ref.text()));
+    outputs_.push_back(std::move(kept));
+    return {};
+  }
+
+  ports::OutputKeeper& keeper_;
+  std::string text_;
+  std::vector<schema::KeptOutput> outputs_;
+};
+
+Result<void> add_blocks(const std::vector<Json>& blocks, Assembly& assembly) {
+  schema::Met met;
+  for (std::size_t i = 0; i < blocks.size() && i < kMcpContentBlocksMax; ++i) {
+    Block block;
+    met.clear();
+    (void)schema::read_loosely(blocks[i].text, block, met);
+    TRY(assembly.add(block));
+  }
+  if (blocks.size() > kMcpContentBlocksMax)
+    assembly.add_line(
+        fmt::format("[{} more pieces of content]", blocks.size() - kMcpContentBlocksMax));
+  return {};
+}
+
+Result<ToolEnd> assembled(const CallResult& result, ports::OutputKeeper& keeper) {
+  ToolEnd end;
+  end.is_error = result.is_error.value_or(false);
+  Assembly assembly(keeper);
+  if (result.content) TRY(add_blocks(*result.content, assembly));
+  if (result.structured_content) {
+    if (assembly.empty()) assembly.add_line(result.structured_content->text);
+    TRY_ASSIGN(end.structured,
+               keeper.keep_bytes(result.structured_content->text,
+                                 {.media_type = "application/json", .whole_size = std::nullopt}));
+  }
+  TRY(assembly.finish(end));
+  return end;
+}
+
+}  // namespace
+
+ToolEnd tool_end(const Json& result, const std::optional<Json>& output_schema,
+                 ports::OutputKeeper& keeper) {
+  CallResult read;
+  schema::Met met;
+  if (!schema::read_loosely(result.text, read, met) || (!read.content && !read.structured_content))
+    return failed(schema::Category::provider, "the server's result has no content");
+  if (output_schema && !read.is_error.value_or(false)) {
+    if (!read.structured_content)
+      return failed(schema::Category::provider,
+                    "the server's result lacks the structured content that the tool promises");
+    if (const auto wrong = schema::wrong_arguments(*output_schema, *read.structured_content))
+      return failed(schema::Category::provider,
+                    fmt::format("the server's result is not what the tool promises: {}", *wrong));
+  }
+  auto end = assembled(read, keeper);
+  if (!end) return failed(schema::Category::unavailable, end.error().message);
+  return *std::move(end);
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  static constexpr auto kValues = [] {
+    std::array<signed char, 256> values{};
+    values.fill(-1);
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (std::size_t i = 0; i < kDigits.size(); ++i)
+      values[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
+    values['-'] = values['+'];
+    values['_'] = values['/'];
+    return values;
+  }();
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string out;
+  out.reserve(text.size() / 4 * 3 + 3);
+  std::uint32_t bits = 0;
+  unsigned count = 0;
+  for (const char c : text) {
+    const int value = kValues[static_cast<unsigned char>(c)];
+    if (value < 0 && (c == '\n' || c == '\r')) continue;
+    if (value < 0) return std::nullopt;
+    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFF'FFFF;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out.push_back(static_cast<char>(bits >> count & 0xFF));
+  }
+  return count < 6 ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace agentrt::adapters

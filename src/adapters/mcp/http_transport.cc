@@ -1,0 +1,314 @@
+#include "adapters/mcp/http_transport.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "adapters/mcp/rpc.h"
+#include "base/event_stream.h"
+
+namespace agentrt::adapters {
+namespace {
+
+constexpr std::int64_t kRpcServerError = -32'000;
+constexpr std::uint64_t kOk = 200, kUnauthorized = 401, kForbidden = 403, kNotFound = 404;
+
+bool is_stream(const HttpHead& head) { return head.content_type.starts_with("text/event-stream"); }
+bool is_fine(const HttpHead& head) { return head.status >= kOk && head.status < 300; }
+
+std::string words_of(const HttpEnd& end) {
+  switch (end.ending) {
+    case HttpEnding::unreachable:
+    case HttpEnding::connect_timeout:
+      return fmt::format("it cannot be reached ({})", end.detail);
+    case HttpEnding::refused_peer:
+      return fmt::format("its certificate is not accepted ({})", end.detail);
+    case HttpEnding::overloaded:
+      return "too many requests wait already";
+    case HttpEnding::unavailable:
+      return end.detail;
+    default:
+      return fmt::format("the connection broke ({})", end.detail);
+  }
+}
+
+}  // namespace
+
+// One request and its answer, on the thread of the streams.
+class HttpTransport::Exchange final : public HttpExchange {
+ public:
+  Exchange(HttpTransport& owner, std::uint64_t talk, std::optional<std::uint64_t> within,
+           HttpRequest request)
+      : loop_(owner.loop_),
+        owner_(&owner),
+        here_(owner.here_),
+        talk_(talk),
+        within_(within),
+        request_(std::move(request)),
+        limits_(owner.limits_),
+        untaken_(owner.untaken_),
+        events_(owner.limits_.message_bytes_max) {}
+
+  HttpRequest request() override { return std::move(request_); }
+  // A session counts as soon as it is given: the stream of its first answer may stay open.
+  void on_head(const HttpHead& head) override {
+    ending_.head = head;
+    if (!head.mcp_session) return;
+    loop_.post([owner = owner_, here = here_, session = *head.mcp_session] {
+      if (!here.expired()) owner->session_ = session;
+    });
+  }
+
+  HttpWants on_body(std::string_view bytes) override {
+    if (is_fine(ending_.head) && is_stream(ending_.head)) return on_events(bytes);
+    ending_.body += bytes;
+    if (ending_.body.size() <= limits_.message_bytes_max) return HttpWants::more;
+    return stop_reading();
+  }
+
+  void on_end(const HttpEnd& end) override {
+    ending_.end = end;
+    ending_.last_id = events_.last_id();
+    if (const auto retry = events_.retry_ms()) ending_.retry_ms = *retry;
+    loop_.post([owner = owner_, here = here_, talk = talk_, ending = std::move(ending_)] {
+      if (!here.expired()) owner->ended(talk, ending);
+    });
+  }
+
+ private:
+  HttpWants stop_reading() {
+    ending_.too_large = true;
+    on_end({HttpEnding::broken, "it sends too much"});
+    return HttpWants::nothing;
+  }
+
+  HttpWants on_events(std::string_view bytes) {
+    auto events = events_.feed(bytes);
+    if (!events) return stop_reading();
+    for (StreamEvent& event : *events) {
+      ending_.heard = true;
+      if (event.data.empty()) continue;
+      if (untaken_->fetch_add(event.data.size()) > limits_.untaken_bytes_max) return stop_reading();
+      loop_.post([owner = owner_, here = here_, untaken = untaken_, within = within_,
+                  data = std::move(event.data)]() mutable {
+        untaken->fetch_sub(data.size());
+        if (!here.expired() && owner->listener_)
+          owner->listener_->on_message(std::move(data), within);
+      });
+    }
+    return HttpWants::more;
+  }
+
+  ports::Loop& loop_;
+  HttpTransport* const owner_;  // on its loop alone, and while `here_` lives
+  const std::weak_ptr<bool> here_;
+  const std::uint64_t talk_;
+  const std::optional<std::uint64_t> within_;
+  HttpRequest request_;
+  const McpHttpLimits limits_;
+  std::shared_ptr<std::atomic<std::size_t>> untaken_;
+  EventStreamParser events_;
+  Ending ending_;
+};
+
+HttpTransport::HttpTransport(ports::Loop& loop, HttpStreams& streams, McpHttp server,
+                             TransportListener& listener, McpHttpLimits limits)
+    : loop_(loop),
+      streams_(streams),
+      server_(std::move(server)),
+      listener_(&listener),
+      limits_(limits),
+      untaken_(std::make_shared<std::atomic<std::size_t>>(0)) {}
+
+HttpTransport::~HttpTransport() {
+  while (!talks_.empty()) drop(talks_.begin()->first);
+}
+
+HttpRequest HttpTransport::request_of(HttpMethod method) const {
+  HttpRequest request;
+  request.method = method;
+  request.url = server_.url;
+  request.headers = server_.headers;
+  request.headers.emplace_back(method == HttpMethod::get
+                                   ? "Accept: text/event-stream"
+                                   : "Accept: application/json, text/event-stream");
+  if (method == HttpMethod::post) request.headers.emplace_back("Content-Type: application/json");
+  if (!session_.empty()) request.headers.push_back("Mcp-Session-Id: " + session_);
+  if (!protocol_.empty()) request.headers.push_back("MCP-Protocol-Version: " + protocol_);
+  // How long an answer may take is the client's to judge.
+  request.timeouts.first_byte_ms = limits_.stream_max_ms;
+  request.timeouts.idle_ms = limits_.stream_max_ms;
+  request.timeouts.whole_ms = limits_.stream_max_ms;
+  return request;
+}
+
+// What is no request is waited for, so that it comes before what is sent after it.
+void HttpTransport::send(std::string message, std::optional<std::uint64_t> request) {
+  if (listener_ == nullptr) return;
+  if (!in_order_) return post(std::move(message), request);
+  if (unsent_.size() >= limits_.unsent_max) return lost("it does not take what it is sent");
+  unsent_.push_back({std::move(message), request});
+}
+
+void HttpTransport::next_message() {
+  while (!in_order_ && !unsent_.empty() && listener_) {
+    Unsent next = std::move(unsent_.front());
+    unsent_.pop_front();
+    post(std::move(next.message), next.request);
+  }
+  // The server has heard that we are ready.
+  if (in_order_ || protocol_.empty() || std::exchange(listens_, true) || !listener_) return;
+  const std::uint64_t talk = ++last_talk_;
+  talks_[talk].purpose = Purpose::listen;
+  listen(talk);
+}
+
+void HttpTransport::post(std::string message, std::optional<std::uint64_t> request) {
+  const std::uint64_t talk = ++last_talk_;
+  talks_[talk].request = request;
+  if (!request) in_order_ = talk;
+  HttpRequest out = request_of(HttpMethod::post);
+  out.body = std::move(message);
+  begin(talk, std::move(out));
+}
+
+// Also how the answer to a POST is taken up again: from the event after its last one.
+void HttpTransport::listen(std::uint64_t talk) {
+  HttpRequest request = request_of(HttpMethod::get);
+  const std::string& last_id = talks_.at(talk).last_id;
+  if (!last_id.empty()) request.headers.push_back("Last-Event-ID: " + last_id);
+  begin(talk, std::move(request));
+}
+
+void HttpTransport::begin(std::uint64_t id, HttpRequest request) {
+  Talk& talk = talks_.at(id);
+  talk.ticket =
+      streams_.start(std::make_shared<Exchange>(*this, id, talk.request, std::move(request)));
+}
+
+void HttpTransport::drop(std::uint64_t id) {
+  const auto found = talks_.extract(id);
+  if (!found) return;
+  if (found.mapped().timer) loop_.cancel(*found.mapped().timer);
+  if (found.mapped().ticket != 0) streams_.cancel(found.mapped().ticket);
+  if (in_order_ == id) in_order_.reset();
+}
+
+void HttpTransport::answered(std::uint64_t request) {
+  for (auto& [id, talk] : talks_)
+    if (talk.request == request) talk.answered = true;
+}
+
+void HttpTransport::forget(std::uint64_t request) {
+  const auto at = std::ranges::find_if(
+      talks_, [&](const auto& each) { return each.second.request == request; });
+  if (at != talks_.end()) drop(at->first);
+}
+
+void HttpTransport::agreed(std::string_view protocol) { protocol_ = protocol; }
+
+void HttpTransport::ended(std::uint64_t id, const Ending& ending) {
+  const auto found = talks_.find(id);
+  if (found == talks_.end()) return;
+  found->second.ticket = 0;
+  if (found->second.purpose == Purpose::goodbye) return finish();
+  if (found->second.purpose == Purpose::listen) return listen_ended(id, ending);
+  post_ended(id, ending);
+  next_message();
+}
+
+void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
+  Talk& talk = talks_.at(id);
+  const bool complete = ending.end.ending == HttpEnding::complete;
+  const std::uint64_t status = ending.head.status;
+  if (ending.too_large)
+    return lost(fmt::format("it sent a message of more than {} bytes", limits_.message_bytes_max));
+  if (status == kUnauthorized || status == kForbidden)
+    return lost(
+        fmt::format("it wants to know who asks (HTTP status {}); name the environment "
+                    "variable with its token in bearer_token_env",
+                    status));
+  if (status == kNotFound && !session_.empty()) return lost("its session is over");
+  if (status == 0) return lost(words_of(ending.end));
+  if (!is_fine(ending.head)) {
+    take_body(talk, ending);
+  } else if (is_stream(ending.head)) {
+    if (!talk.answered && talk.request) return take_up(id, ending);
+  } else if (!complete) {
+    return lost(words_of(ending.end));
+  } else if (!ending.body.empty() && talk.request) {
+    listener_->on_message(ending.body, talk.request);
+  }
+  drop(id);
+}
+
+// An answer that is no good: the server may say why in the words of the protocol.
+void HttpTransport::take_body(const Talk& talk, const Ending& ending) {
+  const auto messages = read_rpc(ending.body);
+  const bool says_why = messages && messages->size() == 1 && messages->front().error;
+  answer_failed(talk, says_why
+                          ? messages->front().error->message
+                          : fmt::format("it answered with HTTP status {}", ending.head.status));
+}
+
+void HttpTransport::answer_failed(const Talk& talk, std::string_view why) {
+  if (talk.request && !talk.answered)
+    listener_->on_message(rpc_error({std::to_string(*talk.request)}, kRpcServerError, why),
+                          talk.request);
+}
+
+void HttpTransport::listen_ended(std::uint64_t id, const Ending& ending) {
+  if (is_fine(ending.head) && is_stream(ending.head)) return take_up(id, ending);
+  const Talk& talk = talks_.at(id);
+  if (talk.request) answer_failed(talk, "its answer broke off");
+  drop(id);  // it offers no such stream
+}
+
+void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {
+  Talk& talk = talks_.at(id);
+  if (!ending.last_id.empty()) talk.last_id = ending.last_id;
+  talk.resumes = ending.heard ? 0 : talk.resumes + 1;
+  const bool is_answer = talk.request.has_value();
+  if (talk.answered || talk.resumes > limits_.resumes_max || (is_answer && talk.last_id.empty())) {
+    answer_failed(talk, "its answer broke off");
+    return drop(id);
+  }
+  talk.purpose = Purpose::listen;
+  const std::int64_t wait =
+      std::min(ending.retry_ms.value_or(limits_.retry_ms), limits_.retry_max_ms);
+  talk.timer = loop_.after(wait, [this, id] {
+    talks_.at(id).timer.reset();
+    listen(id);
+  });
+}
+
+void HttpTransport::lost(std::string why) {
+  while (!talks_.empty()) drop(talks_.begin()->first);
+  unsent_.clear();
+  if (why == "its session is over") session_.clear();
+  loop_.post([this, here = std::weak_ptr(here_), why = std::move(why)]() mutable {
+    if (here.expired() || listener_ == nullptr) return;
+    std::exchange(listener_, nullptr)->on_closed(std::move(why));
+  });
+}
+
+void HttpTransport::close(std::move_only_function<void()> closed) {
+  listener_ = nullptr;
+  closed_ = std::move(closed);
+  while (!talks_.empty()) drop(talks_.begin()->first);
+  if (session_.empty()) return finish();
+  const std::uint64_t talk = ++last_talk_;
+  talks_[talk].purpose = Purpose::goodbye;
+  talks_[talk].timer = loop_.after(limits_.goodbye_wait_ms, [this] { finish(); });
+  begin(talk, request_of(HttpMethod::delete_));
+}
+
+void HttpTransport::finish() {
+  while (!talks_.empty()) drop(talks_.begin()->first);
+  if (!closed_) return;
+  loop_.post([here = std::weak_ptr(here_), closed = std::exchange(closed_, {})]() mutable {
+    if (!here.expired()) closed();
+  });
+}
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,72 @@
+// adapters/mcp/mcp_tools.h: the tools of servers that somebody configured, as mcp__SERVER__TOOL
+// (Model Context Protocol).
+//
+// Which servers there are is asked anew for every listing and every call, on a worker; secrets of
+// theirs stay in here. Connections live on a thread of their own, which is started by the first
+// server that is needed. What a call gives is kept behind refs on a worker.
+//
+// Thread rule: the functions of the port on the core; stop() once the core has stopped.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/http/http_streams.h"
+#include "adapters/mcp/io_loop.h"
+#include "adapters/mcp/pool.h"
+#include "adapters/mcp/server.h"
+#include "adapters/mcp/stdio_transport.h"
+#include "ports/outputs.h"
+#include "ports/tools.h"
+
+namespace agentrt::adapters {
+
+class McpTools final : public ports::Tools {
+ public:
+  struct Parts {
+    ports::Loop& core;
+    ports::Worker& worker;
+    ports::OutputKeeper& keeper;
+    // The servers for a session in `cwd`. Called on the worker; may look at the disk.
+    std::function<Result<std::vector<McpServer>>(const std::string& cwd)> servers;
+    McpLimits limits = {};
+    StdioLimits stdio = {};
+  };
+
+  explicit McpTools(Parts parts) : parts_(std::move(parts)) {}
+  ~McpTools() override { stop(); }
+
+  // Closes every connection in order, within a bounded time, and ends the thread.
+  void stop();
+
+  void list(const SessionId& session, const std::string& cwd,
+            std::move_only_function<void(ports::ToolListing)> listing_to) override;
+  void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override;
+  void release(const ToolCallId&) override {}  // no call of a server announces a change
+  void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,
+              std::optional<schema::Json> content) override;
+  void cancel(const ToolCallId& call) override;
+
+ private:
+  class Bridge;
+  using Servers = Result<std::vector<McpServer>>;
+
+  bool look_up(const std::string& cwd, std::move_only_function<void(Servers)> then);
+  void open();
+  std::unique_ptr<Transport> transport_to(const McpServer& server, TransportListener& listener);
+  void call(ports::ToolRequest request, Servers servers);
+  // On the core: whoever started the call, while it is wanted.
+  void tell(const ToolCallId& call, std::move_only_function<void(ports::ToolListener&)> what);
+  void end(const ToolCallId& call, ports::ToolEnd end);
+
+  Parts parts_;
+  std::map<ToolCallId, std::shared_ptr<ports::ToolListener>> calls_;  // on the core
+  std::unique_ptr<HttpStreams> streams_;                              // on the thread of `io_`
+  std::unique_ptr<McpPool> pool_;                                     // on the thread of `io_`
+  std::unique_ptr<IoLoop> io_;  // the last member: its thread uses the others
+};
+
+}  // namespace agentrt::adapters

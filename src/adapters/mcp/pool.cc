@@ -1,0 +1,318 @@
+#include "adapters/mcp/pool.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "adapters/mcp/tool_names.h"
+#include "schema/arguments.h"
+
+namespace agentrt::adapters {
+
+using schema::Category;
+
+namespace {
+
+schema::Failure failure(Category category, std::string why) {
+  return {category, std::move(why), false};
+}
+
+Category category_of(Code code) {
+  switch (code) {
+    case Code::invalid_params:
+      return Category::invalid_input;
+    case Code::timeout:
+      return Category::timeout;
+    case Code::gone:
+      return Category::lost;
+    case Code::internal:
+      return Category::provider;
+    default:
+      return Category::unavailable;
+  }
+}
+
+}  // namespace
+
+// One call, from when it is asked for to its end.
+struct McpPool::Call final : McpCallListener {
+  McpPool& pool;
+  ToolCallId id;
+  Key key;
+  std::string tool;
+  schema::Json args;
+  std::shared_ptr<Listener> listener;
+  std::optional<std::uint64_t> number;  // with its client, once it was sent
+  std::optional<schema::Json> output_schema = std::nullopt;
+
+  explicit Call(McpPool& owner) : pool(owner) {}
+
+  void on_progress(std::string text) override { listener->on_progress(std::move(text)); }
+  void on_question(ports::ToolQuestion question) override {
+    listener->on_question(std::move(question));
+  }
+  void on_end(Result<schema::Json> result) override {
+    const auto self = pool.calls_.extract(id);  // keeps this alive until the end of the function
+    if (!self) return;
+    if (!result)
+      return listener->on_failed(failure(category_of(result.error().code), result.error().message));
+    if (const auto at = pool.connections_.find(key); at != pool.connections_.end()) {
+      at->second.ends = 0;
+      pool.use(key);
+    }
+    listener->on_result(*std::move(result), std::move(output_schema));
+  }
+};
+
+// One listing, until each of its servers was heard.
+struct McpPool::Listing {
+  Place place;
+  std::move_only_function<void(ports::ToolListing)> listing_to;
+  std::size_t left = 0;
+  std::map<std::string, std::string> why;  // servers without tools
+};
+
+McpPool::McpPool(ports::Loop& loop, McpClient::MakeTransport make, McpLimits limits)
+    : loop_(loop), make_(std::move(make)), limits_(limits) {}
+
+McpPool::~McpPool() {
+  for (auto& [key, connection] : connections_)
+    if (connection.idle) loop_.cancel(*connection.idle);
+}
+
+void McpPool::list(Place place, std::move_only_function<void(ports::ToolListing)> listing_to) {
+  close_unwanted(place);
+  auto listing = std::make_shared<Listing>();
+  listing->place = std::move(place);
+  listing->listing_to = std::move(listing_to);
+  listing->left = listing->place.servers.size() + 1;
+  const auto one_heard = [this, listing] {
+    if (--listing->left == 0) heard(*listing);
+  };
+  for (const McpServer& server : listing->place.servers) {
+    const auto client =
+        connect({listing->place.session, server.name}, server, listing->place.folders);
+    if (!client) {
+      listing->why[server.name] = client.error().message;
+      one_heard();
+      continue;
+    }
+    (*client)->when_listed([listing, one_heard, name = server.name](Result<void> outcome) {
+      if (!outcome) listing->why[name] = outcome.error().message;
+      one_heard();
+    });
+  }
+  loop_.post(one_heard);
+}
+
+void McpPool::heard(Listing& listing) {
+  ports::ToolListing out;
+  std::set<std::string> parts;
+  for (const McpServer& server : listing.place.servers) {
+    if (!parts.insert(mcp_server_part(server.name)).second) {
+      out.missing.push_back({server.name, "another server has this name"});
+      continue;
+    }
+    const auto at = connections_.find({listing.place.session, server.name});
+    const auto why = listing.why.find(server.name);
+    if (why != listing.why.end() || at == connections_.end() || !at->second.client) {
+      out.missing.push_back(
+          {server.name, why != listing.why.end() ? why->second : "it has just ended"});
+      continue;
+    }
+    const McpToolList& tools = at->second.client->tools();
+    for (const McpTool& tool : tools.tools) out.tools.push_back(catalog_tool(tool, server));
+    if (const auto missing = tools.missing()) out.missing.push_back({server.name, *missing});
+  }
+  listing.listing_to(std::move(out));
+}
+
+// Of this session, those whose server is not what is configured now.
+void McpPool::close_unwanted(const Place& place) {
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    const auto next = std::next(at);
+    if (at->first.first == place.session) {
+      const auto server = std::ranges::find(place.servers, at->first.second, &McpServer::name);
+      const bool wanted = server != place.servers.end() &&
+                          (!at->second.client || at->second.client->server() == *server);
+      if (!wanted && (!at->second.client || at->second.client->is_idle())) {
+        let_go(at->second);
+        connections_.erase(at);
+      }
+    }
+    at = next;
+  }
+}
+
+Result<McpClient*> McpPool::connect(const Key& key, const McpServer& server,
+                                    const std::vector<std::string>& folders) {
+  if (server.unusable) return fail(Code::unavailable, *server.unusable);
+  if (closed_for_good_) return fail(Code::unavailable, "the runtime stops");
+  if (const auto at = connections_.find(key); at != connections_.end() && at->second.client) {
+    at->second.client->set_roots(folders);
+    use(key);
+    return at->second.client.get();
+  }
+  const std::int64_t now = loop_.now().ms;
+  if (const auto at = connections_.find(key);
+      at != connections_.end() && now < at->second.not_before)
+    return fail(Code::unavailable, fmt::format("{}; it is tried again in {} s", at->second.why,
+                                               (at->second.not_before - now + 999) / 1'000));
+  TRY(make_room());
+  Connection& connection = connections_[key];
+  connection.opened_at = now;
+  connection.client = std::make_unique<McpClient>(
+      loop_, server, make_, [this, key](const std::string& why) { ended(key, why); });
+  connection.client->set_roots(folders);
+  connection.client->start();
+  use(key);
+  return connection.client.get();
+}
+
+// The one that nobody has used for longest makes room.
+Result<void> McpPool::make_room() {
+  const auto open = [](const auto& each) { return each.second.client != nullptr; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(connections_, open));
+  if (count < limits_.connections_max) return {};
+  auto oldest = connections_.end();
+  for (auto at = connections_.begin(); at != connections_.end(); ++at)
+    if (at->second.client && at->second.client->is_idle() &&
+        (oldest == connections_.end() || at->second.used_at < oldest->second.used_at))
+      oldest = at;
+  if (oldest == connections_.end())
+    return fail(Code::unavailable,
+                fmt::format("{} servers are in use already", limits_.connections_max));
+  let_go(oldest->second);
+  connections_.erase(oldest);
+  return {};
+}
+
+void McpPool::ended(const Key& key, const std::string& why) {
+  const auto at = connections_.find(key);
+  if (at == connections_.end()) return;
+  Connection& connection = at->second;
+  const std::int64_t now = loop_.now().ms;
+  if (now - connection.opened_at >= limits_.steady_ms) connection.ends = 0;
+  ++connection.ends;
+  std::int64_t pause = 0;
+  if (connection.ends > 1) {
+    pause = limits_.pause_first_ms;
+    for (std::int64_t i = 2; i < connection.ends && pause < limits_.pause_max_ms; ++i) pause *= 2;
+  }
+  connection.not_before = now + std::min(pause, limits_.pause_max_ms);
+  connection.why = why;
+  let_go(connection);
+  use(key);  // what is known of its ends is forgotten like a connection
+}
+
+// Closes its client, which lives on until that is done.
+void McpPool::let_go(Connection& connection) {
+  if (connection.idle) loop_.cancel(*connection.idle);
+  connection.idle.reset();
+  if (!connection.client) return;
+  const auto at = closing_.insert(closing_.end(), std::move(connection.client));
+  loop_.post([this, at] {
+    (*at)->close([this, at] {
+      loop_.post([this, at] {
+        closing_.erase(at);
+        if (closing_.empty() && closed_) std::exchange(closed_, {})();
+      });
+    });
+  });
+}
+
+void McpPool::use(const Key& key) {
+  Connection& connection = connections_.at(key);
+  connection.used_at = loop_.now().ms;
+  if (connection.idle) loop_.cancel(*connection.idle);
+  connection.idle = loop_.after(limits_.idle_ms, [this, key] { close_when_idle(key); });
+}
+
+void McpPool::close_when_idle(const Key& key) {
+  const auto at = connections_.find(key);
+  if (at == connections_.end()) return;
+  at->second.idle.reset();
+  if (at->second.client && !at->second.client->is_idle()) return use(key);
+  let_go(at->second);
+  connections_.erase(at);
+}
+
+void McpPool::call(Place place, const ToolCallId& id, const std::string& tool, schema::Json args,
+                   std::shared_ptr<Listener> listener) {
+  const std::string part = server_part_of(tool).value_or("");
+  const auto server = std::ranges::find_if(
+      place.servers, [&](const McpServer& each) { return mcp_server_part(each.name) == part; });
+  if (server == place.servers.end())
+    return listener->on_failed(failure(
+        Category::not_found, fmt::format("no server is configured that has the tool {}", tool)));
+  const Key key{place.session, server->name};
+  const auto client = connect(key, *server, place.folders);
+  if (!client)
+    return listener->on_failed(failure(
+        Category::unavailable,
+        fmt::format("the server {} is unavailable: {}", server->name, client.error().message)));
+  auto call = std::make_shared<Call>(*this);
+  call->id = id;
+  call->key = key;
+  call->tool = tool;
+  call->args = std::move(args);
+  call->listener = std::move(listener);
+  calls_[id] = call;
+  (*client)->when_listed([this, id, key](Result<void> outcome) {
+    if (!outcome && calls_.contains(id))
+      return calls_.at(id)->on_end(fail(
+          Code::unavailable,
+          fmt::format("the server {} is unavailable: {}", key.second, outcome.error().message)));
+    begin(id, key);
+  });
+}
+
+void McpPool::begin(const ToolCallId& id, const Key& key) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;  // cancelled meanwhile
+  const std::shared_ptr<Call> call = found->second;
+  const auto connection = connections_.find(key);
+  if (connection == connections_.end() || !connection->second.client)
+    return call->on_end(fail(Code::unavailable, "the server has just ended; try again"));
+  McpClient& client = *connection->second.client;
+  const McpTool* const tool = client.tools().find(call->tool);
+  if (tool == nullptr)
+    return call->on_end(fail(Code::unavailable, fmt::format("the server {} has no tool {} any more",
+                                                            key.second, call->tool)));
+  if (const auto wrong = schema::wrong_arguments(tool->input_schema, call->args))
+    return call->on_end(fail(Code::invalid_params, *wrong));
+  call->output_schema = tool->output_schema;
+  const auto number = client.call(tool->name, call->args, call);
+  if (!number) return call->on_end(std::unexpected(number.error()));
+  call->number = *number;
+}
+
+void McpPool::answer(const ToolCallId& id, const std::string& question,
+                     ports::QuestionAnswer answer, const std::optional<schema::Json>& content) {
+  const auto call = calls_.find(id);
+  if (call == calls_.end() || !call->second->number) return;
+  const auto at = connections_.find(call->second->key);
+  if (at != connections_.end() && at->second.client)
+    at->second.client->answer(*call->second->number, question, answer, content);
+}
+
+void McpPool::cancel(const ToolCallId& id) {
+  const auto call = calls_.extract(id);
+  if (!call || !call.mapped()->number) return;
+  const auto at = connections_.find(call.mapped()->key);
+  if (at == connections_.end() || !at->second.client) return;
+  at->second.client->cancel(*call.mapped()->number);
+  use(at->first);
+}
+
+void McpPool::close(std::move_only_function<void()> closed) {
+  closed_for_good_ = true;
+  closed_ = std::move(closed);
+  calls_.clear();
+  for (auto& [key, connection] : connections_) let_go(connection);
+  connections_.clear();
+  if (closing_.empty()) loop_.post(std::exchange(closed_, {}));
+}
+
+}  // namespace agentrt::adapters

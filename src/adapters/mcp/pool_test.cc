@@ -1,0 +1,239 @@
+// Connections of sessions over fake servers in virtual time: shared, closed when idle, made anew
+// after a death, and never more than the limit.
+#include "adapters/mcp/pool.h"
+
+#include <doctest/doctest.h>
+
+#include "adapters/mcp/fake_server.h"
+#include "adapters/mcp/tool_names.h"
+
+using namespace agentrt;
+using namespace agentrt::adapters;
+
+namespace {
+
+struct HeardPool final : McpPool::Listener {
+  void on_progress(std::string text) override { said.push_back("progress " + text); }
+  void on_question(ports::ToolQuestion question) override {
+    said.push_back("question " + question.id);
+  }
+  void on_failed(schema::Failure why) override {
+    said.push_back(fmt::format("{}: {}", schema::name_of(why.category), why.message));
+  }
+  void on_result(schema::Json result, std::optional<schema::Json>) override {
+    said.push_back(result.text);
+  }
+  std::vector<std::string> said;
+};
+
+struct World {
+  explicit World(McpLimits limits = {}) : pool(loop, servers.make(), limits) {}
+
+  FakeLoop loop;
+  FakeServers servers{loop};
+  McpPool pool;
+
+  static McpServer server(const std::string& name) {
+    McpServer out;
+    out.name = name;
+    return out;
+  }
+  McpPool::Place place(const std::vector<std::string>& names, const std::string& session = "s") {
+    McpPool::Place out;
+    out.session = SessionId{session};
+    out.folders = {"/work"};
+    for (const std::string& name : names) out.servers.push_back(server(name));
+    return out;
+  }
+  // The tools, and "!NAME: why" for what is missing.
+  std::vector<std::string> list(McpPool::Place where, std::int64_t wait_ms = 10'001) {
+    std::vector<std::string> out{"no answer"};
+    pool.list(std::move(where), [&](ports::ToolListing listing) {
+      out.clear();
+      for (const auto& tool : listing.tools) out.push_back(tool.tool_name);
+      for (const auto& each : listing.missing)
+        out.push_back(fmt::format("!{}: {}", each.name, each.reason));
+    });
+    loop.run_for(wait_ms);
+    return out;
+  }
+  std::shared_ptr<HeardPool> call(const std::string& tool, std::string args = R"({"text":"hi"})",
+                                  const std::string& id = "call") {
+    auto heard = std::make_shared<HeardPool>();
+    pool.call(place({"a"}), ToolCallId{id}, tool, {std::move(args)}, heard);
+    loop.run_for(1);
+    return heard;
+  }
+};
+
+using Said = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("turns of a session share a connection, sessions do not") {
+  World world;
+  CHECK(world.list(world.place({"a"})) == Said{"mcp__a__echo"});
+  CHECK(world.list(world.place({"a"})) == Said{"mcp__a__echo"});
+  CHECK(world.servers.all.size() == 1);
+  CHECK(world.list(world.place({"a"}, "other")) == Said{"mcp__a__echo"});
+  CHECK(world.servers.all.size() == 2);
+}
+
+TEST_CASE("a slow server is missing with a reason and holds nobody up") {
+  World world;
+  world.servers.add()->greets = false;
+  CHECK(world.list(world.place({"a", "b"})) ==
+        Said{"mcp__b__echo", "!a: it did not start within 10000 ms"});
+  CHECK(world.list(world.place({})).empty());
+}
+
+TEST_CASE("a server that cannot be used says why") {
+  World world;
+  McpPool::Place place = world.place({"a"});
+  place.servers[0].unusable = "its url is wrong";
+  CHECK(world.list(place) == Said{"!a: its url is wrong"});
+  CHECK(world.servers.all.empty());
+}
+
+TEST_CASE("a dead server is started again, and not at once again and again") {
+  McpLimits limits;
+  World world(limits);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
+  world.servers.all.back()->die("boom");
+  world.loop.run_for(1);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});  // the first time at once
+  CHECK(world.servers.all.size() == 2);
+  world.servers.all.back()->die("boom");
+  world.loop.run_for(1);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: boom; it is tried again in 1 s"});
+  CHECK(world.servers.all.size() == 2);
+  world.loop.run_for(limits.pause_first_ms);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
+  world.servers.all.back()->die("boom");
+  world.loop.run_for(1);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: boom; it is tried again in 2 s"});
+}
+
+TEST_CASE("a call that succeeds forgives the deaths before it") {
+  World world;
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
+  world.servers.all.back()->die("boom");
+  world.loop.run_for(1);
+  CHECK(world.call("mcp__a__echo")->said.size() == 1);
+  world.servers.all.back()->die("boom");
+  world.loop.run_for(1);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
+}
+
+TEST_CASE("a call connects by itself, checks its arguments and gives the result") {
+  World world;
+  CHECK(world.call("mcp__a__echo")->said == Said{R"({"content":[{"type":"text","text":"done"}]})"});
+  CHECK(world.call("mcp__a__echo", R"({"text":7})")->said ==
+        Said{"invalid_input: text: expected a string, and this is a number"});
+  CHECK(world.servers.all.back()->count("tools/call") == 1);
+  CHECK(world.call("mcp__a__gone")->said ==
+        Said{"unavailable: the server a has no tool mcp__a__gone any more"});
+  CHECK(world.call("mcp__z__echo")->said ==
+        Said{"not_found: no server is configured that has the tool mcp__z__echo"});
+}
+
+TEST_CASE("a cancelled call is heard of no more, also before its server is there") {
+  World world;
+  world.servers.add()->calls = false;
+  const auto heard = world.call("mcp__a__echo");
+  world.pool.cancel(ToolCallId{"call"});
+  world.loop.run_for(100'000);
+  CHECK(world.servers.all.back()->last("notifications/cancelled") != nullptr);
+  CHECK(heard->said.empty());
+
+  World early;
+  early.servers.add()->greets = false;
+  const auto unheard = early.call("mcp__a__echo");
+  early.pool.cancel(ToolCallId{"call"});
+  early.loop.run_for(100'000);
+  CHECK(unheard->said.empty());
+}
+
+TEST_CASE("a server that dies under a call ends it as lost") {
+  World world;
+  world.servers.add()->calls = false;
+  const auto heard = world.call("mcp__a__echo");
+  world.servers.all.back()->die("boom");
+  world.loop.run_for(1);
+  REQUIRE(heard->said.size() == 1);
+  CHECK(heard->said[0].starts_with("lost: the server a was lost during the call (boom)"));
+}
+
+TEST_CASE("a connection that nobody uses is closed in order") {
+  McpLimits limits;
+  World world(limits);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
+  world.loop.run_for(limits.idle_ms - 10);
+  CHECK(!world.servers.all.back()->orderly);
+  world.loop.run_for(20);
+  CHECK(world.servers.all.back()->orderly);
+}
+
+TEST_CASE("a connection with a call under way is not idle") {
+  McpLimits limits;
+  limits.idle_ms = 1'000;
+  World world(limits);
+  world.servers.add()->calls = false;
+  const auto heard = world.call("mcp__a__echo");
+  world.loop.run_for(10'000);
+  CHECK(!world.servers.all.back()->orderly);
+  CHECK(heard->said.empty());
+}
+
+TEST_CASE("another configuration is another connection") {
+  World world;
+  CHECK(world.list(world.place({"a", "b"}), 1).size() == 2);
+  McpPool::Place place = world.place({"a"});
+  place.servers[0].tool_timeout_ms = 5;
+  CHECK(world.list(place, 1) == Said{"mcp__a__echo"});
+  CHECK(world.servers.all.size() == 3);
+  CHECK(world.servers.all[0]->orderly);
+  CHECK(world.servers.all[1]->orderly);  // b is configured no more
+}
+
+TEST_CASE("connections have a limit, and the one unused for longest makes room") {
+  McpLimits limits;
+  limits.connections_max = 2;
+  World world(limits);
+  CHECK(world.list(world.place({"a"}, "one"), 10).size() == 1);
+  CHECK(world.list(world.place({"a"}, "two"), 10).size() == 1);
+  CHECK(world.list(world.place({"a"}, "three"), 10) == Said{"mcp__a__echo"});
+  CHECK(world.servers.all[0]->orderly);
+  CHECK(!world.servers.all[1]->orderly);
+}
+
+TEST_CASE("closing closes everything and connects to nothing any more") {
+  World world;
+  CHECK(world.list(world.place({"a", "b"}), 1).size() == 2);
+  bool closed = false;
+  world.pool.close([&] { closed = true; });
+  world.loop.run_for(1);
+  CHECK(closed);
+  CHECK(world.servers.all[0]->orderly);
+  CHECK(world.servers.all[1]->orderly);
+  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: the runtime stops"});
+}
+
+TEST_CASE("names of tools fit every provider and never meet") {
+  CHECK(mcp_tool_name(mcp_server_part("files"), "read-file_2") == "mcp__files__read-file_2");
+  for (const char* const odd : {"a.b", "a__b", "a_", "", "a name that is much too long for this"}) {
+    const std::string part = mcp_server_part(odd);
+    CAPTURE(part);
+    CHECK(part.size() <= kMcpServerPartBytesMax);
+    CHECK(part.find("__") == std::string::npos);
+    CHECK(server_part_of(mcp_tool_name(part, "x")) == part);
+  }
+  CHECK(mcp_server_part("a.b") != mcp_server_part("a:b"));
+  const std::string part = mcp_server_part("files");
+  const std::string long_name(80, 'x');
+  CHECK(mcp_tool_name(part, long_name).size() == kProviderNameBytesMax);
+  CHECK(mcp_tool_name(part, long_name) != mcp_tool_name(part, long_name + "y"));
+  CHECK(mcp_tool_name(part, "ä").starts_with("mcp__files___"));
+  CHECK(!server_part_of("shell"));
+  CHECK(!server_part_of("mcp__x"));
+}

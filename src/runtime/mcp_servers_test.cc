@@ -1,0 +1,227 @@
+// Which servers of tools count for a session, and what becomes of what is wrong with them.
+#include "runtime/mcp_servers.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/digest.h"
+
+using namespace agentrt;
+using namespace agentrt::runtime;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Home final : TrustRecords {
+  Home() {
+    std::string pattern = (fs::temp_directory_path() / "agentrt_mcp_XXXXXX").string();
+    root = real_workspace(::mkdtemp(pattern.data()));
+    fs::create_directories(root + "/work/sub");
+    fs::create_directories(root + "/data");
+    sources.managed = root + "/managed.toml";
+    sources.user = root + "/config.toml";
+    variables["HOME"] = root;
+    variables["PATH"] = "/usr/bin:/bin";
+  }
+  ~Home() override { fs::remove_all(root); }
+
+  void user(const std::string& text) const { std::ofstream(*sources.user) << text; }
+  void managed(const std::string& text) const { std::ofstream(sources.managed) << text; }
+  void workspace(const std::string& text, bool trusted) {
+    const std::string path = root + "/work/.mcp.json";
+    std::ofstream(path) << text;
+    records.clear();
+    if (trusted) records.push_back({path, "sha256:" + hex(bytes_of(sha256(text)))});
+  }
+  Result<std::vector<TrustRecord>> of(const std::string&) override { return records; }
+
+  Result<std::vector<adapters::McpServer>> servers() {
+    const Environment environment = [this](std::string_view name) -> std::optional<std::string> {
+      const auto at = variables.find(std::string(name));
+      if (at == variables.end()) return std::nullopt;
+      return at->second;
+    };
+    return McpServers(sources, *this, root + "/data", environment).of(root + "/work");
+  }
+  adapters::McpServer only() {
+    const auto all = servers();
+    REQUIRE(all);
+    REQUIRE(all->size() == 1);
+    return all->front();
+  }
+  std::string error() {
+    const auto all = servers();
+    return all ? "" : all.error().message;
+  }
+
+  std::string root;
+  ConfigSources sources;
+  std::vector<TrustRecord> records;
+  std::map<std::string, std::string> variables;
+};
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a program is given its words, its environment and a sandbox") {
+  Home home;
+  home.variables["KEY"] = "k1";
+  home.user(
+      "[mcp_servers.files]\ncommand = [\"srv\", \"${ROOT:-/tmp}\"]\n"
+      "env = { API = \"${KEY}\", PATH = \"/opt\" }\ncwd = \"sub\"\n"
+      "startup_timeout_ms = 5\ntool_timeout_ms = 6\ntools = [\"a\"]\ndisabled_tools = [\"b\"]\n");
+  const auto server = home.only();
+  CHECK(server.name == "files");
+  CHECK(!server.unusable);
+  CHECK(server.startup_timeout_ms == 5);
+  CHECK(server.tool_timeout_ms == 6);
+  CHECK(server.tools == std::vector<std::string>{"a"});
+  CHECK(server.disabled_tools == std::vector<std::string>{"b"});
+  const auto& program = std::get<adapters::McpStdio>(server.way);
+  CHECK(program.command == std::vector<std::string>{"srv", "/tmp"});
+  CHECK(program.profile.mode == schema::SandboxMode::full_access);
+  CHECK(program.profile.network == schema::CommandNetwork::host);
+  CHECK(program.profile.cwd == home.root + "/work/sub");
+  const auto& variables = program.profile.environment;
+  CHECK(std::ranges::count(variables, "API=k1") == 1);
+  CHECK(std::ranges::count(variables, "PATH=/opt") == 1);
+  CHECK(std::ranges::count(variables, "PATH=/usr/bin:/bin") == 0);
+  CHECK(std::ranges::count(program.profile.hidden_paths, home.root + "/data") == 1);
+}
+
+TEST_CASE("a server behind a URL is given headers and a token") {
+  Home home;
+  home.variables["TOKEN"] = "t0p";
+  home.variables["TEAM"] = "red";
+  home.user(
+      "[mcp_servers.web]\nurl = \"https://example.com/mcp?x=1\"\n"
+      "headers = { X-Team = \"${TEAM}\" }\nbearer_token_env = \"TOKEN\"\n");
+  const auto server = home.only();
+  const auto& http = std::get<adapters::McpHttp>(server.way);
+  CHECK(http.url == "https://example.com/mcp?x=1");
+  CHECK(http.headers == std::vector<std::string>{"X-Team: red", "Authorization: Bearer t0p"});
+  home.variables["TEAM"] = "red\r\nEvil: 1";
+  CHECK(home.only().unusable == "its header X-Team has a line break in it");
+  home.variables.erase("TEAM");
+  CHECK(home.only().unusable == "the environment variable TEAM that it uses is not set");
+  home.variables["TEAM"] = "red";
+  home.variables.erase("TOKEN");
+  CHECK(home.only().unusable == "the environment variable TOKEN holds no token for it");
+  for (const char* const url : {"ftp://x", "https://", "https://me@x/", "https://x/ y"}) {
+    home.user(std::string("[mcp_servers.web]\nurl = \"") + url + "\"\n");
+    CHECK(has(home.only().unusable.value_or(""), "its url must be like"));
+  }
+}
+
+TEST_CASE("a sandbox of its own, and what the host policy allows") {
+  Home home;
+  home.user("[mcp_servers.a]\ncommand = [\"x\"]\nsandbox = \"read_only\"\nnetwork = false\n");
+  const auto narrow = std::get<adapters::McpStdio>(home.only().way).profile;
+  CHECK(narrow.mode == schema::SandboxMode::read_only);
+  CHECK(narrow.network == schema::CommandNetwork::none);
+  home.managed("[sandbox]\nmode = \"workspace_write\"\nnetwork = false\n");
+  home.user("[mcp_servers.a]\ncommand = [\"x\"]\n");
+  const auto bounded = std::get<adapters::McpStdio>(home.only().way).profile;
+  CHECK(bounded.mode == schema::SandboxMode::workspace_write);
+  CHECK(bounded.network == schema::CommandNetwork::none);
+  home.user("[mcp_servers.a]\ncommand = [\"x\"]\nsandbox = \"full_access\"\n");
+  CHECK(has(home.only().unusable.value_or(""), "The host policy allows at most"));
+  home.user("[mcp_servers.a]\ncommand = [\"x\"]\nnetwork = true\n");
+  CHECK(home.only().unusable == "the host policy allows it no network");
+}
+
+TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
+  Home home;
+  home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
+  const std::string text = R"({"mcpServers":{"mine":{"command":"evil"},)"
+                           R"("theirs":{"command":"npx","args":["-y","srv"],"env":{"A":"1"}},)"
+                           R"("web":{"type":"http","url":"http://127.0.0.1:1/mcp"},)"
+                           R"("old":{"type":"sse","url":"http://127.0.0.1:1/sse"},)"
+                           R"("none":{},"odd":{"command":7}}})";
+  home.workspace(text, false);
+  CHECK(home.servers()->size() == 1);
+  home.workspace(text, true);
+  const auto all = home.servers();
+  REQUIRE(all);
+  std::map<std::string, adapters::McpServer> by_name;
+  for (const auto& each : *all) by_name[each.name] = each;
+  CHECK(std::get<adapters::McpStdio>(by_name["mine"].way).command.front() == "x");
+  CHECK(std::get<adapters::McpStdio>(by_name["theirs"].way).command ==
+        std::vector<std::string>{"npx", "-y", "srv"});
+  CHECK(std::get<adapters::McpHttp>(by_name["web"].way).url == "http://127.0.0.1:1/mcp");
+  CHECK(has(by_name["old"].unusable.value_or(""), "older transport sse"));
+  CHECK(has(by_name["none"].unusable.value_or(""), "must have either a command or a url"));
+  CHECK(has(by_name["odd"].unusable.value_or(""), "command"));
+}
+
+TEST_CASE("a broken .mcp.json says so and leaves the others alone") {
+  Home home;
+  home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
+  for (const char* const text : {"{", "[]", R"({"servers":{}})"}) {
+    home.workspace(text, true);
+    const auto all = home.servers();
+    REQUIRE(all);
+    REQUIRE(all->size() == 2);
+    CHECK(all->front().name == ".mcp.json");
+    CHECK(all->front().unusable);
+    CHECK(!all->back().unusable);
+  }
+}
+
+TEST_CASE("a broken configuration file is an error that names the place") {
+  Home home;
+  const auto told = [&](const std::string& text) {
+    home.user("[mcp_servers.a]\n" + text);
+    return home.error();
+  };
+  CHECK(has(told("command = \"x\"\n"), ":2: mcp_servers.a.command must be a list of texts"));
+  CHECK(has(told(""), "mcp_servers.a must have either a command or a url"));
+  CHECK(has(told("command = [\"x\"]\nurl = \"https://x/\"\n"), "either a command or a url"));
+  CHECK(has(told("url = \"https://x/\"\ncwd = \"/\"\n"), "env, cwd, sandbox and network"));
+  CHECK(has(told("command = [\"x\"]\nheaders = { A = \"b\" }\n"), "headers and bearer_token_env"));
+  CHECK(has(told("command = [\"x\"]\nenv = { \"A-B\" = \"b\" }\n"), "an env whose name"));
+  CHECK(has(told("command = [\"x\"]\ntool_timeout_ms = 0\n"), "tool_timeout_ms"));
+  CHECK(has(told("command = [\"x\"]\nspeed = 1\n"), "mcp_servers.a.speed is not a known key"));
+  CHECK(told("command = [\"x\"]\nenabled = false\n").empty());
+  CHECK(home.servers()->empty());
+}
+
+TEST_CASE("a server of the host policy cannot be replaced") {
+  Home home;
+  home.managed("[mcp_servers.a]\ncommand = [\"x\"]\n");
+  home.user("[mcp_servers.a]\ncommand = [\"y\"]\n");
+  CHECK(has(home.error(), "mcp_servers.a goes beyond what"));
+}
+
+TEST_CASE("servers have a limit, and those beyond it say so") {
+  Home home;
+  std::string text;
+  for (std::size_t i = 0; i <= kMcpServersMax; ++i)
+    text += "[mcp_servers.s" + std::to_string(100 + i) + "]\ncommand = [\"x\"]\n";
+  home.user(text);
+  const auto all = home.servers();
+  REQUIRE(all);
+  CHECK(all->back().unusable == "32 servers are the most");
+}
+
+TEST_CASE("variables stand in texts, with a default or without") {
+  const Environment environment = [](std::string_view name) -> std::optional<std::string> {
+    if (name == "A") return "1";
+    if (name == "E") return "";
+    return std::nullopt;
+  };
+  CHECK(*expanded("x${A}y${A}", environment) == "x1y1");
+  CHECK(*expanded("${B:-2}${E:-3}${E}", environment) == "23");
+  CHECK(*expanded("$A ${A", environment) == "$A ${A");
+  CHECK(expanded("${B}", environment).error().message ==
+        "the environment variable B that it uses is not set");
+  McpServerConfig server;
+  server.headers["X"] = "Key ${A}";
+  server.bearer_token_env = "T";
+  CHECK(secret_names_of({{"s", server}}) == std::vector<std::string>{"T", "A"});
+}

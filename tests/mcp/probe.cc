@@ -1,0 +1,177 @@
+// tests/mcp/probe.cc: the client of servers of tools as a program, for tests that have a server of
+// somebody else on the other side.
+//
+//   mcp_probe [--call TOOL ARGS]... [--answer JSON] (URL | -- PROGRAM ARGUMENTS...)
+//
+// Lists the tools, makes the calls one after the other, accepts every question with the answer, and
+// prints one JSON object a line for everything that it hears. Exit status 1: something is missing.
+#include <cstdio>
+#include <filesystem>
+#include <future>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "adapters/mcp/mcp_tools.h"
+#include "adapters/process/sandbox.h"
+
+using namespace agentrt;
+
+namespace {
+
+struct Wanted {
+  std::vector<std::pair<std::string, std::string>> calls;
+  std::string answer = "{}";
+  adapters::McpServer server;
+};
+
+void print(const std::string& line) {
+  std::puts(line.c_str());
+  std::fflush(stdout);
+}
+
+std::string as_text(const std::string& text) {
+  std::string out;
+  schema::write_string(out, text);
+  return out;
+}
+
+// Keeps nothing but counts.
+class CountingKeeper final : public ports::OutputKeeper {
+ public:
+  Result<schema::KeptOutput> keep_file(const std::string&, const ports::OutputMeta&) override {
+    return fail(Code::unavailable, "no file is kept here");
+  }
+  Result<schema::KeptOutput> keep_bytes(std::string_view bytes,
+                                        const ports::OutputMeta& meta) override {
+    schema::KeptOutput out;
+    out.ref = OutputRef{fmt::format("{}", ++count_)};
+    out.size = bytes.size();
+    out.media_type = meta.media_type;
+    return out;
+  }
+
+ private:
+  int count_ = 0;
+};
+
+class LoopWorker final : public ports::Worker {
+ public:
+  bool run(ports::Step task) override {
+    loop_.post(std::move(task));
+    return true;
+  }
+
+ private:
+  adapters::IoLoop loop_{"probe-worker"};
+};
+
+class Printer final : public ports::ToolListener {
+ public:
+  Printer(ports::Tools& tools, ToolCallId call, std::string answer, std::promise<void>& ended)
+      : tools_(tools), call_(std::move(call)), answer_(std::move(answer)), ended_(ended) {}
+
+  void on_change(schema::FileChange, schema::KeptOutput) override {}
+  void on_progress(std::string text) override {
+    print(fmt::format(R"({{"progress":{}}})", as_text(text)));
+  }
+  void on_question(ports::ToolQuestion question) override {
+    print(fmt::format(R"({{"question":{},"schema":{}}})", as_text(question.prompt),
+                      question.schema.text));
+    tools_.answer(call_, question.id, ports::QuestionAnswer::accept, schema::Json{answer_});
+  }
+  void on_ended(ports::ToolEnd end) override {
+    std::string media;
+    for (const auto& output : end.outputs)
+      media += fmt::format("{}{}", media.empty() ? "" : ",", as_text(output.media_type));
+    print(fmt::format(R"({{"text":{},"isError":{},"outputs":[{}],"structured":{},"failure":{}}})",
+                      as_text(end.text), end.is_error, media, end.structured.has_value(),
+                      as_text(end.failure ? end.failure->message : "")));
+    ended_.set_value();
+  }
+
+ private:
+  ports::Tools& tools_;
+  const ToolCallId call_;
+  const std::string answer_;
+  std::promise<void>& ended_;
+};
+
+bool list(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd) {
+  std::promise<bool> listed;
+  core.post([&] {
+    tools.list(SessionId{"probe"}, cwd, [&](ports::ToolListing listing) {
+      std::string names, missing;
+      for (const auto& tool : listing.tools)
+        names += fmt::format("{}{}", names.empty() ? "" : ",", as_text(tool.tool_name));
+      for (const auto& each : listing.missing)
+        missing += fmt::format("{}{}", missing.empty() ? "" : ",", as_text(each.reason));
+      print(fmt::format(R"({{"tools":[{}],"missing":[{}]}})", names, missing));
+      listed.set_value(listing.missing.empty());
+    });
+  });
+  return listed.get_future().get();
+}
+
+void call(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd,
+          const std::pair<std::string, std::string>& wanted, const std::string& answer) {
+  std::promise<void> ended;
+  core.post([&] {
+    ports::ToolRequest request;
+    request.session = SessionId{"probe"};
+    request.call = ToolCallId{"call"};
+    request.tool = "mcp__probed__" + wanted.first;
+    request.args = {wanted.second};
+    request.workspace = cwd;
+    tools.start(std::move(request),
+                std::make_shared<Printer>(tools, ToolCallId{"call"}, answer, ended));
+  });
+  ended.get_future().wait();
+}
+
+Wanted wanted_of(std::vector<std::string> words, const std::string& cwd) {
+  Wanted out;
+  out.server.name = "probed";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--call" && i + 2 < words.size()) {
+      out.calls.emplace_back(words[i + 1], words[i + 2]);
+      i += 2;
+    } else if (words[i] == "--answer" && i + 1 < words.size()) {
+      out.answer = words[++i];
+    } else if (words[i] == "--") {
+      adapters::McpStdio program;
+      program.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+      program.profile.mode = schema::SandboxMode::full_access;
+      program.profile.network = schema::CommandNetwork::host;
+      program.profile.cwd = cwd;
+      program.profile.roots = {cwd};
+      program.profile.environment = {fmt::format("PATH={}", std::getenv("PATH"))};
+      out.server.way = program;
+      return out;
+    } else {
+      out.server.way = adapters::McpHttp{words[i], {}};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string cwd = adapters::real_path(std::filesystem::current_path().string());
+  const Wanted wanted = wanted_of({argv + 1, argv + argc}, cwd);
+  CountingKeeper keeper;
+  adapters::IoLoop core("probe-core");
+  LoopWorker worker;
+  adapters::McpTools tools(
+      {.core = core, .worker = worker, .keeper = keeper, .servers = [&](const std::string&) {
+         return std::vector<adapters::McpServer>{wanted.server};
+       }});
+  const bool whole = list(core, tools, cwd);
+  if (whole)
+    for (const auto& each : wanted.calls) call(core, tools, cwd, each, wanted.answer);
+  tools.stop();
+  core.stop();
+  return whole ? 0 : 1;
+}
