@@ -20,47 +20,32 @@ struct PathArgs {
 };
 BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
 
-std::string written_path(const state::Session& view, const state::ToolCall& call,
-                         const std::string& home) {
+std::string path_in(const state::ToolCall& call) {
   PathArgs args;
   (void)from_json(call.args.text, args, Unknown::ignore);
-  return policy::normal_path(args.path.value_or("."), view.cwd, home);
+  return args.path.value_or(".");
 }
 
-// What the rules say about where a path really leads. About its letters they were asked before the
-// call began; about any other file that the call comes upon, nobody was.
+// What the rules say about where a path really leads, and about files that the call comes upon.
 class PathRules {
  public:
   PathRules(const state::Session& view, const state::ToolCall& call, const std::string& home)
-      : tool_(call.tool),
-        judged_(written_path(view, call, home)),
-        workspace_(view.cwd),
-        home_(home) {
+      : tool_(call.tool), called_(path_in(call)), workspace_(view.cwd), home_(home) {
     std::vector<PolicyRule> all = view.policy.rules;
     all.insert(all.end(), view.granted.begin(), view.granted.end());
-    auto rules = policy::compile(all);
-    readable_ = rules.has_value();
-    if (rules) rules_ = *std::move(rules);
+    rules_ = policy::compile(all);
   }
 
   std::optional<Failure> operator()(const std::string& real_path) const {
-    if (!readable_)
-      return Failure{Category::denied, "the rules of this session cannot be read", false};
-    if (real_path == judged_) return std::nullopt;
-    for (const policy::Rule& rule : rules_.all)
-      if (rule.source.effect != RuleEffect::allow && rule.kind == policy::Rule::Kind::path &&
-          policy::is_about(rule, tool_) && policy::fits_path(rule, real_path, {workspace_, home_}))
-        return Failure{Category::denied,
-                       fmt::format("the path leads to {}, about which the rule {} speaks",
-                                   real_path, rule.source.rule),
-                       false};
-    return std::nullopt;
+    if (!rules_) return Failure{Category::denied, rules_.error().message, false};
+    auto why = policy::path_refusal(*rules_, {workspace_, home_}, tool_, called_, real_path);
+    if (!why) return std::nullopt;
+    return Failure{Category::denied, *std::move(why), false};
   }
 
  private:
-  std::string tool_, judged_, workspace_, home_;
-  policy::Rules rules_;
-  bool readable_ = true;
+  std::string tool_, called_, workspace_, home_;
+  Result<policy::Rules> rules_;
 };
 
 ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& view,
@@ -229,7 +214,7 @@ Engine::MakingCall::~MakingCall() {
 std::vector<std::string> Engine::MakingCall::changes(const state::Session& view,
                                                      const state::ToolCall& call) {
   if (call.tool != WriteFileArgs::kTool && call.tool != EditFileArgs::kTool) return {};
-  return {written_path(view, call, "/nonexistent")};
+  return {policy::normal_path(path_in(call), view.cwd, "/nonexistent")};
 }
 
 }  // namespace agentrt::engine

@@ -102,7 +102,6 @@ inline constexpr std::string_view kAskUserSchema =
     R"({"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":4096},)"
     R"("choices":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20}},)"
     R"("required":["question"],"additionalProperties":false})";
-inline constexpr std::size_t kChoicesMax = 20;
 
 inline constexpr std::string_view kUpdatePlanSchema =
     R"({"type":"object","properties":{"plan":{"type":"array","minItems":1,"maxItems":50,)"
@@ -110,7 +109,6 @@ inline constexpr std::string_view kUpdatePlanSchema =
     R"("status":{"type":"string","enum":["pending","in_progress","completed"]}},)"
     R"("required":["step","status"],"additionalProperties":false}},)"
     R"("explanation":{"type":"string"}},"required":["plan"],"additionalProperties":false})";
-inline constexpr std::size_t kPlanStepsMax = 50;
 
 // The runtime's own tools, as the owner of a catalogue's entry.
 inline constexpr std::string_view kOwnTools = "agentrt";
