@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "adapters/tools/folder.h"
 #include "adapters/tools/line_diff.h"
 #include "adapters/tools/lines.h"
+#include "adapters/tools/text.h"
 #include "base/digest.h"
 #include "schema/outputs.h"
 
@@ -195,14 +197,14 @@ Outcome<StagedFile> StagedFile::write(const Grounds& grounds, StagedChange& stag
     return changed_meanwhile(grounds.shown(target.path));
   if (auto failure = grounds.refusal(target.path, Use::write))
     return std::unexpected(*std::move(failure));
-  Descriptor folder;
-  if (auto own = open_beneath(target.folder.get(), ".", Links::refuse, O_PATH | O_DIRECTORY))
-    folder = *std::move(own);
+  auto own = open_beneath(target.folder.get(), ".", Links::refuse, O_PATH | O_DIRECTORY);
+  if (!own) return system_failure("The folder cannot be opened", own.error());
+  Descriptor folder = *std::move(own);
   for (const std::string& name : target.missing) {
     TRY_ASSIGN(folder, make_folder(folder, name));
   }
-  StagedFile out(std::move(folder),
-                 fmt::format(".agentrt-{}", hex(bytes_of(sha256(call.text()))).substr(0, 16)));
+  StagedFile out(std::move(folder), fmt::format("{}{}", kStagedPrefix,
+                                                hex(bytes_of(sha256(call.text()))).substr(0, 16)));
   ::unlinkat(out.folder_.get(), out.name_.c_str(), 0);  // of a call that a crash cut off
   const Descriptor file{::openat(out.folder_.get(), out.name_.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -244,10 +246,10 @@ Outcome<FileState> find_state(const Grounds& grounds, const schema::FileChange& 
 }
 
 std::string told(const Grounds& grounds, const schema::FileChange& change) {
-  const bool is_new = change.kind == schema::FileChangeKind::create;
-  return is_new ? fmt::format("Created {} (+{}).", grounds.shown(change.path), change.lines_added)
-                : fmt::format("Changed {} (+{} -{}).", grounds.shown(change.path),
-                              change.lines_added, change.lines_removed);
+  const std::string path = path_words(grounds.shown(change.path));
+  if (change.kind == schema::FileChangeKind::create)
+    return fmt::format("Created {} (+{}).", path, change.lines_added);
+  return fmt::format("Changed {} (+{} -{}).", path, change.lines_added, change.lines_removed);
 }
 
 }  // namespace agentrt::adapters::tools

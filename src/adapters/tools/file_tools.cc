@@ -12,6 +12,7 @@
 #include "adapters/tools/list_files.h"
 #include "adapters/tools/read_file.h"
 #include "adapters/tools/search_files.h"
+#include "base/check.h"
 
 namespace agentrt::adapters::tools {
 
@@ -100,7 +101,7 @@ void FileTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolLis
   auto call = std::make_shared<Call>();
   call->request = std::move(request);
   call->listener = std::move(listener);
-  calls_.insert_or_assign(call->request.call, call);
+  check(calls_.emplace(call->request.call, call).second, "a call runs once at a time");
   run(call, &FileTools::begin);
 }
 
@@ -149,6 +150,7 @@ void FileTools::begin(const CallPtr& call) {
     return end(call, {.failure = schema::Failure{
                           Category::unavailable,
                           fmt::format("The diff cannot be kept: {}", diff.error().message), true}});
+  call->staged->diff = {};
   announce(call, *std::move(diff));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/tools/outcome.h"
@@ -10,6 +11,9 @@
 namespace agentrt::adapters::tools {
 
 inline constexpr std::size_t kFolderEntriesMax = 100'000;
+
+// How a file is named that is about to stand in the place of another.
+inline constexpr std::string_view kStagedPrefix = ".agentrt-new-";
 
 enum class EntryKind { file, folder, link, other };
 

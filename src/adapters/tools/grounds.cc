@@ -56,6 +56,15 @@ const char* kind_of(const struct stat& about) {
   return "a device";
 }
 
+// It will be replaced, for which its own mode would not matter; but who made it read-only meant
+// it, also for root. A program that runs may be replaced.
+bool may_be_written(const Opened& file) {
+  if ((file.about.st_mode & 0222) == 0) return false;
+  const auto writable = reopen(file.handle, O_WRONLY | O_NONBLOCK);
+  return writable ||
+         (writable.error() != EACCES && writable.error() != EPERM && writable.error() != EROFS);
+}
+
 // The path and, where that is another, what it really is.
 void add_place(std::vector<std::string>& places, std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -67,6 +76,14 @@ void add_place(std::vector<std::string>& places, std::string path) {
 bool lies_in(const std::string& path, const std::vector<std::string>& places) {
   return std::ranges::any_of(
       places, [&](const std::string& place) { return policy::is_within(path, place); });
+}
+
+// What is replaced or moved just while it is looked at is looked at again.
+template <class Look>
+auto until_it_stands(Look look) {
+  auto out = look();
+  for (int i = 0; i < kWalkAgainMax && !out && out.error().retryable; ++i) out = look();
+  return out;
 }
 
 }  // namespace
@@ -178,9 +195,11 @@ Outcome<Opened> Grounds::opened(Descriptor handle, const std::string& path) cons
 
 Outcome<Opened> Grounds::open_any(const std::string& path) const {
   TRY_ASSIGN(const Spot spot, find(path));
-  auto handle = walk(spot);
-  if (!handle) return cannot_open(path, handle.error());
-  return opened(*std::move(handle), path);
+  return until_it_stands([&]() -> Outcome<Opened> {
+    auto handle = walk(spot);
+    if (!handle) return cannot_open(path, handle.error());
+    return opened(*std::move(handle), path);
+  });
 }
 
 Outcome<Opened> Grounds::open_file(const std::string& path) const {
@@ -196,10 +215,12 @@ Outcome<Opened> Grounds::open_file(const std::string& path) const {
 
 Outcome<Target> Grounds::open_target(const std::string& path) const {
   TRY_ASSIGN(const Spot spot, find(path));
-  auto handle = walk(spot);
-  if (!handle && handle.error() != ENOENT) return cannot_open(path, handle.error());
-  TRY_ASSIGN(Target out,
-             handle ? present_target(spot, *std::move(handle), path) : new_target(spot, path));
+  TRY_ASSIGN(Target out, until_it_stands([&]() -> Outcome<Target> {
+               auto handle = walk(spot);
+               if (!handle && handle.error() != ENOENT) return cannot_open(path, handle.error());
+               return handle ? present_target(spot, *std::move(handle), path)
+                             : new_target(spot, path);
+             }));
   if (auto failure = refusal(out.path, Use::write)) return std::unexpected(*std::move(failure));
   return out;
 }
@@ -226,6 +247,9 @@ Outcome<Target> Grounds::present_target(const Spot& spot, Descriptor handle,
   if (!same)
     return refuse(Category::unavailable, fmt::format("{} was moved meanwhile.", path), Retry::yes);
   out.folder = *std::move(folder);
+  if (!may_be_written(file))
+    return refuse(Category::denied,
+                  fmt::format("{} is read-only (mode {:03o}).", path, file.about.st_mode & 0777));
   out.present = std::move(file);
   return out;
 }

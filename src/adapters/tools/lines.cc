@@ -86,6 +86,7 @@ Outcome<void> LineReader::fill() {
     looked_ -= at_;
     at_ = 0;
   }
+  if (until_.over()) return refuse(Category::timeout, "The file was not read to its end in time.");
   TRY(beginning());
   piece_waits_ = false;
   if (ended_)

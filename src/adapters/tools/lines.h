@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "adapters/tools/outcome.h"
+#include "adapters/tools/until.h"
 #include "base/descriptor.h"
 #include "policy/redaction.h"
 #include "ports/outputs.h"
@@ -61,12 +62,14 @@ struct Line {
 
 class LineReader {
  public:
-  LineReader(ByteSource& source, const policy::Redactor* redactor, std::size_t line_bytes_max)
-      : source_(source), redaction_(redactor), line_bytes_max_(line_bytes_max) {}
+  LineReader(ByteSource& source, const policy::Redactor* redactor, std::size_t line_bytes_max,
+             const Until& until)
+      : source_(source), redaction_(redactor), line_bytes_max_(line_bytes_max), until_(until) {}
 
   // The first bytes, as they stand there: what kind of bytes they are. Before the first next().
   Outcome<std::string_view> beginning();
-  // False: there is none any more. A line end after the last line begins no further one.
+  // False: there is none any more. A line end after the last line begins no further one. timeout:
+  // the call may not go on.
   Outcome<bool> next(Line& line);
 
  private:
@@ -77,6 +80,7 @@ class LineReader {
   ByteSource& source_;
   policy::RedactingStream redaction_;
   const std::size_t line_bytes_max_;
+  const Until& until_;
   std::string piece_;    // as read
   std::string pending_;  // redacted, from at_ on not given yet
   std::size_t at_ = 0;

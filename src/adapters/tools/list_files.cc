@@ -29,14 +29,14 @@ std::string target_of(const Walked& seen) {
 std::string line_of(const Walked& seen, const std::string& shown) {
   switch (seen.kind) {
     case EntryKind::folder:
-      return valid_utf8(shown) + "/\n";
+      return path_words(shown + "/") + "\n";
     case EntryKind::link:
-      return fmt::format("{} -> {}\n", valid_utf8(shown), valid_utf8(target_of(seen)));
+      return fmt::format("{} -> {}\n", path_words(shown), path_words(target_of(seen)));
     case EntryKind::file:
     case EntryKind::other:
       break;
   }
-  return valid_utf8(shown) + "\n";
+  return path_words(shown) + "\n";
 }
 
 }  // namespace

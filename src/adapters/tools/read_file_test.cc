@@ -28,7 +28,9 @@ struct Pieces final : ByteSource {
 std::vector<std::string> lines_of(std::vector<std::string> pieces, std::size_t most,
                                   const policy::Redactor* redactor = nullptr) {
   Pieces source(std::move(pieces));
-  LineReader reader(source, redactor, most);
+  const std::atomic<bool> cancelled = false;
+  const Until until(cancelled);
+  LineReader reader(source, redactor, most, until);
   std::vector<std::string> out;
   Line line;
   while (*reader.next(line))
@@ -145,9 +147,43 @@ TEST_CASE("a secret of several lines is found before it is cut into lines") {
         std::vector<std::string>{"x", "[redacted:PEM]", "y"});
 }
 
+TEST_CASE("a line without an end is given up when the call is over") {
+  struct Endless final : ByteSource {
+    Outcome<bool> read(std::string& out) override {
+      out.append(1'000, 'x');
+      if (++reads == 50) *cancelled = true;
+      return true;
+    }
+    int reads = 0;
+    std::atomic<bool>* cancelled = nullptr;
+  };
+  std::atomic<bool> cancelled = false;
+  Endless source;
+  source.cancelled = &cancelled;
+  const Until until(cancelled);
+  LineReader reader(source, nullptr, 100, until);
+  Line line;
+  const auto there = reader.next(line);
+  REQUIRE_FALSE(there);
+  CHECK(there.error().category == schema::Category::timeout);
+  CHECK(source.reads == 50);
+}
+
+TEST_CASE("a result keeps within its bounds, notes included") {
+  BoundedText text(kNoteBytesMax + 10);
+  CHECK(text.add("123456789"));
+  CHECK_FALSE(text.add("12"));
+  CHECK(text.add("1"));
+  for (int i = 0; i < 100; ++i) text.note(std::string(100, 'n'));
+  CHECK(text.take().size() == kNoteBytesMax + 10);
+}
+
 TEST_CASE("bytes that are no characters are replaced one by one") {
   CHECK(valid_utf8("ü€😀") == "ü€😀");
   CHECK(valid_utf8("\xc0\xaf") == "\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(valid_utf8(std::string_view("a\0b", 3)) ==
+        "a\xEF\xBF\xBD"
+        "b");
   CHECK(valid_utf8("a\xe2\x82") == "a\xEF\xBF\xBD\xEF\xBF\xBD");
   CHECK(valid_utf8("\xed\xa0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }

@@ -42,7 +42,7 @@ class Search {
     auto readable = reopen(handle, O_RDONLY | O_NONBLOCK);
     if (!readable) return skip();
     FileBytes bytes(*std::move(readable));
-    LineReader lines(bytes, redactor_, kSearchLineBytesMax);
+    LineReader lines(bytes, redactor_, kSearchLineBytesMax, until_);
     const auto beginning = lines.beginning();
     if (!beginning) return skip();
     if (!kind_of_bytes(*beginning).empty()) return Next::go_on;
@@ -51,11 +51,10 @@ class Search {
     Line line;
     for (std::uint64_t number = 1;; ++number) {
       const auto there = lines.next(line);
-      if (!there) return skip();
+      if (!there) return until_.over() ? out_of_time() : skip();
       if (!*there) return Next::go_on;
       bytes_ += line.text.size() + line.left_out + 1;
-      if (number % kLinesBetweenLooks == 0 && (until_.over() || bytes_ > kSearchBytesMax))
-        return out_of_time();
+      if (bytes_ > kSearchBytesMax) return out_of_time();
       if (!look_at(file, number, line.text)) return Next::stop;
     }
   }
@@ -71,8 +70,6 @@ class Search {
   std::string take() { return out_.take(); }
 
  private:
-  static constexpr std::uint64_t kLinesBetweenLooks = 1'024;
-
   struct Before {
     std::uint64_t number;
     std::string text;
@@ -146,13 +143,17 @@ RE2::Options options_of(const schema::SearchFilesArgs& args) {
 
 // The file of a walk, where policy still lets it be read: it may have been replaced meanwhile.
 std::optional<Descriptor> open_walked(const Grounds& grounds, const Walked& seen) {
-  auto handle = open_beneath(seen.folder->get(), std::string(seen.name), Links::refuse);
-  if (!handle) return std::nullopt;
-  struct stat about{};
-  if (::fstat(handle->get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
-  const auto real = path_of(*handle);
-  if (!real || (*real != seen.real_path && grounds.refusal(*real, Use::read))) return std::nullopt;
-  return *std::move(handle);
+  for (int i = 0; i < kWalkAgainMax; ++i) {
+    auto handle = open_beneath(seen.folder->get(), std::string(seen.name), Links::refuse);
+    if (!handle) return std::nullopt;
+    struct stat about{};
+    if (::fstat(handle->get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+    const auto real = path_of(*handle);
+    if (!real) continue;  // another stands there by now
+    if (*real != seen.real_path && grounds.refusal(*real, Use::read)) return std::nullopt;
+    return *std::move(handle);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -177,12 +178,12 @@ Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor
     report = walk_folder(grounds, start, {}, until, [&](const Walked& seen) {
       if (seen.kind != EntryKind::file || (glob && !glob->fits(seen.path))) return Next::go_on;
       const auto handle = open_walked(grounds, seen);
-      return handle ? search.search(*handle, valid_utf8(grounds.shown(seen.real_path)))
+      return handle ? search.search(*handle, path_words(grounds.shown(seen.real_path)))
                     : Next::go_on;
     });
   } else {
     TRY_ASSIGN(const Opened file, grounds.open_file(*args.path));
-    if (search.search(file.handle, valid_utf8(grounds.shown(file.path))) == Next::stop)
+    if (search.search(file.handle, path_words(grounds.shown(file.path))) == Next::stop)
       report.end = WalkEnd::stopped;
   }
   search.finish(report);

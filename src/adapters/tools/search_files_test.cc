@@ -51,6 +51,14 @@ TEST_CASE("a folder is listed by name, folders with a slash, links with where th
   CHECK(tree.list(R"({"path":"empty"})") == "[empty is empty.]\n");
 }
 
+TEST_CASE("a name that would break its line is quoted") {
+  FileKit kit;
+  kit.put("ws/a\nb:1:x", "needle\n");
+  CHECK(kit.said("list_files", "{}") == "\"a\\nb:1:x\"\n");
+  CHECK(kit.said("search_files", R"({"pattern":"needle"})") == "\"a\\nb:1:x\":1:needle\n");
+  CHECK(kit.write("c\nd", "x") == "Created \"c\\nd\" (+1).");
+}
+
 TEST_CASE("a pattern goes as deep as there are folders") {
   Tree tree;
   CHECK(tree.list(R"({"pattern":"**/*.cc"})") ==

@@ -1,5 +1,7 @@
 #include "adapters/tools/text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "adapters/files/media_type.h"
@@ -13,7 +15,7 @@ bool continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 std::size_t character_size(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = at(0);
-  if (first < 0x80) return 1;
+  if (first < 0x80) return first == 0 ? 0 : 1;
   const std::size_t size = first < 0xC2   ? 0
                            : first < 0xE0 ? 2
                            : first < 0xF0 ? 3
@@ -46,9 +48,18 @@ std::string valid_utf8(std::string_view bytes) {
 }
 
 void BoundedText::note(std::string_view sentence) {
-  if (!text_.empty() && !text_.ends_with('\n')) text_ += '\n';
+  const bool open_line = !text_.empty() && !text_.ends_with('\n');
   const std::size_t room = bytes_max_ + kNoteBytesMax - text_.size();
-  text_ += schema::utf8_prefix(fmt::format("[{}]\n", sentence), room);
+  text_ += schema::utf8_prefix(fmt::format("{}[{}]\n", open_line ? "\n" : "", sentence), room);
+}
+
+std::string path_words(std::string_view path) {
+  const bool plain = std::ranges::none_of(
+      path, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  if (plain) return valid_utf8(path);
+  std::string out;
+  schema::write_string(out, path);
+  return out;
 }
 
 std::string kind_of_bytes(std::string_view beginning) {

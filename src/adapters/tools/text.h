@@ -14,8 +14,11 @@ namespace agentrt::adapters::tools {
 // Of a result, kept for the sentence that says what was left out.
 inline constexpr std::size_t kNoteBytesMax = 1'024;
 
-// The same text with U+FFFD for each byte that is no part of a character.
+// The same text with U+FFFD for each byte that is no part of a character, and for zero bytes.
 std::string valid_utf8(std::string_view bytes);
+
+// A path on a line of its own: one that would break it is quoted as JSON does.
+std::string path_words(std::string_view path);
 
 // A result that grows until the next piece would not fit.
 class BoundedText {

@@ -21,7 +21,7 @@ class Walk {
       return true;
     }
     for (const FolderEntry& entry : found->entries) {
-      if (entry.name == ".git") continue;
+      if (entry.name == ".git" || entry.name.starts_with(kStagedPrefix)) continue;
       if (until_.over()) return end(WalkEnd::time);
       if (++entries_ > limits_.entries) return end(WalkEnd::entries);
       if (!see(folder, entry, path, real_path, depth)) return false;

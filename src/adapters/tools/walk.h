@@ -46,7 +46,8 @@ struct WalkLimits {
   std::size_t folders = kWalkFoldersMax;
 };
 
-// Every entry below the folder in order, each folder before what it holds; `.git` is passed over.
+// Every entry below the folder in order, each folder before what it holds; `.git` is passed over,
+// and so are files that are about to replace others.
 WalkReport walk_folder(const Grounds& grounds, const Opened& start, const WalkLimits& limits,
                        const Until& until, const std::function<Next(const Walked&)>& visit);
 
