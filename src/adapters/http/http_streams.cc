@@ -101,7 +101,12 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
     return size;
   }
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return size;
+  if (colon == std::string_view::npos) {
+    // The end of a head: a stream may have nothing to say for long after it.
+    const bool last = trimmed(line).empty() && transfer.head.status >= 200;
+    if (last && !std::exchange(transfer.head_told, true)) transfer.exchange->on_head(transfer.head);
+    return size;
+  }
   std::string name(line.substr(0, colon));
   std::ranges::transform(name, name.begin(), [](unsigned char c) {
     return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);

@@ -53,9 +53,8 @@ class HttpTransport::Exchange final : public HttpExchange {
   // A session counts as soon as it is given: the stream of its first answer may stay open.
   void on_head(const HttpHead& head) override {
     ending_.head = head;
-    if (!head.mcp_session) return;
-    loop_.post([owner = owner_, here = here_, session = *head.mcp_session] {
-      if (!here.expired()) owner->session_ = session;
+    loop_.post([owner = owner_, here = here_, talk = talk_, session = head.mcp_session] {
+      if (!here.expired()) owner->began(talk, session);
     });
   }
 
@@ -150,17 +149,40 @@ void HttpTransport::send(std::string message, std::optional<std::uint64_t> reque
   unsent_.push_back({std::move(message), request});
 }
 
+// As soon as the server has heard that we are ready, we listen; what it asks on the way to its
+// first answer would be lost otherwise.
 void HttpTransport::next_message() {
-  while (!in_order_ && !unsent_.empty() && listener_) {
+  if (in_order_ || listener_ == nullptr) return;
+  if (!protocol_.empty() && !std::exchange(listens_, true)) {
+    const std::uint64_t talk = ++last_talk_;
+    talks_[talk].purpose = Purpose::listen;
+    talks_[talk].timer = loop_.after(limits_.listen_wait_ms, [this, talk] {
+      talks_.at(talk).timer.reset();
+      release(talk);
+    });
+    in_order_ = talk;
+    listen(talk);
+  }
+  while (!in_order_ && !unsent_.empty()) {
     Unsent next = std::move(unsent_.front());
     unsent_.pop_front();
     post(std::move(next.message), next.request);
   }
-  // The server has heard that we are ready.
-  if (in_order_ || protocol_.empty() || std::exchange(listens_, true) || !listener_) return;
-  const std::uint64_t talk = ++last_talk_;
-  talks_[talk].purpose = Purpose::listen;
-  listen(talk);
+}
+
+// What waited for this one does not wait any more.
+void HttpTransport::release(std::uint64_t talk) {
+  if (in_order_ == talk) in_order_.reset();
+  next_message();
+}
+
+void HttpTransport::began(std::uint64_t id, const std::optional<std::string>& session) {
+  if (session) session_ = *session;
+  const auto found = talks_.find(id);
+  if (found == talks_.end() || found->second.purpose != Purpose::listen) return;
+  if (found->second.timer) loop_.cancel(*found->second.timer);
+  found->second.timer.reset();
+  release(id);
 }
 
 void HttpTransport::post(std::string message, std::optional<std::uint64_t> request) {
@@ -211,10 +233,14 @@ void HttpTransport::ended(std::uint64_t id, const Ending& ending) {
   const auto found = talks_.find(id);
   if (found == talks_.end()) return;
   found->second.ticket = 0;
+  if (found->second.timer) loop_.cancel(*found->second.timer);
+  found->second.timer.reset();
   if (found->second.purpose == Purpose::goodbye) return finish();
-  if (found->second.purpose == Purpose::listen) return listen_ended(id, ending);
-  post_ended(id, ending);
-  next_message();
+  if (found->second.purpose == Purpose::listen)
+    listen_ended(id, ending);
+  else
+    post_ended(id, ending);
+  release(id);
 }
 
 void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {

@@ -31,6 +31,7 @@ struct McpHttpLimits {
   std::size_t resumes_max = 8;           // of one stream, in a row without an event
   std::int64_t retry_ms = 1'000;         // before a stream is taken up again, where nothing is said
   std::int64_t retry_max_ms = 60'000;    // however long the server says
+  std::int64_t listen_wait_ms = 1'000;   // for the server to take the GET, before it is asked
   std::int64_t goodbye_wait_ms = 2'000;  // for the answer to DELETE
   std::int64_t stream_max_ms = 3'600'000;
 };
@@ -86,6 +87,8 @@ class HttpTransport final : public Transport {
   void take_up(std::uint64_t talk, const Ending& ending);
   void drop(std::uint64_t talk);
   void next_message();
+  void release(std::uint64_t talk);
+  void began(std::uint64_t talk, const std::optional<std::string>& session);
   void lost(std::string why);
   void finish();
 
