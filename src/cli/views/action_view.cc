@@ -111,21 +111,6 @@ Paint paint_of(Decision decision) {
 
 }  // namespace
 
-std::string visible(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = utf8_character(text, at);
-    at += character.size();
-    if (character == "\n" || character == "\t" || !printable(character).empty()) {
-      out += character;
-    } else {
-      for (const char byte : character)
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-  }
-  return out;
-}
-
 std::string question_text(const ActionSnapshot& action, std::size_t, Colour colour) {
   if (is(action, kPermissionAction)) return permission_question(action, colour);
   if (is(action, kTrustAction)) return trust_question(action, colour);

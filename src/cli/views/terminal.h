@@ -34,14 +34,16 @@ std::string paint(std::string_view text, Paint how, Colour colour);
 // The text without control characters, other than newline and tab, and without the characters that
 // reverse the direction of writing.
 std::string printable(std::string_view text);
+// The text with what printable() takes out spelled \xNN instead, so that it is seen.
+std::string visible(std::string_view text);
 // The character that starts at `text[at]`, whole.
 std::string_view utf8_character(std::string_view text, std::size_t at);
 // printable() in one line: newlines and tabs become spaces, runs of spaces one.
 std::string one_line(std::string_view text);
 
-// Characters, not bytes.
+// Columns of the terminal, not bytes.
 std::size_t width_of(std::string_view text);
-// At most `width` characters, ending in … when something was cut.
+// At most `width` columns, ending in … when something was cut.
 std::string fit(std::string_view text, std::size_t width);
 
 // Columns as wide as their widest cell; the last one is cut to what is left of `width`. Cells are
