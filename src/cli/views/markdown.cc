@@ -21,6 +21,10 @@ bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 
 
 }  // namespace
 
+Markdown::Markdown(std::size_t width, Tone tone) : width_(width), tone_(tone) {
+  look_.dim = tone == Tone::dim;
+}
+
 std::string Markdown::feed(std::string_view text) {
   for (const char c : text) {
     // A byte that does not go on with the character before it ends that one where it broke off.
@@ -41,6 +45,7 @@ std::string Markdown::end_line() {
 void Markdown::take(std::string_view character) {
   if (character == "\r") return;
   if (character == "\n") return close_line();
+  if (tone_ == Tone::source) return write(visible(character), {});
   if (!fence_.empty()) return take_code(character);
   held_ += character;
   if (at_start_) {
@@ -73,6 +78,7 @@ void Markdown::close_line() {
   line_begun_ = false;
   before_ = '\0';
   look_ = {};
+  look_.dim = tone_ == Tone::dim;
   look_.code = !fence_.empty();
   wraps_ = fence_.empty();
   prefix_.clear();

@@ -23,11 +23,15 @@
 
 namespace agentrt::cli {
 
+// dim: all of it, for what is less than an answer. source: as it was written, for a terminal
+// without colour; only made safe to print.
+enum class Tone { plain, dim, source };
+
 class Markdown {
  public:
   static constexpr std::size_t kHeldBytesMax = 512;
 
-  explicit Markdown(std::size_t width) : width_(width) {}
+  explicit Markdown(std::size_t width, Tone tone = Tone::plain);
 
   std::string feed(std::string_view text);
   // Prints what is held back and ends the line, where one was begun. A code block stays open.
@@ -63,6 +67,7 @@ class Markdown {
   static std::string styled(std::string_view text, Look look);
 
   std::size_t width_;
+  Tone tone_;
   std::string out_;      // of the present call
   std::string partial_;  // the bytes of a character that is not whole yet
   // The line.

@@ -51,14 +51,19 @@ Screen standard_screen() {
   screen.in_terminal = ::isatty(STDIN_FILENO) == 1;
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  const bool wanted = (no_color == nullptr || *no_color == '\0') &&
-                      !(term != nullptr && std::string_view(term) == "dumb");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  const bool wanted = (no_color == nullptr || *no_color == '\0') && !dumb;
   if (wanted && screen.out_terminal) screen.out_colour = Colour::on;
   if (wanted && screen.err_terminal) screen.err_colour = Colour::on;
-  winsize size{};
-  if (screen.out_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    screen.width = std::max<std::size_t>(size.ws_col, kWidthMin);
+  screen.live = screen.out_terminal && screen.err_terminal && !dumb;
+  if (screen.out_terminal) screen.width = terminal_width(screen.width);
   return screen;
+}
+
+std::size_t terminal_width(std::size_t otherwise) {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
+  return std::max<std::size_t>(size.ws_col, kWidthMin);
 }
 
 std::string paint(std::string_view text, Paint how, Colour colour) {

@@ -2,7 +2,7 @@
 //
 // Text that comes from a model or a file is never printed to a terminal as it is: an escape
 // sequence in it could rewrite the screen, the title or the clipboard. printable() takes out what
-// is not text. Pure, but for standard_screen(), which looks at the process once.
+// is not text. Pure, but for standard_screen() and terminal_width(), which look at the process.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,12 @@ struct Screen {
   bool in_terminal = false;
   Colour out_colour = Colour::off;  // a terminal, and NO_COLOR is unset
   Colour err_colour = Colour::off;
+  bool live = false;  // out and err are one terminal on which a line can be drawn anew
   std::size_t width = 80;
 };
 Screen standard_screen();
+// How wide the terminal is now; `otherwise` where there is none.
+std::size_t terminal_width(std::size_t otherwise);
 
 std::string paint(std::string_view text, Paint how, Colour colour);
 
