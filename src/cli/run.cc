@@ -268,8 +268,10 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
     return std::nullopt;
   }
   TRY_ASSIGN(const int code, go_on(context, arguments, *open, attachment, signals));
-  if (code == kExitDone || code == kExitFailed) return std::nullopt;
-  return code;
+  if (code == kExitInterrupted) return code;
+  TRY_ASSIGN(const auto left,
+             open_turn(attachment.client(), open->turn.session, open->turn.thread));
+  return left && left->turn.turn == open->turn.turn ? std::optional(code) : std::nullopt;
 }
 
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,

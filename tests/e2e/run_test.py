@@ -153,7 +153,7 @@ class AtATerminal(Case):
 
 class ComingBack(Case):
     daemon_at_start = False
-    config = '[permissions]\nallow = ["shell(echo:*)", "shell(sleep:*)"]\n'
+    config = '[permissions]\nmode = "bypass"\n'
     scripts = {
         "main": [{"text": "Hello."}],
         "works": [{"text": "First I write.", "toolCalls": shell("echo once >> made.txt")},
@@ -210,10 +210,11 @@ class ComingBack(Case):
     def test_a_second_ctrl_c_leaves_and_says_how_to_come_back(self):
         self.home.script("works", [{"delayMs": 60_000, "text": "never"}])
         self.start()
-        os.kill(self.daemon.process.pid, 0)
+        self.daemon.ok("create_session", sessionId="s")
         process = subprocess.Popen([BINARY, "run", "--session", "s", "--model", "works", "go"],
                                    cwd=self.home.workspace, env=self.home.environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
         wait_until(lambda: any(e["type"] == "model.requested" for e in self.daemon.events("s")))
         os.kill(self.daemon.process.pid, signal.SIGSTOP)  # so that the interrupt is not answered
         try:

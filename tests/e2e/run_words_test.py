@@ -29,7 +29,7 @@ class Words(Case):
     TABLE = {
         "a model that is not there": (
             ["--model", "nonesuch"], 2, "invalid_params", None,
-            ["no model called nonesuch", "context_full", "rate_limited", "[models.nonesuch]"]),
+            ["no model called nonesuch", "context_full", "rate_limit", "[models.nonesuch]"]),
         "a key that is not set": (
             ["--model", "keyless"], 2, "invalid_params", None, ["keyless", "set CANARY_KEY"]),
         "a script that is not there": (
@@ -44,7 +44,7 @@ class Words(Case):
             ["--model", "empty_answer"], 1, "internal", "provider",
             ["empty answer", "ask again", "--model"]),
         "a provider that limits how often it is asked": (
-            ["--model", "rate_limited"], 1, "internal", "rate_limited",
+            ["--model", "rate_limit"], 1, "internal", "rate_limited",
             ["limits how often it is asked", "429"]),
         "a key that is refused": (
             ["--model", "refused_key"], 1, "internal", "denied", ["key", "api_key_env"]),
@@ -69,7 +69,7 @@ class Words(Case):
         url = self.plain.base_url("openai_chat")
         text = "[limits]\nmodel_retries_max = 1\n" + "".join(
             section(name, name, url)
-            for name in ("context_full", "empty_answer", "rate_limited", "refused_key"))
+            for name in ("context_full", "empty_answer", "rate_limit", "refused_key"))
         text += section("keyless", "hello", url, api_key_env="CANARY_KEY")
         text += section("tls", "hello", self.tls.base_url("openai_chat"))
         text += section("gone", "hello", f"http://127.0.0.1:{closed_port()}/v1")
@@ -96,7 +96,7 @@ class Words(Case):
                     self.assertEqual(error["details"]["status"], "failed")
 
     def test_a_retry_is_told_before_the_end(self):
-        done = self.home.run("run", "--model", "rate_limited", "hello")
+        done = self.home.run("run", "--model", "rate_limit", "hello")
         self.assertIn("asking again in 1", done.stderr)
 
     def test_without_any_model_it_says_what_to_set(self):

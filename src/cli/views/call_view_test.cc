@@ -60,7 +60,7 @@ TEST_CASE("the status line is drawn over itself, fits, and leaves nothing behind
   CHECK(line.erase() == "");
   CHECK(line.draw("$ npm test", 61'000, 80, Colour::off) ==
         "\r\x1b[K⠋ $ npm test · 1 min 1 s · Ctrl-C interrupts");
-  CHECK(line.draw("0123456789", 500, 12, Colour::off) == "\r\x1b[K⠙ 012… · 0 s");
+  CHECK(line.draw("0123456789", 500, 12, Colour::off) == "\r\x1b[K⠙ 01… · 0 s");
   CHECK(line.erase() == "\r\x1b[K");
   CHECK(line.erase() == "");
 }

@@ -235,6 +235,8 @@ void Markdown::put_character(std::string_view character, Look look) {
   if (character == " " || character == "\t") {
     flush_word();
     space_ += wraps_ ? " " : character;
+    // A line under or through words goes on between them; other looks do not show there.
+    space_look_ = {.underlined = look.underlined, .struck = look.struck};
     return;
   }
   const std::string safe = visible(character);
@@ -265,7 +267,7 @@ void Markdown::flush_word() {
     if (room) out_ += prefix_;
     column_ = room ? prefix_cells_ : 0;
   } else {
-    out_ += space_;
+    write(space_, space_look_);
     column_ += space_.size();
   }
   space_.clear();
@@ -292,7 +294,7 @@ std::string Markdown::styled(std::string_view text, Look look) {
   add(look.underlined, "4");
   add(look.struck, "9");
   add(look.code, "36");
-  if (codes.empty()) return std::string(text);
+  if (codes.empty() || text.empty()) return std::string(text);
   return "\x1b[" + codes + "m" + std::string(text) + "\x1b[0m";
 }
 

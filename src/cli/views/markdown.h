@@ -84,6 +84,7 @@ class Markdown {
   bool line_begun_ = false;
   std::size_t column_ = 0;
   std::string space_;  // before the word
+  Look space_look_;
   std::vector<Run> word_;
   std::size_t word_cells_ = 0;
 };

@@ -75,7 +75,7 @@ const Example kExamples[] = {
     {"brackets that are no link", "[1] and a[0](x", "[1] and a[0](x\n"},
     {"an image", "![cat](c.png)!", "<u>cat</> <dim>(c.png)</>!\n"},
     {"a heading", "## Two **words**\ntext", "<b>Two</> <b>words</>\ntext\n"},
-    {"the first heading", "# Top\n", "<b u>Top</>\n"},
+    {"the first heading", "# Top here\n", "<b u>Top</><u> </><b u>here</>\n"},
     {"hashes that are no heading", "#1 is\n####### x", "#1 is\n####### x\n"},
     {"a list", "- one\n* two\n+ *three*", "<dim>• </>one\n<dim>• </>two\n<dim>• </><i>three</>\n"},
     {"a list in a list", "- a\n  - b", "<dim>• </>a\n  <dim>• </>b\n"},

@@ -88,15 +88,15 @@ void Page::reasoning(std::string_view text) {
 }
 
 void Page::put_short_reasoning(std::string_view text) {
-  if (reasoning_bytes_ >= kReasoningBytesMax) return;
+  if (reasoning_cut_) return;
   if (open_ == Open::answer) end_line();
   enter(Group::reasoning);
   const std::string_view shown = schema::utf8_prefix(text, kReasoningBytesMax - reasoning_bytes_);
   std::string joined(shown);
   std::ranges::replace(joined, '\n', ' ');
-  const bool cut = shown.size() < text.size();
-  reasoning_bytes_ = cut ? kReasoningBytesMax : reasoning_bytes_ + shown.size();
-  text_.add(To::notes, reasoning_.feed(joined + (cut ? "…" : "")));
+  reasoning_bytes_ += shown.size();
+  reasoning_cut_ = shown.size() < text.size();
+  text_.add(To::notes, reasoning_.feed(joined + (reasoning_cut_ ? "…" : "")));
   open_ = Open::reasoning;
 }
 
@@ -107,6 +107,7 @@ void Page::end_message() {
   at_line_start_ = true;
   blank_lines_ = 0;
   reasoning_bytes_ = 0;
+  reasoning_cut_ = false;
 }
 
 void Page::end_line() {

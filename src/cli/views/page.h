@@ -47,7 +47,7 @@ struct PageStyle {
 
 class Page {
  public:
-  static constexpr std::size_t kReasoningBytesMax = 480;  // of one message, on a shared screen
+  static constexpr std::size_t kReasoningBytesMax = 320;  // of one message, on a shared screen
 
   explicit Page(PageStyle style);
 
@@ -90,6 +90,7 @@ class Page {
   bool at_line_start_ = true;    // of the answer
   std::size_t blank_lines_ = 0;  // of the answer, printed once something follows
   std::size_t reasoning_bytes_ = 0;
+  bool reasoning_cut_ = false;
 };
 
 }  // namespace agentrt::cli

@@ -34,6 +34,12 @@ bool ends_task(std::string_view type) {
   return type == TaskCompleted::kType || type == TaskFailed::kType || type == TaskCancelled::kType;
 }
 
+// Whether a call that failed for this reason was begun at all.
+bool was_made(Category category) {
+  return category != Category::denied && category != Category::unavailable &&
+         category != Category::invalid_input && category != Category::not_found;
+}
+
 bool waits(Status status) {
   return status == Status::blocked || status == Status::waiting_permission ||
          status == Status::waiting_input;
@@ -198,10 +204,10 @@ void TurnView::show_result(const Envelope& event, const ToolResult& result) {
 
 void TurnView::show_refusal(const Envelope& event, const ToolFailed& failed) {
   Call& call = calls_[event.tool_call_id];
-  const bool ran = std::exchange(call.running, false);
+  call.running = false;
   ++tools_;
-  page_.lines(call_line(call, ran ? CallEnd::failed : CallEnd::refused, failed.duration_ms,
-                        failed.error.message, page_.paper()));
+  page_.lines(call_line(call, was_made(failed.error.category) ? CallEnd::failed : CallEnd::refused,
+                        failed.duration_ms, failed.error.message, page_.paper()));
 }
 
 TurnText TurnView::show_diff(std::string_view diff) {
