@@ -34,9 +34,14 @@ std::string details_of(const FollowedTurn& turn, std::string_view status,
 
 // Why it failed, with what to do about it where the reason does not say that itself.
 std::string failed_text(const FollowedTurn& turn, const TurnEnd& end) {
+  using schema::Category;
   if (end.reason.contains(';')) return "The turn failed: " + end.reason;
-  return fmt::format("The turn failed: {}; agentrt show {} has the whole of it", end.reason,
-                     turn.session.text());
+  std::string advice = fmt::format("agentrt show {} has the whole of it", turn.session.text());
+  if (end.category == Category::rate_limited)
+    advice = "wait a while and run it again, or choose another model with --model";
+  if (end.category == Category::provider || end.category == Category::timeout)
+    advice = "run it again, or choose another model with --model";
+  return fmt::format("The turn failed: {}; {}", end.reason, advice);
 }
 
 class Follower {

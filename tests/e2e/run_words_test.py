@@ -35,7 +35,7 @@ class Words(Case):
         "a script that is not there": (
             ["--model", "script:none.jsonl"], 2, "invalid_params", None, ["none.jsonl", "--model"]),
         "a certificate that nobody vouches for": (
-            ["--model", "tls"], 1, "internal", "provider",
+            ["--model", "tls"], 1, "internal", "unavailable",
             ["certificate", "127.0.0.1", "SSL_CERT_FILE"]),
         "a conversation that is too long": (
             ["--model", "context_full"], 1, "internal", "invalid_input",
@@ -45,7 +45,7 @@ class Words(Case):
             ["empty answer", "ask again", "--model"]),
         "a provider that limits how often it is asked": (
             ["--model", "rate_limit"], 1, "internal", "rate_limited",
-            ["limits how often it is asked", "429"]),
+            ["limits how often it is asked", "429", "wait a while"]),
         "a key that is refused": (
             ["--model", "refused_key"], 1, "internal", "denied", ["key", "api_key_env"]),
         "a provider that is not there": (
