@@ -24,6 +24,7 @@
 #include "runtime/models.h"
 #include "runtime/policies.h"
 #include "runtime/sandbox.h"
+#include "runtime/tools.h"
 #include "schema/publish.h"
 #include "store/blobs/file_blob_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -36,6 +37,8 @@ constexpr std::size_t kReaderQueueMax = 8'192;
 constexpr std::size_t kWriterQueueMax = 4;
 constexpr std::size_t kOutputThreads = 2;
 constexpr std::size_t kOutputQueueMax = 1'024;
+constexpr std::size_t kToolThreads = 4;  // calls of file tools side by side
+constexpr std::size_t kToolQueueMax = 1'024;
 constexpr std::size_t kProcessThreads = 1;
 constexpr std::size_t kProcessQueueMax = 1'024;
 constexpr std::int64_t kDayMs = 24LL * 3'600 * 1'000;
@@ -163,6 +166,7 @@ struct Runtime::Parts {
   std::unique_ptr<ThreadWorker> checkpoints;
   std::unique_ptr<ThreadWorker> output_worker;   // bytes behind refs: reads, writes, sweeps
   std::unique_ptr<ThreadWorker> process_worker;  // what commands have written
+  std::unique_ptr<ThreadWorker> tool_worker;     // files that tools read and write
   std::unique_ptr<kernel::Kernel> kernel;
   std::unique_ptr<kernel::OutputDesk> outputs;
   std::unique_ptr<kernel::Retention> retention;
@@ -173,6 +177,8 @@ struct Runtime::Parts {
   std::unique_ptr<adapters::LauncherProcesses> processes;
   std::unique_ptr<adapters::LauncherHooks> hooks;
   std::unique_ptr<DiskInspector> inspector;
+  std::unique_ptr<adapters::tools::FileTools> file_tools;
+  std::unique_ptr<JoinedTools> tools;
   adapters::DiskWorkspace workspace;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<channels::Tokens> tokens;
@@ -183,6 +189,7 @@ struct Runtime::Parts {
   Result<void> open_store(const RuntimeOptions& options);
   void wire(const RuntimeOptions& options);
   void wire_outputs(const RuntimeOptions& options);
+  void wire_tools(const RuntimeOptions& options);
   void wire_engine(const RuntimeOptions& options);
   Result<void> serve(const RuntimeOptions& options);
   void checkpoint_when_due();
@@ -247,6 +254,24 @@ void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
                                                                            .limits = limits});
 }
 
+void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
+  tool_worker = std::make_unique<ThreadWorker>(kToolThreads, kToolQueueMax);
+  file_tools = std::make_unique<adapters::tools::FileTools>(adapters::tools::FileTools::Parts{
+      .loop = *loop,
+      .worker = *tool_worker,
+      .keeper = *outputs,
+      .outputs = *outputs,
+      .redactor = &redactor,
+      .profile = [config = options.config, data = options.data](const ports::ToolRequest& request) {
+        return sandbox_profile_of(config,
+                                  {.mode = request.sandbox,
+                                   .workspace = request.workspace,
+                                   .additional_roots = request.additional_roots},
+                                  data, process_environment());
+      }});
+  tools = std::make_unique<JoinedTools>(*file_tools);
+}
+
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
   workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources));
   const auto profile = [config = options.config,
@@ -287,6 +312,7 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .workspace = workspace,
                             .history = *kernel,
                             .processes = *processes,
+                            .tools = *tools,
                             .policies = *policies,
                             .hooks = *hooks,
                             .inspector = *inspector,
@@ -330,7 +356,9 @@ void Runtime::Parts::stop() {
   if (models) models->stop();
   if (processes) processes->stop();
   if (hooks) hooks->stop();
-  for (auto* worker : {&readers, &writer, &checkpoints, &output_worker, &process_worker})
+  if (file_tools) file_tools->stop();
+  for (auto* worker :
+       {&readers, &writer, &checkpoints, &output_worker, &process_worker, &tool_worker})
     if (*worker) (*worker)->stop();
 }
 
@@ -343,6 +371,7 @@ Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
   TRY_ASSIGN(options.config, with_trust(options.config, *parts->trust));
   parts->wire(options);
   parts->wire_outputs(options);
+  parts->wire_tools(options);
   parts->wire_engine(options);
   if (auto served = parts->serve(options); !served) {
     parts->stop();

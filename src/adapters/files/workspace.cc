@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/files/media_type.h"
 #include "adapters/files/open_file.h"
 #include "adapters/files/skills.h"
 #include "base/digest.h"
@@ -17,16 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kInstructionFile = "AGENTS.md";
-
-// By how it begins; empty for anything else.
-std::string_view media_type_of(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
-  if (bytes.starts_with("GIF8")) return "image/gif";
-  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
-  if (bytes.starts_with("%PDF-")) return "application/pdf";
-  return {};
-}
 
 // The folder of the repository that `cwd` lies in, or `cwd` itself where it lies in none.
 fs::path repository_of(const fs::path& cwd) {

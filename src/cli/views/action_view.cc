@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/form_view.h"
 #include "schema/tools.h"
 
 namespace agentrt::cli {
@@ -86,6 +87,36 @@ std::string input_question(const ActionSnapshot& action, Colour colour) {
   return out;
 }
 
+std::string form_question(const ActionSnapshot& action, Colour colour) {
+  std::string out = paint(fmt::format("The server {} asks:", visible(action.server.value_or("?"))),
+                          Paint::bold, colour) +
+                    "\n\n";
+  add_block(out, action.prompt.value_or(""), Paint::cyan, colour);
+  out += "\n";
+  if (action.url) add_row(out, "to go to", *action.url, Paint::yellow, colour);
+  for (const FormField& field : form_fields(action.schema.value_or(Json{"{}"}))) {
+    std::string about = field.choices.empty()
+                            ? field.type
+                            : fmt::format("one of {}", fmt::join(field.choices, ", "));
+    if (!field.description.empty()) about += ": " + field.description;
+    add_row(out, field.name, about + (field.required ? "" : " (may be left out)"), Paint::plain,
+            colour);
+  }
+  return out;
+}
+
+std::optional<RespondAction> read_form_answer(const ActionSnapshot& action, std::string_view line,
+                                              RespondAction answer) {
+  if (line == "/n" || line == "/c") {
+    answer.decision = line == "/n" ? "decline" : "cancel";
+    return answer;
+  }
+  answer.decision = "accept";
+  if (action.url) return line == "y" ? std::optional(answer) : std::nullopt;
+  answer.payload = read_form(form_fields(action.schema.value_or(Json{"{}"})), line);
+  return answer.payload ? std::optional(answer) : std::nullopt;
+}
+
 bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
 
 std::optional<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
@@ -114,6 +145,7 @@ Paint paint_of(Decision decision) {
 std::string question_text(const ActionSnapshot& action, std::size_t, Colour colour) {
   if (is(action, kPermissionAction)) return permission_question(action, colour);
   if (is(action, kTrustAction)) return trust_question(action, colour);
+  if (is(action, kElicitationAction)) return form_question(action, colour);
   return input_question(action, colour);
 }
 
@@ -127,6 +159,11 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   if (is(action, kTrustAction))
     return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
            "\n  > ";
+  if (is(action, kElicitationAction))
+    return "  " +
+           (action.url ? key("y", "done there")
+                       : key("value", "or name=value, name=value, or a JSON object")) +
+           key("/n", "decline") + key("/c", "cancel") + "\n  > ";
   return "  > ";
 }
 
@@ -137,6 +174,7 @@ std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::stri
   answer.action_id = action.action_id;
   answer.digest = action.digest;
   if (is(action, kInputAction)) return read_input(action, line, std::move(answer));
+  if (is(action, kElicitationAction)) return read_form_answer(action, line, std::move(answer));
   std::string word(line);
   std::ranges::transform(word, word.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;

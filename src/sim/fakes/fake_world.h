@@ -1,5 +1,5 @@
-// sim/fake_world.h: ports without a world: models that answer from a list, a workspace without
-// files.
+// sim/fakes/fake_world.h: ports without a world: models that answer from a list, a workspace
+// without files.
 #pragma once
 
 #include <map>
@@ -14,12 +14,19 @@
 
 namespace agentrt::sim {
 
+// A call of a tool, as a model writes it.
+struct FakeCall {
+  std::string tool;
+  std::string args;
+};
+
 // What a request gets: pieces of text, `gap_ms` apart, then an end.
 struct FakeAnswer {
   std::vector<std::string> pieces;
   std::int64_t gap_ms = 10;
   std::optional<ports::ModelFault> fault;  // instead of a good end
   std::vector<std::string> commands = {};  // calls of the shell, with the end
+  std::vector<FakeCall> calls = {};        // and of other tools, after those
 };
 
 // Plays answer 1 + ended requests of the turn; past the last one, "done". Counts what was started.

@@ -1,4 +1,4 @@
-#include "sim/fake_processes.h"
+#include "sim/fakes/fake_processes.h"
 
 #include <cstdlib>
 
@@ -151,6 +151,10 @@ void FakeProcesses::find(const ProcessId& id, std::shared_ptr<ports::ProcessList
   loop_.after(1, [this, id, listener] {
     const FakeProcess& process = machine_.processes[id];
     if (process.stage == FakeStage::ended) return listener->on_ended(outcome(process));
+    if (process.runs == 0 && machine_.recalls)
+      return listener->on_ended(
+          {.failure = Failure{Category::interrupted, "it was never let go", false},
+           .never_ran = true});
     listener->on_ended({.failure = Failure{Category::lost,
                                            "the runtime stopped while the command ran, and how it "
                                            "ended is not known",

@@ -1,4 +1,4 @@
-// sim/fickle_models.h: models that stall, break, lie and repeat themselves, as the plan says.
+// sim/fakes/fickle_models.h: models that stall, break, lie and repeat themselves, as the plan says.
 //
 // A Provider outlives boots, as a provider does: it holds how the next requests will go. Each boot
 // has its own FickleModels, which plays every request as a list of beats. A beat that lies breaks

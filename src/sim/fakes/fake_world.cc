@@ -1,4 +1,4 @@
-#include "sim/fake_world.h"
+#include "sim/fakes/fake_world.h"
 
 namespace agentrt::sim {
 
@@ -36,6 +36,8 @@ void FakeModels::next(const ModelRequestId& id) {
   if (ended.answer.fault) return ended.listener->on_failed(*ended.answer.fault);
   for (const std::string& command : ended.answer.commands)
     ended.listener->on_call("shell", shell_args(command));
+  for (const FakeCall& call : ended.answer.calls)
+    ended.listener->on_call(call.tool, schema::Json{call.args});
   ended.listener->on_completed(schema::StopReason::end_turn, {10, 5, {}, {}});
 }
 

@@ -1,4 +1,4 @@
-#include "sim/fickle_hooks.h"
+#include "sim/fakes/fickle_hooks.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// sim/fake_governance.h: the policy of a simulated workspace, hooks that answer after a while, and
-// a world that approvals are bound to.
+// sim/fakes/fake_governance.h: the policy of a simulated workspace, hooks that answer after a
+// while, and a world that approvals are bound to.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include "sim/fake_governance.h"
+#include "sim/fakes/fake_governance.h"
 
 namespace agentrt::sim {
 

@@ -1,4 +1,4 @@
-// sim/fickle_hooks.h: hooks that take long, fail, object and rewrite, as the plan says.
+// sim/fakes/fickle_hooks.h: hooks that take long, fail, object and rewrite, as the plan says.
 //
 // They outlive boots, as scripts on a disk do: what is held here is how the next runs will go.
 #pragma once
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <deque>
 
-#include "sim/fake_governance.h"
-#include "sim/fickle_models.h"
+#include "sim/fakes/fake_governance.h"
+#include "sim/fakes/fickle_models.h"
 
 namespace agentrt::sim {
 

@@ -1,19 +1,54 @@
-#include "sim/fickle_models.h"
+#include "sim/fakes/fickle_models.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "sim/fake_world.h"
+#include "sim/fakes/fake_world.h"
 #include "sim/virtual_time.h"
 
 namespace agentrt::sim {
 namespace {
 
 constexpr std::size_t kLongText = 70 * 1024;  // past what a closing fact holds inline
-constexpr std::string_view kQuestion = "?";   // a call that asks the person
-constexpr std::array<const char*, 9> kCalls = {
-    "ls", "ls", "ls", "bash check.sh", "bash check.sh", "ls", "?", "exit 3", "exit 3"};
+// Calls by a word; any other word is a command of the shell.
+struct Worded {
+  std::string_view word, tool, args;
+};
+constexpr std::array<Worded, 7> kOtherTools = {{
+    {"?", "ask_user", R"({"question":"Which?","choices":["a","b"]})"},
+    {"read", "read_file", R"({"path":"a"})"},
+    {"list", "list_files", "{}"},
+    {"write", "write_file", R"({"path":"a","content":"one"})"},
+    {"plan", "update_plan", R"({"plan":[{"step":"look","status":"pending"}]})"},
+    {"act", "mcp__sim__act", "{}"},
+    {"act ask", "mcp__sim__act", R"({"how":"ask"})"},
+}};
+constexpr std::array<const char*, 24> kCalls = {"ls",
+                                                "ls",
+                                                "ls",
+                                                "ls",
+                                                "bash check.sh",
+                                                "bash check.sh",
+                                                "bash check.sh",
+                                                "bash check.sh",
+                                                "bash check.sh",
+                                                "bash check.sh",
+                                                "?",
+                                                "exit 3",
+                                                "exit 3",
+                                                "read",
+                                                "read",
+                                                "list",
+                                                "write",
+                                                "write",
+                                                "write",
+                                                "write",
+                                                "act ask",
+                                                "act",
+                                                "act",
+                                                "plan"};
 constexpr std::uint64_t kBoastedTokens = std::uint64_t{1} << 40;
 
 ports::ModelFault fault_of(std::uint64_t draw) {
@@ -30,7 +65,8 @@ ports::ModelFault fault_of(std::uint64_t draw) {
 // A call of the shell, some of them in the background, or of the person.
 std::string call_of(Random& random) {
   const std::string call = kCalls[random.below(kCalls.size())];
-  return call != kQuestion && random.one_in(3) ? call + " &" : call;
+  const bool is_command = std::ranges::find(kOtherTools, call, &Worded::word) == kOtherTools.end();
+  return is_command && random.one_in(3) ? call + " &" : call;
 }
 
 }  // namespace
@@ -57,7 +93,7 @@ std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {
                      static_cast<std::int64_t>(random.below(60)),
                      fmt::format("piece {} \u20ac ", left)});
   if (random.one_in(40)) beats.push_back({Does::text, 1, std::string(kLongText, 'x')});
-  for (std::uint64_t left = random.one_in(3) ? 1 + random.below(2) : 0; left > 0; --left)
+  for (std::uint64_t left = random.one_in(2) ? 1 + random.below(2) : 0; left > 0; --left)
     beats.push_back({Does::calls, 1, call_of(random)});
   Beat end{Does::completes, static_cast<std::int64_t>(random.below(30)), {}, {}, {12, 7, {}, {}}};
   if (mood.kind == Kind::model_breaks || (mood.kind == Kind::model_stalls && random.one_in(2)))
@@ -148,8 +184,9 @@ void FickleModels::play(const ModelRequestId& id) {
     case Beat::Does::reasoning:
       return listener->on_reasoning(beat.text);
     case Beat::Does::calls:
-      if (beat.text == kQuestion)
-        return listener->on_call("ask_user", {R"({"question":"Which?","choices":["a","b"]})"});
+      if (const auto* other = std::ranges::find(kOtherTools, beat.text, &Worded::word);
+          other != kOtherTools.end())
+        return listener->on_call(std::string(other->tool), {std::string(other->args)});
       return listener->on_call("shell", shell_args(beat.text));
     case Beat::Does::completes:
       return listener->on_completed(schema::StopReason::end_turn, beat.usage);

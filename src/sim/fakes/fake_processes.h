@@ -1,4 +1,4 @@
-// sim/fake_processes.h: processes on a machine that outlives the runtime.
+// sim/fakes/fake_processes.h: processes on a machine that outlives the runtime.
 //
 // What a process did stays known to the machine when the runtime crashes; what the runtime can find
 // out afterwards is only what the process had recorded by then: its end, or nothing. One in the
@@ -32,6 +32,7 @@ struct FakeMachine {
   std::int64_t setup_ms = 3;
   std::int64_t run_ms = 20;
   bool hangs = false;    // commands never end by themselves
+  bool recalls = true;   // false: of what was never let go nobody knows that
   bool confines = true;  // false: the sandbox cannot be applied
   bool holds = true;     // false: a defect that can be planted, commands run when they are started
   std::function<void(const ProcessId&)> on_release;  // told before a command is let go
