@@ -14,18 +14,6 @@ using namespace schema;
 
 constexpr std::string_view kIndent = "  ";
 
-// The arguments of update_plan.
-struct PlanLine {
-  std::string step;
-  std::string status;
-};
-BOOST_DESCRIBE_STRUCT(PlanLine, (), (step, status))
-struct Plan {
-  std::vector<PlanLine> plan;
-  std::optional<std::string> explanation;
-};
-BOOST_DESCRIBE_STRUCT(Plan, (), (plan, explanation))
-
 // The arguments of `call` where it is one of tool `Args`.
 template <class Args>
 std::optional<Args> args_of(const Call& call) {
@@ -108,7 +96,7 @@ std::string call_title(const Call& call) {
   if (const auto args = args_of<ShellArgs>(call)) return "$ " + one_line(args->command);
   if (const auto args = args_of<AskUserArgs>(call)) return "ask " + one_line(args->question);
   if (const std::string title = file_title(call); !title.empty()) return one_line(title);
-  if (call.tool == "update_plan") return "plan";
+  if (call.tool == UpdatePlanArgs::kTool) return "plan";
   const std::string name = one_line(spoken_name(call.tool));
   return call.args.empty() || call.args == "{}" ? name : name + " " + one_line(call.args);
 }
@@ -175,14 +163,14 @@ std::string diff_text(std::string_view diff, Paper paper) {
 }
 
 std::string plan_text(std::string_view args, Paper paper) {
-  Plan plan;
+  UpdatePlanArgs plan;
   if (!from_json(args, plan, Unknown::ignore)) return {};
   std::string out;
   const std::size_t shown = std::min(plan.plan.size(), kPlanStepsMax);
   for (std::size_t i = 0; i < shown; ++i) {
-    const PlanLine& line = plan.plan[i];
-    const bool done = line.status == "completed";
-    const bool under_way = line.status == "in_progress";
+    const PlanStep& line = plan.plan[i];
+    const bool done = line.status == PlanStatus::completed;
+    const bool under_way = line.status == PlanStatus::in_progress;
     const std::string_view box = done ? "☑ " : under_way ? "▸ " : "☐ ";
     const Paint how = done ? Paint::dim : under_way ? Paint::bold : Paint::plain;
     const std::size_t room = paper.width > 4 ? paper.width - 4 : 0;

@@ -14,12 +14,6 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-// The change of a file, wherever a fact of a call carries one.
-struct WithChange {
-  std::optional<FileChange> change;
-};
-BOOST_DESCRIBE_STRUCT(WithChange, (), (change))
-
 // 3410 as 3,410.
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -102,6 +96,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const QueueChanged& change) { show_queue(change); },
           [&](const RunStatus& status) { show_status(event, status); },
           [&](const ContextResolved& context) { show_context(context); },
+          [&](const ToolCatalogResolved& catalog) { show_catalog(catalog); },
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
             doing_ = {"waiting for " + requested.model_name, event.timestamp};
@@ -120,7 +115,9 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           },
           [&](const ModelCompleted& completed) { show_message(event, completed); },
           [&](const ToolStarted& started) { start_call(event, started); },
-          [&](const ToolProgress&) { note_change(event); },
+          [&](const ToolProgress& progress) {
+            if (progress.change) calls_[event.tool_call_id].change = progress.change;
+          },
           [&](const ProcessCompleted& completed) {
             calls_[event.tool_call_id].exit_code = completed.exit_code;
           },
@@ -143,13 +140,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const RuntimeWarning& warning) { page_.note(warning.message, Paint::yellow); },
           [&](const RuntimeError& error) { page_.note(error.message, Paint::red); },
           [&](const TurnCompleted& completed) { show_end(event, completed); },
-          [&](const TurnFailed& failed) {
-            page_.end_message();
-            const bool cancelled = failed.status == Status::cancelled;
-            end_ = {cancelled ? Ending::cancelled : Ending::failed,
-                    failed.error ? failed.error->message : failed.reason, "", false};
-            if (failed.error) end_.category = failed.error->category;
-          },
+          [&](const TurnFailed& failed) { show_failed(failed); },
           [](const auto&) {}},
       payload);
 }
@@ -160,6 +151,11 @@ void TurnView::show_context(const ContextResolved& context) {
   for (const ContextRef& ref : context.missing)
     page_.note(fmt::format("not read: {}: {}", ref.ref, ref.reason.value_or("missing")),
                Paint::yellow);
+}
+
+void TurnView::show_catalog(const ToolCatalogResolved& catalog) {
+  for (const MissingServer& server : catalog.missing.value_or(std::vector<MissingServer>{}))
+    page_.note(fmt::format("no tools of {}: {}", server.name, server.reason), Paint::yellow);
 }
 
 void TurnView::show_message(const Envelope& event, const ModelCompleted& completed) {
@@ -183,14 +179,7 @@ void TurnView::start_call(const Envelope& event, const ToolStarted& started) {
   call.running = true;
 }
 
-void TurnView::note_change(const Envelope& event) {
-  WithChange with;
-  if (from_json(event.payload.text, with, Unknown::ignore) && with.change)
-    calls_[event.tool_call_id].change = std::move(with.change);
-}
-
 void TurnView::show_result(const Envelope& event, const ToolResult& result) {
-  note_change(event);
   Call& call = calls_[event.tool_call_id];
   call.running = false;
   ++tools_;
@@ -198,7 +187,8 @@ void TurnView::show_result(const Envelope& event, const ToolResult& result) {
   page_.lines(call_line(call, result.is_error ? CallEnd::failed : CallEnd::done, result.duration_ms,
                         {}, paper));
   if (result.is_error && result.preview) page_.lines(output_tail(*result.preview, paper));
-  if (!result.is_error && call.tool == "update_plan") page_.lines(plan_text(call.args, paper));
+  if (!result.is_error && call.tool == UpdatePlanArgs::kTool)
+    page_.lines(plan_text(call.args, paper));
   if (!result.is_error && call.change) diff_ref_ = call.change->diff_ref;
 }
 
@@ -222,6 +212,8 @@ void TurnView::show_action(const Envelope& event, const ActionRequired& required
   action.session_id = event.session_id;
   action.action_type = required.action_type;
   action.prompt = required.prompt;
+  action.schema = required.schema;
+  action.decisions = required.decisions;
   action.digest = required.digest;
   action.tool_name = required.tool_name;
   action.input = required.input;
@@ -232,6 +224,8 @@ void TurnView::show_action(const Envelope& event, const ActionRequired& required
   action.rollback = required.rollback;
   action.executes_unknown = required.executes_unknown;
   action.files = required.files;
+  action.server = required.server;
+  action.url = required.url;
   action.expires_at = required.expires_at;
   action_ = std::move(action);
 }
@@ -273,6 +267,14 @@ void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
   page_.note(fmt::format("the model failed ({}), asking again in {}", failed.error.message,
                          spoken_duration(failed.retry->after_ms)),
              Paint::yellow);
+}
+
+void TurnView::show_failed(const TurnFailed& failed) {
+  page_.end_message();
+  const bool cancelled = failed.status == Status::cancelled;
+  end_ = {cancelled ? Ending::cancelled : Ending::failed,
+          failed.error ? failed.error->message : failed.reason, "", false};
+  if (failed.error) end_.category = failed.error->category;
 }
 
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {

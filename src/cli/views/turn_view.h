@@ -71,8 +71,9 @@ class TurnView {
   void show_result(const Envelope& event, const schema::ToolResult& result);
   void show_refusal(const Envelope& event, const schema::ToolFailed& failed);
   void show_context(const schema::ContextResolved& context);
+  void show_catalog(const schema::ToolCatalogResolved& catalog);
   void start_call(const Envelope& event, const schema::ToolStarted& started);
-  void note_change(const Envelope& event);
+  void show_failed(const schema::TurnFailed& failed);
   void show_end(const Envelope& event, const schema::TurnCompleted& completed);
 
   TurnId turn_;

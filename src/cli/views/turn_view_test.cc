@@ -207,10 +207,14 @@ TEST_CASE("what runs is told with the time since when, until it ends") {
 TEST_CASE("a changed file is told with its lines, and its diff is asked for once") {
   TurnView view = shared_view();
   view.show(event_of(calling("edit_file", R"({"path":"a.cc","oldText":"x","newText":"y"})")));
-  Envelope progress = event_of(ToolProgress{});
-  progress.payload.text = R"({"change":{"path":"/w/a.cc","kind":"update","after":"sha256:1",)"
-                          R"("linesAdded":3,"linesRemoved":1,"diffRef":"out_1"}})";
-  view.show(progress);
+  ToolProgress progress;
+  progress.change = FileChange{.path = "/w/a.cc",
+                               .kind = FileChangeKind::update,
+                               .after = "sha256:1",
+                               .lines_added = 3,
+                               .lines_removed = 1,
+                               .diff_ref = "out_1"};
+  view.show(event_of(progress));
   CHECK(!view.take_diff());
   CHECK(screen_of(view.show(event_of(result_of("ok")))) == "✓ edit a.cc +3 -1 · 1.2 s\n");
   CHECK(view.take_diff() == "out_1");
@@ -225,6 +229,27 @@ TEST_CASE("a plan is a list of boxes") {
                                             R"({"step":"b","status":"in_progress"},)"
                                             R"({"step":"c","status":"pending"}]})")));
   CHECK(screen_of(view.show(event_of(result_of("ok")))) == "✓ plan · 1.2 s\n  ☑ a\n  ▸ b\n  ☐ c\n");
+}
+
+TEST_CASE("a server whose tools are missing is named") {
+  ToolCatalogResolved catalog;
+  catalog.missing = {{"files", "it does not start"}};
+  CHECK(notes_of(shared_view().show(event_of(catalog))) ==
+        "· no tools of files: it does not start\n");
+}
+
+TEST_CASE("a question of a server comes with its form") {
+  ActionRequired required;
+  required.action_type = kElicitationAction;
+  required.schema = Json{"{}"};
+  required.server = "files";
+  required.url = "https://a.b";
+  TurnView view = shared_view();
+  view.show(event_of(required));
+  REQUIRE(view.action());
+  CHECK(view.action()->schema == required.schema);
+  CHECK(view.action()->server == "files");
+  CHECK(view.action()->url == "https://a.b");
 }
 
 TEST_CASE("what could not be read for the turn is told") {
