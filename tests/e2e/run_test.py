@@ -86,9 +86,18 @@ class Terminal:
 
 class AtATerminal(Case):
     daemon_at_start = False
-    config = '[permissions]\nallow = ["shell(echo:*)", "shell(sleep:*)", "shell(exit:*)"]\n'
+    config = ('[permissions]\nallow = ["shell(echo:*)", "shell(sleep:*)", "shell(exit:*)", '
+              '"write_file", "edit_file", "update_plan"]\n')
     scripts = {
         "main": [{"text": ANSWER, "deltas": 50}],
+        "edits": [{"toolCalls": [
+            {"name": "update_plan", "args": {"plan": [
+                {"step": "write", "status": "completed"},
+                {"step": "change", "status": "in_progress"}, {"step": "check", "status": "pending"}]}},
+            {"name": "write_file", "args": {"path": "a.txt", "content": "one\ntwo\n"}},
+            {"name": "edit_file", "args": {"path": "a.txt", "oldText": "two", "newText": "2"}},
+            {"name": "edit_file", "args": {"path": "a.txt", "oldText": "three", "newText": "3"}}]},
+            {"text": "Done."}],
         "works": [{"reasoning": "Let me see.", "text": "I look.",
                    "toolCalls": shell("echo hi", "echo one; echo two; exit 3")},
                   {"text": "Done.", "usage": {"inputTokens": 3410, "outputTokens": 512}}],
@@ -126,6 +135,17 @@ class AtATerminal(Case):
                                  r"  one\n  two\n")
         self.assertRegex(screen, r"· [\d.]+ m?s · 3,410 in · 512 out · 2 tools · session sess_")
         self.assertIn("\x1b[2mLet\x1b[0m", terminal.text())
+
+    def test_changes_of_files_are_shown_with_their_diffs_and_plans_as_boxes(self):
+        terminal = self.run_at_terminal("--model", "edits", "hi")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        screen = terminal.screen()
+        self.assertRegex(screen, r"✓ plan · \d+ ms\n  ☑ write\n  ▸ change\n  ☐ check\n")
+        self.assertRegex(screen, r"✓ write a.txt \+2 -0 · \d+ ms\n  @@ .*\n  \+one\n  \+two\n")
+        self.assertRegex(screen, r"✓ edit a.txt \+1 -1 · \d+ ms\n  @@ .*\n   one\n  -two\n  \+2\n")
+        self.assertRegex(screen, r"[✗⊘] edit a.txt · ")
+        self.assertIn("\x1b[31m-two\x1b[0m", terminal.text())
+        self.assertIn("\x1b[32m+2\x1b[0m", terminal.text())
 
     def test_what_is_waited_for_is_drawn_and_leaves_nothing(self):
         terminal = self.run_at_terminal("--model", "waits", "hi")

@@ -4,6 +4,7 @@
 #include "cli/follow.h"
 #include "cli/listen_address.h"
 #include "cli/output.h"
+#include "cli/views/action_view.h"
 #include "cli/views/checkup.h"
 #include "cli/views/event_line.h"
 #include "cli/views/session_view.h"
@@ -155,6 +156,18 @@ TEST_CASE("a checkup names each finding and the remedy for what is not ok") {
   CHECK(checks_json(checks) ==
         "{\"ok\":false,\"checks\":[{\"name\":\"disk\",\"ok\":true,\"finding\":\"9 MiB\"},"
         "{\"name\":\"clock\",\"ok\":false,\"finding\":\"1970\",\"remedy\":\"set it\"}]}\n");
+}
+
+TEST_CASE("a change of a file is asked about line by line") {
+  schema::ActionSnapshot action;
+  action.action_type = schema::kPermissionAction;
+  action.tool_name = "edit_file";
+  action.input = schema::Json{R"({"path":"a.cc","oldText":"x\ny","newText":"z\u001b[2J"})"};
+  CHECK(question_text(action, 80, Colour::off)
+            .contains("    a.cc\n    - x\n    - y\n    + z\\x1b[2J\n"));
+  action.tool_name = "write_file";
+  action.input = schema::Json{R"({"path":"b","content":"one\ntwo\n"})"};
+  CHECK(question_text(action, 80, Colour::off).contains("    b\n    + one\n    + two\n"));
 }
 
 }  // namespace
