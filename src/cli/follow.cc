@@ -58,6 +58,9 @@ class Follower {
         watched_(signals.descriptor()),
         asking_(output, watched_),
         live_(output.screen().live && output.form() == Form::text) {}
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+  ~Follower() { output_.err(status_.erase()); }
 
   Result<int> follow() {
     while (!view_.settled() && !left_) {
@@ -188,11 +191,12 @@ class Follower {
   // Says below everything what is waited for, where nothing else is being written.
   void draw_status() {
     if (!live_) return;
-    view_.set_width(terminal_width(output_.screen().width));
+    const std::size_t width = terminal_width(output_.screen().width);
+    view_.set_width(width);
     const auto doing = view_.doing();
     if (!doing || view_.line_open() || asking_.open()) return;
-    output_.err(status_.draw(doing->what, now_of_clock() - doing->since,
-                             terminal_width(output_.screen().width), output_.screen().err_colour));
+    output_.err(status_.draw(doing->what, now_of_clock() - doing->since, width,
+                             output_.screen().err_colour));
   }
 
   // The person has seen enough; the turn goes on without us, or waits for whoever comes next.
@@ -203,7 +207,6 @@ class Follower {
                                  "agentrt events {0} --follow",
                                  turn_.session.text()),
                      Paint::yellow));
-    output_.err(status_.erase());
     return kExitInterrupted;
   }
 
@@ -212,6 +215,7 @@ class Follower {
     if (count > 1) left_ = true;
     if (count == 0 || left_ || interrupted_) return {};
     interrupted_ = true;
+    asking_.withdraw();
     if (output_.form() == Form::text)
       print(view_.note("interrupting the turn; Ctrl-C again leaves it", Paint::yellow));
     schema::InterruptTurn params;
