@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -142,6 +143,12 @@ Result<Config> with_trust(const Config& config, TrustRecords& trust) {
   return trusted;
 }
 
+// Where the person's own AGENTS.md and skills lie: beside their configuration.
+std::optional<std::string> user_folder_of(const ConfigSources& sources) {
+  if (!sources.user) return std::nullopt;
+  return std::filesystem::path(*sources.user).parent_path().string();
+}
+
 }  // namespace
 
 // In the order they are made; the destructor stops them in the opposite one.
@@ -277,6 +284,7 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
+  workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources));
   const auto profile = [config = options.config,
                         data = options.data](const ports::ProcessRequest& request) {
     return sandbox_profile_of(config,

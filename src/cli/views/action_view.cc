@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/views/form_view.h"
+#include "schema/file_tools.h"
 #include "schema/tools.h"
 
 namespace agentrt::cli {
@@ -12,13 +13,33 @@ namespace {
 
 using namespace schema;
 
-// What the call would do, as a person reads it: a command's text, else its arguments.
+// Every line of the text, with a sign before it.
+std::string signed_lines(std::string_view text, std::string_view sign) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    out += fmt::format("\n{} {}", sign, text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+// What the call would do, as a person reads it: a command's text, the change of a file, else its
+// arguments. All of it, whatever it is.
 std::string subject_of(const ActionSnapshot& action) {
+  if (!action.input) return action.prompt.value_or("");
+  const std::string& input = action.input->text;
   ShellArgs shell;
-  if (action.tool_name == ShellArgs::kTool && action.input &&
-      from_json(action.input->text, shell, Unknown::ignore))
+  if (action.tool_name == ShellArgs::kTool && from_json(input, shell, Unknown::ignore))
     return shell.command;
-  return action.input ? action.input->text : action.prompt.value_or("");
+  WriteFileArgs written;
+  if (action.tool_name == WriteFileArgs::kTool && from_json(input, written, Unknown::ignore))
+    return written.path + signed_lines(written.content, "+");
+  EditFileArgs edit;
+  if (action.tool_name == EditFileArgs::kTool && from_json(input, edit, Unknown::ignore))
+    return edit.path + (edit.replace_all.value_or(false) ? " (at each place)" : "") +
+           signed_lines(edit.old_text, "-") + signed_lines(edit.new_text, "+");
+  return input;
 }
 
 void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
@@ -141,21 +162,6 @@ Paint paint_of(Decision decision) {
 }
 
 }  // namespace
-
-std::string visible(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = utf8_character(text, at);
-    at += character.size();
-    if (character == "\n" || character == "\t" || !printable(character).empty()) {
-      out += character;
-    } else {
-      for (const char byte : character)
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-  }
-  return out;
-}
 
 std::string question_text(const ActionSnapshot& action, std::size_t, Colour colour) {
   if (is(action, kPermissionAction)) return permission_question(action, colour);
