@@ -83,7 +83,8 @@ class Files(Case):
         listed = self.one("list_files", pattern="**")
         self.assertEqual(listed, "a.txt\nlink -> secrets/key.txt\n"
                                  "[Left out, since rules or the sandbox hide it: 2.]\n")
-        self.assertEqual((self.home.workspace / "secrets/key.txt").read_text(), "needle in secrets\n")
+        kept = self.home.workspace / "secrets/key.txt"
+        self.assertEqual(kept.read_text(), "needle in secrets\n")
         self.assertEqual(self.one("write_file", path="fixed.txt", content="x")[0], "denied")
 
     def test_the_runtime_itself_is_out_of_reach(self):
@@ -111,8 +112,8 @@ class Files(Case):
         diff = self.daemon.get(f"/v1/outputs/{changed[0]['payload']['diffRef']}").data.decode()
         self.assertIn(" TOKEN=[redacted:MY_TOKEN]\n-MODE=old\n+MODE=new\n", diff)
         self.assertNotIn(SECRET, str(self.events))
-        self.assertEqual(self.one("write_file", path=".env", content="TOKEN=[redacted:MY_TOKEN]\n")[0],
-                         "invalid_input")
+        marked = self.one("write_file", path=".env", content="TOKEN=[redacted:MY_TOKEN]\n")
+        self.assertEqual(marked[0], "invalid_input")
 
     def test_a_change_keeps_its_mode_and_leaves_a_diff_that_git_applies(self):
         self.put("run.sh", "echo one\necho two\n")
@@ -123,8 +124,8 @@ class Files(Case):
         changed = [event for event in self.events if event["type"] == "artifact.changed"]
         diff = self.daemon.get(f"/v1/outputs/{changed[0]['payload']['diffRef']}").data
         self.put("run.sh", "echo one\necho two\n")
-        subprocess.run(["git", "apply"], cwd=self.home.workspace, input=diff, check=True,
-                       env={**self.home.environment, "GIT_CEILING_DIRECTORIES": str(self.home.folder)})
+        alone = {**self.home.environment, "GIT_CEILING_DIRECTORIES": str(self.home.folder)}
+        subprocess.run(["git", "apply"], cwd=self.home.workspace, input=diff, check=True, env=alone)
         self.assertEqual((self.home.workspace / "run.sh").read_text(), "echo one\necho 2\n")
         self.assertEqual(sorted(os.listdir(self.home.workspace)),
                          ["a.txt", "private", "run.sh", "secrets"])
