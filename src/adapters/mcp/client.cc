@@ -263,7 +263,7 @@ void McpClient::close(std::move_only_function<void()> closed) {
   transport_->close(std::move(closed));
 }
 
-void McpClient::fail_all(const std::string& why) {
+void McpClient::fail_all(const std::string& why, std::optional<std::uint64_t> refused) {
   if (over_) return;
   over_ = why;
   if (timer_) loop_.cancel(*timer_);
@@ -272,15 +272,19 @@ void McpClient::fail_all(const std::string& why) {
   for (auto& [id, call] : std::exchange(calls_, {})) {
     stop_clocks(call);
     call.listener->on_end(
-        fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether it did "
-                                     "its work is not known",
-                                     server_.name, why)));
+        refused == id
+            ? fail(Code::expired, fmt::format("the server {} was lost ({})", server_.name, why))
+            : fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether "
+                                           "it did its work is not known",
+                                           server_.name, why)));
   }
   for (Listed& each : std::exchange(listeners_, {})) each(fail(Code::unavailable, why));
   on_over_(why);
 }
 
-void McpClient::on_closed(std::string why) { fail_all(why); }
+void McpClient::on_closed(std::string why, std::optional<std::uint64_t> refused) {
+  fail_all(why, refused);
+}
 
 void McpClient::on_garbage() {
   if (++garbage_ > kMcpGarbageMax)
