@@ -58,12 +58,14 @@ void add_run(CLI::App& app, Parsed& out) {
       "  agentrt run --model script:demo.jsonl hello     play a file instead of asking a model\n"
       "  git diff | agentrt run -                        read the prompt from standard input\n"
       "  agentrt run --session ID \"And now?\"             go on with a session\n"
+      "  agentrt run --session ID                        watch or resume the turn it has\n"
       "  agentrt run --allow \"shell(make test)\" --deny \"shell(git push:*)\" \"Fix the tests\"\n"
       "  agentrt run --yes \"Fix the tests\"               approve what policy lets a person "
       "approve\n"
       "  agentrt run --json \"hello\" | jq .type           the event envelopes, one a line");
   RunArguments& run = out.run;
-  verb->add_option("PROMPT", run.prompt, "What to ask; - reads standard input")->required();
+  verb->add_option("PROMPT", run.prompt,
+                   "What to ask; - reads standard input; none: go on with the turn of --session");
   verb->add_option("--model", run.model, "A configured model, or script:FILE")->type_name("NAME");
   verb->add_option("--mode", run.mode,
                    "Permission mode: default, untrusted, on_request, on_failure, never, plan, "

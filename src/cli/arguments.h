@@ -10,7 +10,8 @@
 namespace agentrt::cli {
 
 struct RunArguments {
-  std::string prompt;  // "-" reads standard input
+  std::optional<std::string>
+      prompt;  // "-" reads standard input; absent: the session's turn goes on
   std::optional<std::string> model, mode, sandbox, cwd, session, thread, turn_id;
   std::vector<std::string> allow, ask, deny;  // rules for its session
   bool yes = false;

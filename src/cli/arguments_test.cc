@@ -28,6 +28,7 @@ TEST_CASE("run takes a prompt and its options in any order") {
   CHECK(run.turn_id == "t");
   CHECK(run.yes);
   CHECK(verb_of<RunArguments>({"run", "-"}).prompt == "-");
+  CHECK(!verb_of<RunArguments>({"run", "--session", "s"}).prompt);
 }
 
 TEST_CASE("a prompt that starts with a dash follows two dashes") {
@@ -100,7 +101,6 @@ TEST_CASE("the version is one line") {
 TEST_CASE("wrong usage is one sentence that names the help to read, with exit code 2") {
   for (const auto& words : std::vector<std::vector<std::string>>{{},
                                                                  {"fly"},
-                                                                 {"run"},
                                                                  {"run", "a", "b"},
                                                                  {"run", "--nope", "x"},
                                                                  {"schema", "x"},
@@ -112,7 +112,7 @@ TEST_CASE("wrong usage is one sentence that names the help to read, with exit co
     CHECK(answer.problem.find("--help") != std::string::npos);
     CHECK(answer.problem.find('\n') == std::string::npos);
   }
-  CHECK(answer_of({"run", "--json"}).json);
+  CHECK(answer_of({"run", "--nope", "--json"}).json);
   CHECK(answer_of({"--data", "d", "fly"}).problem ==
         "There is no command called fly; see agentrt --help.");
   CHECK(answer_of({"token", "create"}).problem.ends_with("see agentrt token create --help."));

@@ -5,25 +5,43 @@
 
 #include <fmt/format.h>
 
+#include "cli/context.h"
 #include "cli/decisions/asking.h"
+#include "cli/views/status_line.h"
 #include "schema/commands.h"
 #include "schema/tools.h"
 
 namespace agentrt::cli {
 namespace {
 
-TurnView::Style style_of(const Screen& screen) {
-  TurnView::Style style;
+PageStyle style_of(const Screen& screen) {
+  PageStyle style;
   style.layout = screen.out_terminal && screen.err_terminal ? Layout::together : Layout::apart;
   style.out_colour = screen.out_colour;
   style.err_colour = screen.err_colour;
   style.answer_on_terminal = screen.out_terminal;
+  style.width = screen.width;
   return style;
 }
 
-std::string details_of(const FollowedTurn& turn, std::string_view status) {
-  return fmt::format(R"({{"sessionId":"{}","threadId":"{}","turnId":"{}","status":"{}"}})",
-                     turn.session.text(), turn.thread.text(), turn.turn.text(), status);
+std::string details_of(const FollowedTurn& turn, std::string_view status,
+                       std::optional<schema::Category> category = {}) {
+  std::string out = fmt::format(R"({{"sessionId":"{}","threadId":"{}","turnId":"{}","status":"{}")",
+                                turn.session.text(), turn.thread.text(), turn.turn.text(), status);
+  if (category) out += fmt::format(R"(,"category":"{}")", schema::name_of(*category));
+  return out + "}";
+}
+
+// Why it failed, with what to do about it where the reason does not say that itself.
+std::string failed_text(const FollowedTurn& turn, const TurnEnd& end) {
+  using schema::Category;
+  if (end.reason.contains(';')) return "The turn failed: " + end.reason;
+  std::string advice = fmt::format("agentrt show {} has the whole of it", turn.session.text());
+  if (end.category == Category::rate_limited)
+    advice = "wait a while and run it again, or choose another model with --model";
+  if (end.category == Category::provider || end.category == Category::timeout)
+    advice = "run it again, or choose another model with --model";
+  return fmt::format("The turn failed: {}; {}", end.reason, advice);
 }
 
 class Follower {
@@ -38,14 +56,19 @@ class Follower {
         on_ask_(on_ask),
         view_(turn.turn, turn.thread, style_of(output.screen())),
         watched_(signals.descriptor()),
-        asking_(output, watched_) {}
+        asking_(output, watched_),
+        live_(output.screen().live && output.form() == Form::text) {}
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+  ~Follower() { output_.err(status_.erase()); }
 
   Result<int> follow() {
     while (!view_.settled() && !left_) {
       TRY(connect());
       if (!stream_) continue;
       const bool over = view_.end().ending != Ending::open && !waits_for_us();
-      TRY_ASSIGN(const auto received, stream_->next(over ? kTailMs : -1, watched_.descriptor()));
+      const int patience = over ? kTailMs : live_ ? kTickMs : -1;
+      TRY_ASSIGN(const auto received, stream_->next(patience, watched_.descriptor()));
       switch (received.what) {
         case Stream::What::events:
           take(received.events);
@@ -59,10 +82,12 @@ class Follower {
           stream_.reset();
           break;
         case Stream::What::quiet:
-          return conclude();
+          if (over) return conclude();
+          draw_status();
+          break;
       }
     }
-    return left_ ? Result<int>(kExitInterrupted) : conclude();
+    return left_ ? leave() : conclude();
   }
 
  private:
@@ -103,6 +128,7 @@ class Follower {
       const TurnText text = view_.show(*envelope);
       if (output_.form() == Form::text) {
         print(text);
+        show_diff();
       } else if (view_.concerns(*envelope)) {
         output_.out(event.data + "\n");
       }
@@ -122,6 +148,7 @@ class Follower {
     if (on_ask_ == OnAsk::leave || asked_ == action.action_id) return {};
     asked_ = action.action_id;
     if (on_ask_ == OnAsk::ask) {
+      output_.err(status_.erase());
       asking_.ask(action);
       return {};
     }
@@ -143,9 +170,44 @@ class Follower {
   }
 
   void print(const TurnText& text) {
-    if (text.notes_first) output_.err(text.notes);
-    if (!text.answer.empty()) output_.out(text.answer);
-    if (!text.notes_first) output_.err(text.notes);
+    if (text.pieces.empty()) return;
+    output_.err(status_.erase());
+    for (const TurnText::Piece& piece : text.pieces) {
+      if (piece.to == To::answer)
+        output_.out(piece.text);
+      else
+        output_.err(piece.text);
+    }
+  }
+
+  // A diff that cannot be read is not shown; the line of its call stands there all the same.
+  void show_diff() {
+    const auto ref = view_.take_diff();
+    if (!ref || !live_) return;
+    const auto diff = attachment_.client().ask("GET", "/v1/outputs/" + url_escaped(*ref), "");
+    if (diff) print(view_.show_diff(*diff));
+  }
+
+  // Says below everything what is waited for, where nothing else is being written.
+  void draw_status() {
+    if (!live_) return;
+    const std::size_t width = terminal_width(output_.screen().width);
+    view_.set_width(width);
+    const auto doing = view_.doing();
+    if (!doing || view_.line_open() || asking_.open()) return;
+    output_.err(status_.draw(doing->what, now_of_clock() - doing->since, width,
+                             output_.screen().err_colour));
+  }
+
+  // The person has seen enough; the turn goes on without us, or waits for whoever comes next.
+  int leave() {
+    if (output_.form() == Form::text)
+      print(
+          view_.note(fmt::format("left; come back with: agentrt run --session {0}, or watch with: "
+                                 "agentrt events {0} --follow",
+                                 turn_.session.text()),
+                     Paint::yellow));
+    return kExitInterrupted;
   }
 
   Result<void> on_signal() {
@@ -153,18 +215,22 @@ class Follower {
     if (count > 1) left_ = true;
     if (count == 0 || left_ || interrupted_) return {};
     interrupted_ = true;
+    asking_.withdraw();
     if (output_.form() == Form::text)
-      print(view_.note("interrupting; Ctrl-C again leaves at once", Paint::yellow));
+      print(view_.note("interrupting the turn; Ctrl-C again leaves it", Paint::yellow));
     schema::InterruptTurn params;
     params.session_id = turn_.session;
     params.thread_id = turn_.thread;
     params.turn_id = turn_.turn;
     params.reason = "interrupted at the terminal";
-    TRY(attachment_.client().call("interrupt_turn", schema::to_json(params)));
+    const auto done = attachment_.client().call("interrupt_turn", schema::to_json(params));
+    left_ = signals_.count() > 1;  // nobody waits for the reply any more
+    if (!done && !left_) return std::unexpected(done.error());
     return {};
   }
 
   Result<int> conclude() {
+    output_.err(status_.erase());
     const TurnEnd& end = view_.end();
     switch (end.ending) {
       case Ending::open:
@@ -185,10 +251,8 @@ class Follower {
           print(view_.note(fmt::format("interrupted · session {}", turn_.session.text())));
         return interrupted_ ? kExitInterrupted : kExitFailed;
       case Ending::failed:
-        output_.problem({Code::internal,
-                         fmt::format("The turn failed: {}; agentrt show {} has the whole of it.",
-                                     end.reason, turn_.session.text()),
-                         details_of(turn_, "failed")});
+        output_.problem(
+            {Code::internal, failed_text(turn_, end), details_of(turn_, "failed", end.category)});
         return kExitFailed;
       case Ending::blocked:
         output_.problem(blocked_error(turn_, end));
@@ -206,6 +270,8 @@ class Follower {
   TurnView view_;
   Watched watched_;
   Asking asking_;
+  StatusLine status_;
+  bool live_;  // what is waited for is drawn
   std::optional<ActionId> asked_;
   std::unique_ptr<Stream> stream_;
   int failures_ = 0;
@@ -222,8 +288,7 @@ Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals
 
 Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
   const std::string resume =
-      fmt::format(R"(agentrt call resume_thread '{{"sessionId":"{}","threadId":"{}"}}')",
-                  turn.session.text(), turn.thread.text());
+      fmt::format("agentrt run --session {} --thread {}", turn.session.text(), turn.thread.text());
   const std::string reason = end.reason.substr(0, end.reason.find(';'));  // advice of its own aside
   std::string advice = "continue it with: ";
   if (end.phase == "no_model") advice = "configure a model, then continue it with: ";

@@ -31,5 +31,7 @@ inline constexpr int kReconnectsMax = 20;
 inline constexpr int kReconnectPauseMs = 200;
 // After the turn's last own event, how long to wait for what is told with it.
 inline constexpr int kTailMs = 300;
+// How often the line that says what is waited for is drawn anew.
+inline constexpr int kTickMs = 120;
 
 }  // namespace agentrt::cli

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/follow.h"
+#include "cli/known_session.h"
 #include "cli/verbs.h"
 #include "runtime/models.h"
 #include "schema/commands.h"
@@ -15,7 +16,6 @@
 namespace agentrt::cli {
 namespace {
 
-constexpr std::string_view kMainThread = "main";
 constexpr int kHandoversMax = 3;  // from one owner of the data folder to the next
 
 template <class E>
@@ -28,7 +28,7 @@ Result<std::optional<E>> read_word(const std::optional<std::string>& text, const
 
 // What the user asked for, checked, with a configuration that would allow it.
 struct Request {
-  schema::SubmitTurn submit;
+  schema::SubmitTurn submit;  // without input where the session's own turn is to go on
   std::string cwd;
   std::optional<std::string> model;
   runtime::Config config;
@@ -69,37 +69,67 @@ Result<void> check_policy(const runtime::Config& config, const schema::TurnOptio
   return {};
 }
 
-Result<Request> read_request(Context& context, const RunArguments& arguments) {
-  TRY(check_ids(arguments));
-  TRY_ASSIGN(const std::string prompt, text_or_input(arguments.prompt));
-  if (prompt.empty()) return fail(Code::invalid_params, "The prompt is empty; say what to do.");
-  Request request;
-  TRY_ASSIGN(request.cwd, workspace_of(context, arguments));
-  TRY_ASSIGN(request.config, config_of(context, request.cwd));
+// Without a prompt a run goes on with the turn that its session has; what is said of a new turn
+// means nothing then.
+Result<void> check_prompt(const RunArguments& arguments) {
+  if (arguments.prompt && arguments.prompt->empty())
+    return fail(Code::invalid_params, "The prompt is empty; say what to do.");
+  if (arguments.prompt) return {};
+  if (!arguments.session)
+    return fail(Code::invalid_params,
+                "PROMPT is missing: say what to do, or name the session to go on with in --session "
+                "ID; see agentrt run --help.");
+  for (const auto& [option, value] :
+       {std::pair{"--model", &arguments.model}, std::pair{"--mode", &arguments.mode},
+        std::pair{"--sandbox", &arguments.sandbox}, std::pair{"--cwd", &arguments.cwd},
+        std::pair{"--turn-id", &arguments.turn_id}})
+    if (*value)
+      return fail(Code::invalid_params,
+                  fmt::format("{} needs a PROMPT: it is for a new turn, and without one the "
+                              "session's own turn goes on.",
+                              option));
+  return {};
+}
+
+Result<schema::TurnOptions> read_options(const Context& context, const RunArguments& arguments,
+                                         const runtime::Config& config) {
   schema::TurnOptions options;
   TRY_ASSIGN(options.mode, read_word<schema::PermissionMode>(arguments.mode, "--mode"));
   TRY_ASSIGN(options.sandbox, read_word<schema::SandboxMode>(arguments.sandbox, "--sandbox"));
-  TRY(check_policy(request.config, options));
+  TRY(check_policy(config, options));
   if (arguments.model) options.model = runtime::resolve_model_name(*arguments.model, context.cwd);
   const bool at_terminal = context.output.screen().in_terminal;
   options.interactive = at_terminal || arguments.yes;
   if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
-  request.model = options.model;
-  if (options.model)
-    if (const auto script = runtime::script_model(*options.model)) {
+  return options;
+}
+
+Result<Request> read_request(Context& context, const RunArguments& arguments) {
+  TRY(check_ids(arguments));
+  TRY(check_prompt(arguments));
+  Request request;
+  if (arguments.prompt) {
+    schema::InputPart part;
+    TRY_ASSIGN(part.text, text_or_input(*arguments.prompt));
+    if (part.text->empty())
+      return fail(Code::invalid_params, "The prompt is empty; say what to do.");
+    request.submit.input.push_back(std::move(part));
+  }
+  TRY_ASSIGN(request.cwd, workspace_of(context, arguments));
+  TRY_ASSIGN(request.config, config_of(context, request.cwd));
+  TRY_ASSIGN(request.submit.options, read_options(context, arguments, request.config));
+  request.model = request.submit.options->model;
+  if (request.model)
+    if (const auto script = runtime::script_model(*request.model)) {
       std::error_code error;
       if (!std::filesystem::is_regular_file(script->script, error))
         return fail(Code::invalid_params,
                     fmt::format("The script {} does not exist; check --model.", script->script));
       request.config.models[script->name] = *script;
     }
-  schema::InputPart part;
-  part.text = prompt;
-  request.submit.input.push_back(std::move(part));
   if (arguments.session) request.submit.session_id = SessionId(*arguments.session);
   if (arguments.thread) request.submit.thread_id = ThreadId(*arguments.thread);
   if (arguments.turn_id) request.submit.turn_id = TurnId(*arguments.turn_id);
-  request.submit.options = std::move(options);
   return request;
 }
 
@@ -121,6 +151,21 @@ Result<void> check_key(const Request& request, const Context& context) {
   return fail(Code::invalid_params, *lacking);
 }
 
+std::string unknown_model(const std::string& name, const runtime::Config& config,
+                          const std::string& file) {
+  std::string known;
+  for (const auto& [each, _] : config.models) known += (known.empty() ? "" : ", ") + each;
+  if (known.empty())
+    return fmt::format(
+        "There is no model called {0}, and none is configured; add [models.{0}] to "
+        "{1}: docs/models.md shows how.",
+        name, file);
+  return fmt::format(
+      "There is no model called {0}; there {3} {1}. Name one of them, or add "
+      "[models.{0}] to {2}.",
+      name, known, file, config.models.size() == 1 ? "is" : "are");
+}
+
 // What a person must do before a turn can be run here at all.
 Result<void> check_models(const Request& request, const Context& context) {
   const runtime::Config& config = request.config;
@@ -130,10 +175,7 @@ Result<void> check_models(const Request& request, const Context& context) {
           : runtime::user_config_path(context.environment).value_or("the configuration file");
   if (request.model) {
     if (config.models.contains(*request.model)) return check_key(request, context);
-    return fail(Code::invalid_params,
-                fmt::format("There is no model called {}; configure [models.{}] in {}, or use "
-                            "--model script:FILE.",
-                            *request.model, *request.model, file));
+    return fail(Code::invalid_params, unknown_model(*request.model, config, file));
   }
   if (config.models.empty())
     return fail(Code::invalid_params,
@@ -152,40 +194,6 @@ Result<void> check_models(const Request& request, const Context& context) {
   return check_key(request, context);
 }
 
-// What is known of the session before the turn is submitted.
-struct ThreadName {
-  ThreadId thread_id;
-};
-BOOST_DESCRIBE_STRUCT(ThreadName, (), (thread_id))
-struct KnownSession {
-  Sequence as_of_sequence = 0;  // 0: there is no such session yet
-  std::string cwd;
-  std::vector<ThreadName> threads;
-  std::vector<ThreadName> history;  // the newest turn
-};
-BOOST_DESCRIBE_STRUCT(KnownSession, (), (as_of_sequence, cwd, threads, history))
-
-Result<KnownSession> look_up(const Client& client, const std::optional<SessionId>& session) {
-  KnownSession known;
-  if (!session) return known;
-  schema::GetSession params;
-  params.session_id = *session;
-  params.limit = 1;
-  const auto reply = client.call("get_session", schema::to_json(params));
-  if (!reply && reply.error().code == Code::not_found) return known;
-  if (!reply) return std::unexpected(reply.error());
-  TRY(schema::from_json(*reply, known, schema::Unknown::ignore));
-  return known;
-}
-
-// Going on with a session means its thread kMainThread, or the one used last where there is none.
-ThreadId thread_to_use(const KnownSession& known) {
-  const ThreadId main{std::string(kMainThread)};
-  for (const ThreadName& thread : known.threads)
-    if (thread.thread_id == main) return main;
-  return known.history.empty() ? main : known.history.front().thread_id;
-}
-
 Result<schema::SubmitTurnReply> submit(const Client& client, const schema::SubmitTurn& submit) {
   TRY_ASSIGN(const std::string text, client.call("submit_turn", schema::to_json(submit)));
   schema::SubmitTurnReply reply;
@@ -197,7 +205,7 @@ Result<schema::SubmitTurnReply> submit(const Client& client, const schema::Submi
 Result<void> set_rules(const Client& client, const RunArguments& arguments,
                        const KnownSession& known, schema::SubmitTurn& submit) {
   if (arguments.allow.empty() && arguments.ask.empty() && arguments.deny.empty()) return {};
-  if (known.as_of_sequence == 0) {
+  if (!known.exists()) {
     schema::CreateSession create;
     create.session_id = submit.session_id;
     create.cwd = submit.options->cwd;
@@ -216,42 +224,82 @@ Result<void> set_rules(const Client& client, const RunArguments& arguments,
   return {};
 }
 
-// A queued turn behind one that waits for a person would wait for ever.
-Result<void> check_queue(const Client& client, const schema::SubmitTurnReply& turn) {
-  if (turn.status != schema::Status::queued) return {};
-  schema::GetThreadRead params{turn.session_id, turn.thread_id};
-  TRY_ASSIGN(const std::string text, client.call("get_thread_read", schema::to_json(params)));
-  schema::ThreadRead thread;
-  TRY(schema::from_json(text, thread, schema::Unknown::ignore));
-  if (thread.status != schema::Status::blocked) return {};
-  return std::unexpected(
-      blocked_error({turn.session_id, turn.thread_id, turn.turn_id},
-                    {Ending::blocked, "it is queued behind a turn that was left unfinished",
-                     thread.status_reason.value_or(""), true}));
+OnAsk on_ask(const Context& context, const RunArguments& arguments) {
+  if (arguments.yes) return OnAsk::allow;
+  const bool can_ask = context.output.screen().in_terminal && context.form() == Form::text;
+  return can_ask ? OnAsk::ask : OnAsk::leave;
+}
+
+// Follows a turn that was begun before, from its beginning; one that stands is set to work again.
+Result<int> go_on(Context& context, const RunArguments& arguments, const OpenTurn& open,
+                  Attachment& attachment, Signals& signals) {
+  context.output.hint(fmt::format("· {} the turn {} of this session",
+                                  open.stands ? "going on with" : "joining",
+                                  open.turn.turn.text()));
+  if (open.resumable) TRY(resume(attachment.client(), open.turn));
+  return follow_turn(context.output, attachment, signals, open.turn, open.before,
+                     on_ask(context, arguments));
+}
+
+// Without a prompt: the turn that the session has.
+Result<int> run_open(Context& context, const RunArguments& arguments, const Request& request,
+                     Attachment& attachment, Signals& signals) {
+  const SessionId& session = *request.submit.session_id;
+  TRY_ASSIGN(const auto open, open_turn(attachment.client(), session, *request.submit.thread_id));
+  if (!open)
+    return fail(
+        Code::conflict,
+        fmt::format("The session {} has no turn to go on with; say what to do next: agentrt "
+                    "run --session {} PROMPT",
+                    session.text(), session.text()));
+  return go_on(context, arguments, *open, attachment, signals);
+}
+
+// A turn that stands in the way of a new one: it is brought to its end first. The exit code where
+// that ends the run, too.
+Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& arguments,
+                                         const Request& request, Attachment& attachment,
+                                         Signals& signals) {
+  TRY_ASSIGN(const auto open,
+             open_turn(attachment.client(), *request.submit.session_id, *request.submit.thread_id));
+  if (!open || !open->stands) return std::nullopt;
+  if (request.submit.turn_id == open->turn.turn) {  // it is the very one that is meant
+    if (open->resumable) TRY(resume(attachment.client(), open->turn));
+    return std::nullopt;
+  }
+  TRY_ASSIGN(const int code, go_on(context, arguments, *open, attachment, signals));
+  if (code == kExitInterrupted) return code;
+  TRY_ASSIGN(const auto left,
+             open_turn(attachment.client(), open->turn.session, open->turn.thread));
+  return left && left->turn.turn == open->turn.turn ? std::optional(code) : std::nullopt;
 }
 
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,
                          Attachment& attachment, Signals& signals) {
-  TRY_ASSIGN(const KnownSession known, look_up(attachment.client(), request.submit.session_id));
-  const bool exists = known.as_of_sequence > 0;
+  TRY_ASSIGN(KnownSession known, look_up(attachment.client(), request.submit.session_id));
+  const bool has_prompt = !request.submit.input.empty();
+  if (!has_prompt && !known.exists())
+    return fail(Code::not_found,
+                fmt::format("There is no session {0}; agentrt sessions lists them, and agentrt run "
+                            "--session {0} PROMPT begins it.",
+                            request.submit.session_id->text()));
+  if (!arguments.thread)
+    request.submit.thread_id = has_prompt ? thread_to_use(known) : thread_at_work(known);
   // An existing session keeps its workspace; naming another one is for the runtime to judge. What
   // is sent does not depend on whether it exists, so that a repeated --turn-id is recognised.
-  request.submit.options->cwd = exists && !arguments.cwd ? known.cwd : request.cwd;
-  if (!arguments.thread) request.submit.thread_id = thread_to_use(known);
+  request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
   TRY(set_rules(attachment.client(), arguments, known, request.submit));
-  TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
-  const bool repeated = exists && turn.sequence <= known.as_of_sequence;
-  if (!repeated) {
-    if (const auto waiting = check_queue(attachment.client(), turn); !waiting) {
-      context.output.problem(waiting.error());
-      return kExitNeedsPerson;
-    }
+  if (!has_prompt) return run_open(context, arguments, request, attachment, signals);
+  if (known.exists()) {
+    TRY_ASSIGN(const auto code, clear_the_way(context, arguments, request, attachment, signals));
+    if (code) return *code;
+    TRY_ASSIGN(known, look_up(attachment.client(), request.submit.session_id));
   }
-  FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
-  const bool can_ask = context.output.screen().in_terminal && context.form() == Form::text;
-  const OnAsk on_ask = arguments.yes ? OnAsk::allow : can_ask ? OnAsk::ask : OnAsk::leave;
+  TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
+  const bool repeated = known.exists() && turn.sequence <= known.as_of_sequence;
+  const FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
   return follow_turn(context.output, attachment, signals, followed,
-                     repeated ? 0 : known.as_of_sequence, on_ask);
+                     repeated ? 0 : known.as_of_sequence, on_ask(context, arguments));
 }
 
 }  // namespace

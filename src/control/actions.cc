@@ -7,6 +7,7 @@
 
 #include "control/flow.h"
 #include "control/tools.h"
+#include "schema/arguments.h"
 #include "schema/tools.h"
 
 namespace agentrt::control {
@@ -41,8 +42,25 @@ Decision too_late(const ActionId& id, const std::optional<ActionSnapshot>& known
                 fmt::format("action {} was answered before: {}", id.text(), decision), details);
 }
 
+// What a server asked for is given by the schema that it sent; where it sends people elsewhere it
+// asks for nothing here.
+std::optional<Error> wrong_content(const state::Action& action, const RespondAction& command) {
+  const bool gives = command.decision == "accept" && !action.required.url;
+  if (!gives) {
+    if (!command.payload) return std::nullopt;
+    return Error{Code::invalid_params, "payload: this decision takes none", {}};
+  }
+  if (!command.payload || !command.payload->text.starts_with('{'))
+    return Error{Code::invalid_params, "payload: expected an answer under the action's schema", {}};
+  if (const auto wrong = wrong_arguments(*action.required.schema, *command.payload))
+    return Error{Code::invalid_params, "payload." + *wrong, {}};
+  return std::nullopt;
+}
+
 std::optional<Error> wrong_payload(const state::Action& action, const RespondAction& command) {
-  const bool answers = action.required.action_type == kInputAction && command.decision == "answer";
+  const std::string& type = action.required.action_type;
+  if (type == kElicitationAction) return wrong_content(action, command);
+  const bool answers = type == kInputAction && command.decision == "answer";
   if (!answers) {
     if (!command.payload) return std::nullopt;
     return Error{Code::invalid_params, "payload: this decision takes none", {}};
@@ -254,6 +272,8 @@ Decision respond_action(const Session& view, const RespondAction& command, Input
     settle_permission(facts, view, thread, command, inputs);
   else if (type == kTrustAction)
     settle_trust(facts, view, thread, command, inputs);
+  else if (type == kElicitationAction)
+    go_on(facts, view, thread, inputs);
   else
     settle_input(facts, view, thread, command, inputs);
   return accept(facts, ActionReply{command.action_id, view.id, command.decision, 0});
@@ -286,7 +306,7 @@ Decision action_expired(const Session& view, const ReportActionExpired& report, 
   Facts facts{view, inputs};
   const std::string reason = "nobody answered in time";
   withdraw(facts, *turn, "expired", reason);
-  if (action.call) {
+  if (action.call && action.required.action_type != kElicitationAction) {
     const auto call = std::ranges::find(turn->tools, *action.call, &state::ToolCall::id);
     check(call != turn->tools.end(), "an action of a call holds it back");
     give_up(facts, view, thread, *call, {Category::timeout, reason, false}, inputs);

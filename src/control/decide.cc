@@ -73,6 +73,12 @@ struct ReportTable {
     return process_notice(view, r, std::move(inputs));
   }
   Decision operator()(const ReportToolEnded& r) { return tool_ended(view, r, std::move(inputs)); }
+  Decision operator()(const ReportFileChange& r) { return file_change(view, r, std::move(inputs)); }
+  Decision operator()(const ReportToolProgress& r) {
+    return tool_progress(view, r, std::move(inputs));
+  }
+  Decision operator()(const ReportToolAsks& r) { return tool_asks(view, r, std::move(inputs)); }
+  Decision operator()(const ReportCallEnded& r) { return call_ended(view, r, std::move(inputs)); }
   Decision operator()(const ReportUploaded& r) { return uploaded(view, r, std::move(inputs)); }
   Decision operator()(const ReportOutputDue& r) { return output_due(view, r, std::move(inputs)); }
 };

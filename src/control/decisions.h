@@ -38,6 +38,10 @@ Decision process_ready(const Session&, const schema::ReportProcessReady&, Inputs
 Decision process_news(const Session&, const schema::ReportProcessNews&, Inputs);
 Decision process_notice(const Session&, const schema::ReportProcessNotice&, Inputs);
 Decision tool_ended(const Session&, const schema::ReportToolEnded&, Inputs);
+Decision file_change(const Session&, const schema::ReportFileChange&, Inputs);
+Decision tool_progress(const Session&, const schema::ReportToolProgress&, Inputs);
+Decision tool_asks(const Session&, const schema::ReportToolAsks&, Inputs);
+Decision call_ended(const Session&, const schema::ReportCallEnded&, Inputs);
 Decision uploaded(const Session&, const schema::ReportUploaded&, Inputs);
 Decision output_due(const Session&, const schema::ReportOutputDue&, Inputs);
 

@@ -1,10 +1,12 @@
 #include "control/flow.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "control/actions.h"
 #include "control/hooks.h"
 #include "control/tools.h"
 #include "schema/tools.h"
@@ -32,6 +34,7 @@ Session part_of(const Session& view, const Thread& thread) {
   part.mode = view.mode;
   part.trust_refused = view.trust_refused;
   part.greeted = view.greeted;
+  part.server_tools = view.server_tools;
   Thread& own = part.threads[thread.id];
   own.id = thread.id;
   own.status = thread.status;
@@ -46,6 +49,15 @@ std::string beginning_of(const state::ToolCall& call) {
   const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
   const std::string_view shown = utf8_prefix(line, kShownBytes);
   return std::string(shown) + (shown.size() < text.size() ? " …" : "");
+}
+
+std::string question_about(const state::ToolCall& call, const Binding& binding) {
+  if (call.tool == ShellArgs::kTool) return fmt::format("Run this command in {}?", binding.cwd);
+  if (policy::is_file_tool(call.tool))
+    return fmt::format("Let {} {} {}?", call.tool,
+                       access_of(call.tool) == policy::Access::read_only ? "read" : "change",
+                       text_of(call));
+  return fmt::format("Call {}?", call.tool);
 }
 
 // The sandbox stopped the call, and the mode asks whether to do it again outside.
@@ -118,14 +130,15 @@ const Turn& Flow::turn() {
   return *active;
 }
 
-ToolCatalogResolved Flow::catalog() {
+ToolCatalogResolved Flow::catalog(const ReportPrepared& report) {
   const Turn& of = turn();
-  return tool_catalog(after_, of);
+  return tool_catalog(after_, of, report.server_tools, report.missing_servers);
 }
 
 // --- the row of gates ---
 
 void Flow::go_on() {
+  if (turn().hook || turn().action) return;  // what is waited for comes first
   if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
   if (turn().answered) return finish();
@@ -150,8 +163,37 @@ bool Flow::hook_waits() {
 
 void Flow::calls() {
   while (!turn().tools.empty())
-    if (call_waits()) return;
+    if (call_waits()) return start_beside();
   ask_model();
+}
+
+// Starts the calls behind the first that may run beside it, up to one that may not or that somebody
+// has to be asked about.
+void Flow::start_beside() {
+  constexpr std::size_t kSideBySideMax = 8;
+  for (std::size_t i = 0; i < std::min(turn().tools.size(), kSideBySideMax); ++i) {
+    if (!joins_others(turn().tools[i])) return;
+    if (turn().tools[i].stage == state::CallStage::started) continue;
+    if (i == 0 || wrong_call(after_, turn().tools[i])) return;
+    const policy::Judgement judgement = judge(turn().tools[i]);
+    if (judgement.decision != schema::Decision::allow) return;
+    begin(turn().tools[i]);
+    settle(turn().tools[i], judgement);
+  }
+}
+
+// A call that hooks are heard about runs alone: they speak one at a time, each about one call.
+bool Flow::joins_others(const state::ToolCall& call) const {
+  constexpr std::array kAboutCalls = {HookPoint::pre_tool_use, HookPoint::permission_request,
+                                      HookPoint::post_tool_use, HookPoint::post_tool_failure};
+  return runs_side_by_side(after_, call) && std::ranges::none_of(kAboutCalls, [&](HookPoint point) {
+           return next_hook(after_.policy.hooks, point, 0, call.tool).has_value();
+         });
+}
+
+// Another boot started it and is gone; whether it did anything cannot be told.
+bool Flow::is_lost(const state::ToolCall& call) const {
+  return call.boot && *call.boot != inputs_.boot && !may_run_again(after_, call);
 }
 
 void Flow::finish() {
@@ -189,6 +231,13 @@ void Flow::end(Failure error) {
 bool Flow::call_waits() {
   if (turn().tools.front().step.empty()) begin(turn().tools.front());
   const state::ToolCall call = turn().tools.front();
+  if (call.stage == state::CallStage::started && is_lost(call)) {
+    end_call(
+        facts_, scope_of(call), call.tool,
+        {Category::lost,
+         "the runtime stopped while the call was under way; it is not known what it did", false});
+    return false;
+  }
   if (call.stage == state::CallStage::started || call.stage == state::CallStage::stopped)
     return true;
   if (call.stage == state::CallStage::approved) {
@@ -198,7 +247,7 @@ bool Flow::call_waits() {
     start_call(call, Json{"\"approved\""});
     return true;
   }
-  if (auto wrong = wrong_call(call)) {
+  if (auto wrong = wrong_call(after_, call)) {
     refuse_call(call, *std::move(wrong));
     return false;
   }
@@ -214,7 +263,22 @@ bool Flow::call_waits() {
   // A question asks a person anyway; only a deny keeps it from them.
   if (call.tool == AskUserArgs::kTool && judgement.decision != schema::Decision::deny)
     return ask_input(call);
+  if (call.tool == UpdatePlanArgs::kTool && judgement.decision != schema::Decision::deny) {
+    show_plan(call);
+    return false;
+  }
   return settle(call, judgement);
+}
+
+// The plan stands in the item, for whoever shows it; nothing is done.
+void Flow::show_plan(const state::ToolCall& call) {
+  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
+                                         .safe_args = call.args,
+                                         .input_ref = {},
+                                         .policy = Json{"\"not_needed\""},
+                                         .boot_id = inputs_.boot});
+  facts_.add(scope_of(call), ToolResult{.preview = "The plan is shown."});
+  facts_.add(scope_of(call), ItemCompleted{.kind = ItemKind::todo, .text = call.args.text});
 }
 
 void Flow::begin(const state::ToolCall& call) {
@@ -323,8 +387,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
                                  .reason = decision.decision_reason,
                                  .digest = digest,
                                  .expires_at = required.expires_at});
-  required.prompt = fmt::format("Run this {} in {}?",
-                                call.tool == ShellArgs::kTool ? "command" : call.tool, binding.cwd);
+  required.prompt = question_about(call, binding);
   required.decisions = std::vector<std::string>{"allow", "deny"};
   required.digest = digest;
   required.scope = Json{R"(["once","session","always"])"};
@@ -341,7 +404,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.destructive = decision.destructive;
   required.impact = decision.impact;
   required.rollback = decision.rollback;
-  if (!binding.files.empty()) required.executes = binding.files;
+  if (!binding.files.empty() && call.tool == ShellArgs::kTool) required.executes = binding.files;
   required.executes_unknown = judgement.executes_unknown;
   require(scope_of(call), action, std::move(required));
 }
@@ -372,6 +435,24 @@ bool Flow::ask_input(const state::ToolCall& call) {
                                          .boot_id = inputs_.boot});
   require(scope_of(call), ids_.next<ActionId>(), std::move(required));
   return true;
+}
+
+void Flow::ask_for_server(const state::ToolCall& call, const ReportToolAsks& question) {
+  ActionRequired required{.action_type = std::string(kElicitationAction)};
+  required.prompt = question.prompt;
+  required.schema = question.schema;
+  required.decisions = std::vector<std::string>{"accept", "decline", "cancel"};
+  required.tool_name = call.tool;
+  required.server = question.server;
+  required.url = question.url;
+  if (const auto limit = turn().options.ask_timeout_ms) {
+    required.expires_in_ms = *limit;
+    required.expires_at = inputs_.now + *limit;
+  }
+  require(scope_of(call), ids_.next<ActionId>(), std::move(required));
+  if (turn().options.interactive.value_or(true)) return;
+  withdraw(facts_, turn(), "cancelled", "nobody is there to answer: the run asks no one");
+  facts_.add(scope(), TaskResumed{.reason = "withdrawn"});
 }
 
 bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {
@@ -430,64 +511,6 @@ void Flow::heard(HookPoint point, Heard how, const std::string& reason) {
     case HookPoint::stop:
       return ask_model();
   }
-}
-
-// --- what is judged and bound ---
-
-PermissionMode mode_of(const Session& view, const Turn& turn) {
-  if (turn.options.mode) return *turn.options.mode;
-  return view.mode.value_or(view.policy.mode);
-}
-
-SandboxMode sandbox_of(const Session& view, const Turn& turn) {
-  return turn.options.sandbox.value_or(view.policy.sandbox);
-}
-
-bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call) {
-  ShellArgs shell;
-  return call.tool == ShellArgs::kTool && sandbox_of(view, turn) != SandboxMode::full_access &&
-         from_json(call.args.text, shell, Unknown::refuse) && shell.outside_sandbox.value_or(false);
-}
-
-policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home) {
-  policy::Asked asked;
-  asked.tool = call.tool;
-  asked.text = text_of(call);
-  asked.cwd = cwd_of(view, call);
-  asked.workspace = view.cwd;
-  asked.home = home;
-  asked.access = access_of(call.tool);
-  return asked;
-}
-
-policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
-                             const std::string& home) {
-  std::vector<PolicyRule> all = view.policy.rules;
-  all.insert(all.end(), view.granted.begin(), view.granted.end());
-  const auto rules = policy::compile(all);
-  policy::Basis basis;
-  basis.mode = mode_of(view, turn);
-  basis.interactive =
-      turn.options.interactive.value_or(true) ? policy::Interactive::yes : policy::Interactive::no;
-  basis.said = call.said;
-  basis.sandbox = sandbox_of(view, turn);
-  if (rules)
-    basis.rules = &*rules;
-  else  // rules were read when they were taken in; what cannot be read lets nothing run
-    basis.said.push_back(
-        {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, rules.error().message});
-  policy::Asked asked = asked_of(view, call, home);
-  if (leaves_sandbox(view, turn, call)) asked.escalation = policy::Escalation::outside_sandbox;
-  return policy::judge(asked, basis);
-}
-
-std::string approval_digest(const SessionId& session, const state::ToolCall& call,
-                            const Binding& binding, const std::optional<Timestamp>& expires_at) {
-  const std::string bound = fmt::format(
-      R"({{"tool":{},"arguments":{},"binding":{},"session":{},"toolCall":{},"expiresAt":{}}})",
-      to_json(call.tool), call.args.text, to_json(binding), to_json(session), to_json(call.id),
-      expires_at ? to_json(*expires_at) : "null");
-  return "sha256:" + hex(bytes_of(sha256(bound)));
 }
 
 }  // namespace agentrt::control

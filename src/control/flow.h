@@ -9,8 +9,8 @@
 // A Flow looks at the turn as it stands with the facts added so far: they are folded as they come.
 #pragma once
 
+#include "control/judging.h"
 #include "control/turn_facts.h"
-#include "policy/permission.h"
 
 namespace agentrt::control {
 
@@ -28,7 +28,7 @@ class Flow {
   schema::ToolScope scope_of(const state::ToolCall& call) { return {scope(), call.step, call.id}; }
 
   // The tools that the turn may call.
-  schema::ToolCatalogResolved catalog();
+  schema::ToolCatalogResolved catalog(const schema::ReportPrepared& report);
 
   // Whatever comes next: hooks about what has just happened, calls, the end, or another request.
   void go_on();
@@ -36,6 +36,8 @@ class Flow {
   void refuse_call(const state::ToolCall& call, schema::Failure error);
   // What a call is bound to is known: ask, if it still has to be.
   void inspected(const state::ToolCall& call, const schema::Binding& binding);
+  // A server asks a person in the middle of the call; nobody is waited for who is not there.
+  void ask_for_server(const state::ToolCall& call, const schema::ReportToolAsks& question);
   // The hook that was heard has spoken; these facts say so already.
   void heard(schema::HookPoint point, Heard how, const std::string& reason);
   // Asks to trust the files of the workspace, where that was wished and not refused before.
@@ -45,6 +47,10 @@ class Flow {
   bool hook_waits();
   void calls();
   bool call_waits();
+  void start_beside();
+  bool joins_others(const state::ToolCall& call) const;
+  bool is_lost(const state::ToolCall& call) const;
+  void show_plan(const state::ToolCall& call);
   void begin(const state::ToolCall& call);
   void start_call(const state::ToolCall& call, const schema::Json& policy);
   bool settle(const state::ToolCall& call, const policy::Judgement& judgement);
@@ -68,22 +74,5 @@ class Flow {
   state::Session after_;    // the turn's thread alone, with the facts so far
   std::size_t folded_ = 0;  // of those facts
 };
-
-// What a person is asked about a call is bound to: over the call, its session and the world.
-std::string approval_digest(const SessionId& session, const state::ToolCall& call,
-                            const schema::Binding& binding,
-                            const std::optional<Timestamp>& expires_at);
-
-// The mode that a turn is under, and the sandbox that its calls get.
-schema::PermissionMode mode_of(const Session& view, const Turn& turn);
-schema::SandboxMode sandbox_of(const Session& view, const Turn& turn);
-
-// The call asks for more than the sandbox of its turn gives.
-bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call);
-// What policy is asked about a call.
-policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home);
-// The decision that a call gets under the session's policy.
-policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
-                             const std::string& home);
 
 }  // namespace agentrt::control

@@ -72,7 +72,9 @@ void add_end(Facts& facts, const ProcessScope& scope, const ReportToolEnded& rep
     return facts.add(scope, ProcessTerminated{.reason = report.failure->message,
                                               .signal = signal,
                                               .duration_ms = report.duration_ms});
-  facts.add(scope, ProcessFailed{.error = report.failure, .duration_ms = report.duration_ms});
+  ProcessFailed failed{.error = report.failure, .duration_ms = report.duration_ms};
+  if (report.never_ran) failed.never_ran = true;
+  facts.add(scope, std::move(failed));
 }
 
 const state::Process* find_process(const Session& view, const ProcessId& process) {

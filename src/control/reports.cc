@@ -209,7 +209,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   if (flow.asks_for_trust(report.policy.files)) return accept(facts);
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   facts.add(facts.of(turn.ids), report.context);
-  facts.add(facts.of(turn.ids), flow.catalog());
+  facts.add(facts.of(turn.ids), flow.catalog(report));
   facts.add(facts.of(turn.ids), plain_profile(turn));
   facts.add(facts.of(turn.ids),
             RoutingCandidatesResolved{.candidate_count = report.candidates.size(),

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "control/actions.h"
 #include "control/hooks.h"
 #include "control/processes.h"
 #include "control/turn_facts.h"
@@ -174,7 +175,9 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     if (!thread.active || thread.status == Status::blocked || thread.active->boot == inputs.boot)
       continue;
     const Turn& turn = *thread.active;
-    if (turn.action) continue;  // it waits for a person, restart or not
+    if (state::waits_for_person(turn)) continue;
+    if (turn.action)
+      withdraw(facts, turn, "cancelled", "the runtime stopped, and the server that asked with it");
     if (turn.hook) {
       const OnFailure meant = fail_hook(
           facts, turn, {Category::interrupted, "the runtime stopped while the hook ran", false}, 0);

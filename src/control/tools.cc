@@ -7,6 +7,7 @@
 #include "control/actions.h"
 #include "control/flow.h"
 #include "control/hooks.h"
+#include "control/own_tools.h"
 #include "control/processes.h"
 #include "schema/tools.h"
 
@@ -15,70 +16,6 @@ namespace agentrt::control {
 using namespace schema;
 
 namespace {
-
-constexpr std::size_t kQuestionBytesMax = 4'096;
-
-std::optional<Failure> wrong_shell(const state::ToolCall& call) {
-  ShellArgs args;
-  if (const auto read = from_json(call.args.text, args, Unknown::refuse); !read)
-    return Failure{Category::invalid_input, read.error().message, false};
-  if (args.command.empty())
-    return Failure{Category::invalid_input, "command: expected a text to run", false};
-  if (args.timeout_ms && (*args.timeout_ms == 0 || *args.timeout_ms > kShellTimeoutMaxMs))
-    return Failure{Category::invalid_input,
-                   fmt::format("timeoutMs: expected 1 to {}", kShellTimeoutMaxMs), false};
-  return std::nullopt;
-}
-
-std::optional<Failure> wrong_question(const state::ToolCall& call) {
-  AskUserArgs args;
-  if (const auto read = from_json(call.args.text, args, Unknown::refuse); !read)
-    return Failure{Category::invalid_input, read.error().message, false};
-  if (args.question.empty())
-    return Failure{Category::invalid_input, "question: expected a text to ask", false};
-  if (args.question.size() > kQuestionBytesMax)
-    return Failure{
-        Category::invalid_input,
-        fmt::format("question: at most {} bytes; ask for less at once", kQuestionBytesMax), false};
-  if (args.choices && (args.choices->empty() || args.choices->size() > kChoicesMax))
-    return Failure{Category::invalid_input,
-                   fmt::format("choices: expected 1 to {} texts, or none at all", kChoicesMax),
-                   false};
-  return std::nullopt;
-}
-
-// What a call of the tool gets where no rule speaks about it.
-std::string usual_policy(PermissionMode mode) {
-  switch (mode) {
-    case PermissionMode::bypass:
-    case PermissionMode::on_request:
-    case PermissionMode::on_failure:
-      return "allowed";
-    case PermissionMode::plan:
-      return "denied";
-    case PermissionMode::never:
-      return "by_rule";
-    default:
-      return "asked";
-  }
-}
-
-const Thread* thread_of_tool(const Session& view, const TurnId& turn, const ToolCallId& call,
-                             const state::ToolCall*& found) {
-  const Thread* thread = thread_of_active(view, turn);
-  if (!thread) return nullptr;
-  const auto at = std::ranges::find(thread->active->tools, call, &state::ToolCall::id);
-  if (at == thread->active->tools.end() || at->stage != state::CallStage::started) return nullptr;
-  found = &*at;
-  return thread;
-}
-
-// The call is over: the turn goes on with its others, unless somebody has to resume it first.
-void go_on_after_call(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
-  const Turn& turn = *thread.active;
-  if (thread.status != Status::blocked && turn.prepared && turn.boot == inputs.boot)
-    Flow{facts, view, thread, inputs}.go_on();
-}
 
 // The call of a process that goes on in the background ends in the commit that lets it go.
 void end_background_call(Facts& facts, const Session& view, const Thread& thread,
@@ -104,63 +41,80 @@ bool asks_outside(const Session& view, const Turn& turn, const state::ToolCall& 
          sandbox_of(view, turn) != SandboxMode::full_access;
 }
 
-// The digest of what would run now; empty where nobody could tell.
-std::string digest_now(const Session& view, const Turn& turn, const state::ToolCall& call,
-                       const std::optional<Binding>& binding) {
-  if (!binding) return {};
-  std::optional<Timestamp> expires_at;
-  if (turn.resolved && turn.resolved->call == call.id)
-    expires_at = turn.resolved->required.expires_at;
-  return approval_digest(view.id, call, *binding, expires_at);
+}  // namespace
+
+ItemKind item_of(const std::string& tool) {
+  const OwnTool* own = own_tool(tool);
+  return own ? own->item : ItemKind::tool_call;
 }
 
-// What would run is not what a person approved.
-void refuse_changed(Facts& facts, const ToolScope& scope, const state::ToolCall& call,
-                    const std::string& now) {
-  const std::string reason = fmt::format(
-      "binding_mismatch: what would run is not what was approved (approved {}, now {}): its "
-      "folder, "
-      "its environment, the sandbox or a file that it executes has changed",
-      *call.digest, now.empty() ? "unknown" : now);
-  PermissionEvaluated decision;
-  decision.decision = schema::Decision::deny;
-  decision.decision_source = DecisionSource::host_policy;
-  decision.decision_reason = reason;
-  decision.chain = std::vector<Verdict>{
-      {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, reason}};
-  decision.digest = now;
-  facts.add(scope, std::move(decision));
-  end_call(facts, scope, call.tool, {Category::denied, reason, false});
+policy::Access access_of(const std::string& tool) {
+  const OwnTool* own = own_tool(tool);
+  return own ? own->access : policy::Access::changes;
+}
+
+namespace {
+
+const state::ServerTool* server_tool(const Session& view, const std::string& name) {
+  const auto at = std::ranges::find(view.server_tools, name, &state::ServerTool::name);
+  return at == view.server_tools.end() ? nullptr : &*at;
+}
+
+std::string names_of_tools() {
+  std::string names;
+  for (const OwnTool& tool : own_tools())
+    names += (names.empty() ? "" : ", ") + std::string(tool.name);
+  return names;
 }
 
 }  // namespace
 
-ItemKind item_of(const std::string& tool) {
-  return tool == ShellArgs::kTool ? ItemKind::command : ItemKind::tool_call;
+bool runs_side_by_side(const Session& view, const state::ToolCall& call) {
+  if (const OwnTool* own = own_tool(call.tool)) return own->side_by_side;
+  const state::ServerTool* of_server = server_tool(view, call.tool);
+  return of_server && of_server->read_only;
 }
 
-policy::Access access_of(const std::string& tool) {
-  return tool == AskUserArgs::kTool ? policy::Access::read_only : policy::Access::changes;
+// The runtime's own tools either only read, or announce what they do before they do it.
+bool may_run_again(const Session& view, const state::ToolCall& call) {
+  return own_tool(call.tool) || runs_side_by_side(view, call);
 }
 
-std::optional<Failure> wrong_call(const state::ToolCall& call) {
+std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& call) {
   if (call.args_omitted)
     return Failure{Category::invalid_input,
                    fmt::format("the arguments of one answer have at most {} KiB together; do it in "
                                "smaller steps",
                                kToolArgsBytesMax >> 10),
                    false};
-  if (call.tool == ShellArgs::kTool) return wrong_shell(call);
-  if (call.tool == AskUserArgs::kTool) return wrong_question(call);
-  return Failure{
-      Category::not_found,
-      fmt::format("there is no tool called {}; the tools are: shell, ask_user", call.tool), false};
+  if (const OwnTool* own = own_tool(call.tool)) return wrong_arguments_of(*own, call.args);
+  if (server_tool(view, call.tool)) {
+    if (call.args.text.starts_with('{')) return std::nullopt;
+    return Failure{Category::invalid_input, "expected the arguments as one JSON object", false};
+  }
+  return Failure{Category::not_found,
+                 fmt::format("there is no tool called {}; the runtime's own are: {}", call.tool,
+                             names_of_tools()),
+                 false};
 }
+
+namespace {
+
+// The path member of a file tool's arguments; those that may do without one mean the workspace.
+struct PathArgs {
+  std::optional<std::string> path;
+};
+BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
+
+}  // namespace
 
 std::string text_of(const state::ToolCall& call) {
   ShellArgs shell;
   if (call.tool == ShellArgs::kTool && from_json(call.args.text, shell, Unknown::refuse))
     return shell.command;
+  PathArgs file;
+  if (policy::is_file_tool(call.tool) && from_json(call.args.text, file, Unknown::ignore))
+    return file.path.value_or(".");
   return call.args.text;
 }
 
@@ -180,33 +134,48 @@ Json answer_schema(const AskUserArgs& args) {
                           choices)};
 }
 
-ToolCatalogResolved tool_catalog(const Session& view, const Turn& turn) {
-  ToolCatalogResolved catalog;
-  catalog.tools.push_back({.tool_name = std::string(ShellArgs::kTool),
-                           .description =
-                               "Runs a text with bash in the workspace's sandbox and gives "
-                               "back what it printed and its exit code.",
-                           .input_schema = Json{std::string(kShellSchema)},
-                           .capabilities = {"process", "filesystem"},
-                           .policy = usual_policy(mode_of(view, turn)),
-                           .runtime_owner = "agentrt",
-                           .is_read_only = false,
-                           .is_concurrency_safe = false,
-                           .is_destructive = true,
-                           .interrupt_behavior = "cancel"});
-  catalog.tools.push_back({.tool_name = std::string(AskUserArgs::kTool),
-                           .description =
-                               "Asks the person a question, with choices or for any text, "
-                               "and gives back the answer.",
-                           .input_schema = Json{std::string(kAskUserSchema)},
-                           .capabilities = {"person"},
-                           .policy = turn.options.interactive.value_or(true) ? "allowed" : "denied",
-                           .runtime_owner = "agentrt",
-                           .is_read_only = true,
-                           .is_concurrency_safe = false,
-                           .is_destructive = false,
-                           .interrupt_behavior = "cancel"});
-  return catalog;
+OpenCall find_open_call(const Session& view, const TurnId& turn, const ToolCallId& call) {
+  const Thread* thread = thread_of_active(view, turn);
+  if (!thread) return {};
+  const auto at = std::ranges::find(thread->active->tools, call, &state::ToolCall::id);
+  if (at == thread->active->tools.end() || at->stage != state::CallStage::started) return {};
+  return {thread, &*at};
+}
+
+void go_on_after_call(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
+  const Turn& turn = *thread.active;
+  if (thread.status != Status::blocked && turn.prepared && turn.boot == inputs.boot)
+    Flow{facts, view, thread, inputs}.go_on();
+}
+
+std::optional<std::string> changed_since_approval(const Session& view, const OpenCall& open,
+                                                  const std::optional<Binding>& now) {
+  if (!open.call->digest) return std::nullopt;
+  const Turn& turn = *open.thread->active;
+  std::optional<Timestamp> expires_at;
+  if (turn.resolved && turn.resolved->call == open.call->id)
+    expires_at = turn.resolved->required.expires_at;
+  std::string digest;
+  if (now) digest = approval_digest(view.id, *open.call, *now, expires_at);
+  if (digest == *open.call->digest) return std::nullopt;
+  return digest;
+}
+
+void refuse_changed(Facts& facts, const OpenCall& open, const std::string& now) {
+  const ToolScope scope{facts.of(open.thread->active->ids), open.call->step, open.call->id};
+  const std::string reason = fmt::format(
+      "binding_mismatch: what would run is not what was approved (approved {}, now {}): its "
+      "folder, its environment, the sandbox or a file that it is about has changed",
+      *open.call->digest, now.empty() ? "unknown" : now);
+  PermissionEvaluated decision;
+  decision.decision = schema::Decision::deny;
+  decision.decision_source = DecisionSource::host_policy;
+  decision.decision_reason = reason;
+  decision.chain = std::vector<Verdict>{
+      {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, reason}};
+  decision.digest = now;
+  facts.add(scope, std::move(decision));
+  end_call(facts, scope, open.call->tool, {Category::denied, reason, false});
 }
 
 void end_call(Facts& facts, const ToolScope& scope, const std::string& tool, Failure error) {
@@ -244,18 +213,15 @@ void close_tools(Facts& facts, const Turn& turn, const Failure& error, const Boo
 }
 
 Decision process_ready(const Session& view, const ReportProcessReady& report, Inputs inputs) {
-  const state::ToolCall* call = nullptr;
-  const Thread* thread = thread_of_tool(view, report.turn, report.call, call);
-  if (!thread || call->process) return Unchanged{};
+  const OpenCall open = find_open_call(view, report.turn, report.call);
+  const auto [thread, call] = open;
+  if (!open || call->process) return Unchanged{};
   Facts facts{view, inputs};
   const ToolScope of_call{facts.of(thread->active->ids), call->step, call->id};
-  if (call->digest) {
-    const std::string now = digest_now(view, *thread->active, *call, report.binding);
-    if (now != *call->digest) {
-      refuse_changed(facts, of_call, *call, now);
-      go_on_after_call(facts, view, *thread, inputs);
-      return accept(facts);
-    }
+  if (const auto now = changed_since_approval(view, open, report.binding)) {
+    refuse_changed(facts, open, *now);
+    go_on_after_call(facts, view, *thread, inputs);
+    return accept(facts);
   }
   const bool background = report.started.background.value_or(false);
   if (auto full = background ? no_room_in_background(view, inputs) : std::nullopt) {
@@ -275,9 +241,8 @@ Decision process_ready(const Session& view, const ReportProcessReady& report, In
 Decision process_news(const Session& view, const ReportProcessNews& report, Inputs inputs) {
   if (const state::Process* open = find_process(view, report.process))
     return background_news(view, *open, report, inputs);
-  const state::ToolCall* call = nullptr;
-  const Thread* thread = thread_of_tool(view, report.turn, report.call, call);
-  if (!thread || call->process != report.process) return Unchanged{};
+  const auto [thread, call] = find_open_call(view, report.turn, report.call);
+  if (!call || call->process != report.process) return Unchanged{};
   Facts facts{view, inputs};
   add_news(
       facts,
@@ -289,9 +254,8 @@ Decision process_news(const Session& view, const ReportProcessNews& report, Inpu
 Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs inputs) {
   if (const state::Process* open = find_process(view, report.process))
     return background_ended(view, *open, report, inputs);
-  const state::ToolCall* call = nullptr;
-  const Thread* thread = thread_of_tool(view, report.turn, report.call, call);
-  if (!thread) return Unchanged{};
+  const auto [thread, call] = find_open_call(view, report.turn, report.call);
+  if (!call) return Unchanged{};
   const Turn& turn = *thread->active;
   Facts facts{view, inputs};
   const ToolScope scope{facts.of(turn.ids), call->step, call->id};
@@ -299,6 +263,8 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     const ProcessScope process{scope, *call->process};
     add_news(facts, process, report.news);
     add_end(facts, process, report, inputs);
+    // The runtime that held it at its gate is gone, and it with that: the call is still to be made.
+    if (report.never_ran) return accept(facts);
   }
   if (asks_outside(view, turn, *call, report)) {
     ToolProgress progress{.preview = report.preview,

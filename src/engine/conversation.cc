@@ -53,7 +53,8 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
   ports::HistoryQuery asked{query.session, query.turn.thread, query.turn.turn, {}};
   if (query.context_tokens)
     asked.bytes_max = messages_bytes_max(
-        *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size());
+        *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +
+                                   skills_index(instructions.skills).size());
   Material material{std::move(instructions), history.window(asked), {}};
   if (material.history)
     for (const InputPart& part : material.history->input)
@@ -65,6 +66,9 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
 void describe(const Material& material, ContextResolved& context) {
   context.instruction_refs = material.instructions.refs;
   context.omitted = material.instructions.omitted;
+  context.missing = material.instructions.missing;
+  for (const ports::Skill& skill : material.instructions.skills)
+    context.workspace_refs.push_back(skill.ref);
   for (const ports::GivenFile& file : material.files)
     (file.ref.reason ? context.missing : context.workspace_refs).push_back(file.ref);
   if (material.history)
@@ -76,7 +80,11 @@ void describe(const Material& material, ContextResolved& context) {
 void put_material(Material material, const std::string& cwd, ports::ModelRequest& request) {
   request.instructions = system_prompt(cwd);
   if (!material.instructions.text.empty())
-    request.instructions += "\nWhat AGENTS.md of this folder says:\n" + material.instructions.text;
+    request.instructions +=
+        "\nWhat the AGENTS.md files say, the closest to this folder last; where they disagree, the "
+        "last one counts:\n" +
+        material.instructions.text;
+  request.instructions += skills_index(material.instructions.skills);
   request.tools = std::move(material.history->tools);
   request.messages = std::move(material.history->messages);
   request.messages.push_back(question_of(material.history->input, std::move(material.files)));

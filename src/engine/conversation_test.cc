@@ -119,4 +119,33 @@ TEST_CASE("history that cannot be read is missing, and what did not fit is omitt
   CHECK(context.missing[0].reason == "damaged");
 }
 
+TEST_CASE("skills are listed by name, what they are for and where they lie") {
+  Files files;
+  files.told.text = "Use tabs.\n";
+  files.told.skills = {{"deploy",
+                        "how to deploy",
+                        "/w/.agentrt/skills/deploy/SKILL.md",
+                        {.ref = "file:/w/.agentrt/skills/deploy/SKILL.md", .digest = "sha256:1"},
+                        {}}};
+  files.told.missing = {{.ref = "file:/w/broken", .reason = "no head"}};
+  Past past;
+  past.given->input = {text("hi")};
+  Material material = gather(files, past, kQuery);
+  ContextResolved context;
+  describe(material, context);
+  CHECK(context.workspace_refs.at(0).digest == "sha256:1");
+  CHECK(context.missing.at(0).reason == "no head");
+  ports::ModelRequest request;
+  put_material(std::move(material), "/w", request);
+  CHECK(request.instructions.ends_with(
+      "Use tabs.\n" +
+      skills_index({{"deploy", "how to deploy", "/w/.agentrt/skills/deploy/SKILL.md", {}, {}}})));
+  CHECK(request.instructions.contains(
+      "- deploy: how to deploy (/w/.agentrt/skills/deploy/SKILL.md)\n"));
+  CHECK(skills_index({}).empty());
+  CHECK(
+      skills_index({{"own", "mine", "/c/own/SKILL.md", {}, "Do it."}})
+          .ends_with("- own: mine (its text follows)\n[skill own]\nDo it.\n[end of skill own]\n"));
+}
+
 }  // namespace agentrt::engine

@@ -40,6 +40,15 @@ std::optional<std::uint64_t> context_of(const std::vector<Candidate>& candidates
 
 }  // namespace
 
+const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
+                               const ToolCallId& call) {
+  const state::Turn* found = state::find_turn(view, turn);
+  check(found != nullptr, "a plan is of its view");
+  const auto at = std::ranges::find(found->tools, call, &state::ToolCall::id);
+  check(at != found->tools.end(), "a plan is of its view");
+  return *at;
+}
+
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task) {
   if (!worker.run([task] { (*task)(); }))
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
@@ -47,8 +56,20 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
 
 // --- preparing ---
 
-Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what) {
+// What a turn is prepared with comes from two sides: files and log are read on a worker while the
+// servers say which tools they have.
+struct Engine::Preparing::Shared {
+  SessionId session;
   ReportPrepared report;
+  int awaited = 2;
+  bool wanted = true;
+  bool over = false;
+};
+
+Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what)
+    : shared_(std::make_shared<Shared>()) {
+  shared_->session = view.id;
+  ReportPrepared& report = shared_->report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
   ports::ModelChoice choice = parts.models.choice(what.model);
@@ -62,31 +83,53 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   MaterialQuery query{
       view.id, what.turn, view.cwd,
       context_of(report.candidates, policy::outcome_of(route).selected_name.value_or(""))};
-  auto task = std::make_shared<ports::Step>(
-      [&parts, wanted = wanted_, over = over_, query = std::move(query),
-       commands = commands_of(view, what), report = std::move(report)]() mutable {
-        const Material material = gather(parts.workspace, parts.history, query);
-        describe(material, report.context);
-        if (material.history) report.history = material.history->loaded;
-        if (auto environment = parts.processes.environment(commands))
-          report.context.environment = *std::move(environment);
-        else
-          report.context.missing.push_back(
-              {.ref = "environment", .reason = environment.error().message});
-        if (auto policy = parts.policies.policy(report.context.cwd))
-          report.policy = *std::move(policy);
-        else
-          report.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
-        parts.loop.post(
-            [&parts, wanted, over, session = query.session, report = std::move(report)]() mutable {
-              if (*wanted)
-                parts.reports.report(session, std::move(report), [over] { *over = true; });
-            });
-      });
+  auto task = std::make_shared<ports::Step>([&parts, shared = shared_, query = std::move(query),
+                                             commands = commands_of(view, what)]() mutable {
+    ReportPrepared read = read_all(parts, query, commands);
+    parts.loop.post([&parts, shared, read = std::move(read)]() mutable {
+      shared->report.context = std::move(read.context);
+      shared->report.history = std::move(read.history);
+      shared->report.policy = std::move(read.policy);
+      shared->report.policy_failed = std::move(read.policy_failed);
+      arrived(parts, shared);
+    });
+  });
   run_soon(parts.loop, parts.worker, std::move(task));
+  parts.tools.list(view.id, view.cwd, [&parts, shared = shared_](ports::ToolListing listing) {
+    shared->report.server_tools = std::move(listing.tools);
+    shared->report.missing_servers = std::move(listing.missing);
+    arrived(parts, shared);
+  });
 }
 
-Engine::Preparing::~Preparing() { *wanted_ = false; }
+// Blocks; on a worker.
+ReportPrepared Engine::Preparing::read_all(const Parts& parts, const MaterialQuery& query,
+                                           const ports::ProcessRequest& commands) {
+  ReportPrepared read;
+  read.context.cwd = query.cwd;
+  const Material material = gather(parts.workspace, parts.history, query);
+  describe(material, read.context);
+  if (material.history) read.history = material.history->loaded;
+  if (auto environment = parts.processes.environment(commands))
+    read.context.environment = *std::move(environment);
+  else
+    read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
+  if (auto policy = parts.policies.policy(query.cwd))
+    read.policy = *std::move(policy);
+  else
+    read.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
+  return read;
+}
+
+void Engine::Preparing::arrived(const Parts& parts, const std::shared_ptr<Shared>& shared) {
+  if (--shared->awaited > 0 || !shared->wanted) return;
+  parts.reports.report(shared->session, std::move(shared->report),
+                       [shared] { shared->over = true; });
+}
+
+bool Engine::Preparing::over() const { return shared_->over; }
+
+Engine::Preparing::~Preparing() { shared_->wanted = false; }
 
 // --- waiting ---
 

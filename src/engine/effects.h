@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "engine/conversation.h"
 #include "engine/engine.h"
 
 namespace agentrt::engine {
@@ -19,19 +20,28 @@ class Engine::Running {
   virtual void called_again(const Effect&) {}
 };
 
+// The call, which the view holds. REQUIRES: it does.
+const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
+                               const ToolCallId& call);
+
 // Runs `task` on the worker as soon as it has room.
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
 
-// Reads instructions, history and policy on a worker, then reports the turn prepared.
+// Reads instructions, history and policy on a worker and asks servers for their tools, then reports
+// the turn prepared.
 class Engine::Preparing final : public Running {
  public:
   Preparing(const Parts& parts, const state::Session& view, const Prepare& what);
   ~Preparing() override;
-  bool over() const override { return *over_; }
+  bool over() const override;
 
  private:
-  std::shared_ptr<bool> wanted_ = std::make_shared<bool>(true);  // core only
-  std::shared_ptr<bool> over_ = std::make_shared<bool>(false);   // core only
+  struct Shared;
+  static schema::ReportPrepared read_all(const Parts& parts, const MaterialQuery& query,
+                                         const ports::ProcessRequest& commands);
+  static void arrived(const Parts& parts, const std::shared_ptr<Shared>& shared);
+
+  std::shared_ptr<Shared> shared_;  // core only
 };
 
 // Waits for an instant, then reports it.

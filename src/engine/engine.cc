@@ -3,6 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/calls.h"
 #include "engine/effects.h"
 #include "engine/gates.h"
 #include "engine/tools.h"
@@ -62,6 +63,8 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<Hearing>(parts_, view, what);
         else if constexpr (std::is_same_v<What, Inspect>)
           return std::make_unique<Inspecting>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, MakeCall>)
+          return std::make_unique<MakingCall>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitAnswer>)
           return std::make_unique<Expiring>(parts_, view, what);
         else

@@ -19,6 +19,7 @@
 #include "ports/models.h"
 #include "ports/policies.h"
 #include "ports/processes.h"
+#include "ports/tools.h"
 #include "ports/workspace.h"
 
 namespace agentrt::policy {
@@ -41,6 +42,7 @@ class Engine {
     ports::Workspace& workspace;
     ports::History& history;
     ports::Processes& processes;
+    ports::Tools& tools;
     ports::Policies& policies;
     ports::Hooks& hooks;
     ports::Inspector& inspector;
@@ -67,6 +69,7 @@ class Engine {
   class Asking;
   class Waiting;
   class RunningTool;
+  class MakingCall;
   class Hearing;
   class Inspecting;
   class Expiring;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/processes.h"
+#include "schema/tools.h"
 
 namespace agentrt::engine {
 namespace {
@@ -16,22 +17,41 @@ std::optional<Effect> wait_for(const state::Action& action) {
                             action.required.expires_in_ms.value_or(0)}};
 }
 
-Effect next_effect(const state::Turn& turn) {
-  if (turn.hook) return {"hook " + turn.hook->id, RunHook{turn.ids, turn.hook->id}};
+// What a call that has started needs, unless it waits for a person alone.
+std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall& call) {
+  if (call.stage != state::CallStage::started || call.tool == schema::AskUserArgs::kTool)
+    return std::nullopt;
+  if (call.tool == schema::ShellArgs::kTool)
+    return Effect{key_of(process_of(call)),
+                  RunTool{turn.ids.turn, call.id, call.process.has_value()}};
+  return Effect{"call " + call.id.text(), MakeCall{turn.ids.turn, call.id, call.change.has_value(),
+                                                   !turn.action, call.answer}};
+}
+
+// What the turn needs beside the calls under way.
+std::optional<Effect> next_effect(const state::Turn& turn) {
+  if (turn.hook) return Effect{"hook " + turn.hook->id, RunHook{turn.ids, turn.hook->id}};
   if (turn.call)
-    return {"ask " + turn.call->id.text(),
-            Ask{turn.ids, turn.call->id, turn.call->model_name, turn.ended_by_provider}};
+    return Effect{"ask " + turn.call->id.text(),
+                  Ask{turn.ids, turn.call->id, turn.call->model_name, turn.ended_by_provider}};
   if (turn.prepared && !turn.tools.empty()) {
     const state::ToolCall& call = turn.tools.front();
-    if (call.stage == state::CallStage::started)
-      return {key_of(process_of(call)), RunTool{turn.ids.turn, call.id, call.process.has_value()}};
-    return {"inspect " + call.id.text(), Inspect{turn.ids.turn, call.id}};
+    if (call.stage == state::CallStage::started) return std::nullopt;
+    return Effect{"inspect " + call.id.text(), Inspect{turn.ids.turn, call.id}};
   }
   if (turn.prepared && turn.retry_at)
-    return {fmt::format("retry {} {}", turn.ids.turn.text(), turn.requests),
-            AwaitRetry{turn.ids.turn, *turn.retry_at}};
-  return {"prepare " + turn.ids.turn.text(),
-          Prepare{turn.ids, turn.options.model, turn.options.sandbox}};
+    return Effect{fmt::format("retry {} {}", turn.ids.turn.text(), turn.requests),
+                  AwaitRetry{turn.ids.turn, *turn.retry_at}};
+  return Effect{"prepare " + turn.ids.turn.text(),
+                Prepare{turn.ids, turn.options.model, turn.options.sandbox}};
+}
+
+void plan_turn(const state::Turn& turn, std::vector<Effect>& effects) {
+  if (turn.prepared)
+    for (const state::ToolCall& call : turn.tools)
+      if (auto effect = call_effect(turn, call)) effects.push_back(*std::move(effect));
+  if (turn.action) return;
+  if (auto next = next_effect(turn)) effects.push_back(*std::move(next));
 }
 
 }  // namespace
@@ -48,12 +68,10 @@ std::vector<Effect> plan(const state::Session& view, const BootId& boot) {
       effects.push_back(
           {"find " + call.process->text(), FindProcess{turn.ids.turn, call.id, *call.process}});
     }
-    if (turn.action) {
+    if (turn.action)
       if (auto wait = wait_for(*turn.action)) effects.push_back(*std::move(wait));
-      continue;
-    }
     if (lost_sight || thread.status == schema::Status::blocked || turn.boot != boot) continue;
-    effects.push_back(next_effect(turn));
+    plan_turn(turn, effects);
   }
   return effects;
 }

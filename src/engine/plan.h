@@ -55,6 +55,14 @@ struct RunTool {
   ToolCallId call;
   bool stored = false;  // the log says that its process runs: it may be let go
 };
+// Make a call that runs no process, and see it to its end.
+struct MakeCall {
+  TurnId turn;
+  ToolCallId call;
+  bool stored = false;                        // the log announces the change that it makes
+  bool may_ask = false;                       // nobody is being asked anything
+  std::optional<state::ServerAnswer> answer;  // to what its server asked last
+};
 // A process that another boot let go: find out what became of it.
 struct FindProcess {
   TurnId turn;
@@ -76,8 +84,8 @@ struct FollowProcess {
 
 struct Effect {
   std::string key;  // the same for the same effect, however often it is planned
-  std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunTool, FindProcess,
-               FollowProcess>
+  std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunTool, MakeCall,
+               FindProcess, FollowProcess>
       what;
 };
 

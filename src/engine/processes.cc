@@ -1,10 +1,14 @@
 #include "engine/processes.h"
 
+#include <fmt/format.h>
+
 namespace agentrt::engine {
 
 ProcessId process_of(const state::ToolCall& call) {
   const std::string own = call.id.text().substr(call.id.text().find('_') + 1);
-  return ProcessId{std::string(ProcessId::kPrefix) + "_" + own + (call.stopped ? "_2" : "")};
+  const std::uint64_t number = 1 + call.never_ran + (call.stopped ? 1 : 0);
+  return ProcessId{fmt::format("{}_{}{}", ProcessId::kPrefix, own,
+                               number == 1 ? "" : fmt::format("_{}", number))};
 }
 
 std::string key_of(const ProcessId& process) { return "process " + process.text(); }

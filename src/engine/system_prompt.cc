@@ -20,4 +20,20 @@ std::string system_prompt(const std::string& cwd) {
       cwd);
 }
 
+std::string skills_index(const std::vector<ports::Skill>& skills) {
+  if (skills.empty()) return {};
+  std::string out =
+      "\nSkills are files that say how particular work is done here. Read the file of one before "
+      "you "
+      "do what it is for:\n";
+  for (const ports::Skill& skill : skills)
+    out += fmt::format("- {}: {} ({})\n", skill.name, skill.description,
+                       skill.text ? "its text follows" : skill.path);
+  for (const ports::Skill& skill : skills)
+    if (skill.text)
+      out +=
+          fmt::format("[skill {}]\n{}\n[end of skill {}]\n", skill.name, *skill.text, skill.name);
+  return out;
+}
+
 }  // namespace agentrt::engine

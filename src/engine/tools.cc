@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/calls.h"
 #include "engine/processes.h"
 #include "policy/permission.h"
 #include "policy/redaction.h"
@@ -14,17 +15,6 @@
 namespace agentrt::engine {
 
 using namespace schema;
-
-namespace {
-
-const state::ToolCall& call_of(const state::Session& view, const TurnId& id,
-                               const ToolCallId& call) {
-  const state::Turn* turn = state::find_turn(view, id);
-  check(turn && !turn->tools.empty() && turn->tools.front().id == call, "a plan is of its view");
-  return turn->tools.front();
-}
-
-}  // namespace
 
 // Hears the process and reports what it does. News are gathered: at most one report of them is
 // under way, and of output only the first kProcessInlineBytes stand in facts, of a process in the
@@ -110,6 +100,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
                            .exit_code = end.exit_code,
                            .signal = end.signal,
                            .failure = std::move(end.failure),
+                           .never_ran = end.never_ran,
                            .preview = std::move(end.preview),
                            .outputs = std::move(end.outputs),
                            .duration_ms = std::max<std::int64_t>(0, parts_.loop.now() - since_)};
@@ -253,30 +244,32 @@ Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts
                                                               const state::Session& view,
                                                               const state::Turn& turn,
                                                               const state::ToolCall& call) {
+  ports::ProcessRequest request;
+  request.workspace = view.cwd;
+  request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
+  request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
+  request.network = view.policy.network;
+  TRY_ASSIGN(const policy::Rules rules, policy::compile(view.policy.rules));
+  request.hidden = policy::denied_paths(rules, {view.cwd, parts.home});
+  if (call.tool != ShellArgs::kTool) return request;
   ShellArgs args;
   TRY(from_json(call.args.text, args, Unknown::refuse));
-  ports::ProcessRequest request;
   request.id = process_of(call);
   request.argv = {std::string(kShellProgram), "-c", args.command};
   request.command = args.command;
-  request.workspace = view.cwd;
-  request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.cwd = args.cwd;
-  request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
   const bool asks = call.stage != state::CallStage::started && args.outside_sandbox.value_or(false);
   if (call.outside || asks || call.stage == state::CallStage::stopped)
     request.sandbox = SandboxMode::full_access;
   request.background = args.background.value_or(false);
   request.tty = args.tty.value_or(false);
-  request.network = view.policy.network;
-  TRY_ASSIGN(const policy::Rules rules, policy::compile(view.policy.rules));
-  request.hidden = policy::denied_paths(rules, {view.cwd, parts.home});
   return request;
 }
 
 std::vector<std::string> Engine::RunningTool::executes(const Parts& parts,
                                                        const state::Session& view,
                                                        const state::ToolCall& call) {
+  if (call.tool != ShellArgs::kTool) return MakingCall::changes(view, call);
   ShellArgs args;
   if (!from_json(call.args.text, args, Unknown::refuse)) return {};
   policy::Asked asked;

@@ -15,11 +15,12 @@ class Engine::RunningTool final : public Running {
   ~RunningTool() override;
   void called_again(const Effect& effect) override;
 
-  // What a call of the shell asks for. invalid_params: its arguments are none.
+  // What a call asks for, of a call that runs no process what one would get. invalid_params: its
+  // arguments are none.
   static Result<ports::ProcessRequest> request_of(const Parts& parts, const state::Session& view,
                                                   const state::Turn& turn,
                                                   const state::ToolCall& call);
-  // The workspace files that it provably executes.
+  // The workspace files that it provably executes, or changes.
   static std::vector<std::string> executes(const Parts& parts, const state::Session& view,
                                            const state::ToolCall& call);
 

@@ -106,7 +106,7 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
   state::ToolCall call;
   call.tool = query.tool_name;
   call.args = query.input;
-  if (const auto wrong = control::wrong_call(call))
+  if (const auto wrong = control::wrong_call(view, call))
     return fail(wrong->category == Category::not_found ? Code::not_found : Code::invalid_params,
                 wrong->message);
   policy::Judgement judgement = control::judge_call(view, turn, call, settings.home);

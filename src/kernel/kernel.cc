@@ -6,6 +6,7 @@
 #include "kernel/action_reads.h"
 #include "kernel/reads.h"
 #include "kernel/redaction.h"
+#include "kernel/tool_reads.h"
 #include "state/read_models.h"
 
 namespace agentrt::kernel {
@@ -167,6 +168,8 @@ bool Kernel::read(Command& command, ports::ReplyTo& reply_to) {
           read_thread(std::move(query), std::move(reply_to));
         else if constexpr (std::is_same_v<Query, GetExecutionEnvironment>)
           read_environment(std::move(query), std::move(reply_to));
+        else if constexpr (std::is_same_v<Query, GetToolInventory>)
+          read_tools(query, std::move(reply_to));
         else if constexpr (std::is_same_v<Query, EvaluatePermission>)
           evaluate(std::move(query), std::move(reply_to));
         return Query::kTraits.effect == schema::Effect::reads;
@@ -365,6 +368,32 @@ void Kernel::evaluate_in(state::Session view, EvaluatePermission query, ports::R
         return evaluate_permission(parts_.policies, std::move(view), query, parts_.settings);
       },
       std::move(reply_to));
+}
+
+void Kernel::read_tools(const GetToolInventory& query, ports::ReplyTo reply_to) {
+  const auto read = [this](state::Session view, ports::ReplyTo to) {
+    answer(
+        [this, view = std::move(view)]() mutable {
+          return tool_inventory(parts_.store, parts_.policies, std::move(view));
+        },
+        std::move(to));
+  };
+  if (!query.session_id) {
+    state::Session none;
+    none.cwd = parts_.settings.default_cwd;
+    return read(std::move(none), std::move(reply_to));
+  }
+  with_view(*query.session_id, std::move(reply_to),
+            [read](const state::Session& view, ports::ReplyTo to) {
+              state::Session like;
+              like.id = view.id;
+              like.sequence = view.sequence;
+              like.cwd = view.cwd;
+              like.granted = view.granted;
+              like.mode = view.mode;
+              like.catalog = view.catalog;
+              read(std::move(like), std::move(to));
+            });
 }
 
 void Kernel::read_environment(GetExecutionEnvironment query, ports::ReplyTo reply_to) {

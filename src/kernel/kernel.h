@@ -72,6 +72,7 @@ class Kernel final : public ports::CommandSink,
   void with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read);
   void read_session(schema::GetSession query, ports::ReplyTo reply_to);
   void read_thread(schema::GetThreadRead query, ports::ReplyTo reply_to);
+  void read_tools(const schema::GetToolInventory& query, ports::ReplyTo reply_to);
   void read_environment(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
   void evaluate(schema::EvaluatePermission query, ports::ReplyTo reply_to);
   void evaluate_in(state::Session view, schema::EvaluatePermission query, ports::ReplyTo reply_to);

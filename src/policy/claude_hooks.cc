@@ -55,10 +55,10 @@ std::optional<std::string> text_in(const Json& json) {
   return std::move(read.text);
 }
 
-// They name files by their absolute paths, and hooks rely on it.
+// They name files by their absolute paths, and hooks rely on it. A kept output is no file.
 Json absolute(const Json& path, std::string_view cwd) {
   const auto text = text_in(path);
-  if (!text || text->starts_with('/')) return path;
+  if (!text || text->starts_with('/') || text->starts_with("output:")) return path;
   std::string_view rest = *text;
   while (rest.starts_with("./")) rest.remove_prefix(2);
   Json out{""};

@@ -96,6 +96,41 @@ TEST_CASE("they are told a call in their words, with absolute paths") {
   CHECK(path("/etc/x") == "/etc/x");
 }
 
+TEST_CASE("calls of file tools are told in their words, and come back in ours") {
+  struct Case {
+    std::string tool, ours, theirs;
+  };
+  const std::vector<Case> cases = {
+      {"read_file", R"({"limit":3,"offset":2,"path":"/w/a"})",
+       R"({"file_path":"/w/a","limit":3,"offset":2})"},
+      {"read_file", R"({"path":"output:out_1"})", R"({"file_path":"output:out_1"})"},
+      {"write_file", R"({"content":"x","path":"/w/a"})", R"({"content":"x","file_path":"/w/a"})"},
+      {"edit_file", R"({"newText":"b","oldText":"a","path":"/w/a","replaceAll":true})",
+       R"({"file_path":"/w/a","new_string":"b","old_string":"a","replace_all":true})"},
+      {"list_files", R"({"depth":2,"path":"/w/src","pattern":"*.h"})",
+       R"({"depth":2,"path":"/w/src","pattern":"*.h"})"},
+      {"search_files",
+       R"({"context":1,"files":"*.h","ignoreCase":true,"path":"/w/src","pattern":"x"})",
+       R"({"-C":1,"-i":true,"glob":"*.h","path":"/w/src","pattern":"x"})"}};
+  HookSpec hook;
+  hook.point = HookPoint::pre_tool_use;
+  hook.dialect = HookDialect::claude;
+  for (const Case& each : cases) {
+    CAPTURE(each.tool);
+    const HookInput input = call_of(each.tool, each.ours);
+    CHECK(claude_input(input).contains("\"tool_input\":" + each.theirs));
+    const HookOutcome outcome = hook_outcome(
+        hook, input,
+        {.exit_code = 0,
+         .signal = {},
+         .out = R"({"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":)" +
+                each.theirs + "}}",
+         .err = ""});
+    REQUIRE(outcome.updated_input);
+    CHECK(outcome.updated_input->text == each.ours);
+  }
+}
+
 TEST_CASE("they are told prompts, results, failures and ends") {
   HookInput input = call_of("shell", "{}", HookPoint::post_tool_use);
   input.tool_output = "out";

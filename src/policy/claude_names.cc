@@ -27,25 +27,31 @@ constexpr EventRow kEvents[] = {{"SessionStart", HookPoint::session_start},
 using Member = ToolMember;
 constexpr Member kShellMembers[] = {
     {"command", "command"}, {"timeoutMs", "timeout"}, {"background", "run_in_background"}};
-constexpr Member kFileMembers[] = {{"path", "file_path"}};
+constexpr Member kReadMembers[] = {{"path", "file_path"}, {"offset", "offset"}, {"limit", "limit"}};
+constexpr Member kWriteMembers[] = {{"path", "file_path"}, {"content", "content"}};
+constexpr Member kEditMembers[] = {{"path", "file_path"},
+                                   {"oldText", "old_string"},
+                                   {"newText", "new_string"},
+                                   {"replaceAll", "replace_all"}};
+constexpr Member kListMembers[] = {{"path", "path"}, {"pattern", "pattern"}};
+constexpr Member kSearchMembers[] = {{"pattern", "pattern"},
+                                     {"path", "path"},
+                                     {"files", "glob"},
+                                     {"ignoreCase", "-i"},
+                                     {"context", "-C"}};
 
 struct ToolRow {
   std::string_view ours;
   std::string_view theirs;  // the first one of a tool is what the hook is told
   std::span<const Member> members;
 };
-constexpr ToolRow kTools[] = {{"shell", "Bash", kShellMembers},
-                              {"read_file", "Read", kFileMembers},
-                              {"write_file", "Write", kFileMembers},
-                              {"edit_file", "Edit", kFileMembers},
-                              {"edit_file", "MultiEdit", kFileMembers},
-                              {"list_files", "LS", {}},
-                              {"list_files", "Glob", {}},
-                              {"search_files", "Grep", {}},
-                              {"update_plan", "TodoWrite", {}},
-                              {"ask_user", "AskUserQuestion", {}},
-                              {"spawn_subagent", "Task", {}},
-                              {"spawn_subagent", "Agent", {}}};
+constexpr ToolRow kTools[] = {
+    {"shell", "Bash", kShellMembers},         {"read_file", "Read", kReadMembers},
+    {"write_file", "Write", kWriteMembers},   {"edit_file", "Edit", kEditMembers},
+    {"edit_file", "MultiEdit", kEditMembers}, {"list_files", "LS", kListMembers},
+    {"list_files", "Glob", kListMembers},     {"search_files", "Grep", kSearchMembers},
+    {"update_plan", "TodoWrite", {}},         {"ask_user", "AskUserQuestion", {}},
+    {"spawn_subagent", "Task", {}},           {"spawn_subagent", "Agent", {}}};
 
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -41,12 +41,15 @@ std::vector<std::string> paths_of(const Asked& asked) {
   return out;
 }
 
+// Whether a rule about a path fits this one, which is normal.
+bool fits_one(const Rule& rule, std::string_view path, const Folders& folders) {
+  return rule.kind == Rule::Kind::text ? path == rule.pattern : fits_path(rule, path, folders);
+}
+
 // An allow must fit wherever the path leads; a deny or ask is found at any of them.
 bool fits_paths(const Rule& rule, const Asked& asked) {
   const Folders folders{asked.workspace, asked.home};
-  const auto fits = [&](const std::string& path) {
-    return rule.kind == Rule::Kind::text ? path == rule.pattern : fits_path(rule, path, folders);
-  };
+  const auto fits = [&](const std::string& path) { return fits_one(rule, path, folders); };
   const std::vector<std::string> paths = paths_of(asked);
   if (rule.source.effect == RuleEffect::allow)
     return std::ranges::all_of(paths, fits) && (asked.real_path || !climbs(asked.text));
@@ -190,6 +193,23 @@ std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders
     if (std::ranges::find(out, path) == out.end()) out.push_back(std::move(path));
   }
   return out;
+}
+
+std::optional<std::string> path_refusal(const Rules& rules, const Folders& folders,
+                                        std::string_view tool, std::string_view called,
+                                        std::string_view real_path) {
+  const std::string called_path = normal_path(called, folders.workspace, folders.home);
+  for (const Rule& rule : rules.all) {
+    const RuleEffect effect = rule.source.effect;
+    const bool denies_reading = effect == RuleEffect::deny && is_about(rule, "read_file");
+    if (effect == RuleEffect::allow || !(is_about(rule, tool) || denies_reading)) continue;
+    if (rule.kind != Rule::Kind::path && rule.kind != Rule::Kind::text) continue;
+    if (!fits_one(rule, real_path, folders)) continue;
+    if (effect == RuleEffect::ask && fits_one(rule, called_path, folders)) continue;
+    return fmt::format("The {} rule {} keeps {} from {}.", schema::name_of(effect),
+                       rule.source.rule, tool, real_path);
+  }
+  return std::nullopt;
 }
 
 }  // namespace agentrt::policy

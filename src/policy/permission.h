@@ -69,4 +69,12 @@ std::string exact_rule(const Asked& asked);
 // gives the folder that it covers whole (secrets/**); one that covers parts of a folder gives none.
 std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders);
 
+// Why a file tool may not use what stands at `real_path`: where the path it was called with really
+// leads, or a file below that folder. A rule that denies or asks fits it. One that asks and fits
+// `called` too is no reason: a person was asked about that. A deny of reading holds for writing as
+// well, since the diff shows what stood there.
+std::optional<std::string> path_refusal(const Rules& rules, const Folders& folders,
+                                        std::string_view tool, std::string_view called,
+                                        std::string_view real_path);
+
 }  // namespace agentrt::policy

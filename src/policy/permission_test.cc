@@ -241,6 +241,60 @@ TEST_CASE("path denies are masks") {
         std::vector<std::string>{"/ws/.env", "/ws/secrets", "/users/ada/.ssh"});
 }
 
+TEST_CASE("rules about reading hold for listing and searching a folder") {
+  const Rules rules = rules_of({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user},
+                                {RuleEffect::ask, "read_file(private/)", RuleOrigin::user},
+                                {RuleEffect::deny, "search_files(big/)", RuleOrigin::user},
+                                {RuleEffect::allow, "list_files(/data/**)", RuleOrigin::user}});
+  for (const char* tool : {"read_file", "list_files", "search_files"}) {
+    CAPTURE(tool);
+    CHECK(under(PermissionMode::bypass, file_call(tool, "secrets"), rules) == Decision::deny);
+    CHECK(under(PermissionMode::bypass, file_call(tool, "secrets/a/b"), rules) == Decision::deny);
+    CHECK(under(PermissionMode::bypass, file_call(tool, "private"), rules) == Decision::ask);
+    CHECK(under(PermissionMode::default_, file_call(tool, ""), rules) == Decision::allow);
+    CHECK(under(PermissionMode::default_, file_call(tool, "."), rules) == Decision::allow);
+  }
+  CHECK(under(PermissionMode::bypass, file_call("search_files", "big"), rules) == Decision::deny);
+  CHECK(under(PermissionMode::default_, file_call("list_files", "big"), rules) == Decision::allow);
+  CHECK(under(PermissionMode::default_, file_call("list_files", "/data/x"), rules) ==
+        Decision::allow);
+  CHECK(under(PermissionMode::default_, file_call("search_files", "/data/x"), rules) ==
+        Decision::ask);
+}
+
+TEST_CASE("a rule keeps a tool from what a path leads to, unless a person was asked about it") {
+  const Rules rules = rules_of({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user},
+                                {RuleEffect::deny, "read_file(\"/ws/exact\")", RuleOrigin::user},
+                                {RuleEffect::ask, "read_file(private/)", RuleOrigin::user},
+                                {RuleEffect::deny, "write_file(go.mod)", RuleOrigin::user},
+                                {RuleEffect::deny, "search_files(big/)", RuleOrigin::user},
+                                {RuleEffect::allow, "read_file(secrets/open)", RuleOrigin::user},
+                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}});
+  const auto refused = [&](const char* tool, const char* called, const char* real_path) {
+    return path_refusal(rules, {"/ws", "/users/ada"}, tool, called, real_path).has_value();
+  };
+  for (const char* tool : {"read_file", "list_files", "search_files", "edit_file", "write_file"}) {
+    CAPTURE(tool);
+    CHECK(refused(tool, "link", "/ws/secrets/key"));
+    CHECK(refused(tool, ".", "/ws/secrets"));
+    CHECK(refused(tool, ".", "/ws/secrets/open"));
+    CHECK_FALSE(refused(tool, ".", "/ws/secrets-not/key"));
+    CHECK_FALSE(refused(tool, "a", "/ws/a"));
+  }
+  for (const char* tool : {"read_file", "list_files", "search_files", "edit_file"}) {
+    CHECK(refused(tool, ".", "/ws/private/a"));
+    CHECK_FALSE(refused(tool, "private", "/ws/private/a"));
+    CHECK_FALSE(refused(tool, "./private/a", "/ws/private/a"));
+  }
+  CHECK(refused("read_file", "link", "/ws/exact"));
+  CHECK(refused("edit_file", "link", "/ws/go.mod"));
+  CHECK_FALSE(refused("read_file", "link", "/ws/go.mod"));
+  CHECK(refused("search_files", ".", "/ws/big/x"));
+  CHECK_FALSE(refused("list_files", ".", "/ws/big/x"));
+  CHECK(path_refusal(rules, {"/ws", "/users/ada"}, "read_file", "link", "/ws/secrets/key") ==
+        "The deny rule read_file(./secrets/**) keeps read_file from /ws/secrets/key.");
+}
+
 TEST_CASE("the files that a command runs are named, or why they cannot be") {
   const auto runs = [](std::string text) {
     return judge(shell_call(std::move(text)), {}).executes;

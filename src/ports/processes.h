@@ -45,6 +45,7 @@ struct ProcessEnd {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> signal;
   std::optional<schema::Failure> failure;   // it never ran, or nobody knows how it ended
+  bool never_ran = false;                   // and that is certain: it was never let go
   std::string preview;                      // beginning and end of what it wrote
   std::vector<schema::KeptOutput> outputs;  // the whole of it, where that is more
 };

@@ -63,15 +63,9 @@ class ToolListener {
   virtual void on_ended(ToolEnd end) = 0;
 };
 
-// A server whose tools are missing, and why.
-struct MissingServer {
-  std::string name;
-  std::string reason;
-};
-
 struct ToolListing {
   std::vector<schema::CatalogTool> tools;  // beside the runtime's own
-  std::vector<MissingServer> missing;
+  std::vector<schema::MissingServer> missing;
 };
 
 // All of it core only; listeners are never called before the call that starts them returns.

@@ -9,10 +9,22 @@
 
 namespace agentrt::ports {
 
+// A file with instructions for particular work. The model reads it when it needs it; where its
+// tools cannot, it is told the text at once.
+struct Skill {
+  std::string name;
+  std::string description;
+  std::string path;
+  schema::ContextRef ref;
+  std::optional<std::string> text;  // absent: the model can read the file
+};
+
 struct Instructions {
   std::string text;
-  std::vector<schema::ContextRef> refs;
-  std::vector<schema::ContextRef> omitted;
+  std::vector<Skill> skills;
+  std::vector<schema::ContextRef> refs;     // of the text
+  std::vector<schema::ContextRef> omitted;  // what did not fit
+  std::vector<schema::ContextRef> missing;  // what cannot be used
 };
 
 // A file that a person gave with the question: an image or a document as it is, any other text as
@@ -26,7 +38,8 @@ struct GivenFile {
 class Workspace {
  public:
   virtual ~Workspace() = default;
-  // Reads AGENTS.md of the workspace, where there is one. Blocks; called on a Worker.
+  // Reads the AGENTS.md files that speak for the workspace, and the heads of its skills. Blocks;
+  // called on a Worker.
   virtual Instructions instructions(const std::string& cwd) = 0;
   // Reads a file of the workspace; `path` is relative to it or lies in it. Blocks; called on a
   // Worker.

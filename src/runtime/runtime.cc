@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,7 @@
 #include "runtime/models.h"
 #include "runtime/policies.h"
 #include "runtime/sandbox.h"
+#include "runtime/tools.h"
 #include "schema/publish.h"
 #include "store/blobs/file_blob_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -36,6 +38,8 @@ constexpr std::size_t kReaderQueueMax = 8'192;
 constexpr std::size_t kWriterQueueMax = 4;
 constexpr std::size_t kOutputThreads = 2;
 constexpr std::size_t kOutputQueueMax = 1'024;
+constexpr std::size_t kToolThreads = 4;  // calls of file tools side by side
+constexpr std::size_t kToolQueueMax = 1'024;
 constexpr std::size_t kProcessThreads = 1;
 constexpr std::size_t kProcessQueueMax = 1'024;
 constexpr std::int64_t kDayMs = 24LL * 3'600 * 1'000;
@@ -139,6 +143,12 @@ Result<Config> with_trust(const Config& config, TrustRecords& trust) {
   return trusted;
 }
 
+// Where the person's own AGENTS.md and skills lie: beside their configuration.
+std::optional<std::string> user_folder_of(const ConfigSources& sources) {
+  if (!sources.user) return std::nullopt;
+  return std::filesystem::path(*sources.user).parent_path().string();
+}
+
 }  // namespace
 
 // In the order they are made; the destructor stops them in the opposite one.
@@ -158,6 +168,7 @@ struct Runtime::Parts {
   std::unique_ptr<ThreadWorker> checkpoints;
   std::unique_ptr<ThreadWorker> output_worker;   // bytes behind refs: reads, writes, sweeps
   std::unique_ptr<ThreadWorker> process_worker;  // what commands have written
+  std::unique_ptr<ThreadWorker> tool_worker;     // files that tools read and write
   std::unique_ptr<kernel::Kernel> kernel;
   std::unique_ptr<kernel::OutputDesk> outputs;
   std::unique_ptr<kernel::Retention> retention;
@@ -168,6 +179,10 @@ struct Runtime::Parts {
   std::unique_ptr<adapters::LauncherProcesses> processes;
   std::unique_ptr<adapters::LauncherHooks> hooks;
   std::unique_ptr<DiskInspector> inspector;
+  std::unique_ptr<adapters::tools::FileTools> file_tools;
+  std::unique_ptr<McpServers> servers;
+  std::unique_ptr<adapters::McpTools> server_tools;
+  std::unique_ptr<JoinedTools> tools;
   adapters::DiskWorkspace workspace;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<channels::Tokens> tokens;
@@ -178,6 +193,7 @@ struct Runtime::Parts {
   Result<void> open_store(const RuntimeOptions& options);
   void wire(const RuntimeOptions& options);
   void wire_outputs(const RuntimeOptions& options);
+  void wire_tools(const RuntimeOptions& options);
   void wire_engine(const RuntimeOptions& options);
   Result<void> serve(const RuntimeOptions& options);
   void checkpoint_when_due();
@@ -242,7 +258,33 @@ void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
                                                                            .limits = limits});
 }
 
+void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
+  tool_worker = std::make_unique<ThreadWorker>(kToolThreads, kToolQueueMax);
+  file_tools = std::make_unique<adapters::tools::FileTools>(adapters::tools::FileTools::Parts{
+      .loop = *loop,
+      .worker = *tool_worker,
+      .keeper = *outputs,
+      .outputs = *outputs,
+      .redactor = &redactor,
+      .profile = [config = options.config, data = options.data](const ports::ToolRequest& request) {
+        return sandbox_profile_of(config,
+                                  {.mode = request.sandbox,
+                                   .workspace = request.workspace,
+                                   .additional_roots = request.additional_roots},
+                                  data, process_environment());
+      }});
+  servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
+                                         process_environment());
+  server_tools = std::make_unique<adapters::McpTools>(adapters::McpTools::Parts{
+      .core = *loop,
+      .worker = *tool_worker,
+      .keeper = *outputs,
+      .servers = [this](const std::string& cwd) { return servers->of(cwd); }});
+  tools = std::make_unique<JoinedTools>(*file_tools, *server_tools);
+}
+
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
+  workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources));
   const auto profile = [config = options.config,
                         data = options.data](const ports::ProcessRequest& request) {
     return sandbox_profile_of(config,
@@ -281,6 +323,7 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .workspace = workspace,
                             .history = *kernel,
                             .processes = *processes,
+                            .tools = *tools,
                             .policies = *policies,
                             .hooks = *hooks,
                             .inspector = *inspector,
@@ -324,7 +367,10 @@ void Runtime::Parts::stop() {
   if (models) models->stop();
   if (processes) processes->stop();
   if (hooks) hooks->stop();
-  for (auto* worker : {&readers, &writer, &checkpoints, &output_worker, &process_worker})
+  if (file_tools) file_tools->stop();
+  if (server_tools) server_tools->stop();
+  for (auto* worker :
+       {&readers, &writer, &checkpoints, &output_worker, &process_worker, &tool_worker})
     if (*worker) (*worker)->stop();
 }
 
@@ -337,6 +383,7 @@ Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
   TRY_ASSIGN(options.config, with_trust(options.config, *parts->trust));
   parts->wire(options);
   parts->wire_outputs(options);
+  parts->wire_tools(options);
   parts->wire_engine(options);
   if (auto served = parts->serve(options); !served) {
     parts->stop();

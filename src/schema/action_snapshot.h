@@ -28,6 +28,8 @@ struct ActionSnapshot {
   std::optional<std::string> rollback;
   std::optional<std::string> executes_unknown;
   std::optional<std::vector<PolicyFile>> files;
+  std::optional<std::string> server;
+  std::optional<std::string> url;
   std::optional<Timestamp> expires_at;
   Timestamp required_at;
   std::optional<std::string> decision;
@@ -39,7 +41,7 @@ struct ActionSnapshot {
 BOOST_DESCRIBE_STRUCT(ActionSnapshot, (),
                       (action_id, session_id, thread_id, turn_id, tool_call_id, status, action_type,
                        prompt, schema, decisions, digest, tool_name, input, cwd, reason,
-                       destructive, impact, rollback, executes_unknown, files, expires_at,
-                       required_at, decision, decision_source, resolved_at))
+                       destructive, impact, rollback, executes_unknown, files, server, url,
+                       expires_at, required_at, decision, decision_source, resolved_at))
 
 }  // namespace agentrt::schema

@@ -11,6 +11,7 @@
 #include "schema/commands/actions.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
+#include "schema/commands/tools.h"
 #include "schema/commands/turns.h"
 
 namespace agentrt::schema {
@@ -19,8 +20,8 @@ using Command =
     std::variant<CreateSession, UpdateSession, ListSessions, GetSession, GetThreadRead, ListEvents,
                  SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn,
                  RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy,
-                 GetTrust, TrustWorkspace, GetExecutionEnvironment, WriteProcessStdin,
-                 ResizeProcess, TerminateProcess>;
+                 GetTrust, TrustWorkspace, GetToolInventory, GetExecutionEnvironment,
+                 WriteProcessStdin, ResizeProcess, TerminateProcess>;
 
 const CommandTraits& traits_of(const Command& command);
 const std::vector<CommandTraits>& known_commands();

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "schema/facts/artifact.h"
 #include "schema/facts/context.h"
 #include "schema/facts/hook.h"
 #include "schema/facts/item.h"
@@ -42,11 +43,11 @@ using Payload = std::variant<
     ToolCatalogResolved, HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved,
     RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingNotPossible,
     ItemStarted, ItemUpdated, ItemCompleted, ToolStarted, ToolProgress, ToolResult, ToolFailed,
-    PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired, ActionResolved,
-    PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied, SandboxViolation,
-    ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted, ProcessFailed, ProcessTerminated,
-    SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError, OutputSpilled, OutputTruncated,
-    OutputRedacted, OutputExpired>;
+    ArtifactChanged, PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired,
+    ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied,
+    SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted, ProcessFailed,
+    ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError,
+    OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
 
 struct Draft {
   template <class P>

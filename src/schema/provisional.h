@@ -27,7 +27,7 @@ using Provisional = boost::mp11::mp_list<
     ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
     ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
     ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
-    RollbackStarted, RollbackCompleted, ArtifactChanged, EvidenceChanged>;
+    RollbackStarted, RollbackCompleted, EvidenceChanged>;
 
 // Everything that the standard names: what this build writes, then what it only reads.
 using StandardFacts = boost::mp11::mp_append<

@@ -25,8 +25,10 @@ struct ReportPrepared {
   std::vector<ExcludedCandidate> excluded;
   std::string default_model;  // names in the configuration
   std::vector<std::string> fallback;
-  Policy policy;                         // that the session is under from here on
-  std::optional<Failure> policy_failed;  // it could not be put together: nothing may run
+  Policy policy;                          // that the session is under from here on
+  std::optional<Failure> policy_failed;   // it could not be put together: nothing may run
+  std::vector<CatalogTool> server_tools;  // beside the runtime's own
+  std::vector<MissingServer> missing_servers;
 };
 
 // What a call would be bound to if a person allowed it; or why it cannot be made.
@@ -131,8 +133,47 @@ struct ReportToolEnded {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> signal;
   std::optional<Failure> failure;  // it did not end by itself, or never ran
+  bool never_ran = false;          // that is certain
   std::string preview;
   std::vector<KeptOutput> outputs;
+  std::int64_t duration_ms = 0;
+};
+
+// A call is about to change a file, which it does once this is stored. The diff is kept.
+struct ReportFileChange {
+  TurnId turn;
+  ToolCallId call;
+  FileChange change;
+  KeptOutput diff;
+  std::optional<Binding> binding;  // where the call was approved by digest: the world as it is now
+};
+
+// How far a call is, in words.
+struct ReportToolProgress {
+  TurnId turn;
+  ToolCallId call;
+  std::string text;
+};
+
+// A server asks a person, before it goes on with the call.
+struct ReportToolAsks {
+  TurnId turn;
+  ToolCallId call;
+  std::string server;
+  std::string prompt;
+  Json schema;
+  std::optional<std::string> url;
+};
+
+// A call that ran no process is over.
+struct ReportCallEnded {
+  TurnId turn;
+  ToolCallId call;
+  std::optional<Failure> failure;  // it gave no result
+  bool is_error = false;
+  std::string text;
+  std::vector<KeptOutput> outputs;  // the first is the whole of what `text` begins
+  std::optional<KeptOutput> structured;
   std::int64_t duration_ms = 0;
 };
 
@@ -151,10 +192,12 @@ struct ReportOutputDue {
   Sequence spilled = 0;
 };
 
-using Report = std::variant<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
-                            ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
-                            ReportActionExpired, ReportProcessReady, ReportProcessNews,
-                            ReportProcessNotice, ReportToolEnded, ReportUploaded, ReportOutputDue>;
+using Report =
+    std::variant<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
+                 ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
+                 ReportActionExpired, ReportProcessReady, ReportProcessNews, ReportProcessNotice,
+                 ReportToolEnded, ReportFileChange, ReportToolProgress, ReportToolAsks,
+                 ReportCallEnded, ReportUploaded, ReportOutputDue>;
 
 // Text longer than this stands in a closing fact as a preview and a ref to its deltas.
 inline constexpr std::size_t kTextInlineMax = 64 * 1024;

@@ -85,6 +85,9 @@ Scope scope() {
     return ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}};
   else if constexpr (std::is_same_v<Scope, ActionScope>)
     return ActionScope{turn, ActionId{"action_1"}};
+  else if constexpr (std::is_same_v<Scope, ArtifactScope>)
+    return ArtifactScope{ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}},
+                         ArtifactId{"artifact_1"}};
   else if constexpr (std::is_same_v<Scope, ProcessScope>)
     return ProcessScope{ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}},
                         ProcessId{"proc_1"}};

@@ -150,6 +150,15 @@ class ToolScope : public StepScope {
   }
 };
 
+// A thing that a tool call made or changed.
+class ArtifactScope : public ToolScope {
+ public:
+  ArtifactScope(const ToolScope& call, ArtifactId artifact) : ToolScope(call) {
+    check(!artifact.empty(), "a fact of an artifact names it");
+    ids_.artifact_id = std::move(artifact);
+  }
+};
+
 // A decision that something waits for: a turn's, or one of its tool calls'.
 class ActionScope : public TurnScope {
  public:

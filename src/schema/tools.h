@@ -43,6 +43,35 @@ struct AskUserAnswer {
 };
 BOOST_DESCRIBE_STRUCT(AskUserAnswer, (), (answer))
 
+BOOST_DEFINE_ENUM_CLASS(PlanStatus, pending, in_progress, completed)
+
+struct PlanStep {
+  std::string step;
+  PlanStatus status = PlanStatus::pending;
+
+  bool operator==(const PlanStep&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PlanStep, (), (step, status))
+
+// Says what is to be done and how far it is, for whoever watches. It changes nothing else.
+struct UpdatePlanArgs {
+  static constexpr std::string_view kTool = "update_plan";
+  std::vector<PlanStep> plan;
+  std::optional<std::string> explanation;
+
+  bool operator==(const UpdatePlanArgs&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(UpdatePlanArgs, (), (plan, explanation))
+
+// A server whose tools are missing, and why.
+struct MissingServer {
+  std::string name;
+  std::string reason;
+
+  bool operator==(const MissingServer&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(MissingServer, (), (name, reason))
+
 // One tool as tool.catalog.resolved lists it.
 struct CatalogTool {
   std::string tool_name;
@@ -70,10 +99,20 @@ inline constexpr std::string_view kShellSchema =
     R"("required":["command"],"additionalProperties":false})";
 
 inline constexpr std::string_view kAskUserSchema =
-    R"({"type":"object","properties":{"question":{"type":"string","minLength":1},)"
+    R"({"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":4096},)"
     R"("choices":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20}},)"
     R"("required":["question"],"additionalProperties":false})";
-inline constexpr std::size_t kChoicesMax = 20;
+
+inline constexpr std::string_view kUpdatePlanSchema =
+    R"({"type":"object","properties":{"plan":{"type":"array","minItems":1,"maxItems":50,)"
+    R"("items":{"type":"object","properties":{"step":{"type":"string","minLength":1},)"
+    R"("status":{"type":"string","enum":["pending","in_progress","completed"]}},)"
+    R"("required":["step","status"],"additionalProperties":false}},)"
+    R"("explanation":{"type":"string"}},"required":["plan"],"additionalProperties":false})";
+
+// The runtime's own tools, as the owner of a catalogue's entry.
+inline constexpr std::string_view kOwnTools = "agentrt";
+inline constexpr std::string_view kServerToolPrefix = "mcp__";
 
 inline constexpr std::string_view kShellProgram = "/bin/bash";
 inline constexpr std::uint64_t kShellTimeoutMs = 120'000;

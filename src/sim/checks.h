@@ -26,6 +26,8 @@ inline constexpr std::string_view kSequences = "sequences have no gap and time d
 inline constexpr std::string_view kEffects = "a model request is started once and ends once";
 inline constexpr std::string_view kProcesses =
     "a command runs once, after it is stored, and never unseen";
+inline constexpr std::string_view kCalls =
+    "a call is made once, and a file changes only as the log announced";
 inline constexpr std::string_view kHooks = "a hook runs once, and what it blocks does not";
 inline constexpr std::string_view kDecisions = "a question is answered once";
 inline constexpr std::string_view kApproved = "what was asked about runs only as it was approved";

@@ -54,6 +54,7 @@ void Node::start() {
     models_ = std::move(fake);
   }
   processes_ = std::make_unique<FakeProcesses>(*boot_.loop, machine_);
+  tools_ = std::make_unique<FakeTools>(*boot_.loop, files_);
   hooks_ = std::make_unique<FakeHooks>(*boot_.loop, governance_);
   engine_ = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel_,
                                                                    .loop = *boot_.loop,
@@ -62,6 +63,7 @@ void Node::start() {
                                                                    .workspace = workspace_,
                                                                    .history = *kernel_,
                                                                    .processes = *processes_,
+                                                                   .tools = *tools_,
                                                                    .policies = policies_,
                                                                    .hooks = *hooks_,
                                                                    .inspector = inspector_,
@@ -87,6 +89,7 @@ void Node::crash() {
   shown_.clear();
   engine_.reset();
   hooks_.reset();
+  tools_.reset();
   processes_.reset();
   machine_.lose_runtime();
   models_.reset();

@@ -10,9 +10,10 @@
 
 #include "engine/engine.h"
 #include "kernel/kernel.h"
-#include "sim/fake_governance.h"
-#include "sim/fake_processes.h"
-#include "sim/fake_world.h"
+#include "sim/fakes/fake_governance.h"
+#include "sim/fakes/fake_processes.h"
+#include "sim/fakes/fake_tools.h"
+#include "sim/fakes/fake_world.h"
 #include "sim/virtual_time.h"
 #include "store/memory/memory_store.h"
 
@@ -79,6 +80,7 @@ class Node {
   std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
   ports::Metrics& metrics() { return metrics_; }
   FakeMachine& machine() { return machine_; }
+  FakeFiles& files() { return files_; }
   FakeGovernance& governance() { return governance_; }
   std::size_t model_requests() const {
     return model_requests_ + (fake_models_ ? fake_models_->started() : 0);
@@ -102,6 +104,8 @@ class Node {
   FakeModels* fake_models_ = nullptr;  // *models_, unless a seam made them
   FakeMachine machine_;
   std::unique_ptr<FakeProcesses> processes_;
+  FakeFiles files_;
+  std::unique_ptr<FakeTools> tools_;
   FakeGovernance governance_;
   FakePolicies policies_{governance_};
   FakeInspector inspector_{governance_};

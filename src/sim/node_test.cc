@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/fickle_models.h"
+#include "sim/fakes/fickle_models.h"
 
 namespace agentrt::sim {
 namespace {

@@ -6,9 +6,11 @@ namespace agentrt::sim {
 namespace {
 
 Question question_of(const state::Action& action) {
-  return {action.id.text(), action.required.digest.value_or("sha256:0"),
-          action.required.action_type == schema::kInputAction ? Question::About::input
-                                                              : Question::About::permission};
+  const std::string& type = action.required.action_type;
+  Question question{action.id.text(), action.required.digest.value_or("sha256:0"), {}};
+  if (type == schema::kInputAction) question.about = Question::About::input;
+  if (type == schema::kElicitationAction) question.about = Question::About::server;
+  return question;
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ struct Request {
 
 // What a turn waits for, as far as an answer to it needs it.
 struct Question {
-  enum class About { permission, input };
+  enum class About { permission, input, server };
   std::string action = "action_none";
   std::string digest = "sha256:0";
   About about = About::permission;

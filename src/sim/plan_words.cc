@@ -50,6 +50,10 @@ Request answer_request(const Action& action, const Question& question) {
     out += yes ? R"(,"decision":"answer","payload":{"answer":"a"}})" : R"(,"decision":"cancel"})";
     return {"respond_action", out};
   }
+  if (question.about == Question::About::server) {
+    out += yes ? R"(,"decision":"accept","payload":{"yes":true}})" : R"(,"decision":"decline"})";
+    return {"respond_action", out};
+  }
   const std::string_view decision = action.draw % 37 == 0 ? "perhaps" : yes ? "allow" : "deny";
   out += fmt::format(R"(,"decision":"{}")", decision);
   const std::uint64_t digest = action.draw / 64 % 8;

@@ -35,6 +35,8 @@ constexpr std::array kDefects = {
                   "what an answer is bound to is not looked at again before the command runs", 200},
     PlantedDefect{Plant::let_go_too_early, "let_go_too_early",
                   "commands run before it is stored that they do", 10},
+    PlantedDefect{Plant::write_unannounced, "write_unannounced",
+                  "files are written before it is stored that they change", 20},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -154,9 +156,11 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
   return std::make_unique<StoreOver>(inner);
 }
 
-void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine) {
+void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine,
+                    FakeFiles& files) {
   governance.hooks_run_twice = plant == Plant::run_hooks_twice;
   governance.looks_late = plant == Plant::approve_another_world;
+  files.waits = plant != Plant::write_unannounced;
   machine.holds = plant != Plant::let_go_too_early;
 }
 

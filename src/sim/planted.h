@@ -12,8 +12,9 @@
 #include <string_view>
 
 #include "ports/control_plane.h"
-#include "sim/fake_governance.h"
-#include "sim/fake_processes.h"
+#include "sim/fakes/fake_governance.h"
+#include "sim/fakes/fake_processes.h"
+#include "sim/fakes/fake_tools.h"
 #include "store/memory/memory_store.h"
 
 namespace agentrt::sim {
@@ -31,6 +32,7 @@ enum class Plant {
   run_hooks_twice,
   approve_another_world,
   let_go_too_early,
+  write_unannounced,
 };
 
 struct PlantedDefect {
@@ -49,8 +51,9 @@ using Publish = std::function<void(const ports::FeedBatch&)>;
 // `inner` with the defect in it. REQUIRES: `disk` is what `inner` writes to.
 std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
                                              store::MemoryDisk& disk, Publish publish);
-// The defects of hooks, of looks at the world and of processes.
-void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine);
+// The defects of hooks, of looks at the world, of processes and of files.
+void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine,
+                    FakeFiles& files);
 // What the feed gives of `batch`, with the defect in it; may be empty.
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch);
 

@@ -75,6 +75,15 @@ void Watch::process_released(const ProcessId& process, const BootId& boot) {
          fmt::format("{} is let go, but its start is not stored", process.text()));
 }
 
+void Watch::file_written(const ToolCallId& call) {
+  for (const SessionId& session : sessions())
+    for (const auto& [_, thread] : replayed(session).threads)
+      if (thread.active)
+        for (const state::ToolCall& open : thread.active->tools)
+          if (open.id == call && open.change) return;
+  fail(invariant::kCalls, fmt::format("{} writes, and the log does not announce it", call.text()));
+}
+
 void Watch::restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged) {
   published_.clear();
   replicas_.clear();
@@ -149,6 +158,14 @@ std::size_t Watch::sessions_asking() {
     asking += std::ranges::any_of(replayed(session).threads, [](const auto& entry) {
       return entry.second.active && entry.second.active->action;
     });
+  return asking;
+}
+
+std::size_t Watch::servers_asking() {
+  std::size_t asking = 0;
+  for (const SessionId& session : sessions())
+    for (const auto& [_, thread] : replayed(session).threads)
+      asking += thread.active && thread.active->action && !state::waits_for_person(*thread.active);
   return asking;
 }
 

@@ -31,6 +31,7 @@ class Watch {
   void model_started(const ModelRequestId& request, const BootId& boot);
   void hook_started(const std::string& run, const BootId& boot);
   void process_released(const ProcessId& process, const BootId& boot);
+  void file_written(const ToolCallId& call);
   // The runtime is gone; what the disk has now is held against what was acknowledged.
   void restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged);
 
@@ -46,6 +47,8 @@ class Watch {
   std::vector<std::pair<SessionId, ThreadId>> open_threads();
   // How many sessions wait for a person.
   std::size_t sessions_asking();
+  // Calls in the middle of which a server asks a person.
+  std::size_t servers_asking();
 
   // --- at the end ---
 

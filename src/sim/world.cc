@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/fakes/fickle_hooks.h"
+#include "sim/fakes/fickle_models.h"
 #include "sim/faulty_store.h"
-#include "sim/fickle_hooks.h"
-#include "sim/fickle_models.h"
 #include "sim/followers.h"
 #include "sim/ledger.h"
 #include "sim/node.h"
@@ -72,7 +72,8 @@ class World {
     node_.machine().on_release = [this](const ProcessId& process) {
       watch_.process_released(process, node_.boot_id());
     };
-    plant_in_ports(plant_, node_.governance(), node_.machine());
+    node_.files().on_write = [this](const ToolCallId& call) { watch_.file_written(call); };
+    plant_in_ports(plant_, node_.governance(), node_.machine(), node_.files());
     began_ms_ = node_.time().monotonic_ms();
   }
 
@@ -329,6 +330,11 @@ class World {
     if (!broken_ && held > limits_.idle_sessions_max + watch_.sessions_asking())
       broken({std::string(invariant::kBounds), fmt::format("{} sessions are held at rest, limit {}",
                                                            held, limits_.idle_sessions_max)});
+    for (const auto* counted : {&node_.files().written, &node_.files().acted})
+      for (const auto& [id, times] : *counted)
+        if (!broken_ && times > 1)
+          broken({std::string(invariant::kCalls),
+                  fmt::format("{} was made {} times", id.text(), times)});
     for (const auto& [id, process] : node_.machine().processes)
       if (!broken_ && process.runs > 1)
         broken({std::string(invariant::kProcesses),
@@ -336,7 +342,8 @@ class World {
     for (const auto& [id, process] : node_.machine().processes)
       if (!broken_ && process.stage == FakeStage::running)
         broken({std::string(invariant::kProcesses), id.text() + " runs, and nobody follows it"});
-    if (!broken_ && node_.engine().running() != 0)
+    // A call whose server waits for a person is under way.
+    if (!broken_ && node_.engine().running() != watch_.servers_asking())
       broken({std::string(invariant::kTurns), "an effect runs that no turn waits for"});
   }
 

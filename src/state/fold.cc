@@ -229,7 +229,13 @@ class Folder {
     thread_->environment_turn = turn->ids.turn;
     thread_->environment_at = fact_.sequence;
   }
-  void operator()(const ToolCatalogResolved&) {}
+  void operator()(const ToolCatalogResolved& p) {
+    session_.catalog = fact_.sequence;
+    session_.server_tools.clear();
+    for (const CatalogTool& tool : p.tools)
+      if (tool.runtime_owner != kOwnTools && session_.server_tools.size() < kServerToolsMax)
+        session_.server_tools.push_back({tool.tool_name, tool.is_read_only});
+  }
   void operator()(const HistoryWindowLoaded&) {}
   void operator()(const HistoryReconstructed&) {}
   void operator()(const TaskProfileResolved&) {}
@@ -259,22 +265,18 @@ class Folder {
   // --- tools and their processes ---
 
   void operator()(const ToolStarted& p) {
-    ToolCall* call = open_tool();
-    if (!call) return;
-    call->stage = CallStage::started;
-    call->step = fact_.ids.step_id;
-    call->outside = p.outside_sandbox.value_or(false);
-    call->refused =
-        p.policy && (p.policy->text == "\"denied\"" || p.policy->text == "\"not_evaluated\"");
+    if (ToolCall* call = open_tool()) start(*call, p, fact_.ids.step_id);
   }
   void operator()(const ToolProgress& p) {
     ToolCall* call = open_tool();
+    if (call && p.change) call->change = p.change;
     if (!call || !p.stopped_by) return;
     call->stage = CallStage::stopped;
     call->stopped = p;
     call->process.reset();
     call->process_boot.reset();
   }
+  void operator()(const ArtifactChanged&) {}
   void operator()(const ToolResult& p) { tool_ended(p.is_error, p.preview.value_or("")); }
   void operator()(const ToolFailed& p) {
     if (p.error.category != Category::cancelled) incident("tool_failed", p.error.message);
@@ -287,15 +289,7 @@ class Folder {
   void operator()(const PermissionRequested&) {}
   void operator()(const PermissionResolved& p) {
     ToolCall* call = open_tool();
-    if (!call || p.decision != Decision::allow) return;
-    call->digest = p.digest;
-    if (call->stage != CallStage::stopped) {
-      call->stage = CallStage::approved;
-      return;
-    }
-    // It has started before; now it runs again, as another process.
-    call->stage = CallStage::started;
-    call->outside = true;
+    if (call && p.decision == Decision::allow) allow(*call, p.digest);
   }
   void operator()(const ActionRequired& p) {
     Turn* turn = active();
@@ -312,6 +306,8 @@ class Folder {
     if (!turn || !turn->action || turn->action->id != fact_.ids.action_id) return;
     if (turn->action->required.action_type == kTrustAction && p.decision != "allow")
       session_.trust_refused = turn->action->required.digest;
+    ToolCall* call = open_tool();
+    if (call && turn->action->required.action_type == kElicitationAction) answer_server(*call, p);
     turn->resolved = std::exchange(turn->action, std::nullopt);
   }
   void operator()(const PolicyChanged& p) {
@@ -341,12 +337,7 @@ class Folder {
     ToolCall* call = open_tool();
     if (p.point == HookPoint::stop && p.block.value_or(false))
       if (Turn* turn = active()) ++turn->stops_refused;
-    if (!call) return;
-    if (p.updated_input) rewrite(*call, p);
-    if (p.block.value_or(false) || !p.continue_.value_or(true))
-      call->said.push_back({DecisionSource::hook, Decision::deny, std::nullopt, p.reason});
-    else if (p.decision)
-      call->said.push_back({DecisionSource::hook, *p.decision, std::nullopt, p.reason});
+    if (call) hear_hook(*call, p);
   }
   void operator()(const HookFailed& p) {
     hook_ended(p.point);
@@ -380,6 +371,11 @@ class Folder {
   }
   void operator()(const ProcessFailed& p) {
     if (p.error && process_of(session_, fact_)) incident("process_failed", p.error->message);
+    if (ToolCall* call = open_tool(); call && p.never_ran.value_or(false)) {
+      ++call->never_ran;
+      call->process.reset();
+      call->process_boot.reset();
+    }
     end_process(session_, fact_, ProcessStatus::failed);
   }
   void operator()(const ProcessTerminated&) {
@@ -445,19 +441,6 @@ class Folder {
     }
     std::erase_if(turn->tools,
                   [&](const ToolCall& each) { return each.id == fact_.ids.tool_call_id; });
-  }
-  // What hooks allowed before was another input. A rewrite after the judgement starts the call
-  // over, once: hooks that go on changing it would never agree.
-  static void rewrite(ToolCall& call, const HookCompleted& p) {
-    if (call.args == *p.updated_input) return;
-    call.args = *p.updated_input;
-    std::erase_if(call.said, [](const Verdict& each) { return each.verdict == Decision::allow; });
-    if (p.point != HookPoint::permission_request) return;
-    if (call.rewritten_late)
-      call.said.push_back({DecisionSource::hook, Decision::deny, std::nullopt,
-                           "hooks rewrote the call again after it had been judged anew"});
-    call.pre_hooks = call.permission_hooks = 0;
-    call.rewritten_late = true;
   }
   void hook_ended(HookPoint point) {
     Turn* turn = active();
@@ -577,10 +560,15 @@ Usage sum(Usage total, const Usage& more) {
   return total;
 }
 
+bool waits_for_person(const Turn& turn) {
+  return turn.action && turn.action->required.action_type != kElicitationAction;
+}
+
 bool interrupted_work(const Session& session, const BootId& boot) {
   return std::ranges::any_of(session.threads, [&](const auto& entry) {
     const auto& active = entry.second.active;
-    return active && active->status != Status::blocked && !active->action && active->boot != boot;
+    return active && active->status != Status::blocked && !waits_for_person(*active) &&
+           active->boot != boot;
   });
 }
 

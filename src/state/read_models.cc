@@ -128,6 +128,8 @@ ActionSnapshot action_snapshot(const SessionId& session, const Turn& turn, const
   out.destructive = required.destructive;
   out.impact = required.impact;
   out.rollback = required.rollback;
+  out.server = required.server;
+  out.url = required.url;
   out.executes_unknown = required.executes_unknown;
   out.files = required.files;
   out.expires_at = required.expires_at;

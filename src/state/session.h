@@ -16,6 +16,7 @@
 
 #include "schema/facts.h"
 #include "schema/snapshots.h"
+#include "state/calls.h"
 
 namespace agentrt::state {
 
@@ -23,12 +24,12 @@ using schema::Status;
 
 // Raised whenever fold() would give another Session for the same facts; stored snapshots of another
 // version are not used.
-inline constexpr std::uint64_t kFoldVersion = 3;
+inline constexpr std::uint64_t kFoldVersion = 4;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
-inline constexpr std::size_t kPreviewKeptBytes = 4'096;  // of what an ended call gave
 inline constexpr std::size_t kIncidentsMax = 16;
 inline constexpr std::size_t kTracesMax = 8;
+inline constexpr std::size_t kServerToolsMax = 512;
 
 // A request that a model has not ended yet.
 struct ModelCall {
@@ -50,77 +51,6 @@ struct ModelCall {
 BOOST_DESCRIBE_STRUCT(ModelCall, (),
                       (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
                        first_reasoning, last_reasoning, text_bytes))
-
-// requested: not begun, or being judged; approved: a person said yes, and it has not started since;
-// stopped: the sandbox stopped it, and it may be run again outside.
-BOOST_DEFINE_ENUM_CLASS(CallStage, requested, approved, started, stopped)
-
-// A tool call that the model asked for and that has not ended yet.
-struct ToolCall {
-  ToolCallId id;
-  std::string tool;
-  schema::Json args;  // as hooks left them
-  bool args_omitted = false;
-  CallStage stage = CallStage::requested;
-  StepId step;                         // its item, once it has begun
-  std::vector<schema::Verdict> said;   // by hooks, about whether it may run
-  std::uint64_t pre_hooks = 0;         // how far the policy's hooks have run at pre_tool_use
-  std::uint64_t permission_hooks = 0;  // and at permission_request
-  bool rewritten_late = false;         // at permission_request, which starts it over once
-  std::optional<std::string> digest;   // that a person approved
-  bool refused = false;                // it never runs; nobody is asked about its end
-  bool outside = false;                // it runs outside the sandbox
-  std::uint64_t violations = 0;        // that the sandbox stopped
-  std::optional<schema::ToolProgress> stopped;
-  std::optional<ProcessId> process;    // once one was let go
-  std::optional<BootId> process_boot;  // of the runtime that did
-
-  bool operator==(const ToolCall&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(ToolCall, (),
-                      (id, tool, args, args_omitted, stage, step, said, pre_hooks, permission_hooks,
-                       rewritten_late, digest, refused, outside, violations, stopped, process,
-                       process_boot))
-
-// A decision that a turn waits for.
-struct Action {
-  ActionId id;
-  std::optional<ToolCallId> call;
-  StepId step;  // of that call
-  Sequence sequence = 0;
-  Timestamp at;
-  schema::ActionRequired required;
-
-  bool operator==(const Action&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(Action, (), (id, call, step, sequence, at, required))
-
-// A hook under way.
-struct HookRun {
-  std::string id;
-  schema::HookPoint point = schema::HookPoint::pre_tool_use;
-  std::uint64_t index = 0;  // among the policy's hooks
-  schema::HookSpec hook;    // as the policy had it when it started
-  std::optional<ToolCallId> call;
-  StepId step;
-  BootId boot;
-
-  bool operator==(const HookRun&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(HookRun, (), (id, point, index, hook, call, step, boot))
-
-// A tool call that has ended and about which hooks are still heard.
-struct EndedCall {
-  ToolCallId id;
-  StepId step;
-  std::string tool;
-  schema::Json args;
-  bool failed = false;
-  std::string preview;
-
-  bool operator==(const EndedCall&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(EndedCall, (), (id, step, tool, args, failed, preview))
 
 struct Turn {
   schema::TurnIds ids;
@@ -222,6 +152,15 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
                        environment, environment_turn, environment_at))
 
+// A tool of a server, as the newest catalogue has it.
+struct ServerTool {
+  std::string name;
+  bool read_only = false;  // by the server's word
+
+  bool operator==(const ServerTool&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ServerTool, (), (name, read_only))
+
 struct Session {
   SessionId id;
   Sequence sequence = 0;  // of the newest fact folded in; 0: there is no such session
@@ -244,6 +183,8 @@ struct Session {
   std::optional<schema::PermissionMode> mode;  // by set_policy
   std::optional<std::string> trust_refused;    // digest of the files that a person did not trust
   bool greeted = false;                        // a model was asked in it
+  std::vector<ServerTool> server_tools;        // the first kServerToolsMax
+  Sequence catalog = 0;                        // the newest tool.catalog.resolved
   std::vector<TraceId> traces;                 // of the newest kTracesMax turns
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
@@ -255,8 +196,8 @@ struct Session {
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
                        created_at, params_hash, threads, processes, ended_process, new_task, tasks,
-                       routing, policy, granted, mode, trust_refused, greeted, traces, turns,
-                       unknown_facts, snapshot))
+                       routing, policy, granted, mode, trust_refused, greeted, server_tools,
+                       catalog, traces, turns, unknown_facts, snapshot))
 
 // The session as it stands after `fact`. REQUIRES: fact.sequence == session.sequence + 1.
 void fold(Session& session, const schema::Fact& fact);
@@ -268,6 +209,9 @@ const Turn* turn_waiting_for(const Session& session, const ActionId& action);
 const Turn* find_turn(const Session& session, const TurnId& turn);
 const Turn* find_turn(const Thread& thread, const TurnId& turn);
 const Thread* find_thread(const Session& session, const ThreadId& thread);
+
+// It waits for a decision that a restart does not undo: of a server's question nothing is left.
+bool waits_for_person(const Turn& turn);
 
 // True when work that `boot` did not start was left unfinished and nobody has said so yet.
 bool interrupted_work(const Session& session, const BootId& boot);

@@ -95,7 +95,7 @@ class Shell(ToolCase):
                                 call("true", cwd="/etc")), {"text": "Sorry."})
         messages = [e["payload"]["error"]["message"] for e in self.of(events, "tool.failed")]
         self.assertEqual(len(messages), 4)
-        self.assertIn("the tools are: shell", messages[0])
+        self.assertIn("the runtime's own are: shell", messages[0])
         self.assertIn("not a folder of the workspace", messages[3])
         self.assertEqual(events[-1]["type"], "task.completed")
 

@@ -1,60 +1,52 @@
 #include "adapters/files/workspace.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "adapters/files/media_type.h"
+#include "adapters/files/open_file.h"
+#include "adapters/files/skills.h"
 #include "base/digest.h"
 
 namespace agentrt::adapters {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
+namespace fs = std::filesystem;
+
+constexpr const char* kInstructionFile = "AGENTS.md";
+
+// The folder of the repository that `cwd` lies in, or `cwd` itself where it lies in none.
+fs::path repository_of(const fs::path& cwd) {
+  fs::path folder = cwd;
+  for (std::size_t i = 0; i < kChainFoldersMax; ++i) {
+    std::error_code error;
+    if (fs::exists(folder / ".git", error)) return folder;
+    if (folder == folder.root_path()) break;
+    folder = folder.parent_path();
   }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::string read_at_most(int fd, std::size_t bytes_max) {
-  std::string text;
-  char chunk[16 * 1024];
-  ssize_t got = 0;
-  while (text.size() < bytes_max && (got = ::read(fd, chunk, sizeof chunk)) > 0)
-    text.append(chunk, static_cast<std::size_t>(got));
-  return text;
+  return cwd;
 }
 
-// A descriptor of the file beneath the folder; below 0 where there is none. Links that lead out of
-// it are not followed, and a named pipe holds nobody up.
-int open_beneath(const std::string& folder, const std::string& path) {
-  const Descriptor root{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  if (root.get() < 0) return -1;
-  open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how));
-}
-
-// By how it begins; empty for anything else.
-std::string_view media_type_of(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
-  if (bytes.starts_with("GIF8")) return "image/gif";
-  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
-  if (bytes.starts_with("%PDF-")) return "application/pdf";
-  return {};
+// Adds the file to what the model is told, where there is one and it fits.
+void add_instructions(const std::string& root, const std::string& path, Links links,
+                      ports::Instructions& out) {
+  ContextFile file = read_context_file(root, path, links, kInstructionBytesMax);
+  if (file.what == ContextFile::What::absent) return;
+  if (file.what == ContextFile::What::read &&
+      out.text.size() + file.text.size() > kInstructionBytesMax)
+    file.ref.reason =
+        fmt::format("more than {} bytes together with those before it", kInstructionBytesMax);
+  if (file.ref.reason) {
+    out.omitted.push_back(std::move(file.ref));
+    return;
+  }
+  out.text += fmt::format("[{}]\n{}{}", file.ref.ref.substr(5), file.text,
+                          file.text.ends_with('\n') ? "" : "\n");
+  out.refs.push_back(std::move(file.ref));
 }
 
 }  // namespace
@@ -63,7 +55,7 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
   ports::GivenFile out;
   out.ref.ref = "file:" + path;
   const std::string inner = path.starts_with(cwd + "/") ? path.substr(cwd.size() + 1) : path;
-  const Descriptor file{open_beneath(cwd, inner)};
+  const Descriptor file{open_in(cwd, inner, Links::beneath)};
   struct stat info{};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
     out.ref.reason = "there is no such file in the workspace that can be read";
@@ -96,26 +88,19 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
 
 ports::Instructions DiskWorkspace::instructions(const std::string& cwd) {
   ports::Instructions out;
-  const std::string path = cwd + "/AGENTS.md";
-  // A named pipe of that name must not hold the worker up.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  struct stat info{};
-  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) return out;
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (!S_ISREG(info.st_mode) || size > kInstructionBytesMax) {
-    out.omitted.push_back({.ref = "file:" + path,
-                           .digest = {},
-                           .size = size,
-                           .reason = S_ISREG(info.st_mode)
-                                         ? fmt::format("larger than {} bytes", kInstructionBytesMax)
-                                         : std::string("not a regular file")});
-    return out;
+  if (user_) add_instructions(*user_, kInstructionFile, Links::anywhere, out);
+  const fs::path root = repository_of(cwd);
+  const fs::path below = fs::path(cwd).lexically_relative(root);
+  fs::path at;
+  add_instructions(root.string(), kInstructionFile, Links::beneath, out);
+  for (const fs::path& name : below) {
+    if (name == ".") continue;
+    at /= name;
+    add_instructions(root.string(), (at / kInstructionFile).string(), Links::beneath, out);
   }
-  out.text = read_at_most(file.get(), kInstructionBytesMax);
-  out.refs.push_back({.ref = "file:" + path,
-                      .digest = "sha256:" + hex(bytes_of(sha256(out.text))),
-                      .size = out.text.size(),
-                      .reason = {}});
+  std::vector<SkillPlace> places = {{cwd, ".agentrt/skills"}, {cwd, ".claude/skills"}};
+  if (user_) places.push_back({*user_, "skills", Links::anywhere, true});
+  find_skills(places, out);
   return out;
 }
 

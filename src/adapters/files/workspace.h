@@ -1,21 +1,30 @@
-// adapters/files/workspace.h: the instruction file of a workspace, and the files that a person
-// gives with a question, read from disk. Neither leads out of the workspace, whatever links are in
-// it.
+// adapters/files/workspace.h: what a turn is told from files: AGENTS.md, skills, and the files that
+// a person gives with a question.
+//
+// Instructions are a chain: the user's own, then those of the repository from its root down to the
+// workspace; the closest come last. No link of a repository leads out of it.
 #pragma once
 
 #include "ports/workspace.h"
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kInstructionBytesMax = 256 * 1024;
+inline constexpr std::size_t kInstructionBytesMax = 256 * 1024;  // of one file, and of all together
+inline constexpr std::size_t kChainFoldersMax = 64;              // from a workspace up to its root
 inline constexpr std::size_t kGivenTextBytesMax = 256 * 1024;
 inline constexpr std::size_t kGivenFileBytesMax = 5 << 20;  // of an image or a document
 
 // Any thread; blocks.
 class DiskWorkspace final : public ports::Workspace {
  public:
+  // `user`: the folder of the person whose runtime it is, with AGENTS.md and skills/.
+  explicit DiskWorkspace(std::optional<std::string> user = {}) : user_(std::move(user)) {}
+
   ports::Instructions instructions(const std::string& cwd) override;
   ports::GivenFile given_file(const std::string& cwd, const std::string& path) override;
+
+ private:
+  std::optional<std::string> user_;
 };
 
 }  // namespace agentrt::adapters

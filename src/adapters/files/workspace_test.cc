@@ -1,5 +1,5 @@
-// adapters/files/workspace_test.cc: files that a person gives with a question: what each becomes,
-// and that none lies outside the workspace.
+// adapters/files/workspace_test.cc: files that a turn is told of: what each becomes, and that none
+// lies outside the workspace.
 #include "adapters/files/workspace.h"
 
 #include <doctest/doctest.h>
@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "adapters/files/skills.h"
 
 namespace agentrt::adapters {
 namespace {
@@ -94,6 +96,163 @@ TEST_CASE("what is too large, no file or no text is refused in words") {
   CHECK(folder.give("sub").ref.reason == "it is not a regular file");
   REQUIRE(::mkfifo((folder.root / "work/pipe").c_str(), 0600) == 0);
   CHECK(folder.give("pipe").ref.reason == "it is not a regular file");
+}
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<schema::ContextRef>& refs,
+                                  const fs::path& root) {
+  std::vector<std::string> names;
+  for (const schema::ContextRef& ref : refs)
+    names.push_back(ref.ref.substr(("file:" + root.string() + "/").size()));
+  return names;
+}
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("AGENTS.md files are a chain from the user's own down to the workspace") {
+  Folder folder;
+  for (const char* made : {"user", "repo/.git", "repo/a/b/c"})
+    fs::create_directories(folder.root / made);
+  folder.write("AGENTS.md", "outside");
+  folder.write("user/AGENTS.md", "mine");
+  folder.write("repo/AGENTS.md", "top\n");
+  folder.write("repo/a/b/AGENTS.md", "deep");
+  folder.write("repo/a/b/c/AGENTS.md", "deeper than the workspace");
+  DiskWorkspace workspace((folder.root / "user").string());
+  const auto told = workspace.instructions((folder.root / "repo/a/b").string());
+  CHECK(names_of(told.refs, folder.root) ==
+        Names{"user/AGENTS.md", "repo/AGENTS.md", "repo/a/b/AGENTS.md"});
+  const std::string root = folder.root.string();
+  CHECK(told.text == "[" + root + "/user/AGENTS.md]\nmine\n[" + root + "/repo/AGENTS.md]\ntop\n[" +
+                         root + "/repo/a/b/AGENTS.md]\ndeep\n");
+  CHECK(told.refs[0].digest->starts_with("sha256:"));
+  // Without a repository the workspace stands alone.
+  CHECK(DiskWorkspace{}.instructions((folder.root / "work").string()).refs.empty());
+}
+
+TEST_CASE("an AGENTS.md that leads out of its repository or is too large is not read") {
+  Folder folder;
+  fs::create_directories(folder.root / "work/.git");
+  fs::create_symlink("../../outside.txt", folder.root / "work/sub/AGENTS.md");
+  folder.write("work/AGENTS.md", std::string(kInstructionBytesMax + 1, 'x'));
+  const auto told = DiskWorkspace{}.instructions((folder.root / "work/sub").string());
+  CHECK(told.text.empty());
+  REQUIRE(told.omitted.size() == 2);
+  CHECK(told.omitted[0].reason == "larger than 262144 bytes");
+  CHECK(told.omitted[1].reason == "it is a link that leads out of the workspace");
+  // A link within the repository is followed.
+  folder.write("work/AGENTS.md", "all");
+  fs::remove(folder.root / "work/sub/AGENTS.md");
+  fs::create_symlink("../AGENTS.md", folder.root / "work/sub/AGENTS.md");
+  CHECK(DiskWorkspace{}.instructions((folder.root / "work/sub").string()).refs.size() == 2);
+}
+
+TEST_CASE("AGENTS.md files have one limit together") {
+  Folder folder;
+  fs::create_directories(folder.root / "work/.git");
+  folder.write("work/AGENTS.md", std::string(kInstructionBytesMax - 1'000, 'x'));
+  folder.write("work/sub/AGENTS.md", std::string(1'000, 'y'));
+  const auto told = DiskWorkspace{}.instructions((folder.root / "work/sub").string());
+  CHECK(names_of(told.refs, folder.root) == Names{"work/AGENTS.md"});
+  CHECK(names_of(told.omitted, folder.root) == Names{"work/sub/AGENTS.md"});
+}
+
+TEST_CASE("skills are found in three places, and the closest of a name is taken") {
+  Folder folder;
+  const auto skill = [&](const std::string& place, const std::string& name,
+                         const std::string& description) {
+    fs::create_directories(folder.root / place / name);
+    folder.write(place + "/" + name + "/SKILL.md",
+                 "---\nname: " + name + "\ndescription: " + description + "\n---\nText.\n");
+  };
+  skill("work/.agentrt/skills", "deploy", "ours");
+  skill("work/.claude/skills", "deploy", "theirs");
+  skill("work/.claude/skills", "test", "how to test");
+  skill("user/skills", "write", "how to write");
+  fs::create_directories(folder.root / "work/.agentrt/skills/broken");
+  folder.write("work/.agentrt/skills/broken/SKILL.md", "no head");
+  fs::create_directories(folder.root / "work/.agentrt/skills/empty");
+  fs::create_directories(folder.root / "work/.agentrt/skills/thief");
+  fs::create_symlink("../../../../outside.txt",
+                     folder.root / "work/.agentrt/skills/thief/SKILL.md");
+  DiskWorkspace workspace((folder.root / "user").string());
+  const auto told = workspace.instructions((folder.root / "work").string());
+  Names listed;
+  for (const ports::Skill& each : told.skills)
+    listed.push_back(each.name + ": " + each.description);
+  CHECK(listed == Names{"deploy: ours", "test: how to test", "write: how to write"});
+  CHECK(told.skills[0].path == (folder.root / "work/.agentrt/skills/deploy/SKILL.md").string());
+  CHECK(told.skills[0].ref.digest->starts_with("sha256:"));
+  CHECK(!told.skills[0].text);
+  CHECK(told.skills[2].text == "Text.\n");  // tools cannot read the user's folder
+  REQUIRE(told.omitted.size() == 1);
+  CHECK(told.omitted[0].reason->contains("same name"));
+  REQUIRE(told.missing.size() == 2);
+  CHECK(told.missing[0].reason == "it does not begin with a head between two lines of ---");
+  CHECK(told.missing[1].reason == "it is a link that leads out of the workspace");
+}
+
+TEST_CASE("the list of skills is bounded") {
+  Folder folder;
+  for (std::size_t i = 0; i < kSkillsMax + 3; ++i) {
+    const std::string name = "s" + std::to_string(100 + i);
+    fs::create_directories(folder.root / "work/.agentrt/skills" / name);
+    folder.write("work/.agentrt/skills/" + name + "/SKILL.md",
+                 "---\nname: " + name + "\ndescription: d\n---\n");
+  }
+  const std::string work = (folder.root / "work").string();
+  auto told = DiskWorkspace{}.instructions(work);
+  CHECK(told.skills.size() == kSkillsMax);
+  CHECK(told.omitted.size() == 3);
+  for (std::size_t i = 0; i < kSkillsMax; ++i)
+    folder.write("work/.agentrt/skills/s" + std::to_string(100 + i) + "/SKILL.md",
+                 "---\nname: s" + std::to_string(100 + i) +
+                     "\ndescription: " + std::string(kSkillDescriptionBytesMax, 'x') + "\n---\n");
+  told = DiskWorkspace{}.instructions(work);
+  CHECK(told.skills.size() < kSkillIndexBytesMax / kSkillDescriptionBytesMax);
+  CHECK(told.skills.size() + told.omitted.size() == kSkillsMax + 3);
+  folder.write("work/.agentrt/skills/s100/SKILL.md", std::string(kSkillBytesMax + 1, 'x'));
+  CHECK(DiskWorkspace{}.instructions(work).missing.size() == 1);
+}
+
+TEST_CASE("skills that are told whole have a limit together") {
+  Folder folder;
+  for (const char* name : {"a", "b", "c"}) {
+    fs::create_directories(folder.root / "user/skills" / name);
+    folder.write(std::string("user/skills/") + name + "/SKILL.md",
+                 std::string("---\nname: ") + name + "\ndescription: d\n---\n" +
+                     std::string(kSkillTextBytesMax / 2, 'x'));
+  }
+  DiskWorkspace workspace((folder.root / "user").string());
+  const auto told = workspace.instructions((folder.root / "work").string());
+  CHECK(told.skills.size() == 2);
+  REQUIRE(told.omitted.size() == 1);
+  CHECK(told.omitted[0].reason->contains("told whole"));
+}
+
+TEST_CASE("the head of a skill is read, and what is wrong with it is said") {
+  auto head =
+      read_skill_head("---\r\nname: 'a-b'\r\nlicense: x\r\ndescription: \"One: two.\"\r\n---\r\n");
+  REQUIRE(head);
+  CHECK(head->name == "a-b");
+  CHECK(head->description == "One: two.");
+  head = read_skill_head("---\nname: x\ndescription: >-\n  one\n  two\nother: y\n---");
+  REQUIRE(head);
+  CHECK(head->description == "one two");
+  for (const auto& [text, problem] :
+       {std::pair{"", "does not begin"}, std::pair{"# Title", "does not begin"},
+        std::pair{"---\nname: x\n", "no end"}, std::pair{"---\ndescription: x\n---\n", "no name"},
+        std::pair{"---\nname: a b\ndescription: x\n---\n", "no name"},
+        std::pair{"---\nname: x\n---\n", "no description"}}) {
+    const auto broken = read_skill_head(text);
+    REQUIRE(!broken);
+    CHECK(broken.error().message.contains(problem));
+  }
+  const std::string lengthy(kSkillDescriptionBytesMax + 5, 'd');
+  head = read_skill_head("---\nname: x\ndescription: " + lengthy + "\n---\n");
+  CHECK(head->description.size() == kSkillDescriptionBytesMax + std::string_view("…").size());
 }
 
 }  // namespace agentrt::adapters

@@ -56,6 +56,7 @@ ports::ProcessEnd end_of(const RunFolder& folder, const ExitRecord& record,
                               ? "the runtime stopped while the command ran, and the command with it"
                               : "the runtime stopped before the command was let go: nothing ran",
                           false};
+  end.never_ran = record.abandoned && !record.started;
   return end;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/decisions/asking.h"
 #include "cli/verbs.h"
 #include "cli/views/action_view.h"
+#include "cli/views/form_view.h"
 #include "cli/views/session_view.h"
 #include "schema/tools.h"
 
@@ -53,6 +54,36 @@ Result<schema::RespondAction> answer_of(const AnswerArguments& arguments) {
   return answer;
 }
 
+// The same word in the terms of what is asked: a question is left unanswered, a server's declined.
+Result<void> fit(const schema::ActionSnapshot& action, const AnswerArguments& arguments,
+                 schema::RespondAction& answer) {
+  const bool yes = answer.decision != "deny";
+  if (action.action_type == schema::kInputAction && !yes) answer.decision = "cancel";
+  if (action.action_type != schema::kElicitationAction) return {};
+  answer.decision = yes ? "accept" : "decline";
+  answer.payload.reset();
+  if (!yes || action.url) return {};
+  const auto fields = form_fields(action.schema.value_or(schema::Json{"{}"}));
+  answer.payload = read_form(fields, arguments.answer.value_or(""));
+  if (answer.payload) return {};
+  std::string names;
+  for (const FormField& field : fields)
+    names += fmt::format("{}{}={}", names.empty() ? "" : ", ", field.name, field.type);
+  return fail(Code::invalid_params,
+              fmt::format("The server asks for {}: give it with --answer, or the JSON object.",
+                          names.empty() ? "a JSON object" : names));
+}
+
+// Of one that does not wait any more, the runtime says what became of it.
+Result<void> fit_to_waiting(const Client& client, const AnswerArguments& arguments,
+                            schema::RespondAction& answer) {
+  TRY_ASSIGN(const ListReply list, waiting(client, {}));
+  TRY_ASSIGN(const auto actions, read_actions(list));
+  for (const schema::ActionSnapshot& action : actions)
+    if (action.action_id == answer.action_id) return fit(action, arguments, answer);
+  return {};
+}
+
 }  // namespace
 
 int list_approvals(Context& context, const ApprovalsArguments& arguments) {
@@ -77,9 +108,10 @@ int answer_action(Context& context, const AnswerArguments& arguments) {
         {Code::invalid_params,
          arguments.action + " is not an action id; see agentrt approvals.",
          {}});
-  const auto answer = answer_of(arguments);
+  auto answer = answer_of(arguments);
   if (!answer) return context.output.problem(answer.error());
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    TRY(fit_to_waiting(client, arguments, *answer));
     TRY_ASSIGN(const std::string reply, client.call("respond_action", schema::to_json(*answer)));
     if (context.form() == Form::json)
       context.output.out(reply + "\n");

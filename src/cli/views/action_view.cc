@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/form_view.h"
+#include "schema/file_tools.h"
 #include "schema/tools.h"
 
 namespace agentrt::cli {
@@ -11,13 +13,33 @@ namespace {
 
 using namespace schema;
 
-// What the call would do, as a person reads it: a command's text, else its arguments.
+// Every line of the text, with a sign before it.
+std::string signed_lines(std::string_view text, std::string_view sign) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    out += fmt::format("\n{} {}", sign, text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+// What the call would do, as a person reads it: a command's text, the change of a file, else its
+// arguments. All of it, whatever it is.
 std::string subject_of(const ActionSnapshot& action) {
+  if (!action.input) return action.prompt.value_or("");
+  const std::string& input = action.input->text;
   ShellArgs shell;
-  if (action.tool_name == ShellArgs::kTool && action.input &&
-      from_json(action.input->text, shell, Unknown::ignore))
+  if (action.tool_name == ShellArgs::kTool && from_json(input, shell, Unknown::ignore))
     return shell.command;
-  return action.input ? action.input->text : action.prompt.value_or("");
+  WriteFileArgs written;
+  if (action.tool_name == WriteFileArgs::kTool && from_json(input, written, Unknown::ignore))
+    return written.path + signed_lines(written.content, "+");
+  EditFileArgs edit;
+  if (action.tool_name == EditFileArgs::kTool && from_json(input, edit, Unknown::ignore))
+    return edit.path + (edit.replace_all.value_or(false) ? " (at each place)" : "") +
+           signed_lines(edit.old_text, "-") + signed_lines(edit.new_text, "+");
+  return input;
 }
 
 void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
@@ -86,6 +108,36 @@ std::string input_question(const ActionSnapshot& action, Colour colour) {
   return out;
 }
 
+std::string form_question(const ActionSnapshot& action, Colour colour) {
+  std::string out = paint(fmt::format("The server {} asks:", visible(action.server.value_or("?"))),
+                          Paint::bold, colour) +
+                    "\n\n";
+  add_block(out, action.prompt.value_or(""), Paint::cyan, colour);
+  out += "\n";
+  if (action.url) add_row(out, "to go to", *action.url, Paint::yellow, colour);
+  for (const FormField& field : form_fields(action.schema.value_or(Json{"{}"}))) {
+    std::string about = field.choices.empty()
+                            ? field.type
+                            : fmt::format("one of {}", fmt::join(field.choices, ", "));
+    if (!field.description.empty()) about += ": " + field.description;
+    add_row(out, field.name, about + (field.required ? "" : " (may be left out)"), Paint::plain,
+            colour);
+  }
+  return out;
+}
+
+std::optional<RespondAction> read_form_answer(const ActionSnapshot& action, std::string_view line,
+                                              RespondAction answer) {
+  if (line == "/n" || line == "/c") {
+    answer.decision = line == "/n" ? "decline" : "cancel";
+    return answer;
+  }
+  answer.decision = "accept";
+  if (action.url) return line == "y" ? std::optional(answer) : std::nullopt;
+  answer.payload = read_form(form_fields(action.schema.value_or(Json{"{}"})), line);
+  return answer.payload ? std::optional(answer) : std::nullopt;
+}
+
 bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
 
 std::optional<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
@@ -111,24 +163,10 @@ Paint paint_of(Decision decision) {
 
 }  // namespace
 
-std::string visible(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = utf8_character(text, at);
-    at += character.size();
-    if (character == "\n" || character == "\t" || !printable(character).empty()) {
-      out += character;
-    } else {
-      for (const char byte : character)
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-  }
-  return out;
-}
-
 std::string question_text(const ActionSnapshot& action, std::size_t, Colour colour) {
   if (is(action, kPermissionAction)) return permission_question(action, colour);
   if (is(action, kTrustAction)) return trust_question(action, colour);
+  if (is(action, kElicitationAction)) return form_question(action, colour);
   return input_question(action, colour);
 }
 
@@ -142,6 +180,11 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   if (is(action, kTrustAction))
     return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
            "\n  > ";
+  if (is(action, kElicitationAction))
+    return "  " +
+           (action.url ? key("y", "done there")
+                       : key("value", "or name=value, name=value, or a JSON object")) +
+           key("/n", "decline") + key("/c", "cancel") + "\n  > ";
   return "  > ";
 }
 
@@ -152,6 +195,7 @@ std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::stri
   answer.action_id = action.action_id;
   answer.digest = action.digest;
   if (is(action, kInputAction)) return read_input(action, line, std::move(answer));
+  if (is(action, kElicitationAction)) return read_form_answer(action, line, std::move(answer));
   std::string word(line);
   std::ranges::transform(word, word.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;

@@ -13,10 +13,6 @@
 
 namespace agentrt::cli {
 
-// The text with every control character, and every one that reverses writing, spelled \xNN or
-// \u{NNNN}; newlines stay.
-std::string visible(std::string_view text);
-
 // What is asked, where, why, and what each answer means.
 std::string question_text(const schema::ActionSnapshot& action, std::size_t width, Colour colour);
 // The line that is answered on.

@@ -20,13 +20,14 @@ struct Envelope {
   TaskId task_id;
   ActionId action_id;
   ModelRequestId model_request_id;
+  ToolCallId tool_call_id;
   schema::Json payload{"{}"};
 
   bool operator==(const Envelope&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (),
                       (type, timestamp, sequence, session_id, thread_id, turn_id, task_id,
-                       action_id, model_request_id, payload))
+                       action_id, model_request_id, tool_call_id, payload))
 
 // Members it does not name are skipped: an event of a newer runtime is an event all the same.
 Result<Envelope> read_envelope(std::string_view text);

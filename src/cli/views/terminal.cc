@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/cells.h"
+
 namespace agentrt::cli {
 namespace {
 
@@ -49,14 +51,19 @@ Screen standard_screen() {
   screen.in_terminal = ::isatty(STDIN_FILENO) == 1;
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  const bool wanted = (no_color == nullptr || *no_color == '\0') &&
-                      !(term != nullptr && std::string_view(term) == "dumb");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  const bool wanted = (no_color == nullptr || *no_color == '\0') && !dumb;
   if (wanted && screen.out_terminal) screen.out_colour = Colour::on;
   if (wanted && screen.err_terminal) screen.err_colour = Colour::on;
-  winsize size{};
-  if (screen.out_terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    screen.width = std::max<std::size_t>(size.ws_col, kWidthMin);
+  screen.live = screen.out_terminal && screen.err_terminal && !dumb;
+  if (screen.out_terminal) screen.width = terminal_width(screen.width);
   return screen;
+}
+
+std::size_t terminal_width(std::size_t otherwise) {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
+  return std::max<std::size_t>(size.ws_col, kWidthMin);
 }
 
 std::string paint(std::string_view text, Paint how, Colour colour) {
@@ -102,6 +109,21 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string visible(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view character = utf8_character(text, at);
+    at += character.size();
+    if (character == "\n" || character == "\t" || !printable(character).empty()) {
+      out += character;
+    } else {
+      for (const char byte : character)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  }
+  return out;
+}
+
 std::string one_line(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -117,16 +139,22 @@ std::string one_line(std::string_view text) {
 }
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  std::size_t cells = 0;
+  for (std::size_t at = 0; at < text.size(); at += character_bytes(text, at))
+    cells += cells_of(utf8_character(text, at));
+  return cells;
 }
 
 std::string fit(std::string_view text, std::size_t width) {
   if (width_of(text) <= width) return std::string(text);
   if (width == 0) return {};
   std::size_t at = 0;
-  for (std::size_t shown = 0; shown + 1 < width; ++shown) at += character_bytes(text, at);
+  for (std::size_t shown = 0;;) {
+    const std::string_view character = utf8_character(text, at);
+    shown += cells_of(character);
+    if (shown + 1 > width) break;
+    at += character.size();
+  }
   return std::string(text.substr(0, at)) + "…";
 }
 

@@ -1,5 +1,7 @@
 #include "cli/views/turn_view.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace agentrt::cli {
@@ -12,12 +14,29 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-std::string tokens_of(const Usage& usage) {
-  return fmt::format("{} tokens in, {} out", usage.input_tokens, usage.output_tokens);
+// 3410 as 3,410.
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
 }
 
 bool ends_task(std::string_view type) {
   return type == TaskCompleted::kType || type == TaskFailed::kType || type == TaskCancelled::kType;
+}
+
+// Whether a call that failed for this reason was begun at all.
+bool was_made(Category category) {
+  return category != Category::denied && category != Category::unavailable &&
+         category != Category::invalid_input && category != Category::not_found;
+}
+
+bool waits(Status status) {
+  return status == Status::blocked || status == Status::waiting_permission ||
+         status == Status::waiting_input;
 }
 
 }  // namespace
@@ -29,9 +48,8 @@ bool TurnView::concerns(const Envelope& event) const {
 }
 
 TurnText TurnView::show(const Envelope& event) {
-  TurnText out;
   const auto payload = read_payload(event.type, event.payload.text);
-  if (!payload) return out;  // written by a runtime with other rules; the log keeps it
+  if (!payload) return {};  // written by a runtime with other rules; the log keeps it
   if (event.turn_id != turn_) {
     // Another turn of the thread stopped, and ours waits behind it.
     const auto* updated = std::get_if<ThreadUpdated>(&*payload);
@@ -39,91 +57,163 @@ TurnText TurnView::show(const Envelope& event) {
         end_.ending == Ending::open)
       end_ = {Ending::blocked, "the turn before it is unfinished", updated->reason.value_or(""),
               true};
-    return out;
+    return {};
   }
   if (ends_task(event.type)) task_ended_ = true;
-  show_payload(out, event, *payload);
-  return out;
+  show_payload(event, *payload);
+  return page_.take();
 }
 
 TurnText TurnView::note(std::string_view text, Paint how) {
-  TurnText out;
-  add_note(out, text, how);
-  return out;
+  page_.note(text, how);
+  return page_.take();
 }
 
-void TurnView::show_payload(TurnText& out, const Envelope& event, const Payload& payload) {
+std::optional<Doing> TurnView::doing() const {
+  if (end_.ending != Ending::open || action_) return std::nullopt;
+  const Call* first = nullptr;
+  std::size_t running = 0;
+  for (const auto& [_, call] : calls_) {
+    if (!call.running) continue;
+    ++running;
+    if (first == nullptr || call.started < first->started) first = &call;
+  }
+  if (first == nullptr) return doing_.what.empty() ? std::nullopt : std::optional(doing_);
+  std::string what = call_title(*first);
+  if (running > 1) what += fmt::format(" and {} more", running - 1);
+  return Doing{std::move(what), first->started};
+}
+
+void TurnView::show_payload(const Envelope& event, const Payload& payload) {
   std::visit(
       Overloaded{
           [&](const TurnSubmitted& submitted) {
-            if (submitted.status == Status::queued)
-              add_note(out, fmt::format("queued, position {}", submitted.position.value_or(1)),
+            if (submitted.status != Status::queued) return;
+            page_.note(fmt::format("queued, position {}", submitted.position.value_or(1)),
                        Paint::dim);
+            doing_ = {"waiting for its turn", event.timestamp};
           },
-          [&](const QueueChanged& change) { show_queue(out, change); },
-          [&](const RunStatus& status) { show_status(out, status); },
-          [&](const ContextResolved& context) {
-            for (const ContextRef& ref : context.instruction_refs)
-              add_note(out, "instructions " + ref.ref, Paint::dim);
-          },
+          [&](const QueueChanged& change) { show_queue(change); },
+          [&](const RunStatus& status) { show_status(event, status); },
+          [&](const ContextResolved& context) { show_context(context); },
+          [&](const ToolCatalogResolved& catalog) { show_catalog(catalog); },
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
+            doing_ = {"waiting for " + requested.model_name, event.timestamp};
             if (!std::exchange(said_model_, true))
-              add_note(out, fmt::format("model {} ({})", requested.model_name, requested.provider),
-                       Paint::dim);
+              page_.note(fmt::format("model {} ({})", requested.model_name, requested.provider),
+                         Paint::dim);
           },
-          [&](const ReasoningDelta& delta) { add_answer(out, delta.text, Paint::dim); },
+          [&](const ReasoningDelta& delta) {
+            if (doing_.what != "thinking") doing_ = {"thinking", event.timestamp};
+            page_.reasoning(delta.text);
+          },
           [&](const ModelDelta& delta) {
             streamed_.insert(event.model_request_id);
-            add_answer(out, delta.text, Paint::plain);
+            if (doing_.what != "answering") doing_ = {"answering", event.timestamp};
+            page_.answer(delta.text);
           },
-          [&](const ModelCompleted& completed) {
-            if (!streamed_.contains(event.model_request_id) && completed.text)
-              add_answer(out, *completed.text, Paint::plain);
-            if (!completed.tool_calls.empty()) end_line(out);
+          [&](const ModelCompleted& completed) { show_message(event, completed); },
+          [&](const ToolStarted& started) { start_call(event, started); },
+          [&](const ToolProgress& progress) {
+            if (progress.change) calls_[event.tool_call_id].change = progress.change;
           },
-          [&](const ToolResult& result) {
-            add_note(out,
-                     fmt::format("{} in {}", result.is_error ? "failed" : "done",
-                                 spoken_duration(result.duration_ms)),
-                     result.is_error ? Paint::yellow : Paint::dim);
+          [&](const ProcessCompleted& completed) {
+            calls_[event.tool_call_id].exit_code = completed.exit_code;
           },
-          [&](const ToolFailed& failed) {
-            add_note(out, "not done: " + failed.error.message, Paint::yellow);
-          },
+          [&](const ToolResult& result) { show_result(event, result); },
+          [&](const ToolFailed& failed) { show_refusal(event, failed); },
           [&](const SandboxViolation& violation) {
-            add_note(out, fmt::format("stopped by {}: {}", violation.layer, violation.attempted),
-                     Paint::yellow);
+            page_.note(fmt::format("stopped by {}: {}", violation.layer, violation.attempted),
+                       Paint::yellow);
           },
           [&](const PermissionEvaluated& evaluated) {
             if (evaluated.decision == Decision::unavailable) ++unanswered_;
           },
           [&](const ActionRequired& required) { show_action(event, required); },
-          [&](const ActionResolved& resolved) { show_answer(out, resolved); },
+          [&](const ActionResolved& resolved) { show_answer(resolved); },
           [&](const HookFailed& failed) {
-            add_note(out, "hook failed: " + (failed.error ? failed.error->message : ""),
-                     Paint::yellow);
+            page_.note("hook failed: " + (failed.error ? failed.error->message : ""),
+                       Paint::yellow);
           },
-          [&](const ModelFailed& failed) { show_failure(out, failed); },
-          [&](const RuntimeWarning& warning) { add_note(out, warning.message, Paint::yellow); },
-          [&](const RuntimeError& error) { add_note(out, error.message, Paint::red); },
-          [&](const TurnCompleted& completed) { show_end(out, event, completed); },
-          [&](const TurnFailed& failed) {
-            end_line(out);
-            const bool cancelled = failed.status == Status::cancelled;
-            end_ = {cancelled ? Ending::cancelled : Ending::failed,
-                    failed.error ? failed.error->message : failed.reason, "", false};
-          },
+          [&](const ModelFailed& failed) { show_failure(event, failed); },
+          [&](const RuntimeWarning& warning) { page_.note(warning.message, Paint::yellow); },
+          [&](const RuntimeError& error) { page_.note(error.message, Paint::red); },
+          [&](const TurnCompleted& completed) { show_end(event, completed); },
+          [&](const TurnFailed& failed) { show_failed(failed); },
           [](const auto&) {}},
       payload);
 }
 
+void TurnView::show_context(const ContextResolved& context) {
+  for (const ContextRef& ref : context.instruction_refs)
+    page_.note("instructions " + ref.ref, Paint::dim);
+  for (const ContextRef& ref : context.missing)
+    page_.note(fmt::format("not read: {}: {}", ref.ref, ref.reason.value_or("missing")),
+               Paint::yellow);
+}
+
+void TurnView::show_catalog(const ToolCatalogResolved& catalog) {
+  for (const MissingServer& server : catalog.missing.value_or(std::vector<MissingServer>{}))
+    page_.note(fmt::format("no tools of {}: {}", server.name, server.reason), Paint::yellow);
+}
+
+void TurnView::show_message(const Envelope& event, const ModelCompleted& completed) {
+  if (!streamed_.contains(event.model_request_id) && completed.text) page_.answer(*completed.text);
+  page_.end_message();
+  doing_ = {"preparing", event.timestamp};
+  calls_.clear();
+  for (const RequestedCall& call : completed.tool_calls)
+    calls_[call.tool_call_id] = {.tool = call.name,
+                                 .args = call.args.text,
+                                 .exit_code = {},
+                                 .change = {},
+                                 .started = event.timestamp};
+}
+
+void TurnView::start_call(const Envelope& event, const ToolStarted& started) {
+  Call& call = calls_[event.tool_call_id];
+  call.tool = started.tool_name;
+  if (started.safe_args) call.args = started.safe_args->text;
+  call.started = event.timestamp;
+  call.running = true;
+}
+
+void TurnView::show_result(const Envelope& event, const ToolResult& result) {
+  Call& call = calls_[event.tool_call_id];
+  call.running = false;
+  ++tools_;
+  const Paper paper = page_.paper();
+  page_.lines(call_line(call, result.is_error ? CallEnd::failed : CallEnd::done, result.duration_ms,
+                        {}, paper));
+  if (result.is_error && result.preview) page_.lines(output_tail(*result.preview, paper));
+  if (!result.is_error && call.tool == UpdatePlanArgs::kTool)
+    page_.lines(plan_text(call.args, paper));
+  if (!result.is_error && call.change) diff_ref_ = call.change->diff_ref;
+}
+
+void TurnView::show_refusal(const Envelope& event, const ToolFailed& failed) {
+  Call& call = calls_[event.tool_call_id];
+  call.running = false;
+  ++tools_;
+  page_.lines(call_line(call, was_made(failed.error.category) ? CallEnd::failed : CallEnd::refused,
+                        failed.duration_ms, failed.error.message, page_.paper()));
+}
+
+TurnText TurnView::show_diff(std::string_view diff) {
+  page_.lines(diff_text(diff, page_.paper()));
+  return page_.take();
+}
+
 void TurnView::show_action(const Envelope& event, const ActionRequired& required) {
+  page_.end_message();
   ActionSnapshot action;
   action.action_id = event.action_id;
   action.session_id = event.session_id;
   action.action_type = required.action_type;
   action.prompt = required.prompt;
+  action.schema = required.schema;
+  action.decisions = required.decisions;
   action.digest = required.digest;
   action.tool_name = required.tool_name;
   action.input = required.input;
@@ -134,85 +224,67 @@ void TurnView::show_action(const Envelope& event, const ActionRequired& required
   action.rollback = required.rollback;
   action.executes_unknown = required.executes_unknown;
   action.files = required.files;
+  action.server = required.server;
+  action.url = required.url;
   action.expires_at = required.expires_at;
   action_ = std::move(action);
 }
 
-void TurnView::show_answer(TurnText& out, const ActionResolved& resolved) {
+void TurnView::show_answer(const ActionResolved& resolved) {
   action_.reset();
   end_ = {};
   std::string by = resolved.decision_source;
   if (resolved.reason) by += ": " + *resolved.reason;
-  add_note(out, fmt::format("{} ({})", resolved.decision, by), Paint::dim);
+  page_.note(fmt::format("{} ({})", resolved.decision, by), Paint::dim);
 }
 
-void TurnView::show_queue(TurnText& out, const QueueChanged& change) {
+void TurnView::show_queue(const QueueChanged& change) {
   if (change.change == QueueChange::promoted)
-    add_note(out, fmt::format("moved to position {} of the queue", change.position), Paint::dim);
-  if (change.change == QueueChange::started) add_note(out, "its turn has come", Paint::dim);
+    page_.note(fmt::format("moved to position {} of the queue", change.position), Paint::dim);
+  if (change.change == QueueChange::started) page_.note("its turn has come", Paint::dim);
 }
 
-void TurnView::show_status(TurnText& out, const RunStatus& status) {
+void TurnView::show_status(const Envelope& event, const RunStatus& status) {
   if (status.status == Status::streaming || ended(status.status)) return;
-  std::string text = status.title;
-  if (status.detail) text += ": " + *status.detail;
-  if (status.status == Status::blocked || status.status == Status::waiting_permission ||
-      status.status == Status::waiting_input) {
+  if (waits(status.status)) {
     const std::string why =
         !not_possible_.empty() ? not_possible_ : status.detail.value_or(status.title);
-    end_line(out);
+    page_.end_message();
+    for (auto& [_, call] : calls_) call.running = false;
     end_ = {Ending::blocked, why, status.phase, true};
     return;
   }
   end_ = {};  // it goes on
-  if (status.status != Status::retrying) add_note(out, text, Paint::dim);
+  if (status.status == Status::retrying || status.phase == "tool") return;
+  doing_ = {status.title, event.timestamp};
+  if (status.title == "Resuming") page_.note("resumed", Paint::dim);
 }
 
-void TurnView::show_failure(TurnText& out, const ModelFailed& failed) {
+void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
+  page_.end_message();
   if (!failed.retry) return;  // turn.failed tells
-  add_note(out,
-           fmt::format("the model failed ({}), asking again in {}", failed.error.message,
-                       spoken_duration(failed.retry->after_ms)),
-           Paint::yellow);
+  doing_ = {"waiting before asking again", event.timestamp};
+  page_.note(fmt::format("the model failed ({}), asking again in {}", failed.error.message,
+                         spoken_duration(failed.retry->after_ms)),
+             Paint::yellow);
 }
 
-void TurnView::show_end(TurnText& out, const Envelope& event, const TurnCompleted& completed) {
+void TurnView::show_failed(const TurnFailed& failed) {
+  page_.end_message();
+  const bool cancelled = failed.status == Status::cancelled;
+  end_ = {cancelled ? Ending::cancelled : Ending::failed,
+          failed.error ? failed.error->message : failed.reason, "", false};
+  if (failed.error) end_.category = failed.error->category;
+}
+
+void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   end_ = {Ending::completed, "", "", false};
-  end_line(out);
-  add_note(out,
-           fmt::format("{} · {} · session {}", spoken_duration(completed.duration_ms),
-                       tokens_of(completed.usage), event.session_id.text()),
-           Paint::dim);
-}
-
-void TurnView::end_line(TurnText& out) {
-  if (!std::exchange(line_open_, false)) return;
-  (std::exchange(reasoning_open_, false) && style_.layout == Layout::apart ? out.notes
-                                                                           : out.answer) += '\n';
-}
-
-void TurnView::add_note(TurnText& out, std::string_view text, Paint how) {
-  // On a shared screen a note does not continue a line of the answer.
-  if (style_.layout == Layout::together || reasoning_open_) end_line(out);
-  out.notes += paint("· " + one_line(text), how, style_.err_colour) + "\n";
-}
-
-// Reasoning is a kind of note: in a pipe it stays out of the answer.
-void TurnView::add_answer(TurnText& out, std::string_view text, Paint how) {
-  if (text.empty()) return;
-  const bool reasoning = how == Paint::dim;
-  if (line_open_ && reasoning != reasoning_open_) {
-    out.notes_first = !reasoning && style_.layout == Layout::apart;
-    end_line(out);
-  }
-  const bool to_notes = reasoning && style_.layout == Layout::apart;
-  const bool on_terminal = to_notes || style_.answer_on_terminal;
-  const std::string safe = on_terminal ? printable(text) : std::string(text);
-  if (safe.empty()) return;
-  (to_notes ? out.notes : out.answer) +=
-      paint(safe, how, to_notes ? style_.err_colour : style_.out_colour);
-  line_open_ = !safe.ends_with('\n');
-  reasoning_open_ = reasoning && line_open_;
+  page_.end_message();
+  std::string text =
+      fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),
+                  grouped(completed.usage.input_tokens), grouped(completed.usage.output_tokens));
+  if (tools_ > 0) text += fmt::format(" · {} tool{}", tools_, tools_ == 1 ? "" : "s");
+  page_.note(text + " · session " + event.session_id.text(), Paint::dim);
 }
 
 }  // namespace agentrt::cli

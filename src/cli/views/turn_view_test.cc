@@ -1,6 +1,8 @@
 // cli/views/turn_view_test.cc: what a person sees of a turn, event by event.
 #include "cli/views/turn_view.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 namespace agentrt::cli {
@@ -20,63 +22,121 @@ Envelope event_of(const P& payload, const TurnId& turn = kTurn) {
   event.thread_id = kThread;
   event.turn_id = turn;
   event.model_request_id = ModelRequestId{"m1"};
+  event.tool_call_id = ToolCallId{"c1"};
   event.payload.text = to_json(payload);
   return event;
 }
 
-TurnView shared_view() {
-  return TurnView(kTurn, kThread, {Layout::together, Colour::off, Colour::off, true});
+TurnView shared_view(Colour colour = Colour::off) {
+  return TurnView(kTurn, kThread, {Layout::together, colour, colour, true, 40});
 }
-TurnView piped_view() {
-  return TurnView(kTurn, kThread, {Layout::apart, Colour::off, Colour::off, false});
+TurnView piped_view() { return TurnView(kTurn, kThread, {}); }
+
+std::string answer_of(const TurnText& text) { return text.of(To::answer); }
+std::string notes_of(const TurnText& text) { return text.of(To::notes); }
+
+// All of it, as one screen shows it.
+std::string screen_of(const TurnText& text) {
+  std::string out;
+  for (const TurnText::Piece& piece : text.pieces) out += piece.text;
+  return out;
+}
+
+ModelCompleted calling(std::string name, std::string args) {
+  ModelCompleted completed;
+  completed.tool_calls.push_back({ToolCallId{"c1"}, std::move(name), Json{std::move(args)}, {}});
+  return completed;
+}
+
+ToolResult result_of(std::string preview, bool is_error = false) {
+  ToolResult result;
+  result.preview = std::move(preview);
+  result.is_error = is_error;
+  result.duration_ms = 1'200;
+  return result;
 }
 
 TEST_CASE("text streams as it comes and the summary stands on a line of its own") {
   TurnView view = shared_view();
-  CHECK(view.show(event_of(ModelDelta{"Hel"})) == TurnText{"Hel", ""});
-  CHECK(view.show(event_of(ModelDelta{"lo"})) == TurnText{"lo", ""});
+  CHECK(screen_of(view.show(event_of(ModelDelta{"Hel"}))) == "Hel");
+  CHECK(screen_of(view.show(event_of(ModelDelta{"lo"}))) == "lo");
   TurnCompleted completed;
-  completed.usage = {10, 5, {}, {}};
+  completed.usage = {3'410, 512, {}, {}};
   completed.duration_ms = 1'500;
-  CHECK(view.show(event_of(completed)) ==
-        TurnText{"\n", "· 1.5 s · 10 tokens in, 5 out · session s1\n"});
+  const TurnText end = view.show(event_of(completed));
+  CHECK(answer_of(end) == "\n");
+  CHECK(notes_of(end) == "\n· 1.5 s · 3,410 in · 512 out · session s1\n");
   CHECK(view.end().ending == Ending::completed);
   CHECK(!view.settled());
   view.show(event_of(TaskCompleted{}));
   CHECK(view.settled());
 }
 
+TEST_CASE("the summary counts tools") {
+  TurnView view = piped_view();
+  view.show(event_of(calling("shell", R"({"command":"true"})")));
+  view.show(event_of(result_of("")));
+  TurnCompleted completed;
+  completed.usage = {1'234'567, 1, {}, {}};
+  CHECK(notes_of(view.show(event_of(completed))) ==
+        "· 0 ms · 1,234,567 in · 1 out · 1 tool · session s1\n");
+}
+
 TEST_CASE("an answer that was not streamed is printed when it is complete") {
   TurnView view = piped_view();
   ModelCompleted completed;
   completed.text = "done";
-  CHECK(view.show(event_of(completed)).answer == "done");
+  CHECK(answer_of(view.show(event_of(completed))) == "done\n");
   TurnView streamed = piped_view();
   streamed.show(event_of(ModelDelta{"done"}));
-  CHECK(streamed.show(event_of(completed)).answer.empty());
+  CHECK(answer_of(streamed.show(event_of(completed))) == "\n");
+}
+
+TEST_CASE("an answer is Markdown at a terminal with colour, and as it was written anywhere else") {
+  CHECK(answer_of(shared_view(Colour::on).show(event_of(ModelDelta{"**b** x\n"}))) ==
+        "\x1b[1mb\x1b[0m x\n");
+  CHECK(answer_of(shared_view().show(event_of(ModelDelta{"**b** x\n"}))) == "**b** x\n");
+  CHECK(answer_of(piped_view().show(event_of(ModelDelta{"**b** x\n"}))) == "**b** x\n");
+}
+
+TEST_CASE("blank lines around an answer are left out at a terminal, and kept in a pipe") {
+  TurnView view = shared_view();
+  CHECK(screen_of(view.show(event_of(ModelDelta{"\n\na\n\n\nb\n\n"}))) == "a\n\n\nb\n");
+  CHECK(answer_of(piped_view().show(event_of(ModelDelta{"\n\na\n\n"}))) == "\n\na\n\n");
 }
 
 TEST_CASE("a note does not continue a line of the answer on a shared screen") {
   TurnView view = shared_view();
   view.show(event_of(ModelDelta{"half"}));
-  CHECK(view.show(event_of(RuntimeWarning{"w", "careful"})) == TurnText{"\n", "· careful\n"});
+  CHECK(screen_of(view.show(event_of(RuntimeWarning{"w", "careful"}))) == "\n\n· careful\n");
   TurnView piped = piped_view();
   piped.show(event_of(ModelDelta{"half"}));
-  CHECK(piped.show(event_of(RuntimeWarning{"w", "careful"})) == TurnText{"", "· careful\n"});
+  CHECK(screen_of(piped.show(event_of(RuntimeWarning{"w", "careful"}))) == "· careful\n");
 }
 
 TEST_CASE("reasoning stays out of the answer in a pipe and on its own lines at a terminal") {
   TurnView piped = piped_view();
-  CHECK(piped.show(event_of(ReasoningDelta{"hmm"})) == TurnText{"", "hmm"});
-  CHECK(piped.show(event_of(ModelDelta{"yes"})) == TurnText{"yes", "\n", true});
+  CHECK(notes_of(piped.show(event_of(ReasoningDelta{"hmm"}))) == "hmm");
+  const TurnText said = piped.show(event_of(ModelDelta{"yes"}));
+  CHECK(said.pieces == std::vector<TurnText::Piece>{{To::notes, "\n"}, {To::answer, "yes"}});
   TurnView view = shared_view();
-  CHECK(view.show(event_of(ReasoningDelta{"hmm"})) == TurnText{"hmm", ""});
-  CHECK(view.show(event_of(ModelDelta{"yes"})) == TurnText{"\nyes", ""});
+  CHECK(screen_of(view.show(event_of(ReasoningDelta{"hmm\nso"}))) == "hmm so");
+  CHECK(screen_of(view.show(event_of(ModelDelta{"yes"}))) == "\n\nyes");
+}
+
+TEST_CASE("reasoning is short and dim at a terminal") {
+  TurnView view = shared_view(Colour::on);
+  std::string shown;
+  for (int i = 0; i < 1'000; ++i) shown += screen_of(view.show(event_of(ReasoningDelta{"word "})));
+  shown += screen_of(view.show(event_of(ModelCompleted{})));
+  CHECK(shown.contains("\x1b[2mword\x1b[0m"));
+  CHECK(shown.ends_with("…\x1b[0m\n"));
+  CHECK(static_cast<std::size_t>(std::ranges::count(shown, 'w')) <= Page::kReasoningBytesMax / 5);
 }
 
 TEST_CASE("model text cannot steer the terminal, and is untouched in a pipe") {
-  CHECK(shared_view().show(event_of(ModelDelta{"\x1b[2Jx"})).answer == "[2Jx");
-  CHECK(piped_view().show(event_of(ModelDelta{"\x1b[2Jx"})).answer == "\x1b[2Jx");
+  CHECK(answer_of(shared_view().show(event_of(ModelDelta{"\x1b[2Jx"}))) == "\\x1b[2Jx");
+  CHECK(answer_of(piped_view().show(event_of(ModelDelta{"\x1b[2Jx"}))) == "\x1b[2Jx");
 }
 
 TEST_CASE("steps are told in a line each") {
@@ -84,21 +144,120 @@ TEST_CASE("steps are told in a line each") {
   TurnSubmitted submitted;
   submitted.status = Status::queued;
   submitted.position = 2;
-  CHECK(view.show(event_of(submitted)).notes == "· queued, position 2\n");
-  CHECK(view.show(event_of(QueueChanged{QueueChange::started, kTurn, 0, 0})).notes ==
+  CHECK(notes_of(view.show(event_of(submitted))) == "· queued, position 2\n");
+  CHECK(notes_of(view.show(event_of(QueueChanged{QueueChange::started, kTurn, 0, 0}))) ==
         "· its turn has come\n");
-  CHECK(view.show(event_of(RunStatus{Status::preparing, "prepare", "Preparing", {}, {}})).notes ==
-        "· Preparing\n");
   ModelRequested requested;
   requested.model_name = "main";
   requested.provider = "script";
-  CHECK(view.show(event_of(requested)).notes == "· model main (script)\n");
-  CHECK(view.show(event_of(requested)).notes.empty());
+  CHECK(notes_of(view.show(event_of(requested))) == "· model main (script)\n");
+  CHECK(notes_of(view.show(event_of(requested))).empty());
   ModelFailed failed;
   failed.error = {Category::rate_limited, "too many requests", true};
   failed.retry = ModelRetry{1, 50, Timestamp{0}};
-  CHECK(view.show(event_of(failed)).notes ==
+  CHECK(notes_of(view.show(event_of(failed))) ==
         "· the model failed (too many requests), asking again in 50 ms\n");
+}
+
+TEST_CASE("a call of a tool is one line with its time and outcome") {
+  TurnView view = shared_view();
+  view.show(event_of(calling("shell", R"({"command":"npm\n test"})")));
+  CHECK(screen_of(view.show(event_of(result_of("ok\n")))) == "✓ $ npm test · 1.2 s\n");
+  view.show(event_of(calling("shell", R"({"command":"make"})")));
+  view.show(event_of(ProcessCompleted{.exit_code = 2}));
+  CHECK(screen_of(view.show(event_of(result_of("1\n2\n3\n4\n\n5\n6\x1b[2J\n", true)))) ==
+        "✗ $ make · exit code 2 · 1.2 s\n  … 1 line before\n  2\n  3\n  4\n  5\n  6\\x1b[2J\n");
+  view.show(event_of(calling("shell", R"({"command":"rm -rf /"})")));
+  ToolFailed refused;
+  refused.error = {Category::denied, "a rule denies it", false};
+  CHECK(screen_of(view.show(event_of(refused))) == "⊘ $ rm -rf / · not done\n  a rule denies it\n");
+}
+
+TEST_CASE("the line of a call fits the screen, and is whole in a pipe") {
+  const std::string command(100, 'x');
+  const auto line_in = [&](TurnView view) {
+    view.show(event_of(calling("shell", R"({"command":")" + command + R"("})")));
+    return screen_of(view.show(event_of(result_of(""))));
+  };
+  CHECK(width_of(line_in(shared_view())) == 40);
+  CHECK(line_in(shared_view()).ends_with("… · 1.2 s\n"));
+  CHECK(line_in(piped_view()) == "✓ $ " + command + " · 1.2 s\n");
+}
+
+TEST_CASE("what runs is told with the time since when, until it ends") {
+  TurnView view = shared_view();
+  CHECK(!view.doing());
+  Envelope requested = event_of(ModelRequested{.model_name = "main"});
+  requested.timestamp = Timestamp{5'000};
+  view.show(requested);
+  CHECK(view.doing()->what == "waiting for main");
+  CHECK(view.doing()->since == Timestamp{5'000});
+  view.show(event_of(calling("shell", R"({"command":"sleep 9"})")));
+  Envelope started = event_of(ToolStarted{.tool_name = "shell"});
+  started.timestamp = Timestamp{7'000};
+  view.show(started);
+  CHECK(view.doing()->what == "$ sleep 9");
+  CHECK(view.doing()->since == Timestamp{7'000});
+  view.show(event_of(result_of("")));
+  CHECK(view.doing()->what != "$ sleep 9");
+  view.show(event_of(TurnCompleted{}));
+  CHECK(!view.doing());
+}
+
+TEST_CASE("a changed file is told with its lines, and its diff is asked for once") {
+  TurnView view = shared_view();
+  view.show(event_of(calling("edit_file", R"({"path":"a.cc","oldText":"x","newText":"y"})")));
+  ToolProgress progress;
+  progress.change = FileChange{.path = "/w/a.cc",
+                               .kind = FileChangeKind::update,
+                               .after = "sha256:1",
+                               .lines_added = 3,
+                               .lines_removed = 1,
+                               .diff_ref = "out_1"};
+  view.show(event_of(progress));
+  CHECK(!view.take_diff());
+  CHECK(screen_of(view.show(event_of(result_of("ok")))) == "✓ edit a.cc +3 -1 · 1.2 s\n");
+  CHECK(view.take_diff() == "out_1");
+  CHECK(!view.take_diff());
+  CHECK(screen_of(view.show_diff("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n")) ==
+        "  @@ -1 +1 @@\n  -x\n  +y\n");
+}
+
+TEST_CASE("a plan is a list of boxes") {
+  TurnView view = shared_view();
+  view.show(event_of(calling("update_plan", R"({"plan":[{"step":"a","status":"completed"},)"
+                                            R"({"step":"b","status":"in_progress"},)"
+                                            R"({"step":"c","status":"pending"}]})")));
+  CHECK(screen_of(view.show(event_of(result_of("ok")))) == "✓ plan · 1.2 s\n  ☑ a\n  ▸ b\n  ☐ c\n");
+}
+
+TEST_CASE("a server whose tools are missing is named") {
+  ToolCatalogResolved catalog;
+  catalog.missing = {{"files", "it does not start"}};
+  CHECK(notes_of(shared_view().show(event_of(catalog))) ==
+        "· no tools of files: it does not start\n");
+}
+
+TEST_CASE("a question of a server comes with its form") {
+  ActionRequired required;
+  required.action_type = kElicitationAction;
+  required.schema = Json{"{}"};
+  required.server = "files";
+  required.url = "https://a.b";
+  TurnView view = shared_view();
+  view.show(event_of(required));
+  REQUIRE(view.action());
+  CHECK(view.action()->schema == required.schema);
+  CHECK(view.action()->server == "files");
+  CHECK(view.action()->url == "https://a.b");
+}
+
+TEST_CASE("what could not be read for the turn is told") {
+  ContextResolved context;
+  context.instruction_refs.push_back({.ref = "file:/w/AGENTS.md"});
+  context.missing.push_back({.ref = "file:/w/x", .reason = "it is a folder"});
+  CHECK(notes_of(shared_view().show(event_of(context))) ==
+        "· instructions file:/w/AGENTS.md\n· not read: file:/w/x: it is a folder\n");
 }
 
 TEST_CASE("a failed turn and a cancelled one are told apart") {

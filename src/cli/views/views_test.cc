@@ -4,6 +4,7 @@
 #include "cli/follow.h"
 #include "cli/listen_address.h"
 #include "cli/output.h"
+#include "cli/views/action_view.h"
 #include "cli/views/checkup.h"
 #include "cli/views/event_line.h"
 #include "cli/views/session_view.h"
@@ -117,8 +118,8 @@ TEST_CASE("a blocked turn's error names the command that continues it") {
   const FollowedTurn turn{SessionId{"s"}, ThreadId{"h"}, TurnId{"t"}};
   const Error error = blocked_error(turn, {Ending::blocked, "no model", "no_model", true});
   CHECK(error.message ==
-        "The turn waits: no model; configure a model, then continue it with: agentrt call "
-        "resume_thread '{\"sessionId\":\"s\",\"threadId\":\"h\"}'");
+        "The turn waits: no model; configure a model, then continue it with: agentrt run "
+        "--session s --thread h");
   CHECK(error.details ==
         "{\"sessionId\":\"s\",\"threadId\":\"h\",\"turnId\":\"t\",\"status\":\"blocked\"}");
 }
@@ -155,6 +156,18 @@ TEST_CASE("a checkup names each finding and the remedy for what is not ok") {
   CHECK(checks_json(checks) ==
         "{\"ok\":false,\"checks\":[{\"name\":\"disk\",\"ok\":true,\"finding\":\"9 MiB\"},"
         "{\"name\":\"clock\",\"ok\":false,\"finding\":\"1970\",\"remedy\":\"set it\"}]}\n");
+}
+
+TEST_CASE("a change of a file is asked about line by line") {
+  schema::ActionSnapshot action;
+  action.action_type = schema::kPermissionAction;
+  action.tool_name = "edit_file";
+  action.input = schema::Json{R"({"path":"a.cc","oldText":"x\ny","newText":"z\u001b[2J"})"};
+  CHECK(question_text(action, 80, Colour::off)
+            .contains("    a.cc\n    - x\n    - y\n    + z\\x1b[2J\n"));
+  action.tool_name = "write_file";
+  action.input = schema::Json{R"({"path":"b","content":"one\ntwo\n"})"};
+  CHECK(question_text(action, 80, Colour::off).contains("    b\n    + one\n    + two\n"));
 }
 
 }  // namespace

@@ -39,10 +39,11 @@ struct ToolCatalogResolved {
   static constexpr std::string_view kType = "tool.catalog.resolved";
   using Scope = TurnScope;
   std::vector<CatalogTool> tools;
+  std::optional<std::vector<MissingServer>> missing;  // servers whose tools could not be had
 
   bool operator==(const ToolCatalogResolved&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolCatalogResolved, (), (tools))
+BOOST_DESCRIBE_STRUCT(ToolCatalogResolved, (), (tools, missing))
 
 // Earlier turns of the thread were read from the log for this turn.
 struct HistoryWindowLoaded {

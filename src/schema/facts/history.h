@@ -1,5 +1,4 @@
-// schema/facts/history.h: what becomes of old context: compaction and rollback; artifacts and
-// evidence.
+// schema/facts/history.h: what becomes of old context: compaction and rollback; evidence.
 #pragma once
 
 #include "schema/scope.h"
@@ -60,18 +59,6 @@ struct RollbackCompleted {
 };
 BOOST_DESCRIBE_STRUCT(RollbackCompleted, (),
                       (target_turn_id, removed_turns, cancelled_action_ids, baseline_sequence))
-
-struct ArtifactChanged {
-  static constexpr std::string_view kType = "artifact.changed";
-  std::optional<std::string> change;
-  std::optional<std::string> read_ref;
-  std::optional<std::string> version_id;
-  std::optional<std::string> preview_ref;
-  std::optional<std::string> diff_ref;
-
-  bool operator==(const ArtifactChanged&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(ArtifactChanged, (), (change, read_ref, version_id, preview_ref, diff_ref))
 
 struct EvidenceChanged {
   static constexpr std::string_view kType = "evidence.changed";

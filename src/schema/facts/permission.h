@@ -76,6 +76,7 @@ BOOST_DESCRIBE_STRUCT(PermissionResolved, (), (decision, decision_source, scope,
 inline constexpr std::string_view kPermissionAction = "permission";
 inline constexpr std::string_view kInputAction = "input";
 inline constexpr std::string_view kTrustAction = "trust";
+inline constexpr std::string_view kElicitationAction = "elicitation";  // a server asks
 
 // A workspace file that a command executes, as it was when a person was asked.
 struct ExecutedFile {
@@ -110,6 +111,8 @@ struct ActionRequired {
   std::optional<std::vector<ExecutedFile>> executes;  // the digest covers them
   std::optional<std::string> executes_unknown;        // why more may be executed than is known
   std::optional<std::vector<PolicyFile>> files;       // that are to be trusted
+  std::optional<std::string> server;                  // that asks
+  std::optional<std::string> url;                     // where a person is to go, in its words
   std::optional<Timestamp> expires_at;
   std::optional<std::int64_t> expires_in_ms;
 
@@ -118,7 +121,7 @@ struct ActionRequired {
 BOOST_DESCRIBE_STRUCT(ActionRequired, (),
                       (action_type, prompt, schema, decisions, digest, scope, policy, tool_name,
                        input, cwd, reason, sandbox, subcommands, destructive, impact, rollback,
-                       executes, executes_unknown, files, expires_at, expires_in_ms))
+                       executes, executes_unknown, files, server, url, expires_at, expires_in_ms))
 
 struct ActionResolved {
   static constexpr std::string_view kType = "action.resolved";

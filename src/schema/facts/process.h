@@ -81,10 +81,11 @@ struct ProcessFailed {
   using Scope = ProcessScope;
   std::optional<Failure> error;
   std::optional<std::int64_t> duration_ms;
+  std::optional<bool> never_ran;  // it was never let go, so its call may run it again
 
   bool operator==(const ProcessFailed&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ProcessFailed, (), (error, duration_ms))
+BOOST_DESCRIBE_STRUCT(ProcessFailed, (), (error, duration_ms, never_ran))
 
 // It was ended by us.
 struct ProcessTerminated {

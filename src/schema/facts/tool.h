@@ -1,6 +1,7 @@
 // schema/facts/tool.h: one call of a tool, from its start to its only end.
 #pragma once
 
+#include "schema/file_tools.h"
 #include "schema/scope.h"
 #include "schema/values.h"
 
@@ -39,10 +40,11 @@ struct ToolProgress {
   std::optional<std::string>
       stopped_by;  // sandbox: it came to an end there, and may be run outside
   std::optional<std::int64_t> exit_code;
+  std::optional<FileChange> change;  // that it is about to make
 
   bool operator==(const ToolProgress&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolProgress, (), (preview, output_ref, stopped_by, exit_code))
+BOOST_DESCRIBE_STRUCT(ToolProgress, (), (preview, output_ref, stopped_by, exit_code, change))
 
 struct ToolResult {
   static constexpr std::string_view kType = "tool.result";

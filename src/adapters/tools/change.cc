@@ -1,0 +1,255 @@
+#include "adapters/tools/change.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "adapters/tools/folder.h"
+#include "adapters/tools/line_diff.h"
+#include "adapters/tools/lines.h"
+#include "adapters/tools/text.h"
+#include "base/digest.h"
+#include "schema/outputs.h"
+
+namespace agentrt::adapters::tools {
+
+using schema::Category;
+
+namespace {
+
+std::string digest_of(std::string_view bytes) {
+  return fmt::format("{}{}", schema::kDigestPrefix, hex(bytes_of(sha256(bytes))));
+}
+
+std::unexpected<schema::Failure> system_failure(std::string_view what, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT;
+  const bool refused = error == EACCES || error == EPERM || error == EROFS;
+  return refuse(refused ? Category::denied : Category::unavailable,
+                fmt::format("{}: {}.", what, std::strerror(error)), full ? Retry::yes : Retry::no);
+}
+
+Outcome<std::string> read_whole(const Opened& file) {
+  auto readable = reopen(file.handle, O_RDONLY | O_NONBLOCK);
+  if (!readable) return system_failure("The file cannot be read", readable.error());
+  FileBytes source(*std::move(readable));
+  std::string out;
+  for (bool more = true; more;) {
+    TRY_ASSIGN(more, source.read(out));
+    if (out.size() > kFileBytesMax)
+      return refuse(
+          Category::invalid_input,
+          fmt::format("The file is larger than {} bytes, which these tools do not change.",
+                      kFileBytesMax));
+  }
+  return out;
+}
+
+// A file that was shown with marks in the place of secrets must not come back with the marks.
+Outcome<void> check_marks(const policy::Redactor* redactor, std::string_view before,
+                          std::string_view after) {
+  constexpr std::string_view kMark = "[redacted:";
+  if (!redactor || !after.contains(kMark) || before.contains(kMark) || !redactor->holds(before))
+    return {};
+  return refuse(
+      Category::invalid_input,
+      "The file holds a secret that you were shown as [redacted:…]; this would replace it "
+      "by the mark. Change the lines around it with edit_file.");
+}
+
+Outcome<StagedChange> staged(const Grounds& grounds, Target target, std::string_view before,
+                             std::string after) {
+  StagedChange out;
+  const bool is_new = !target.present;
+  if (!is_new && before == after)
+    return refuse(Category::invalid_input,
+                  fmt::format("{} has this content already.", grounds.shown(target.path)));
+  LineDiff diff = line_diff(grounds.shown(target.path), before, after,
+                            is_new ? DiffOf::new_file : DiffOf::present_file);
+  out.change.path = target.path;
+  out.change.kind = is_new ? schema::FileChangeKind::create : schema::FileChangeKind::update;
+  if (!is_new) out.change.before = digest_of(before);
+  out.change.after = digest_of(after);
+  out.change.lines_added = diff.added;
+  out.change.lines_removed = diff.removed;
+  out.diff = std::move(diff.text);
+  out.bytes = std::move(after);
+  out.target = std::move(target);
+  return out;
+}
+
+bool is_root() { return ::geteuid() == 0; }
+
+Outcome<void> sync_folder(const Descriptor& folder) {
+  const auto readable = reopen(folder, O_RDONLY | O_DIRECTORY);
+  if (!readable || ::fsync(readable->get()) != 0)
+    return system_failure("The folder cannot be synced", readable ? errno : readable.error());
+  return {};
+}
+
+// Makes the folder below, for whoever owns the one it stands in.
+Outcome<Descriptor> make_folder(const Descriptor& parent, const std::string& name) {
+  const bool made = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
+  if (!made && errno != EEXIST) return system_failure("A folder cannot be made", errno);
+  auto folder = open_beneath(parent.get(), name, Links::refuse, O_PATH | O_DIRECTORY);
+  if (!folder) return system_failure("A folder cannot be made", folder.error());
+  struct stat about{};
+  if (made && is_root() && ::fstat(parent.get(), &about) == 0)
+    (void)!::fchownat(folder->get(), "", about.st_uid, about.st_gid, AT_EMPTY_PATH);
+  TRY(sync_folder(parent));
+  return *std::move(folder);
+}
+
+// Mode and owner of the file that is replaced; of a new one, the owner of its folder.
+Outcome<void> take_after(int fd, const Descriptor& folder, const Target& target) {
+  struct stat model{};
+  if (target.present)
+    model = target.present->about;
+  else if (::fstat(folder.get(), &model) != 0)
+    return system_failure("The folder cannot be looked at", errno);
+  struct stat now{};
+  if (::fstat(fd, &now) != 0) return system_failure("The new file cannot be looked at", errno);
+  bool same_owner = now.st_uid == model.st_uid && now.st_gid == model.st_gid;
+  if (!same_owner && (is_root() || target.present))
+    same_owner = ::fchown(fd, model.st_uid, model.st_gid) == 0;
+  if (!target.present) return {};
+  // What lets others run it as its owner is not passed on to another owner.
+  const mode_t mode = model.st_mode & (same_owner ? 07777U : 0777U);
+  if (::fchmod(fd, mode) != 0) return system_failure("The mode cannot be kept", errno);
+  return {};
+}
+
+Outcome<void> write_whole(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_failure("The file cannot be written", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  if (::fsync(fd) != 0) return system_failure("The file cannot be synced", errno);
+  return {};
+}
+
+// Never over a file that somebody else made meanwhile.
+bool move_as_new(int folder, const char* from, const char* to) {
+  if (::renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;  // this file system can do without
+  return ::linkat(folder, from, folder, to, 0) == 0 && ::unlinkat(folder, from, 0) == 0;
+}
+
+std::unexpected<schema::Failure> changed_meanwhile(const std::string& name) {
+  return refuse(
+      Category::invalid_input,
+      fmt::format("{} changed while the call waited; nothing was written. Read it again.", name));
+}
+
+// The digest of what stands under the name; nothing: no file does.
+Outcome<std::optional<std::string>> digest_at(const Descriptor& folder, const std::string& name) {
+  auto handle = open_beneath(folder.get(), name, Links::refuse);
+  if (!handle && handle.error() == ENOENT) return std::nullopt;
+  if (!handle) return system_failure("The file cannot be opened", handle.error());
+  Opened file{*std::move(handle), {}, {}};
+  if (::fstat(file.handle.get(), &file.about) != 0 || !file.is_file())
+    return refuse(Category::denied, "It is not a regular file any more.");
+  TRY_ASSIGN(const std::string bytes, read_whole(file));
+  return digest_of(bytes);
+}
+
+}  // namespace
+
+Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs& args,
+                            const policy::Redactor* redactor) {
+  TRY_ASSIGN(Target target, grounds.open_target(args.path));
+  std::string before;
+  if (target.present) {
+    TRY_ASSIGN(before, read_whole(*target.present));
+  }
+  if (args.content.size() > kFileBytesMax)
+    return refuse(Category::invalid_input,
+                  fmt::format("The content is larger than {} bytes.", kFileBytesMax));
+  TRY(check_marks(redactor, before, args.content));
+  return staged(grounds, std::move(target), before, args.content);
+}
+
+Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& args,
+                            const policy::Redactor* redactor) {
+  TRY(grounds.open_file(args.path));  // there must be one, and it may be read
+  TRY_ASSIGN(Target target, grounds.open_target(args.path));
+  if (!target.present)
+    return refuse(Category::not_found, fmt::format("{} was removed meanwhile.", args.path));
+  TRY_ASSIGN(const std::string before, read_whole(*target.present));
+  if (before.contains('\0'))
+    return refuse(Category::invalid_input, fmt::format("{} is not a text file.", args.path));
+  TRY_ASSIGN(std::string after, edited(before, args));
+  TRY(check_marks(redactor, before, after));
+  return staged(grounds, std::move(target), before, std::move(after));
+}
+
+Outcome<StagedFile> StagedFile::write(const Grounds& grounds, StagedChange& staged,
+                                      const ToolCallId& call) {
+  Target& target = staged.target;
+  // What was announced and what is changed are the same place, and still may be changed.
+  if (path_of(target.folder) != target.folder_path)
+    return changed_meanwhile(grounds.shown(target.path));
+  if (auto failure = grounds.refusal(target.path, Use::write))
+    return std::unexpected(*std::move(failure));
+  auto own = open_beneath(target.folder.get(), ".", Links::refuse, O_PATH | O_DIRECTORY);
+  if (!own) return system_failure("The folder cannot be opened", own.error());
+  Descriptor folder = *std::move(own);
+  for (const std::string& name : target.missing) {
+    TRY_ASSIGN(folder, make_folder(folder, name));
+  }
+  StagedFile out(std::move(folder), fmt::format("{}{}", kStagedPrefix,
+                                                hex(bytes_of(sha256(call.text()))).substr(0, 16)));
+  ::unlinkat(out.folder_.get(), out.name_.c_str(), 0);  // of a call that a crash cut off
+  const Descriptor file{::openat(out.folder_.get(), out.name_.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                 target.present ? 0600 : 0644)};
+  if (!file) {
+    out.name_.clear();
+    return system_failure(fmt::format("{} cannot be written", grounds.shown(target.path)), errno);
+  }
+  TRY(take_after(file.get(), out.folder_, target));
+  TRY(write_whole(file.get(), staged.bytes));
+  return out;
+}
+
+Outcome<void> StagedFile::put_in_place(const StagedChange& staged) {
+  const std::string& name = staged.target.name;
+  TRY_ASSIGN(const auto now, digest_at(folder_, name));
+  if (now != staged.change.before) return changed_meanwhile(name);
+  const bool moved =
+      now ? ::renameat(folder_.get(), name_.c_str(), folder_.get(), name.c_str()) == 0
+          : move_as_new(folder_.get(), name_.c_str(), name.c_str());
+  if (!moved && errno == EEXIST) return changed_meanwhile(name);
+  if (!moved) return system_failure(fmt::format("{} cannot be replaced", name), errno);
+  name_.clear();
+  return sync_folder(folder_);
+}
+
+StagedFile::~StagedFile() {
+  if (folder_ && !name_.empty()) ::unlinkat(folder_.get(), name_.c_str(), 0);
+}
+
+Outcome<FileState> find_state(const Grounds& grounds, const schema::FileChange& change) {
+  TRY_ASSIGN(const Target target, grounds.open_target(change.path));
+  if (target.path != change.path) return FileState::other;
+  if (!target.present) return change.before ? FileState::other : FileState::before;
+  TRY_ASSIGN(const std::string bytes, read_whole(*target.present));
+  const std::string digest = digest_of(bytes);
+  if (digest == change.after) return FileState::after;
+  return change.before == digest ? FileState::before : FileState::other;
+}
+
+std::string told(const Grounds& grounds, const schema::FileChange& change) {
+  const std::string path = path_words(grounds.shown(change.path));
+  if (change.kind == schema::FileChangeKind::create)
+    return fmt::format("Created {} (+{}).", path, change.lines_added);
+  return fmt::format("Changed {} (+{} -{}).", path, change.lines_added, change.lines_removed);
+}
+
+}  // namespace agentrt::adapters::tools

@@ -1,0 +1,214 @@
+// adapters/tools/file_tools_suite.h: file tools over a folder of the test's own, on a loop in
+// virtual time. Included by tests alone.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "adapters/models/fake_loop.h"
+#include "adapters/tools/file_tools.h"
+
+namespace agentrt::adapters::tools {
+
+namespace fs = std::filesystem;
+
+inline std::string json_of(std::string_view text) {
+  std::string out;
+  schema::write_string(out, text);
+  return out;
+}
+
+// What a listener heard, in order.
+struct HeardCall final : ports::ToolListener {
+  void on_change(schema::FileChange what, schema::KeptOutput kept) override {
+    CHECK_FALSE(end);
+    change = std::move(what);
+    diff = std::move(kept);
+  }
+  void on_progress(std::string) override {}
+  void on_question(ports::ToolQuestion) override {}
+  void on_ended(ports::ToolEnd how) override {
+    CHECK_FALSE(end);
+    end = std::move(how);
+  }
+
+  // The result, or CATEGORY: why there is none.
+  std::string said() const {
+    if (!end) return "nothing";
+    if (!end->failure) return end->text;
+    return fmt::format("{}: {}", schema::name_of(end->failure->category), end->failure->message);
+  }
+
+  std::optional<schema::FileChange> change;
+  std::optional<schema::KeptOutput> diff;
+  std::optional<ports::ToolEnd> end;
+};
+
+// Keeps bytes in memory, and hands them out to the session of the kit alone.
+class KeptBytes final : public ports::OutputKeeper, public ports::Outputs {
+ public:
+  Result<schema::KeptOutput> keep_file(const std::string&, const ports::OutputMeta&) override {
+    return fail(Code::unavailable, "not here");
+  }
+  Result<schema::KeptOutput> keep_bytes(std::string_view bytes,
+                                        const ports::OutputMeta& meta) override {
+    if (full) return fail(Code::storage_full, "no room");
+    schema::KeptOutput out;
+    out.ref = OutputRef{fmt::format("out_{}", all.size() + 1)};
+    out.size = bytes.size();
+    out.media_type = meta.media_type;
+    all[out.ref.text()] = std::string(bytes);
+    return out;
+  }
+  void open(std::string ref, std::optional<SessionId> only, OpenTo open_to) override {
+    const auto found = all.find(ref);
+    if (found == all.end() || only != SessionId{"sess_kit"})
+      return open_to(fail(Code::not_found, "There is no such output in this session."));
+    open_to(std::make_shared<Open>(found->second));
+  }
+  Result<std::shared_ptr<ports::OutputUpload>> upload(SessionId, std::string,
+                                                      std::optional<std::uint64_t>) override {
+    return fail(Code::unavailable, "not here");
+  }
+
+  std::map<std::string, std::string> all;
+  bool full = false;
+
+ private:
+  struct Open final : ports::OpenOutput {
+    explicit Open(std::string text) : bytes(std::move(text)) { about.size = bytes.size(); }
+    const schema::OutputRecord& record() const override { return about; }
+    void read(std::uint64_t offset, std::size_t bytes_max, DataTo data_to) override {
+      data_to(bytes.substr(std::min<std::size_t>(offset, bytes.size()), bytes_max));
+    }
+    std::string bytes;
+    schema::OutputRecord about;
+  };
+};
+
+class FileKit {
+ public:
+  FileKit() {
+    // In memory where that can be: some tests make very many files.
+    const bool memory = ::access("/dev/shm", W_OK) == 0;
+    const fs::path place = memory ? fs::path("/dev/shm") : fs::temp_directory_path();
+    std::string pattern = (place / "agentrt_files_XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    base = fs::canonical(pattern);
+    fs::permissions(base, fs::perms(0755));
+    fs::create_directories(ws());
+    request.session = SessionId{"sess_kit"};
+    request.workspace = ws();
+  }
+  ~FileKit() {
+    std::error_code ignored;
+    fs::remove_all(base, ignored);
+  }
+  FileKit(const FileKit&) = delete;
+  FileKit& operator=(const FileKit&) = delete;
+
+  std::string ws() const { return base / "ws"; }
+  // Paths are relative to the folder that holds the workspace.
+  void put(const std::string& path, std::string_view bytes) const {
+    fs::create_directories((base / path).parent_path());
+    std::ofstream(base / path, std::ios::binary) << bytes;
+  }
+  std::string get(const std::string& path) const {
+    std::ifstream in(base / path, std::ios::binary);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  void link(const std::string& target, const std::string& path) const {
+    fs::create_symlink(target, base / path);
+  }
+  std::size_t entries(const std::string& path) const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(base / path), {}));
+  }
+
+  // A call up to its end, or until it waits for release().
+  std::shared_ptr<HeardCall> start(const std::string& tool, const std::string& args) {
+    auto heard = std::make_shared<HeardCall>();
+    request.call = ToolCallId{fmt::format("call_{}", ++calls)};
+    request.tool = tool;
+    request.args = {args};
+    tools.start(request, heard);
+    CHECK_FALSE(heard->end);
+    CHECK_FALSE(heard->change);
+    loop.run();
+    return heard;
+  }
+  // The whole of it, with the change made.
+  std::shared_ptr<HeardCall> call(const std::string& tool, const std::string& args) {
+    auto heard = start(tool, args);
+    if (heard->change && !heard->end) {
+      tools.release(request.call);
+      loop.run();
+    }
+    return heard;
+  }
+  std::string said(const std::string& tool, const std::string& args) {
+    return call(tool, args)->said();
+  }
+  std::string read(const std::string& path) {
+    return said("read_file", fmt::format(R"({{"path":{}}})", json_of(path)));
+  }
+  std::string write(const std::string& path, const std::string& content) {
+    return said("write_file",
+                fmt::format(R"({{"path":{},"content":{}}})", json_of(path), json_of(content)));
+  }
+  std::string edit(const std::string& path, const std::string& old_text,
+                   const std::string& new_text) {
+    return said("edit_file", fmt::format(R"({{"path":{},"oldText":{},"newText":{}}})",
+                                         json_of(path), json_of(old_text), json_of(new_text)));
+  }
+
+  fs::path base;
+  FakeLoop loop;
+  KeptBytes kept;
+  policy::Redactor redactor;
+  schema::SandboxProfile profile;
+  ports::ToolRequest request;
+  int calls = 0;
+  FileTools tools{{.loop = loop,
+                   .worker = loop.worker(),
+                   .keeper = kept,
+                   .outputs = kept,
+                   .redactor = &redactor,
+                   .profile = [this](const ports::ToolRequest& asked) {
+                     profile.mode = asked.sandbox;
+                     return Result<schema::SandboxProfile>(profile);
+                   }}};
+};
+
+// The rest of the scope as a user without rights, where the test runs as root.
+class AsOrdinaryUser {
+ public:
+  static constexpr uid_t kUser = 65'534;
+  AsOrdinaryUser() {
+    if (::geteuid() != 0) return;
+    REQUIRE(::setegid(kUser) == 0);
+    REQUIRE(::seteuid(kUser) == 0);
+  }
+  ~AsOrdinaryUser() {
+    if (::getuid() != 0) return;
+    (void)!::seteuid(0);
+    (void)!::setegid(0);
+    ::prctl(PR_SET_DUMPABLE, 1);  // changing users took it away
+  }
+  AsOrdinaryUser(const AsOrdinaryUser&) = delete;
+  AsOrdinaryUser& operator=(const AsOrdinaryUser&) = delete;
+};
+
+}  // namespace agentrt::adapters::tools

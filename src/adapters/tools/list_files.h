@@ -1,0 +1,15 @@
+// adapters/tools/list_files.h: the files below a folder, by name. Blocks; any thread.
+#pragma once
+
+#include "adapters/tools/grounds.h"
+#include "adapters/tools/until.h"
+#include "schema/file_tools.h"
+
+namespace agentrt::adapters::tools {
+
+inline constexpr std::size_t kListEntriesMax = 1'000;  // told of one listing
+
+Outcome<std::string> list_files(const Grounds& grounds, const schema::ListFilesArgs& args,
+                                const Until& until);
+
+}  // namespace agentrt::adapters::tools

@@ -1,0 +1,26 @@
+// adapters/tools/read_file.h: the lines of a file, numbered, as many as fit. Blocks; any thread.
+#pragma once
+
+#include "adapters/tools/grounds.h"
+#include "adapters/tools/until.h"
+#include "policy/redaction.h"
+#include "ports/outputs.h"
+#include "schema/file_tools.h"
+
+namespace agentrt::adapters::tools {
+
+inline constexpr std::size_t kReadLineBytesMax = 2'000;  // shown of one line
+inline constexpr std::uint64_t kReadLinesMax = 2'000;    // where no limit is given
+inline constexpr std::string_view kOutputPath = "output:";
+
+struct ReadFrom {
+  const Grounds& grounds;
+  ports::Outputs& outputs;
+  const SessionId& session;
+  const policy::Redactor* redactor;
+};
+
+Outcome<std::string> read_file(const ReadFrom& from, const schema::ReadFileArgs& args,
+                               const Until& until);
+
+}  // namespace agentrt::adapters::tools

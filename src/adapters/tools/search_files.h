@@ -1,0 +1,23 @@
+// adapters/tools/search_files.h: the lines of files that fit a regular expression, as
+// path:line:text; lines around them as path-line-text. Linear in what is read, whatever the
+// expression (RE2). Blocks; any thread.
+#pragma once
+
+#include "adapters/tools/grounds.h"
+#include "adapters/tools/until.h"
+#include "policy/redaction.h"
+#include "schema/file_tools.h"
+
+namespace agentrt::adapters::tools {
+
+inline constexpr std::size_t kSearchMatchesMax = 200;
+inline constexpr std::size_t kSearchLineBytesMax = 64 * 1024;  // of a line that are looked at
+inline constexpr std::size_t kSearchShownBytesMax = 400;       // of a line that are told
+inline constexpr std::uint64_t kSearchBytesMax = 4ULL << 30;   // of all files
+inline constexpr std::size_t kExpressionBytesMax = 4'096;
+inline constexpr std::int64_t kExpressionMemoryMax = 8 << 20;
+
+Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor* redactor,
+                                  const schema::SearchFilesArgs& args, const Until& until);
+
+}  // namespace agentrt::adapters::tools

@@ -1,0 +1,30 @@
+// cli/views/form_view.h: what a server asks a person for, as questions and as the answer. Pure.
+//
+// The schema is a flat object; a person answers on one line: the value where there is one member,
+// else `name=value, name=value`, or the JSON object itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/json.h"
+
+namespace agentrt::cli {
+
+struct FormField {
+  std::string name;
+  std::string type;         // string, integer, number, boolean
+  std::string description;  // or title
+  std::vector<std::string> choices;
+  bool required = false;
+};
+
+// Empty where the schema names no members.
+std::vector<FormField> form_fields(const schema::Json& schema);
+
+// What was typed, as the object that the server gets; nothing where it cannot be.
+std::optional<schema::Json> read_form(const std::vector<FormField>& fields, std::string_view line);
+
+}  // namespace agentrt::cli

@@ -1,0 +1,54 @@
+// cli/views/form_view_test.cc: forms of servers, and what people type into them.
+#include "cli/views/form_view.h"
+
+#include <doctest/doctest.h>
+
+namespace agentrt::cli {
+namespace {
+
+using schema::Json;
+
+const Json kOne{R"({"type":"object","properties":{"name":{"type":"string","title":"Your name"}}})"};
+const Json kTwo{R"({"type":"object","required":["size"],"properties":{"colour":{"type":"string",)"
+                R"("enum":["red","blue"]},"size":{"type":"integer","description":"how big"}}})"};
+
+std::string typed(const Json& schema, std::string_view line) {
+  const auto answer = read_form(form_fields(schema), line);
+  return answer ? answer->text : "none";
+}
+
+}  // namespace
+
+TEST_CASE("a form asks first for what it must have") {
+  const auto fields = form_fields(kTwo);
+  REQUIRE(fields.size() == 2);
+  CHECK(fields[0].name == "size");
+  CHECK(fields[0].required);
+  CHECK(fields[0].description == "how big");
+  CHECK(fields[1].choices == std::vector<std::string>{"red", "blue"});
+  CHECK(form_fields(Json{R"({"type":"object"})"}).empty());
+  CHECK(form_fields(Json{"7"}).empty());
+}
+
+TEST_CASE("the only member takes the line as it is") {
+  CHECK(typed(kOne, "Ann O'Hara, esq.") == R"({"name":"Ann O'Hara, esq."})");
+  CHECK(typed(kOne, R"({"name":"x"})") == R"({"name":"x"})");
+  CHECK(typed(kOne, "{broken") == "none");
+}
+
+TEST_CASE("several members are named, and each is of its type") {
+  CHECK(typed(kTwo, "size=3, colour=red") == R"({"size":3,"colour":"red"})");
+  CHECK(typed(kTwo, "size=3") == R"({"size":3})");
+  CHECK(typed(kTwo, "size=big") == "none");
+  CHECK(typed(kTwo, "size=3.5") == "none");
+  CHECK(typed(kTwo, "colour=green") == "none");
+  CHECK(typed(kTwo, "weight=3") == "none");
+  CHECK(typed(kTwo, "3") == "none");
+  CHECK(typed(kTwo, "") == "none");
+}
+
+TEST_CASE("where nothing is asked for, the empty line is the answer") {
+  CHECK(typed(Json{R"({"type":"object"})"}, "") == "{}");
+}
+
+}  // namespace agentrt::cli

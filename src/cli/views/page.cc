@@ -1,0 +1,129 @@
+#include "cli/views/page.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schema/json.h"
+
+namespace agentrt::cli {
+
+void TurnText::add(To to, std::string_view text) {
+  if (text.empty()) return;
+  if (pieces.empty() || pieces.back().to != to) pieces.push_back({to, {}});
+  pieces.back().text += text;
+}
+
+std::string TurnText::of(To to) const {
+  std::string out;
+  for (const Piece& piece : pieces)
+    if (piece.to == to) out += piece.text;
+  return out;
+}
+
+Page::Page(PageStyle style)
+    : style_(style),
+      answer_(new_answer()),
+      reasoning_(style.width, style.err_colour == Colour::on ? Tone::dim : Tone::source) {}
+
+Markdown Page::new_answer() const {
+  return Markdown(style_.width, style_.out_colour == Colour::on ? Tone::plain : Tone::source);
+}
+
+void Page::set_width(std::size_t width) {
+  style_.width = width;
+  answer_.set_width(width);
+  reasoning_.set_width(width);
+}
+
+Paper Page::paper() const { return {shared() ? style_.width : 0, style_.err_colour}; }
+
+void Page::note(std::string_view text, Paint how) {
+  lines(paint("· " + one_line(text), how, style_.err_colour) + "\n");
+}
+
+void Page::lines(std::string_view text) {
+  // In a pipe the answer's line may go on behind a note, which is not on its page.
+  if (shared() || open_ == Open::reasoning) end_line();
+  enter(Group::notes);
+  text_.add(To::notes, text);
+}
+
+void Page::answer(std::string_view text) {
+  if (text.empty()) return;
+  if (!style_.answer_on_terminal) {
+    if (open_ == Open::reasoning) end_line();
+    text_.add(To::answer, text);
+    open_ = text.ends_with('\n') ? Open::none : Open::answer;
+    return;
+  }
+  for (const char c : text) {
+    if (c == '\r') continue;
+    if (c == '\n' && at_line_start_) {
+      if (message_begun_) ++blank_lines_;
+      continue;
+    }
+    put_answer(std::string(std::exchange(blank_lines_, 0), '\n'));
+    put_answer({&c, 1});
+    at_line_start_ = c == '\n';
+  }
+}
+
+void Page::put_answer(std::string_view text) {
+  if (text.empty()) return;
+  if (open_ == Open::reasoning) end_line();
+  enter(Group::answer);
+  message_begun_ = true;
+  text_.add(To::answer, answer_.feed(text));
+  open_ = text.ends_with('\n') ? Open::none : Open::answer;
+}
+
+void Page::reasoning(std::string_view text) {
+  if (text.empty()) return;
+  if (shared()) return put_short_reasoning(text);
+  if (open_ == Open::answer && style_.answer_on_terminal) end_line();
+  const std::string safe = printable(text);
+  if (safe.empty()) return;
+  text_.add(To::notes, paint(safe, Paint::dim, style_.err_colour));
+  if (open_ != Open::answer) open_ = safe.ends_with('\n') ? Open::none : Open::reasoning;
+}
+
+void Page::put_short_reasoning(std::string_view text) {
+  if (reasoning_cut_) return;
+  if (open_ == Open::answer) end_line();
+  enter(Group::reasoning);
+  const std::string_view shown = schema::utf8_prefix(text, kReasoningBytesMax - reasoning_bytes_);
+  std::string joined(shown);
+  std::ranges::replace(joined, '\n', ' ');
+  reasoning_bytes_ += shown.size();
+  reasoning_cut_ = shown.size() < text.size();
+  text_.add(To::notes, reasoning_.feed(joined + (reasoning_cut_ ? "…" : "")));
+  open_ = Open::reasoning;
+}
+
+void Page::end_message() {
+  end_line();
+  answer_ = new_answer();
+  message_begun_ = false;
+  at_line_start_ = true;
+  blank_lines_ = 0;
+  reasoning_bytes_ = 0;
+  reasoning_cut_ = false;
+}
+
+void Page::end_line() {
+  const Open open = std::exchange(open_, Open::none);
+  if (open == Open::reasoning)
+    text_.add(To::notes, shared() ? reasoning_.end_line() : std::string("\n"));
+  if (open == Open::answer)
+    text_.add(To::answer, style_.answer_on_terminal ? answer_.end_line() : std::string("\n"));
+  if (open == Open::answer) at_line_start_ = true;
+}
+
+// A blank line between one kind of thing and the next.
+void Page::enter(Group group) {
+  const Group before = std::exchange(group_, group);
+  if (!shared() || before == group || before == Group::none) return;
+  text_.add(To::notes, "\n");
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,69 @@
+#include "control/judging.h"
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "control/tools.h"
+#include "schema/tools.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+PermissionMode mode_of(const Session& view, const Turn& turn) {
+  if (turn.options.mode) return *turn.options.mode;
+  return view.mode.value_or(view.policy.mode);
+}
+
+SandboxMode sandbox_of(const Session& view, const Turn& turn) {
+  return turn.options.sandbox.value_or(view.policy.sandbox);
+}
+
+bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call) {
+  ShellArgs shell;
+  return call.tool == ShellArgs::kTool && sandbox_of(view, turn) != SandboxMode::full_access &&
+         from_json(call.args.text, shell, Unknown::refuse) && shell.outside_sandbox.value_or(false);
+}
+
+policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home) {
+  policy::Asked asked;
+  asked.tool = call.tool;
+  asked.text = text_of(call);
+  asked.cwd = cwd_of(view, call);
+  asked.workspace = view.cwd;
+  asked.home = home;
+  asked.access = access_of(call.tool);
+  return asked;
+}
+
+policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
+                             const std::string& home) {
+  std::vector<PolicyRule> all = view.policy.rules;
+  all.insert(all.end(), view.granted.begin(), view.granted.end());
+  const auto rules = policy::compile(all);
+  policy::Basis basis;
+  basis.mode = mode_of(view, turn);
+  basis.interactive =
+      turn.options.interactive.value_or(true) ? policy::Interactive::yes : policy::Interactive::no;
+  basis.said = call.said;
+  basis.sandbox = sandbox_of(view, turn);
+  if (rules)
+    basis.rules = &*rules;
+  else  // rules were read when they were taken in; what cannot be read lets nothing run
+    basis.said.push_back(
+        {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, rules.error().message});
+  policy::Asked asked = asked_of(view, call, home);
+  if (leaves_sandbox(view, turn, call)) asked.escalation = policy::Escalation::outside_sandbox;
+  return policy::judge(asked, basis);
+}
+
+std::string approval_digest(const SessionId& session, const state::ToolCall& call,
+                            const Binding& binding, const std::optional<Timestamp>& expires_at) {
+  const std::string bound = fmt::format(
+      R"({{"tool":{},"arguments":{},"binding":{},"session":{},"toolCall":{},"expiresAt":{}}})",
+      to_json(call.tool), call.args.text, to_json(binding), to_json(session), to_json(call.id),
+      expires_at ? to_json(*expires_at) : "null");
+  return "sha256:" + hex(bytes_of(sha256(bound)));
+}
+
+}  // namespace agentrt::control

@@ -1,0 +1,220 @@
+#include "engine/calls.h"
+
+#include <algorithm>
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "engine/tools.h"
+#include "policy/paths.h"
+#include "policy/permission.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+struct PathArgs {
+  std::optional<std::string> path;
+};
+BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
+
+std::string path_in(const state::ToolCall& call) {
+  PathArgs args;
+  (void)from_json(call.args.text, args, Unknown::ignore);
+  return args.path.value_or(".");
+}
+
+// What the rules say about where a path really leads, and about files that the call comes upon.
+class PathRules {
+ public:
+  PathRules(const state::Session& view, const state::ToolCall& call, const std::string& home)
+      : tool_(call.tool), called_(path_in(call)), workspace_(view.cwd), home_(home) {
+    std::vector<PolicyRule> all = view.policy.rules;
+    all.insert(all.end(), view.granted.begin(), view.granted.end());
+    rules_ = policy::compile(all);
+  }
+
+  std::optional<Failure> operator()(const std::string& real_path) const {
+    if (!rules_) return Failure{Category::denied, rules_.error().message, false};
+    auto why = policy::path_refusal(*rules_, {workspace_, home_}, tool_, called_, real_path);
+    if (!why) return std::nullopt;
+    return Failure{Category::denied, *std::move(why), false};
+  }
+
+ private:
+  std::string tool_, called_, workspace_, home_;
+  Result<policy::Rules> rules_;
+};
+
+ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& view,
+                              const state::Turn& turn, const state::ToolCall& call) {
+  ports::ToolRequest request;
+  request.session = view.id;
+  request.call = call.id;
+  request.tool = call.tool;
+  request.args = call.args;
+  request.workspace = view.cwd;
+  request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
+  request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
+  request.refused = [rules = std::make_shared<PathRules>(view, call, parts.home)](
+                        const std::string& path) { return (*rules)(path); };
+  request.announced = call.change;
+  return request;
+}
+
+}  // namespace
+
+// Hears the call and reports what comes of it. Of how far it is, the newest word is told now and
+// then; of questions, one at a time.
+class Engine::MakingCall::Listener final : public ports::ToolListener,
+                                           public std::enable_shared_from_this<Listener> {
+ public:
+  Listener(const Parts& parts, const state::Session& view, const MakeCall& what)
+      : parts_(parts),
+        session_(view.id),
+        turn_(what.turn),
+        call_(what.call),
+        since_(parts.loop.now()),
+        may_ask_(what.may_ask),
+        answers_(what.answer ? what.answer->number : 0) {}
+
+  // A person approved the call: what it was bound to is looked at again before the change is made.
+  void bind(ports::ProcessRequest request, std::vector<std::string> files) {
+    bound_ = Bound{std::move(request), std::move(files)};
+  }
+
+  void on_change(FileChange change, KeptOutput diff) override {
+    if (!wanted_) return;
+    ReportFileChange report{turn_, call_, std::move(change), std::move(diff), {}};
+    if (!bound_) return parts_.reports.report(session_, std::move(report), {});
+    auto task = std::make_shared<ports::Step>(
+        [&parts = parts_, self = shared_from_this(), report = std::move(report)]() mutable {
+          if (auto binding = parts.inspector.inspect(self->bound_->request, self->bound_->files))
+            report.binding = *std::move(binding);
+          parts.loop.post([&parts, self, report = std::move(report)]() mutable {
+            if (self->wanted_) parts.reports.report(self->session_, std::move(report), {});
+          });
+        });
+    run_soon(parts_.loop, parts_.worker, std::move(task));
+  }
+  void on_progress(std::string text) override {
+    if (!wanted_ || told_ >= kProgressFactsMax) return;
+    progress_ = std::move(text);
+    if (!telling_) tell();
+  }
+  void on_question(ports::ToolQuestion question) override {
+    if (!wanted_) return;
+    if (questions_.size() >= kServerQuestionsMax)
+      return parts_.tools.answer(call_, question.id, ports::QuestionAnswer::cancel, {});
+    questions_.push_back(std::move(question));
+    ask_next();
+  }
+  void on_ended(ports::ToolEnd end) override {
+    if (!std::exchange(wanted_, false)) return;
+    ReportCallEnded report{.turn = turn_,
+                           .call = call_,
+                           .failure = std::move(end.failure),
+                           .is_error = end.is_error,
+                           .text = std::move(end.text),
+                           .outputs = std::move(end.outputs),
+                           .structured = std::move(end.structured),
+                           .duration_ms = std::max<std::int64_t>(0, parts_.loop.now() - since_)};
+    parts_.reports.report(session_, std::move(report), {});
+  }
+
+  void called_again(const MakeCall& what) {
+    if (!wanted_) return;
+    if (what.stored && !std::exchange(released_, true)) parts_.tools.release(call_);
+    if (what.answer && what.answer->number > answers_) give(*what.answer);
+    may_ask_ = what.may_ask;
+    if (may_ask_ && taken_) asked_ = false;  // somebody else's question came first
+    ask_next();
+  }
+  void start_released() { released_ = true; }
+  bool wanted() const { return wanted_; }
+  void stop() { wanted_ = false; }
+
+ private:
+  struct Bound {
+    ports::ProcessRequest request;
+    std::vector<std::string> files;
+  };
+
+  void tell() {
+    telling_ = true;
+    ++told_;
+    parts_.reports.report(session_, ReportToolProgress{turn_, call_, *std::move(progress_)}, {});
+    progress_.reset();
+    parts_.loop.after(kProgressEveryMs, [self = weak_from_this()] {
+      const auto alive = self.lock();
+      if (!alive) return;
+      alive->telling_ = false;
+      if (alive->wanted_ && alive->progress_) alive->tell();
+    });
+  }
+  void ask_next() {
+    if (asked_ || !may_ask_ || questions_.empty()) return;
+    const ports::ToolQuestion& next = questions_.front();
+    asked_ = true;
+    taken_ = false;
+    parts_.reports.report(
+        session_, ReportToolAsks{turn_, call_, next.server, next.prompt, next.schema, next.url},
+        [self = shared_from_this()] { self->taken_ = true; });
+  }
+  void give(const state::ServerAnswer& answer) {
+    answers_ = answer.number;
+    asked_ = taken_ = false;
+    if (questions_.empty()) return;
+    const std::string id = std::move(questions_.front().id);
+    questions_.pop_front();
+    const auto word = answer.decision == "accept"    ? ports::QuestionAnswer::accept
+                      : answer.decision == "decline" ? ports::QuestionAnswer::decline
+                                                     : ports::QuestionAnswer::cancel;
+    parts_.tools.answer(call_, id, word, answer.content);
+  }
+
+  const Parts& parts_;
+  SessionId session_;
+  TurnId turn_;
+  ToolCallId call_;
+  Timestamp since_;
+  std::optional<Bound> bound_;  // set before anything is heard, then only read
+  std::optional<std::string> progress_;
+  std::size_t told_ = 0;
+  std::deque<ports::ToolQuestion> questions_;
+  bool may_ask_;
+  std::uint64_t answers_;  // given so far
+  bool wanted_ = true, telling_ = false, released_ = false;
+  bool asked_ = false, taken_ = false;  // the first question was reported, and decided about
+};
+
+Engine::MakingCall::MakingCall(const Parts& parts, const state::Session& view, const MakeCall& what)
+    : parts_(parts), call_(what.call), listener_(std::make_shared<Listener>(parts, view, what)) {
+  const state::ToolCall& call = call_of(view, what.turn, what.call);
+  const state::Turn& turn = *state::find_turn(view, what.turn);
+  if (call.digest)
+    if (auto request = RunningTool::request_of(parts, view, turn, call))
+      listener_->bind(*std::move(request), changes(view, call));
+  if (what.stored) listener_->start_released();
+  parts.tools.start(request_of(parts, view, turn, call), listener_);
+}
+
+void Engine::MakingCall::called_again(const Effect& effect) {
+  listener_->called_again(std::get<MakeCall>(effect.what));
+}
+
+Engine::MakingCall::~MakingCall() {
+  if (!listener_->wanted()) return;
+  listener_->stop();
+  parts_.tools.cancel(call_);
+}
+
+std::vector<std::string> Engine::MakingCall::changes(const state::Session& view,
+                                                     const state::ToolCall& call) {
+  if (call.tool != WriteFileArgs::kTool && call.tool != EditFileArgs::kTool) return {};
+  return {policy::normal_path(path_in(call), view.cwd, "/nonexistent")};
+}
+
+}  // namespace agentrt::engine

@@ -1,0 +1,42 @@
+// runtime/tools.h: the runtime's own file tools and the tools of servers behind one port.
+//
+// A call goes to whoever has its tool. Core only.
+#pragma once
+
+#include "adapters/mcp/mcp_tools.h"
+#include "adapters/tools/file_tools.h"
+#include "ports/tools.h"
+
+namespace agentrt::runtime {
+
+class JoinedTools final : public ports::Tools {
+ public:
+  JoinedTools(adapters::tools::FileTools& files, adapters::McpTools& servers)
+      : files_(files), servers_(servers) {}
+
+  void list(const SessionId& session, const std::string& cwd,
+            std::move_only_function<void(ports::ToolListing)> listing_to) override {
+    servers_.list(session, cwd, std::move(listing_to));
+  }
+  void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override {
+    if (adapters::tools::FileTools::serves(request.tool))
+      files_.start(std::move(request), std::move(listener));
+    else
+      servers_.start(std::move(request), std::move(listener));
+  }
+  void release(const ToolCallId& call) override { files_.release(call); }
+  void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,
+              std::optional<schema::Json> content) override {
+    servers_.answer(call, question, answer, std::move(content));
+  }
+  void cancel(const ToolCallId& call) override {
+    files_.cancel(call);
+    servers_.cancel(call);
+  }
+
+ private:
+  adapters::tools::FileTools& files_;
+  adapters::McpTools& servers_;
+};
+
+}  // namespace agentrt::runtime

@@ -1,0 +1,29 @@
+// schema/commands/tools.h: reading which tools a session has.
+#pragma once
+
+#include "schema/command.h"
+#include "schema/tools.h"
+
+namespace agentrt::schema {
+
+// The reply of get_tool_inventory: the tools under the policy as its files say it now; those of
+// servers as the session's newest turn found them.
+struct ToolInventory {
+  std::optional<SessionId> session_id;
+  std::vector<CatalogTool> tools;
+  std::optional<std::vector<MissingServer>> missing;  // servers whose tools could not be had
+  GenerationId generation;
+  Sequence as_of_sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(ToolInventory, (), (session_id, tools, missing, generation, as_of_sequence))
+
+struct GetToolInventory {
+  static constexpr CommandTraits kTraits{"get_tool_inventory", TokenScope::read, Effect::reads};
+  using Reply = ToolInventory;
+  std::optional<SessionId> session_id;  // absent: a new session in the runtime's own folder
+
+  bool operator==(const GetToolInventory&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(GetToolInventory, (), (session_id))
+
+}  // namespace agentrt::schema

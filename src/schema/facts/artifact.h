@@ -1,0 +1,28 @@
+// schema/facts/artifact.h: what work leaves behind: a file of the workspace, as it is now.
+#pragma once
+
+#include "schema/scope.h"
+#include "schema/values.h"
+
+namespace agentrt::schema {
+
+struct ArtifactChanged {
+  static constexpr std::string_view kType = "artifact.changed";
+  using Scope = ArtifactScope;
+  std::optional<std::string> change;  // create, update
+  std::optional<std::string> path;    // absolute
+  std::optional<std::string> read_ref;
+  std::optional<std::string> version_id;   // the digest of what the file is now
+  std::optional<std::string> previous_id;  // and of what it was; absent: there was none
+  std::optional<std::string> preview_ref;
+  std::optional<std::string> diff_ref;
+  std::optional<std::uint64_t> lines_added;
+  std::optional<std::uint64_t> lines_removed;
+
+  bool operator==(const ArtifactChanged&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ArtifactChanged, (),
+                      (change, path, read_ref, version_id, previous_id, preview_ref, diff_ref,
+                       lines_added, lines_removed))
+
+}  // namespace agentrt::schema

@@ -1,0 +1,76 @@
+// sim/fakes/fake_processes.h: processes on a machine that outlives the runtime.
+//
+// What a process did stays known to the machine when the runtime crashes; what the runtime can find
+// out afterwards is only what the process had recorded by then: its end, or nothing. One in the
+// background goes on, and what it prints waits for whoever follows it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ports/loop.h"
+#include "ports/processes.h"
+
+namespace agentrt::sim {
+
+enum class FakeStage { held, running, ended, killed };
+
+struct FakeProcess {
+  FakeStage stage = FakeStage::held;
+  std::size_t runs = 0;  // how often its command was let go
+  std::string command;
+  bool background = false;
+  std::size_t printed = 0;  // of its command: that is what it prints
+  std::string input;        // what it was given
+  bool ended_by_us = false;
+};
+
+struct FakeMachine {
+  std::map<ProcessId, FakeProcess> processes;
+  std::int64_t setup_ms = 3;
+  std::int64_t run_ms = 20;
+  bool hangs = false;    // commands never end by themselves
+  bool recalls = true;   // false: of what was never let go nobody knows that
+  bool confines = true;  // false: the sandbox cannot be applied
+  bool holds = true;     // false: a defect that can be planted, commands run when they are started
+  std::function<void(const ProcessId&)> on_release;  // told before a command is let go
+
+  std::size_t runs() const;
+  // The runtime is gone: what was connected to it ends.
+  void lose_runtime();
+};
+
+// Plays the machine. A command prints itself, in two pieces; "exit N" exits with N, any other with
+// 0.
+class FakeProcesses final : public ports::Processes {
+ public:
+  FakeProcesses(ports::Loop& loop, FakeMachine& machine) : loop_(loop), machine_(machine) {}
+
+  void start(ports::ProcessRequest request,
+             std::shared_ptr<ports::ProcessListener> listener) override;
+  void release(const ProcessId& process) override;
+  void terminate(const ProcessId& process) override;
+  void forget(const ProcessId& process) override;
+  void leave(const ProcessId& process) override;
+  void find(const ProcessId& process, std::shared_ptr<ports::ProcessListener> listener) override;
+  void follow(const ProcessId& process, const ports::HeardSoFar& heard,
+              std::shared_ptr<ports::ProcessListener> listener) override;
+  void write(const ProcessId& process, std::string input, ports::AfterInput after) override;
+  void resize(const ProcessId&, std::uint64_t, std::uint64_t) override {}
+  Result<schema::ExecutionEnvironment> environment(const ports::ProcessRequest& request) override;
+
+ private:
+  void go_on(const ProcessId& process);
+  void show(const ProcessId& process);
+  void end(const ProcessId& process);
+  static ports::ProcessEnd outcome(const FakeProcess& process);
+
+  ports::Loop& loop_;
+  FakeMachine& machine_;
+  std::map<ProcessId, std::shared_ptr<ports::ProcessListener>> listeners_;
+  std::map<ProcessId, std::size_t> shown_;  // of what it printed, to its listener
+};
+
+}  // namespace agentrt::sim

@@ -1,0 +1,53 @@
+// sim/fakes/fake_tools.h: files and a server in a world that outlives the runtime.
+//
+// What was written stays written when the runtime crashes, and what a server was asked to do may
+// have been done. The server has two tools: `mcp__sim__look` only reads; `mcp__sim__act` acts, and
+// asks a person first where its arguments say so.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ports/loop.h"
+#include "ports/tools.h"
+
+namespace agentrt::sim {
+
+struct FakeFiles {
+  std::map<std::string, std::string> bytes;         // by path
+  std::map<ToolCallId, std::size_t> written;        // how often each call wrote
+  std::map<ToolCallId, std::size_t> acted;          // how often the server acted for each call
+  std::function<void(const ToolCallId&)> on_write;  // told before a call writes
+  bool waits = true;  // false: a defect that can be planted, files are written unannounced
+};
+
+class FakeTools final : public ports::Tools {
+ public:
+  FakeTools(ports::Loop& loop, FakeFiles& files) : loop_(loop), files_(files) {}
+
+  void list(const SessionId& session, const std::string& cwd,
+            std::move_only_function<void(ports::ToolListing)> listing_to) override;
+  void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override;
+  void release(const ToolCallId& call) override;
+  void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,
+              std::optional<schema::Json> content) override;
+  void cancel(const ToolCallId& call) override { calls_.erase(call); }
+
+ private:
+  struct Call {
+    ports::ToolRequest request;
+    std::shared_ptr<ports::ToolListener> listener;
+  };
+
+  void write(const ToolCallId& call);
+  void act(const ToolCallId& call);
+  void end_soon(const ToolCallId& call, ports::ToolEnd end);
+
+  ports::Loop& loop_;
+  FakeFiles& files_;
+  std::map<ToolCallId, Call> calls_;
+};
+
+}  // namespace agentrt::sim

@@ -1,0 +1,72 @@
+// sim/fakes/fake_world.h: ports without a world: models that answer from a list, a workspace
+// without files.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ports/loop.h"
+#include "ports/models.h"
+#include "ports/workspace.h"
+
+namespace agentrt::sim {
+
+// A call of a tool, as a model writes it.
+struct FakeCall {
+  std::string tool;
+  std::string args;
+};
+
+// What a request gets: pieces of text, `gap_ms` apart, then an end.
+struct FakeAnswer {
+  std::vector<std::string> pieces;
+  std::int64_t gap_ms = 10;
+  std::optional<ports::ModelFault> fault;  // instead of a good end
+  std::vector<std::string> commands = {};  // calls of the shell, with the end
+  std::vector<FakeCall> calls = {};        // and of other tools, after those
+};
+
+// Plays answer 1 + ended requests of the turn; past the last one, "done". Counts what was started.
+class FakeModels final : public ports::Models {
+ public:
+  FakeModels(ports::Loop& loop, std::vector<FakeAnswer> answers)
+      : loop_(loop), answers_(std::move(answers)) {}
+
+  ports::ModelChoice choice(const std::optional<std::string>& requested) override;
+  void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
+  void cancel(const ModelRequestId& request) override { playing_.erase(request); }
+
+  std::size_t started() const { return started_; }
+
+ private:
+  struct Playing {
+    FakeAnswer answer;
+    std::shared_ptr<ports::ModelListener> listener;
+    std::size_t at = 0;
+  };
+  void next(const ModelRequestId& id);
+
+  ports::Loop& loop_;
+  std::vector<FakeAnswer> answers_;
+  std::map<ModelRequestId, Playing> playing_;
+  std::size_t started_ = 0;
+};
+
+class NoFiles final : public ports::Workspace {
+ public:
+  ports::Instructions instructions(const std::string&) override { return {}; }
+  ports::GivenFile given_file(const std::string&, const std::string& path) override {
+    ports::GivenFile file;
+    file.ref.ref = "file:" + path;
+    file.ref.reason = "there are no files here";
+    return file;
+  }
+};
+
+// The arguments of a call of the shell; " &" at the end: in the background.
+schema::Json shell_args(std::string_view command);
+
+}  // namespace agentrt::sim
