@@ -50,7 +50,7 @@ class Server:
             for step in (1, 2):
                 send(method="notifications/progress",
                      params={"progressToken": token, "progress": step, "message": f"step {step}"})
-                time.sleep(0.05)
+                time.sleep(0.3)
         if name == "ask":
             self.asking = number
             return send(id="q", method="elicitation/create",

@@ -375,13 +375,17 @@ void McpClient::take_progress(const Json& params) {
   if (!read(params, progress) || !progress.progress_token) return;
   const auto found = calls_.find(number_of(*progress.progress_token).value_or(0));
   if (found == calls_.end()) return;
-  if (found->second.questions.empty()) set_clocks(found->first, found->second);
+  Call& call = found->second;
+  if (call.questions.empty()) set_clocks(found->first, call);
+  const std::int64_t now = loop_.now().ms;
+  if (now - call.told_at < kMcpProgressEveryMs && now >= call.told_at) return;
+  call.told_at = now;
   std::string text = progress.message.value_or("");
   if (text.empty() && progress.progress)
     text = progress.total ? fmt::format("{} of {}", progress.progress->text, progress.total->text)
                           : progress.progress->text;
   text.resize(schema::utf8_prefix(text, kMcpProgressBytesMax).size());
-  if (!text.empty()) found->second.listener->on_progress(std::move(text));
+  if (!text.empty()) call.listener->on_progress(std::move(text));
 }
 
 }  // namespace agentrt::adapters

@@ -34,6 +34,7 @@ inline constexpr std::size_t kMcpRequestsMax = 64;        // that wait for an an
 inline constexpr std::size_t kMcpGarbageMax = 100;        // lines and answers that mean nothing
 inline constexpr std::size_t kMcpQuestionsMax = 8;        // open at once, of one server
 inline constexpr std::size_t kMcpProgressBytesMax = 512;
+inline constexpr std::int64_t kMcpProgressEveryMs = 20;  // more often it is heard, but not told
 
 // What comes of one call; nothing after on_end.
 class McpCallListener {
@@ -84,6 +85,7 @@ class McpClient final : private TransportListener {
     std::optional<ports::Loop::TimerId> silent;  // since its start or its last progress
     std::optional<ports::Loop::TimerId> whole;
     std::map<std::string, McpQuestion> questions;
+    std::int64_t told_at = -kMcpProgressEveryMs;  // its last progress
   };
 
   void on_message(std::string text, std::optional<std::uint64_t> within) override;

@@ -176,6 +176,8 @@ TEST_CASE("progress is told and gives a call more time, up to a limit") {
         fmt::format(R"({{"progressToken":{},"progress":1{}}})", world.number, more)));
   };
   progress(R"(,"total":4)");
+  progress(R"(,"message":"too soon after the last one")");
+  world.loop.run_for(kMcpProgressEveryMs);
   progress(R"(,"message":"half way")");
   world.loop.run_for(50'000);
   progress("");

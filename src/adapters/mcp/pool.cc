@@ -33,6 +33,28 @@ Category category_of(Code code) {
   }
 }
 
+// As many as there is room for; `bytes` counts those of all servers.
+void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& bytes,
+               ports::ToolListing& out) {
+  std::size_t left_out = 0;
+  for (const McpTool& tool : tools.tools) {
+    const std::size_t more =
+        tool.offered_as.size() + tool.description.size() + tool.input_schema.text.size();
+    if (bytes + more > kMcpCatalogBytesMax) {
+      ++left_out;
+      continue;
+    }
+    bytes += more;
+    out.tools.push_back(catalog_tool(tool, server));
+  }
+  if (const auto missing = tools.missing()) out.missing.push_back({server.name, *missing});
+  if (left_out > 0)
+    out.missing.push_back(
+        {server.name, fmt::format("{} of its tools are left out: those of all servers may have {} "
+                                  "bytes; choose with tools or disabled_tools",
+                                  left_out, kMcpCatalogBytesMax)});
+}
+
 }  // namespace
 
 // One call, from when it is asked for to its end.
@@ -109,6 +131,7 @@ void McpPool::list(Place place, std::move_only_function<void(ports::ToolListing)
 
 void McpPool::heard(Listing& listing) {
   ports::ToolListing out;
+  std::size_t bytes = 0;
   std::set<std::string> parts;
   for (const McpServer& server : listing.place.servers) {
     if (!parts.insert(mcp_server_part(server.name)).second) {
@@ -122,9 +145,7 @@ void McpPool::heard(Listing& listing) {
           {server.name, why != listing.why.end() ? why->second : "it has just ended"});
       continue;
     }
-    const McpToolList& tools = at->second.client->tools();
-    for (const McpTool& tool : tools.tools) out.tools.push_back(catalog_tool(tool, server));
-    if (const auto missing = tools.missing()) out.missing.push_back({server.name, *missing});
+    add_tools(at->second.client->tools(), server, bytes, out);
   }
   listing.listing_to(std::move(out));
 }

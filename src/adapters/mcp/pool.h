@@ -22,6 +22,9 @@
 
 namespace agentrt::adapters {
 
+// Of the tools of all servers of a session: they stand in a fact of every turn.
+inline constexpr std::size_t kMcpCatalogBytesMax = 256 * 1024;
+
 struct McpLimits {
   std::size_t connections_max = 64;     // over all sessions
   std::int64_t idle_ms = 600'000;       // unused for this long: closed

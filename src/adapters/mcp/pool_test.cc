@@ -95,6 +95,21 @@ TEST_CASE("a server that cannot be used says why") {
   CHECK(world.servers.all.empty());
 }
 
+TEST_CASE("tools of all servers together have a limit") {
+  World world;
+  const std::string wide(kMcpSchemaBytesMax - 100, 'x');
+  std::string tools;
+  for (int i = 0; i < 20; ++i)
+    tools += fmt::format(R"({}{{"name":"t{}","inputSchema":{{"type":"object","$id":"{}"}}}})",
+                         i == 0 ? "" : ",", i, wide);
+  world.servers.add()->pages = {fmt::format(R"({{"tools":[{}]}})", tools)};
+  const auto said = world.list(world.place({"a"}));
+  REQUIRE(said.size() == 17);
+  CHECK(said.back() ==
+        "!a: 4 of its tools are left out: those of all servers may have 262144 bytes; choose with "
+        "tools or disabled_tools");
+}
+
 TEST_CASE("a dead server is started again, and not at once again and again") {
   McpLimits limits;
   World world(limits);
