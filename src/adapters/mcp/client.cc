@@ -309,7 +309,7 @@ void McpClient::on_message(std::string text, std::optional<std::uint64_t> within
 
 // An answer to a request that nobody waits for any more is late, not wrong.
 void McpClient::take_answer(RpcMessage message) {
-  const auto id = number_of(*message.id);
+  const auto id = message.id ? number_of(*message.id) : std::nullopt;
   if (!id || *id == 0 || *id > last_id_) return on_garbage();
   auto found = waiting_.extract(*id);
   if (!found) return;
