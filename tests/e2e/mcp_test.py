@@ -71,7 +71,7 @@ class Calls(ServerCase):
         self.assertIn("mcp__box__echo", self.offered())
         self.assertIn("shell", self.offered())
         self.assertEqual(types(events)[-2:], ["turn.completed", "task.completed"])
-        self.assertIn("marco", json.dumps(self.of("tool.completed")))
+        self.assertIn("marco", json.dumps(self.of("tool.result")))
 
     def test_turns_of_a_session_share_one_server_and_sessions_do_not(self):
         self.configure()
@@ -84,7 +84,7 @@ class Calls(ServerCase):
         self.play(line(use("echo", text=7)), DONE)
         self.assertIn("text: expected a string, and this is a number",
                       json.dumps(self.daemon.events("s")))
-        self.assertEqual(self.of("tool.completed"), [])
+        self.assertEqual(self.of("tool.result"), [])
 
     def test_progress_is_told_on_the_way(self):
         self.configure()
@@ -96,12 +96,17 @@ class Calls(ServerCase):
     def test_an_image_stands_behind_a_ref(self):
         self.configure()
         self.play(line(use("picture")), DONE)
-        self.assertIn("image/png", json.dumps(self.daemon.events("s")))
+        result = self.of("tool.result")[0]
+        self.assertIn("[image, image/png, 5 bytes: output:", result["preview"])
+        ref = result["preview"].partition("output:")[2].rstrip("]")
+        self.assertEqual(self.daemon.get(f"/v1/outputs/{ref}").data, b"hello")
 
     def test_secrets_reach_the_server_and_no_event(self):
         self.configure()
-        self.play(line(use("echo", text="x")), DONE)
-        self.assertNotIn(SECRET, json.dumps(self.daemon.events("s")))
+        self.play(line(use("environment")), DONE)
+        told = json.dumps(self.daemon.events("s"))
+        self.assertIn(f"{len(SECRET)} characters", told)
+        self.assertNotIn(SECRET, told)
 
 
 class Questions(ServerCase):
@@ -112,14 +117,14 @@ class Questions(ServerCase):
         self.assertEqual(action["payload"]["actionType"], "elicitation")
         self.answer(action, "accept", payload={"name": "Ada"})
         self.daemon.wait_turn(turn)
-        self.assertIn("Ada", json.dumps(self.of("tool.completed")))
+        self.assertIn("Ada", json.dumps(self.of("tool.result")))
 
     def test_a_question_can_be_declined(self):
         self.configure()
         turn = self.submit(line(use("ask")), DONE)
         self.answer(self.action(), "decline")
         self.daemon.wait_turn(turn)
-        self.assertIn("decline", json.dumps(self.of("tool.completed")))
+        self.assertIn("decline", json.dumps(self.of("tool.result")))
 
     def test_calls_are_asked_about_like_any_other(self):
         self.mode = "default"
@@ -141,7 +146,7 @@ class Ends(ServerCase):
         self.assertEqual(failed["category"], "lost")
         self.assertIn("the disk is on fire", failed["message"])
         self.play(line(use("echo", text="again")), DONE)
-        self.assertIn("again", json.dumps(self.of("tool.completed")))
+        self.assertIn("again", json.dumps(self.of("tool.result")))
         self.assertEqual(self.starts(), 2)
 
     def test_servers_that_cannot_be_used_are_missing_with_a_reason(self):
@@ -198,7 +203,7 @@ class Workspace(ServerCase):
         done = self.home.run("trust")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.play(line(use("echo", "theirs", text="polo")), DONE, session="s2")
-        self.assertIn("polo", json.dumps(self.of("tool.completed", "s2")))
+        self.assertIn("polo", json.dumps(self.of("tool.result", "s2")))
 
     def test_a_broken_file_says_so_and_the_turn_goes_on(self):
         self.write('{"mcpServers": 1')

@@ -62,7 +62,7 @@ class Server:
             os._exit(7)
         results = {
             "echo": lambda: text(args["text"]),
-            "environment": lambda: text(os.environ.get("SECRET", "none")),
+            "environment": lambda: text(f"{len(os.environ['SECRET'])} characters"),
             "picture": lambda: {"content": [
                 {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}]},
         }
