@@ -233,7 +233,7 @@ TEST_CASE("a plan is a list of boxes") {
 
 TEST_CASE("a server whose tools are missing is named") {
   ToolCatalogResolved catalog;
-  catalog.missing = {{"files", "it does not start"}};
+  catalog.missing = std::vector<MissingServer>{{"files", "it does not start"}};
   CHECK(notes_of(shared_view().show(event_of(catalog))) ==
         "· no tools of files: it does not start\n");
 }
