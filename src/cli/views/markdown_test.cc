@@ -70,7 +70,7 @@ const Example kExamples[] = {
     {"code with a backtick", "`` a`b `` x", "<code>a`b</> x\n"},
     {"a backtick that is never closed", "it`s so\nnext", "it`s so\nnext\n"},
     {"a link", "see [the *x*](http://a.b/c_d) ok",
-     "see <u>the</> \x1b[3;4mx</> <dim>(http://a.b/c_d)</> ok\n"},
+     "see <u>the</><u> </>\x1b[3;4mx</> <dim>(http://a.b/c_d)</> ok\n"},
     {"a link to itself", "[http://a](http://a)", "<u>http://a</>\n"},
     {"brackets that are no link", "[1] and a[0](x", "[1] and a[0](x\n"},
     {"an image", "![cat](c.png)!", "<u>cat</> <dim>(c.png)</>!\n"},
