@@ -187,7 +187,8 @@ class Judge {
   Wrong judge_text(const object& words, std::string_view text, const std::string& path) {
     std::uint64_t bound = 0;
     if (!words["minLength"].get_uint64().get(bound) && characters(text) < bound)
-      return wrong(path, fmt::format("must have at least {} characters", bound));
+      return wrong(path, bound == 1 ? "must not be empty"
+                                    : fmt::format("must have at least {} characters", bound));
     if (!words["maxLength"].get_uint64().get(bound) && characters(text) > bound)
       return wrong(path, fmt::format("must have at most {} characters", bound));
     std::string_view pattern;

@@ -132,6 +132,6 @@ TEST_CASE("the schemas of our own tools judge our own arguments") {
     CHECK(!unusable_schema({std::string(schema)}));
   CHECK(judged(kShellSchema, R"({"command":"ls"})").empty());
   CHECK(judged(kShellSchema, R"({"command":"","cwd":3})") ==
-        "command: must have at least 1 characters");
+        "command: must not be empty");
   CHECK(judged(kReadFileSchema, R"({"file":"x"})") == "path: is required and missing");
 }
