@@ -36,6 +36,11 @@ class PathRules {
     rules_ = policy::compile(all);
   }
 
+  std::vector<std::string> denied() const {
+    if (!rules_) return {};
+    return policy::denied_paths(*rules_, {workspace_, home_});
+  }
+
   std::optional<Failure> operator()(const std::string& real_path) const {
     if (!rules_) return Failure{Category::denied, rules_.error().message, false};
     auto why = policy::path_refusal(*rules_, {workspace_, home_}, tool_, called_, real_path);
@@ -58,8 +63,9 @@ ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& 
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
-  request.refused = [rules = std::make_shared<PathRules>(view, call, parts.home)](
-                        const std::string& path) { return (*rules)(path); };
+  const auto rules = std::make_shared<PathRules>(view, call, parts.home);
+  request.hidden = rules->denied();
+  request.refused = [rules](const std::string& path) { return (*rules)(path); };
   request.announced = call.change;
   return request;
 }

@@ -26,6 +26,7 @@ struct ToolRequest {
   std::string workspace;
   std::vector<std::string> additional_roots;
   schema::SandboxMode sandbox = schema::SandboxMode::workspace_write;
+  std::vector<std::string> hidden;  // paths that policy denies
   // Policy's word about where a path really leads, absolute: why the call may not use it. Any
   // thread.
   std::function<std::optional<schema::Failure>(const std::string& real_path)> refused;

@@ -270,7 +270,8 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
         return sandbox_profile_of(config,
                                   {.mode = request.sandbox,
                                    .workspace = request.workspace,
-                                   .additional_roots = request.additional_roots},
+                                   .additional_roots = request.additional_roots,
+                                   .hidden = request.hidden},
                                   data, process_environment());
       }});
   servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
