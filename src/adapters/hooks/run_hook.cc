@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/launch.h"
+#include "adapters/process/memory_file.h"
 #include "adapters/process/launcher_report.h"
 #include "adapters/process/sandbox.h"
 #include "base/descriptor.h"
