@@ -199,7 +199,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   checkpoints = std::make_unique<ThreadWorker>(1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
-  file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust);
+  file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust,
+                                                 [] { return wall_clock().ms; });
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
                                                                   .loop = *loop,
