@@ -48,6 +48,7 @@ int Supervisor::run() {
     listen_for_others();
   }
   while (!inside_gone_) one_round();
+  while (parts_.exec_pipe) hear_exec();  // its other end is closed: nobody is left to hold it
   drain_all();
   ended();
   const int status = status_.value_or(SIGKILL);
