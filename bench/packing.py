@@ -1,6 +1,6 @@
 """What streamed answers take on disk: the database with its fragments packed, and the same one with
-every fragment as a row of its own, as it was written. Both are compact copies, so that free pages do
-not count.
+every fragment as a row of its own, as it was written. Both are compact copies, so that free pages
+do not count.
 """
 
 import shutil

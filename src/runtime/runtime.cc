@@ -242,17 +242,19 @@ void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
-  const auto profile = [config = options.config,
-                        data = options.data](const ports::ProcessRequest& request) {
-    return sandbox_profile_of(config,
-                              {.mode = request.sandbox,
-                               .network = request.network,
-                               .workspace = request.workspace,
-                               .additional_roots = request.additional_roots,
-                               .cwd = request.cwd,
-                               .hidden = request.hidden},
-                              data, process_environment());
+  const auto with = [config = options.config, data = options.data](auto make) {
+    return [config, data, make](const ports::ProcessRequest& request) {
+      return make(config,
+                  SandboxChoice{.mode = request.sandbox,
+                                .network = request.network,
+                                .workspace = request.workspace,
+                                .additional_roots = request.additional_roots,
+                                .cwd = request.cwd,
+                                .hidden = request.hidden},
+                  data, process_environment());
+    };
   };
+  const auto profile = with(sandbox_profile_of);
   inspector = std::make_unique<DiskInspector>(profile);
   hooks = std::make_unique<adapters::LauncherHooks>(adapters::LauncherHooks::Parts{
       .loop = *loop,
@@ -266,6 +268,7 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                          .keeper = *outputs,
                                          .folder = options.data + "/run",
                                          .profile = profile,
+                                         .outline = with(sandbox_outline_of),
                                          .redact = [this](std::string text) {
                                            return redactor.redact(text).value_or(std::move(text));
                                          }});
