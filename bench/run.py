@@ -17,6 +17,7 @@ import commands  # noqa: E402
 import facts  # noqa: E402
 import machine  # noqa: E402
 import models  # noqa: E402
+import packing  # noqa: E402
 import policy  # noqa: E402
 import sandbox  # noqa: E402
 import setting  # noqa: E402
@@ -26,7 +27,8 @@ import table  # noqa: E402
 import turns  # noqa: E402
 
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "commands": commands,
-         "streams": streams, "models": models, "sandbox": sandbox, "policy": policy}
+         "streams": streams, "models": models, "packing": packing, "sandbox": sandbox,
+         "policy": policy}
 
 
 def main():

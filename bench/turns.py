@@ -1,12 +1,20 @@
 """Whole turns with a model that answers at once: what is left is our own overhead.
 
-A turn waits for three syncs in a row, so three raw syncs are the least it can take.
+A turn waits for three syncs in a row, so three raw syncs are the least it can take. A turn with a
+call in it also runs a command in the sandbox; what the command takes by itself is not ours.
 """
+
+import os
+import statistics
+import time
 
 import setting
 
 SYNCS_A_TURN = 3
 THREADS = (1, 8, 32)
+RATE_GOAL_THREADS, RATE_GOAL = 32, 1_000
+TOOL_TURN_GOAL_MS = 8.0
+COMMAND = "true"
 
 
 def latency_round(here, daemon, prefix):
@@ -41,6 +49,37 @@ def measure(here, table):
     table.add("turns_long", "turns, 1 thread that has hundreds", long, "/s")
     daemon.stop()
     home.remove()
+    measure_calls(here, table)
+
+
+def measure_calls(here, table):
+    """A turn whose model calls the shell once: over what the model and the command take."""
+    call = {"name": "shell", "args": {"command": COMMAND}}
+    home = here.harness.Home({"main": [{"text": "Look.", "toolCalls": [call]}, {"text": "Done."}]},
+                             '[permissions]\nmode = "bypass"\n', folder=str(here.folder / "calls"))
+    daemon = here.harness.Daemon(home)
+    numbers = iter(range(1_000))
+
+    def one_round():
+        prefix = f"call{next(numbers)}"
+        setting.make_sessions(daemon, prefix, 60)
+        daemon.disconnect()
+        turn = here.load("turn_load", daemon, "--turns", 50, "--warmup", 10, "--prefix", prefix)
+        return turn["turn_p50_us"] / 1e3 - plain_command_ms()
+
+    table.add("tool_turn", "turn with one sandboxed call, over the command's own time, p50",
+              here.rounds(5, one_round), "ms", better="less", goal=TOOL_TURN_GOAL_MS)
+    daemon.stop()
+    home.remove()
+
+
+def plain_command_ms():
+    took = []
+    for _ in range(20):
+        began = time.perf_counter()
+        os.waitpid(os.posix_spawn("/bin/bash", ["bash", "-c", COMMAND], {}), 0)
+        took.append((time.perf_counter() - began) * 1e3)
+    return statistics.median(took)
 
 
 def rate_round(here, daemon, threads, numbers, *more):
@@ -60,4 +99,5 @@ def rate_row(here, table, daemon, threads, numbers):
     table.add(f"turns_{threads}", f"turns, {threads} thread" + ("" if alone else "s"),
               [ours for ours, _ in seen], "/s",
               limits=[limit for _, limit in seen] if alone else None,
-              which="three raw fdatasync a turn" if alone else "", strict=alone)
+              which="three raw fdatasync a turn" if alone else "", strict=alone,
+              goal=RATE_GOAL if threads == RATE_GOAL_THREADS else None)

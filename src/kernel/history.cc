@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <map>
+#include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,11 @@ namespace agentrt::kernel {
 namespace {
 
 using namespace schema;
+
+constexpr std::size_t kTurnsTogether = 8;  // read in one go
+
+// Facts that were read ahead, by their sequences.
+using Facts = std::map<Sequence, Fact>;
 
 Result<Fact> fact_at(store::Store& store, const SessionId& session, Sequence sequence) {
   TRY_ASSIGN(const auto events, store.events(session, sequence - 1, 1, 1));
@@ -60,10 +68,8 @@ std::size_t size_of(const std::vector<ports::Message>& messages) {
 }
 
 // The answer alone, for a turn that made no calls: two facts are read, however long it took.
-Result<std::vector<ports::Message>> read_answer(store::Store& store, const SessionId& session,
-                                                Sequence answered) {
+std::vector<ports::Message> answer_of(const Fact& fact) {
   std::vector<ports::Message> out;
-  TRY_ASSIGN(const Fact fact, fact_at(store, session, answered));
   const auto* completed = std::get_if<ModelCompleted>(&fact.payload);
   if (completed == nullptr) return out;
   std::string text = completed->text ? *completed->text : completed->preview.value_or("");
@@ -71,29 +77,56 @@ Result<std::vector<ports::Message>> read_answer(store::Store& store, const Sessi
   return out;
 }
 
-Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const SessionId& session,
-                               const store::IndexRow& row) {
+// A completed turn of the thread.
+struct Past {
   TurnSnapshot turn;
-  TRY(from_json(row.record, turn, Unknown::ignore));
+  Sequence asked = 0;
+  Sequence answered = 0;
+};
+
+Result<std::vector<Past>> completed_in(const std::vector<store::IndexEntry>& rows) {
+  std::vector<Past> out;
+  for (const store::IndexEntry& entry : rows) {
+    if (entry.row.status != name_of(Status::completed)) continue;
+    Past& past = out.emplace_back();
+    TRY(from_json(entry.row.record, past.turn, Unknown::ignore));
+    past.asked = entry.row.first;
+    past.answered = sequence_of(past.turn.output_ref).value_or(past.asked);
+  }
+  return out;
+}
+
+// What was asked and what was answered.
+Result<Facts> facts_of(store::Store& store, const SessionId& session, std::span<const Past> turns) {
+  std::set<Sequence> wanted;
+  for (const Past& past : turns) wanted.insert({past.asked, past.answered});
+  const std::vector<Sequence> sequences(wanted.begin(), wanted.end());
+  TRY_ASSIGN(const auto events, store.events_at(session, sequences));
+  Facts out;
+  for (const store::Event& each : events) {
+    TRY_ASSIGN(out[each.event.sequence], decode(each.event));
+  }
+  return out;
+}
+
+Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const SessionId& session,
+                               const Past& past, const Facts& facts) {
   Exchange out;
-  out.asked = row.first;
-  TRY_ASSIGN(const Fact asked, fact_at(store, session, row.first));
-  if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
+  out.asked = past.asked;
+  out.answered = past.answered;
+  if (const auto* submitted = std::get_if<TurnSubmitted>(&facts.at(past.asked).payload))
     out.messages.push_back(message_of(ports::Role::user, text_of(submitted->input)));
-  out.answered = sequence_of(turn.output_ref).value_or(row.first);
   std::optional<std::vector<ports::Message>> rest;
-  if (turn.model_requests > 1) {
+  if (past.turn.model_requests > 1) {
     auto read = read_turn(store, {.session = session,
-                                  .turn = turn.turn_id,
-                                  .first = row.first,
-                                  .last = out.answered,
+                                  .turn = past.turn.turn_id,
+                                  .first = past.asked,
+                                  .last = past.answered,
                                   .facts_max = limits.history_facts_max});
     if (!read && read.error().code != Code::limit_exceeded) return std::unexpected(read.error());
     if (read) rest = std::move(read->messages);
   }
-  if (!rest) {
-    TRY_ASSIGN(rest, read_answer(store, session, out.answered));
-  }
+  if (!rest) rest = answer_of(facts.at(past.answered));
   std::ranges::move(*rest, std::back_inserter(out.messages));
   return out;
 }
@@ -116,14 +149,18 @@ Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
   page.limit = kPageRows;
   for (std::size_t scanned = 0; scanned < limits.history_scanned_max; scanned += kPageRows) {
     TRY_ASSIGN(const auto rows, store.list(page));
-    for (const store::IndexEntry& entry : rows) {
-      page.before = entry.row.first;
-      if (entry.row.status != name_of(Status::completed)) continue;
+    TRY_ASSIGN(const std::vector<Past> turns, completed_in(rows));
+    Facts facts;
+    for (std::size_t i = 0; i < turns.size(); ++i) {
       if (out.found.size() == limits.history_turns_max) {
         out.limit = fmt::format("only the newest {} turns are given", limits.history_turns_max);
         return out;
       }
-      TRY_ASSIGN(Exchange exchange, read_exchange(store, limits, query.session, entry.row));
+      if (i % kTurnsTogether == 0) {
+        const auto next = std::span(turns).subspan(i, std::min(kTurnsTogether, turns.size() - i));
+        TRY_ASSIGN(facts, facts_of(store, query.session, next));
+      }
+      TRY_ASSIGN(Exchange exchange, read_exchange(store, limits, query.session, turns[i], facts));
       bytes += size_of(exchange.messages);
       if (bytes > bytes_max) {
         out.limit = fmt::format("turns before the newest {} do not fit into {} bytes",
@@ -133,7 +170,26 @@ Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
       out.found.push_back(std::move(exchange));
     }
     if (rows.size() < kPageRows) break;
+    page.before = rows.back().row.first;
   }
+  return out;
+}
+
+EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
+  EarlierTurns out;
+  out.limit = std::move(exchanges.limit);
+  out.room = room;
+  std::vector<Exchange>& found = exchanges.found;
+  if (found.empty()) return out;
+  std::ranges::sort(found, {}, &Exchange::answered);
+  HistoryWindowLoaded loaded;
+  loaded.turns = found.size();
+  loaded.from_sequence = std::ranges::min(found, {}, &Exchange::asked).asked;
+  loaded.to_sequence = found.back().answered;
+  out.loaded = loaded;
+  for (Exchange& exchange : found)
+    std::ranges::move(exchange.messages, std::back_inserter(out.messages));
+  out.bytes = size_of(out.messages);
   return out;
 }
 
@@ -174,8 +230,28 @@ Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& tu
   return found;
 }
 
+std::shared_ptr<const EarlierTurns> KeptHistory::find(const TurnId& turn, std::size_t room) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(kept_, turn, [](const auto& each) { return each.first; });
+  if (found == kept_.end()) return nullptr;
+  const EarlierTurns& turns = *found->second;
+  const bool same =
+      room == turns.room || (room < turns.room && !turns.limit && turns.bytes <= room);
+  return same ? found->second : nullptr;
+}
+
+void KeptHistory::keep(const TurnId& turn, std::shared_ptr<const EarlierTurns> turns) {
+  const std::lock_guard lock(mutex_);
+  bytes_ += turns->bytes;
+  kept_.emplace_front(turn, std::move(turns));
+  while (kept_.size() > kTurnsMax || bytes_ > bytes_max_) {
+    bytes_ -= kept_.back().second->bytes;
+    kept_.pop_back();
+  }
+}
+
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
-                                            const ports::HistoryQuery& query) {
+                                            const ports::HistoryQuery& query, KeptHistory& kept) {
   TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
   if (!entry) return fail(Code::not_found, fmt::format("there is no turn {}", query.turn.text()));
   ports::HistoryWindow window;
@@ -185,18 +261,15 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& l
     const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
     room = *query.bytes_max - std::min(own, *query.bytes_max);
   }
-  TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, room));
-  if (exchanges.limit) window.omitted.push_back({.ref = "history", .reason = exchanges.limit});
-  std::vector<Exchange>& found = exchanges.found;
-  if (found.empty()) return window;
-  std::ranges::sort(found, {}, &Exchange::answered);
-  HistoryWindowLoaded loaded;
-  loaded.turns = found.size();
-  loaded.from_sequence = std::ranges::min(found, {}, &Exchange::asked).asked;
-  loaded.to_sequence = found.back().answered;
-  for (Exchange& exchange : found)
-    std::ranges::move(exchange.messages, std::back_inserter(window.messages));
-  window.loaded = loaded;
+  std::shared_ptr<const EarlierTurns> earlier = kept.find(query.turn, room);
+  if (!earlier) {
+    TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, room));
+    earlier = std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), room));
+    kept.keep(query.turn, earlier);
+  }
+  if (earlier->limit) window.omitted.push_back({.ref = "history", .reason = earlier->limit});
+  window.messages = earlier->messages;
+  window.loaded = earlier->loaded;
   return window;
 }
 

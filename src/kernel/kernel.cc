@@ -417,7 +417,7 @@ void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
 }
 
 Result<ports::HistoryWindow> Kernel::window(const ports::HistoryQuery& query) {
-  return history_window(parts_.store, parts_.limits, query);
+  return history_window(parts_.store, parts_.limits, query, kept_history_);
 }
 
 void Kernel::recover(ports::Step done) {

@@ -13,6 +13,7 @@
 #include "kernel/committer.h"
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
+#include "kernel/reads.h"
 #include "ports/control_plane.h"
 #include "ports/policies.h"
 #include "ports/workspace.h"
@@ -85,6 +86,7 @@ class Kernel final : public ports::CommandSink,
   void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 
   Parts parts_;
+  KeptHistory kept_history_{parts_.limits.history_kept_bytes};
   Committer committer_;
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;

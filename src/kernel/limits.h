@@ -23,6 +23,7 @@ struct Limits {
   std::size_t pack_rows_max = 1'000;           // looked at in one go, between two commits
   std::size_t history_turns_max = 20;          // earlier turns given to a model
   std::size_t history_bytes_max = 256 * 1024;  // where the model's context is not known
+  std::size_t history_kept_bytes = 4 << 20;    // of earlier turns, for turns that run
   std::size_t history_scanned_max = 2'000;     // index rows looked at for them
   std::size_t history_facts_max = 200'000;     // facts looked at for one turn's calls and results
   std::size_t page_turns_default = 20;

@@ -2,8 +2,14 @@
 // model is given. All of these block and run on a worker; none of them appends.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kernel/limits.h"
 #include "ports/control_plane.h"
@@ -38,7 +44,35 @@ struct FoundTurn {
 };
 Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn);
 
+// The turns before one that runs, as far as they fit.
+struct EarlierTurns {
+  std::vector<ports::Message> messages;  // oldest first
+  std::optional<schema::HistoryWindowLoaded> loaded;
+  std::optional<std::string> limit;  // that left out older ones
+  std::size_t bytes = 0;             // of the messages
+  std::size_t room = 0;              // that they had
+};
+
+// Earlier turns as they were read for a turn that runs: it needs them with every request, and while
+// it runs no other of its thread is completed. Any thread.
+class KeptHistory {
+ public:
+  static constexpr std::size_t kTurnsMax = 256;
+  explicit KeptHistory(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // Null: nothing is known of this turn, or with this room it would be something else.
+  std::shared_ptr<const EarlierTurns> find(const TurnId& turn, std::size_t room) const;
+  // Forgets those that were kept first, beyond kTurnsMax and bytes_max.
+  void keep(const TurnId& turn, std::shared_ptr<const EarlierTurns> turns);
+
+ private:
+  const std::size_t bytes_max_;
+  mutable std::mutex mutex_;                                                 // guards what follows
+  std::deque<std::pair<TurnId, std::shared_ptr<const EarlierTurns>>> kept_;  // newest first
+  std::size_t bytes_ = 0;
+};
+
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
-                                            const ports::HistoryQuery& query);
+                                            const ports::HistoryQuery& query, KeptHistory& kept);
 
 }  // namespace agentrt::kernel

@@ -53,8 +53,13 @@ struct Desk {
     REQUIRE(store.commit(std::span(&append, 1)).front().has_value());
   }
   ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {}) {
-    auto found = history_window(store, limits,
-                                {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max});
+    KeptHistory kept{limits.history_kept_bytes};
+    return window(kept, turn, bytes_max);
+  }
+  ports::HistoryWindow window(KeptHistory& kept, const std::string& turn,
+                              std::optional<std::size_t> bytes_max = {}) {
+    auto found = history_window(
+        store, limits, {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max}, kept);
     REQUIRE(found.has_value());
     return *std::move(found);
   }
@@ -150,6 +155,42 @@ TEST_CASE("earlier turns that do not fit are left out whole, and that is said") 
   CHECK(window.omitted[0].reason->starts_with("turns before the newest 1 do not fit into"));
   desk.limits.history_turns_max = 1;
   CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are given");
+}
+
+TEST_CASE("earlier turns that were kept are what is read, also where there is less room") {
+  Given given = with_calls();
+  given.requested("1").completed("1", "Done.").running("2");
+  Desk desk{given};
+  KeptHistory kept{desk.limits.history_kept_bytes};
+  const auto read = desk.window("2");
+  REQUIRE(read.messages.size() > 1);
+  CHECK(desk.window(kept, "2").messages == read.messages);
+  CHECK(desk.window(kept, "2").messages == read.messages);
+  for (const std::size_t room : {10'000u, 100u, 40u, 10u, 1u, 0u}) {
+    const auto found = desk.window(kept, "2", room), anew = desk.window("2", room);
+    CHECK(found.messages == anew.messages);
+    CHECK(found.omitted == anew.omitted);
+    CHECK(found.loaded == anew.loaded);
+  }
+}
+
+TEST_CASE("histories are kept for a bounded number of turns, and of a bounded size") {
+  const auto turns = [](std::size_t bytes) {
+    EarlierTurns out;
+    out.bytes = bytes;
+    return std::make_shared<const EarlierTurns>(out);
+  };
+  const auto id = [](std::size_t i) { return TurnId{"turn_" + std::to_string(i)}; };
+  KeptHistory kept{1'000};
+  for (std::size_t i = 0; i <= KeptHistory::kTurnsMax; ++i) kept.keep(id(i), turns(0));
+  CHECK(kept.find(id(0), 0) == nullptr);
+  CHECK(kept.find(id(1), 0) != nullptr);
+  kept.keep(id(1'000), turns(600));
+  kept.keep(id(1'001), turns(600));
+  CHECK(kept.find(id(1'000), 0) == nullptr);
+  CHECK(kept.find(id(1'001), 0) != nullptr);
+  kept.keep(id(1'002), turns(1'001));
+  CHECK(kept.find(id(1'002), 0) == nullptr);
 }
 
 TEST_CASE("results of the turn itself are cut from the oldest on, never calls") {

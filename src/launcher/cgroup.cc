@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,18 +15,18 @@ namespace {
 constexpr int kRemovalsTried = 50;
 constexpr useconds_t kRemovalPauseUs = 1'000;
 
-bool put(const std::string& path, const std::string& value) {
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+bool put(int folder, const char* name, const std::string& value) {
+  const Fd file(::openat(folder, name, O_WRONLY | O_CLOEXEC));
   return file &&
          ::write(file.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
 }
 
 // The number behind `name` in a file of lines NAME NUMBER; 0 where there is none.
-std::uint64_t count_in(const std::string& path, const char* name) {
+std::uint64_t count_in(const std::string& path, const std::string& name) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char text[1'024] = {};
   if (!file || ::read(file.get(), text, sizeof(text) - 1) <= 0) return 0;
-  const std::string key = std::string(name) + " ";
+  const std::string key = name + " ";
   for (const char* at = text; at != nullptr; at = std::strchr(at, '\n')) {
     if (*at == '\n') ++at;
     if (std::strncmp(at, key.c_str(), key.size()) == 0)
@@ -40,61 +41,73 @@ void CommandGroups::make(const Spec& spec) {
   memory_bytes_ = spec.memory_bytes;
   processes_max_ = spec.processes;
   for (const std::string& around : spec.cgroups) {
-    const std::string folder = around + "/" + kGroupPrefix + std::to_string(::getpid());
-    int made = ::mkdir(folder.c_str(), 0755);
-    if (made != 0 && errno == EEXIST && ::rmdir(folder.c_str()) == 0)  // of one that was killed
-      made = ::mkdir(folder.c_str(), 0755);
+    Group group;
+    group.folder = around + "/" + kGroupPrefix + std::to_string(::getpid());
+    int made = ::mkdir(group.folder.c_str(), 0755);
+    if (made != 0 && errno == EEXIST &&
+        ::rmdir(group.folder.c_str()) == 0)  // of one that was killed
+      made = ::mkdir(group.folder.c_str(), 0755);
     if (made != 0) {
       reason_ = std::strerror(errno);
       continue;
     }
-    const std::string memory = std::to_string(spec.memory_bytes);
-    const bool memory_here =
-        spec.memory_bytes > 0 &&
-        (put(folder + "/memory.max", memory) || put(folder + "/memory.limit_in_bytes", memory));
-    if (memory_here) {  // swap is no way around it
-      put(folder + "/memory.swap.max", "0");
-      put(folder + "/memory.memsw.limit_in_bytes", memory);
-    }
-    // One more than the command may have: init.
-    const bool processes_here = put(folder + "/pids.max", std::to_string(spec.processes + 1));
-    // Where there is a file for single threads, that one: for a process that moves itself the
-    // kernel then waits for no other, which takes it milliseconds.
-    Fd procs(::open((folder + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
-    if (!procs) procs = Fd(::open((folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-    if (!procs || (!memory_here && !processes_here)) {
+    set_limits(group, spec);
+    if (!group.entry || (!group.memory && !group.processes)) {
       reason_ = "it has no limits";
-      ::rmdir(folder.c_str());
+      ::rmdir(group.folder.c_str());
       continue;
     }
-    memory_ |= memory_here;
-    processes_ |= processes_here;
-    folders_.push_back(folder);
-    procs_.push_back(std::move(procs));
+    groups_.push_back(std::move(group));
   }
+}
+
+void CommandGroups::set_limits(Group& group, const Spec& spec) {
+  const Fd folder(::open(group.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const int at = folder.get();
+  // Version 1 has a file for single threads: for a process that moves itself the kernel then waits
+  // for no other, which takes it milliseconds.
+  group.entry = Fd(::openat(at, "tasks", O_WRONLY | O_CLOEXEC));
+  group.version = group.entry ? 1 : 2;
+  if (group.version == 2) group.entry = Fd(::openat(at, "cgroup.procs", O_WRONLY | O_CLOEXEC));
+  // One more than the command may have: init.
+  group.processes = put(at, "pids.max", std::to_string(spec.processes + 1));
+  if (spec.memory_bytes == 0) return;
+  const std::string memory = std::to_string(spec.memory_bytes);
+  group.memory = put(at, group.version == 1 ? "memory.limit_in_bytes" : "memory.max", memory);
+  if (!group.memory) return;
+  if (group.version == 1)  // swap is no way around it
+    put(at, "memory.memsw.limit_in_bytes", memory);
+  else
+    put(at, "memory.swap.max", "0");
 }
 
 std::vector<int> CommandGroups::entries() const {
   std::vector<int> out;
-  for (const Fd& procs : procs_) out.push_back(procs.get());
+  for (const Group& group : groups_) out.push_back(group.entry.get());
   return out;
+}
+
+void CommandGroups::close_entries() {
+  for (Group& group : groups_) group.entry.reset();
 }
 
 std::string CommandGroups::how() const {
   if (!any()) return reason_.empty() ? "no writable cgroup" : "no cgroup can be made: " + reason_;
   std::string out;
-  if (processes_) out = std::to_string(processes_max_) + " processes";
-  if (memory_)
+  if (limits_processes()) out = std::to_string(processes_max_) + " processes";
+  if (limits_memory())
     out += (out.empty() ? "" : ", ") + std::to_string(memory_bytes_ >> 20) + " MiB of memory";
   return out;
 }
 
 std::vector<std::string> CommandGroups::hits() const {
   bool memory = false, processes = false;
-  for (const std::string& folder : folders_) {
-    memory |= count_in(folder + "/memory.events", "oom_kill") > 0 ||
-              count_in(folder + "/memory.oom_control", "oom_kill") > 0;
-    processes |= count_in(folder + "/pids.events", "max") > 0;
+  for (const Group& group : groups_) {
+    if (group.memory)
+      memory |=
+          count_in(group.folder + (group.version == 1 ? "/memory.oom_control" : "/memory.events"),
+                   "oom_kill") > 0;
+    if (group.processes) processes |= count_in(group.folder + "/pids.events", "max") > 0;
   }
   std::vector<std::string> out;
   if (memory) out.emplace_back("memory");
@@ -103,10 +116,10 @@ std::vector<std::string> CommandGroups::hits() const {
 }
 
 void CommandGroups::remove() {
-  for (const std::string& folder : folders_)
-    for (int i = 0; i < kRemovalsTried && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++i)
+  for (const Group& group : groups_)
+    for (int i = 0; i < kRemovalsTried && ::rmdir(group.folder.c_str()) != 0 && errno == EBUSY; ++i)
       ::usleep(kRemovalPauseUs);
-  folders_.clear();
+  groups_.clear();
 }
 
 }  // namespace agentrt::launcher

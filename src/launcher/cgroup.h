@@ -5,6 +5,8 @@
 // nothing but file names here. A cgroup that cannot be made is no reason to stop; it is reported.
 #pragma once
 
+#include <algorithm>
+
 #include "launcher/link.h"
 
 namespace agentrt::launcher {
@@ -17,10 +19,10 @@ class CommandGroups {
 
   // The file of each that a process enters by, open for writing.
   std::vector<int> entries() const;
-  void close_entries() { procs_.clear(); }
-  bool any() const { return !folders_.empty(); }
-  bool limits_memory() const { return memory_; }
-  bool limits_processes() const { return processes_; }
+  void close_entries();
+  bool any() const { return !groups_.empty(); }
+  bool limits_memory() const { return std::ranges::any_of(groups_, &Group::memory); }
+  bool limits_processes() const { return std::ranges::any_of(groups_, &Group::processes); }
   // What is in force, or why nothing is.
   std::string how() const;
 
@@ -30,12 +32,17 @@ class CommandGroups {
   void remove();
 
  private:
-  std::vector<std::string> folders_;
-  std::vector<Fd> procs_;
+  struct Group {
+    std::string folder;
+    Fd entry;
+    int version = 2;
+    bool memory = false, processes = false;  // limits them
+  };
+  static void set_limits(Group& group, const Spec& spec);
+
+  std::vector<Group> groups_;
   std::string reason_;
   std::uint64_t memory_bytes_ = 0, processes_max_ = 0;
-  bool memory_ = false;
-  bool processes_ = false;
 };
 
 }  // namespace agentrt::launcher

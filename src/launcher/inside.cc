@@ -25,8 +25,6 @@
 namespace agentrt::launcher {
 namespace {
 
-constexpr int kSignals = 65;
-
 class Init {
  public:
   Init(const Spec& spec, const Inside& inside) : spec_(spec), inside_(inside) {}
@@ -40,7 +38,7 @@ class Init {
     }
     if (wants(Layer::network_namespace)) enter_network();
     if (wants(Layer::mount_namespace)) {
-      const bool own_proc = set_up_mounts(spec_, inside_.maps, inside_.link);
+      const bool own_proc = set_up_mounts(spec_, *inside_.maps, inside_.link);
       in_force(Layer::mount_namespace);
       if (wants(Layer::pid_namespace))
         in_force(Layer::pid_namespace,
@@ -52,7 +50,6 @@ class Init {
     if (spec_.tty) open_terminal();
     // By path, and after the mounts: the folder that was inherited lies below them.
     if (::chdir(spec_.cwd.c_str()) != 0) give_up(link(), "cwd", spec_.cwd);
-    plain_signals();
     confine();
     start_and_wait();
   }
@@ -139,14 +136,6 @@ class Init {
     if (slave_ < 0 || ::ioctl(slave_, TIOCSWINSZ, &size) != 0) give_up(link(), "terminal");
   }
 
-  static void plain_signals() {
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    for (int signal = 1; signal < kSignals; ++signal) ::signal(signal, SIG_DFL);
-    ::umask(022);
-  }
-
   // Never more than whoever started us may have.
   void limit(__rlimit_resource what, std::uint64_t value) {
     rlimit both{};
@@ -229,11 +218,21 @@ class Init {
       int status = 0;
       const pid_t ended = ::waitpid(-1, &status, 0);
       if (ended == command) {
-        tell(link(), Say::exited, status);
+        tell(link(), Say::exited, status, end_the_others() ? 1 : 0);
         ::_exit(0);
       }
       if (ended < 0 && errno == ECHILD) ::_exit(kFailedExit);
     }
+  }
+
+  // The kernel would do it at our own end, but not before it has taken the mounts down: whoever
+  // waits for the outcome need not wait for that. False: this is no place of our own.
+  static bool end_the_others() {
+    if (::getpid() != 1) return false;
+    ::kill(-1, SIGKILL);
+    while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+    return true;
   }
 
   // The first that can be executed of that name in the command's PATH, else the first that is

@@ -20,7 +20,7 @@ struct Inside {
   std::string cgroups_how;          // what they limit, or why there are none
   bool memory_limited = false;      // by them
   bool processes_limited = false;   // by them
-  IdMaps maps;                      // under root: owners of the roots
+  const IdMaps* maps = nullptr;     // under root: owners of the roots
 };
 
 // What exec_pipe carries.

@@ -22,7 +22,7 @@ enum class Say : std::int32_t {
   taken,        // H has copies of both
   placeholder,  // P1 makes an empty file or folder to protect: text is its path
   ready,        // the command is at the gate, and says so itself
-  exited,       // P1: the command ended with wait status a
+  exited,       // P1: the command ended with wait status a; b is 1: so has all else inside
   failed,       // P1 gives up at stage text, with errno a
 };
 

@@ -1,8 +1,8 @@
 // launcher/main.cc: runs one command in a sandbox.
 //
 // Started by the runtime with a Spec on descriptor 3 and a connection on descriptor 4 (none: the
-// command starts at once and its end is this program's). It makes the namespaces, puts P1 into them
-// and becomes the supervisor.
+// command starts at once and its end is this program's), or copied from an origin with the same. It
+// makes the namespaces, puts P1 into them and becomes the supervisor.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -19,13 +19,14 @@
 #include <cstring>
 
 #include "launcher/inside.h"
+#include "launcher/origin.h"
 #include "launcher/supervisor.h"
 
 namespace agentrt::launcher {
 namespace {
 
 constexpr std::size_t kSpecBytesMax = 16 << 20;
-constexpr std::size_t kHolderStackBytes = 4'096;
+constexpr int kSignals = 65;
 
 [[noreturn]] void stop(int control, const char* stage, const std::string& what = "") {
   const int error = errno;
@@ -62,41 +63,12 @@ bool is_socket(int fd) {
   return ::fstat(fd, &found) == 0 && S_ISSOCK(found.st_mode);
 }
 
-// Shares our memory, so it does nothing but wait.
-int wait_to_be_killed(void*) {
-  for (;;) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
-}
-
-// A user namespace in which `owner` is the id that commands run as. It lives as long as its
-// descriptor; the process that it was made with is killed at once, and waited for later.
-Fd map_of(const Owner& owner, int control, std::vector<pid_t>& holders) {
-  alignas(16) static char stack[kHolderStackBytes];
-  const pid_t holder = ::clone(wait_to_be_killed, stack + sizeof(stack),
-                               CLONE_NEWUSER | CLONE_VM | SIGCHLD, nullptr);
-  if (holder < 0) stop(control, "user namespace of a root");
-  const std::string place = "/proc/" + std::to_string(holder) + "/";
-  const auto put = [&](const char* name, unsigned id) {
-    const Fd file(::open((place + name).c_str(), O_WRONLY | O_CLOEXEC));
-    const std::string line = std::to_string(id) + " " + std::to_string(kOuterId) + " 1";
-    return file && ::write(file.get(), line.data(), line.size()) > 0;
-  };
-  const bool mapped = put("uid_map", owner.first) && put("gid_map", owner.second);
-  Fd space(::open((place + "ns/user").c_str(), O_RDONLY | O_CLOEXEC));
-  ::kill(holder, SIGKILL);
-  holders.push_back(holder);
-  if (!mapped || !space) stop(control, "user namespace of a root");
-  return space;
-}
-
-IdMaps maps_of_roots(const Spec& spec, int control, std::vector<pid_t>& holders) {
-  IdMaps maps;
+void map_owners(const Spec& spec, int control, IdMaps& maps) {
   for (const std::string& root : spec.roots) {
     struct stat found{};
     if (::stat(root.c_str(), &found) != 0) stop(control, "root", root);
-    const Owner owner{found.st_uid, found.st_gid};
-    if (!maps.contains(owner)) maps[owner] = map_of(owner, control, holders).release();
+    if (!maps.add({found.st_uid, found.st_gid})) stop(control, "user namespace of a root");
   }
-  return maps;
 }
 
 unsigned long namespaces_of(const Spec& spec) {
@@ -195,7 +167,7 @@ Pipes make_pipes(const Spec& spec, int control) {
   inside.cgroups_how = groups.how();
   inside.memory_limited = groups.limits_memory();
   inside.processes_limited = groups.limits_processes();
-  inside.maps = maps;
+  inside.maps = &maps;
   run_inside(spec, inside);
 }
 
@@ -209,7 +181,7 @@ int supervise(Supervisor::Parts parts) {
   return Supervisor(std::move(parts)).run();
 }
 
-int launch(int control) {
+int launch(int control, IdMaps maps) {
   Spec spec = read_spec(control);
   errno = EINVAL;
   if (spec.tty && spec.run_folder.empty()) stop(control, "a terminal needs a run folder");
@@ -221,9 +193,10 @@ int launch(int control) {
   if (const std::string root = locks.hold(spec); !root.empty()) stop(control, "lock of", root);
   CommandGroups groups;
   if (spec.wanted & bit(Layer::cgroup)) groups.make(spec);
-  IdMaps maps;
-  std::vector<pid_t> holders;
-  if (spec.wanted & bit(Layer::identity)) maps = maps_of_roots(spec, control, holders);
+  if (spec.wanted & bit(Layer::identity))
+    map_owners(spec, control, maps);
+  else
+    maps.close();
   int link[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) stop(control, "link");
   Pipes pipes = make_pipes(spec, control);
@@ -240,8 +213,7 @@ int launch(int control) {
     ::close(link[0]);
     go_inside(spec, groups, pipes, link[1], maps);
   }
-  for (const pid_t holder : holders) ::waitpid(holder, nullptr, 0);
-  for (const auto& [owner, map] : maps) ::close(map);
+  maps.close();
   ::close(link[1]);
   groups.close_entries();
   for (Fd* theirs :
@@ -262,18 +234,30 @@ int launch(int control) {
                     .locks = std::move(locks)});
 }
 
+// As every program expects them: whoever started us may ignore some, or hold them back.
+void plain_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int signal = 1; signal < kSignals; ++signal) ::signal(signal, SIG_DFL);
+}
+
 }  // namespace
 }  // namespace agentrt::launcher
 
-int main() {
+int main(int count, char** words) {
   using namespace agentrt::launcher;
-  const int control = is_socket(kControlFd) ? kControlFd : -1;
+  plain_signals();
+  ::umask(022);
   // Nothing that the runtime has open reaches the sandbox.
+  const bool stays = count == 2 && std::strcmp(words[1], kStay) == 0;
+  const int control = is_socket(kControlFd) ? kControlFd : -1;
   ::close_range(static_cast<unsigned>(kControlFd) + (control >= 0 ? 1 : 0), ~0u, 0);
+  IdMaps maps;
+  if (stays && !become_copy(maps)) ::_exit(0);
   ::fcntl(kSpecFd, F_SETFD, FD_CLOEXEC);
   if (control >= 0) ::fcntl(control, F_SETFD, FD_CLOEXEC);
-  ::umask(022);
   for (int fd = 0; fd < 3; ++fd)  // no descriptor of ours may take the place of a standard stream
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
-  ::_exit(launch(control));
+  ::_exit(launch(control, std::move(maps)));
 }

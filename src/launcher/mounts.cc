@@ -46,7 +46,7 @@ class Mounts {
     own_dev();
     if (spec_.mode != Mode::full_access) own_tmp();
     const bool own_proc = own_processes();
-    if (!maps_.empty()) open_the_way();
+    if (spec_.wanted & bit(Layer::identity)) open_the_way();
     for (std::size_t i = 0; i < roots_.size(); ++i) attach_root(root_paths_[i], roots_[i]);
     if (spec_.mode == Mode::workspace_write)
       for (const std::string& path : spec_.protect) protect(path);
@@ -100,9 +100,8 @@ class Mounts {
     Fd out = tree(root);
     struct stat found{};
     if (::fstat(out.get(), &found) != 0) fail("stat", root);
-    const auto map = maps_.find({found.st_uid, found.st_gid});
     const std::uint64_t read_only = spec_.mode == Mode::read_only ? MOUNT_ATTR_RDONLY : 0;
-    set_attributes(out.get(), "", kSafe | read_only, map == maps_.end() ? -1 : map->second, root);
+    set_attributes(out.get(), "", kSafe | read_only, maps_.of({found.st_uid, found.st_gid}), root);
     return out;
   }
 

@@ -5,19 +5,9 @@
 // folder. Called by P1 in a mount namespace of its own, before any right is given up.
 #pragma once
 
-#include <sys/types.h>
-
-#include <map>
-#include <utility>
-
-#include "launcher/link.h"
+#include "launcher/id_maps.h"
 
 namespace agentrt::launcher {
-
-// Who owns a root on disk; the command works in it as if it were its own.
-using Owner = std::pair<uid_t, gid_t>;
-// A user namespace for each owner, in which it is the command's id. Empty: ids stay as they are.
-using IdMaps = std::map<Owner, int>;
 
 // False: the kernel allows no new procfs (one that others cover in part is not fully visible), and
 // /proc is empty.

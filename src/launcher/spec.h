@@ -16,6 +16,20 @@ inline constexpr int kSpecFd = 3;                       // a Spec, from its begi
 inline constexpr int kControlFd = 4;                    // SOCK_SEQPACKET: orders in, reports out
 inline constexpr const char* kControlName = "control";  // the same, in the run folder
 
+// A launcher with kStay as its argument is an origin (origin.h): it gets CopyOrders on kControlFd,
+// with the descriptors of the copy beside them: kSpecFd, kControlFd, then the streams given.
+inline constexpr const char* kStay = "stay";
+inline constexpr std::size_t kOwnersMax = 16;  // of one order; a copy maps the others itself
+struct CopyOrder {
+  std::uint32_t streams = 0;  // bit N: standard stream N is given
+  std::uint32_t owners = 0;   // how many of these, uid and gid, own a root
+  std::uint32_t owner[kOwnersMax][2] = {};
+};
+struct CopyReply {
+  std::int32_t pid = -1;   // of the copy, a child of whoever started the origin
+  std::int32_t error = 0;  // errno, where there is none
+};
+
 // Under root a command runs as kOuterId, a user that owns nothing, and sees itself as kInnerId.
 inline constexpr unsigned kOuterId = 100'000;
 inline constexpr unsigned kInnerId = 1'000;

@@ -48,6 +48,7 @@ int Supervisor::run() {
     listen_for_others();
   }
   while (!inside_gone_) one_round();
+  while (parts_.exec_pipe) hear_exec();  // its other end is closed: nobody is left to hold it
   drain_all();
   ended();
   const int status = status_.value_or(SIGKILL);
@@ -128,7 +129,7 @@ void Supervisor::one_round() {
     return "{\"event\":\"output\",\"stdout\":" + std::to_string(out_.size()) +
            ",\"stderr\":" + std::to_string(err_.size()) + "}";
   });
-  inside_gone_ = waits[kInit].revents != 0;
+  if (waits[kInit].revents != 0) inside_gone_ = true;
 }
 
 void Supervisor::hear_listener(short heard) {
@@ -165,6 +166,7 @@ void Supervisor::hear_inside() {
       return say_ready(speaker);
     case Say::exited:
       status_ = message.a;
+      inside_gone_ = message.b == 1;
       return;
     case Say::failed:
       refuse(message.text, message.a);
@@ -432,8 +434,6 @@ std::string Supervisor::record_of_end() const {
 }
 
 void Supervisor::ended() {
-  siginfo_t info{};
-  ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);
   limits_hit_ = parts_.groups.hits();
   const std::string record = record_of_end();
   if (!spec_.run_folder.empty()) {
@@ -447,6 +447,8 @@ void Supervisor::ended() {
   }
   connections_.say_last(record);
   // Nobody waits for these.
+  siginfo_t info{};
+  ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);
   parts_.locks.clean(spec_);
   parts_.groups.remove();
 }

@@ -83,7 +83,7 @@ class Supervisor {
   bool abandoned_ = false;  // the command was ended because nobody was connected
   pid_t command_ = 0;
   std::optional<int> status_;  // of the command
-  bool inside_gone_ = false;
+  bool inside_gone_ = false;   // all but init, which does nothing any more
   std::uint64_t violations_ = 0;
   std::vector<std::string> limits_hit_;
   Layers in_force_ = 0;

@@ -7,15 +7,46 @@
 
 namespace agentrt::runtime {
 
-FilePolicies::FilePolicies(ConfigSources sources, TrustRecords& records)
-    : sources_(std::move(sources)), records_(records) {}
+FilePolicies::FilePolicies(ConfigSources sources, TrustRecords& records, WallClock now)
+    : sources_(std::move(sources)), records_(records), now_(std::move(now)) {}
 
 Result<schema::Policy> FilePolicies::policy(const std::string& cwd) {
   ConfigSources sources = sources_;
   sources.workspace = real_workspace(cwd);
   TRY_ASSIGN(sources.trusted, records_.of(sources.workspace));
+  // Before the files are read: what changes meanwhile has other marks afterwards.
+  const std::int64_t now = now_();
+  std::vector<FileMark> marks = marks_of(sources);
+  if (auto kept = kept_of(sources, marks)) return *std::move(kept);
   TRY_ASSIGN(const Config config, load_config(sources));
-  return policy_of(config);
+  schema::Policy policy = policy_of(config);
+  keep(sources, std::move(marks), now, policy);
+  return policy;
+}
+
+std::optional<schema::Policy> FilePolicies::kept_of(const ConfigSources& sources,
+                                                    const std::vector<FileMark>& marks) {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(sources.workspace);
+  if (found != kept_.end() && found->second.trusted == sources.trusted &&
+      found->second.marks == marks)
+    return found->second.policy;
+  ++readings_;
+  return std::nullopt;
+}
+
+void FilePolicies::keep(const ConfigSources& sources, std::vector<FileMark> marks, std::int64_t now,
+                        const schema::Policy& policy) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(sources.workspace);
+  if (!settled(marks, now)) return;
+  if (kept_.size() >= kPoliciesKeptMax) kept_.clear();
+  kept_.emplace(sources.workspace, Kept{sources.trusted, std::move(marks), policy});
+}
+
+std::uint64_t FilePolicies::readings() const {
+  const std::lock_guard lock(mutex_);
+  return readings_;
 }
 
 schema::Policy policy_of(const Config& config) {

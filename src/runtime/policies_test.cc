@@ -42,6 +42,14 @@ struct FakeRecords final : TrustRecords {
   bool broken = false;
 };
 
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+// When everything that was written so far has settled.
+std::int64_t later_ms() { return now_ms() + 10 * kSettledAfterMs; }
+
 struct Workspace {
   Workspace() {
     std::string pattern = (fs::temp_directory_path() / "agentrt_policy_XXXXXX").string();
@@ -60,7 +68,7 @@ struct Workspace {
     out.claude = root + "/settings.json";
     return out;
   }
-  Result<schema::Policy> policy() { return FilePolicies(sources(), records).policy(cwd()); }
+  Result<schema::Policy> policy() { return FilePolicies(sources(), records, now_ms).policy(cwd()); }
   std::string error() {
     const auto got = policy();
     REQUIRE(!got);
@@ -107,7 +115,7 @@ TEST_CASE("a policy is put together from host, user and workspace") {
 
 TEST_CASE("each workspace has its own policy, and a change counts at once") {
   Workspace w;
-  FilePolicies policies(w.sources(), w.records);
+  FilePolicies policies(w.sources(), w.records, now_ms);
   fs::create_directories(w.root + "/other/.agentrt");
   Workspace::write(w.root + "/other/.agentrt/config.toml",
                    "[permissions]\ndeny = [\"shell(x)\"]\n");
@@ -125,7 +133,7 @@ TEST_CASE("trust is asked for by the folder's real name, and bound to path and d
   Workspace::write(w.config(), kAllow);
   fs::create_directory_symlink(w.cwd(), w.root + "/link");
   w.trust(w.config(), kAllow);
-  const auto policy = FilePolicies(w.sources(), w.records).policy(w.root + "/link");
+  const auto policy = FilePolicies(w.sources(), w.records, now_ms).policy(w.root + "/link");
   REQUIRE(policy);
   CHECK(w.records.asked == std::vector<std::string>{w.cwd()});
   CHECK(policy->rules.size() == 1);
@@ -346,4 +354,65 @@ TEST_CASE("a hook of the user has the user's files, one of the workspace what a 
 }
 
 }  // namespace
+TEST_CASE("files that stay as they are are read once, and again after any change") {
+  Workspace w;
+  Workspace::write(w.config(), "[permissions]\ndeny = [\"shell(a)\"]\n");
+  FilePolicies policies(w.sources(), w.records, later_ms);
+  const auto denied = [&] {
+    const auto policy = policies.policy(w.cwd());
+    REQUIRE(policy);
+    std::vector<std::string> out;
+    for (const auto& rule : policy->rules) out.push_back(rule.rule);
+    return out;
+  };
+  const auto first = denied();
+  REQUIRE(first.size() == 1);
+  CHECK(denied() == first);
+  CHECK(policies.readings() == 1);
+
+  Workspace::write(w.config(), "[permissions]\ndeny = [\"shell(a)\", \"shell(b)\"]\n");
+  CHECK(denied().size() == 2);
+  CHECK(policies.readings() == 2);
+
+  Workspace::write(w.root + "/config.toml", "[permissions]\ndeny = [\"shell(c)\"]\n");  // appears
+  CHECK(denied().size() == 3);
+  fs::remove(w.root + "/config.toml");
+  CHECK(denied().size() == 2);
+
+  w.trust(w.config(), "other contents");
+  const auto before = policies.readings();
+  denied();
+  CHECK(policies.readings() == before + 1);
+
+  fs::rename(w.config(), w.config() + ".other");
+  fs::create_symlink(w.config() + ".other", w.config());
+  CHECK_FALSE(policies.policy(w.cwd()));
+}
+
+TEST_CASE("a file that changes again within one tick of the clock counts as it is") {
+  Workspace w;
+  FilePolicies policies(w.sources(), w.records, now_ms);
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = fmt::format("shell(tool{:03})", i);  // of one size
+    Workspace::write(w.config(), fmt::format("[permissions]\ndeny = [\"{}\"]\n", name));
+    const auto policy = policies.policy(w.cwd());
+    REQUIRE(policy);
+    REQUIRE(policy->rules.size() == 1);
+    REQUIRE(contains(policy->rules.front().rule, fmt::format("tool{:03}", i)));
+  }
+  CHECK(policies.readings() == 200);
+}
+
+TEST_CASE("policies are kept for a bounded number of workspaces") {
+  Workspace w;
+  FilePolicies policies(w.sources(), w.records, later_ms);
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i <= kPoliciesKeptMax; ++i) {
+      const std::string folder = fmt::format("{}/many{}", w.root, i);
+      fs::create_directories(folder);
+      REQUIRE(policies.policy(folder));
+    }
+  CHECK(policies.readings() > kPoliciesKeptMax + 1);
+}
+
 }  // namespace agentrt::runtime

@@ -217,7 +217,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   checkpoints = std::make_unique<ThreadWorker>(1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
-  file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust);
+  file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust,
+                                                 [] { return wall_clock().ms; });
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
                                                                   .loop = *loop,
@@ -286,17 +287,19 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
   workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources));
-  const auto profile = [config = options.config,
-                        data = options.data](const ports::ProcessRequest& request) {
-    return sandbox_profile_of(config,
-                              {.mode = request.sandbox,
-                               .network = request.network,
-                               .workspace = request.workspace,
-                               .additional_roots = request.additional_roots,
-                               .cwd = request.cwd,
-                               .hidden = request.hidden},
-                              data, process_environment());
+  const auto with = [config = options.config, data = options.data](auto make) {
+    return [config, data, make](const ports::ProcessRequest& request) {
+      return make(config,
+                  SandboxChoice{.mode = request.sandbox,
+                                .network = request.network,
+                                .workspace = request.workspace,
+                                .additional_roots = request.additional_roots,
+                                .cwd = request.cwd,
+                                .hidden = request.hidden},
+                  data, process_environment());
+    };
   };
+  const auto profile = with(sandbox_profile_of);
   inspector = std::make_unique<DiskInspector>(profile);
   hooks = std::make_unique<adapters::LauncherHooks>(adapters::LauncherHooks::Parts{
       .loop = *loop,
@@ -310,6 +313,7 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                          .keeper = *outputs,
                                          .folder = options.data + "/run",
                                          .profile = profile,
+                                         .outline = with(sandbox_outline_of),
                                          .redact = [this](std::string text) {
                                            return redactor.redact(text).value_or(std::move(text));
                                          }});

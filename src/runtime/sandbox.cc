@@ -137,7 +137,7 @@ Result<void> check_roots(const schema::SandboxProfile& profile) {
 
 }  // namespace
 
-Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,
+Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const SandboxChoice& choice,
                                                   const std::string& data,
                                                   const Environment& environment) {
   policy::SandboxInputs inputs;
@@ -159,6 +159,13 @@ Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const Sa
   inputs.denied = choice.hidden;
   schema::SandboxProfile profile = policy::sandbox_profile(inputs);
   profile.report_writes = config.sandbox.report_writes;
+  return profile;
+}
+
+Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,
+                                                  const std::string& data,
+                                                  const Environment& environment) {
+  TRY_ASSIGN(schema::SandboxProfile profile, sandbox_outline_of(config, choice, data, environment));
   TRY(check_roots(profile));
   return profile;
 }

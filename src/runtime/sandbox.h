@@ -26,6 +26,11 @@ struct SandboxChoice {
 Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,
                                                   const std::string& data,
                                                   const Environment& environment);
+// The same to tell of, and not to run with: whether a root lies within what is hidden, or is /, is
+// not looked into, which takes a look at every hidden path.
+Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const SandboxChoice& choice,
+                                                  const std::string& data,
+                                                  const Environment& environment);
 
 struct LayerReport {
   std::string name;

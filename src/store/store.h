@@ -123,6 +123,10 @@ class Store {
   // the last one gives an empty page. An erased payload reads as {"erased":true}.
   virtual Result<std::vector<Event>> events(const SessionId& session, Sequence after,
                                             std::size_t events_max, std::size_t bytes_max) = 0;
+  // These events of a session, in the order asked for; `internal` where one is missing. One read
+  // after the other, unless a store can do better.
+  virtual Result<std::vector<Event>> events_at(const SessionId& session,
+                                               std::span<const Sequence> sequences);
   virtual Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                                 std::size_t bytes_max) = 0;
   // The session's last sequence; 0 when there is no such session.

@@ -68,6 +68,21 @@ FOR_EVERY_STORE("one commit may hold several appends of one session") {
   CHECK(stored(rig.store(), kAlpha).size() == 7);
 }
 
+FOR_EVERY_STORE("single events are read together, in the order asked for") {
+  Rig rig;
+  const Append append = append_of(kAlpha, 0, 9);
+  REQUIRE(commit_one(rig.store(), append));
+  const std::vector<Sequence> wanted = {7, 1, 9};
+  const auto found = rig.store().events_at(kAlpha, wanted);
+  REQUIRE(found);
+  REQUIRE(found->size() == 3);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    CHECK((*found)[i].event == append.events[wanted[i] - 1]);
+  CHECK(rig.store().events_at(kAlpha, std::vector<Sequence>{10}).error().code == Code::internal);
+  CHECK(rig.store().events_at(kBeta, wanted).error().code == Code::not_found);
+  CHECK(rig.store().events_at(kAlpha, {})->empty());
+}
+
 FOR_EVERY_STORE("a page ends at events_max or about bytes_max and holds at least one event") {
   Rig rig;
   Append append = append_of(kAlpha, 0, 10);

@@ -14,6 +14,7 @@
 
 #include "adapters/process/launch.h"
 #include "adapters/process/launcher_report.h"
+#include "adapters/process/memory_file.h"
 #include "adapters/process/sandbox.h"
 #include "base/descriptor.h"
 #include "policy/hooks.h"

@@ -1,9 +1,8 @@
 #include "adapters/process/launch.h"
 
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -12,10 +11,12 @@
 #include <cerrno>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "base/descriptor.h"
+#include "adapters/process/memory_file.h"
+#include "adapters/process/origin.h"
 
 // The launcher's bytes, as they were built.
 asm(".section .rodata\n"
@@ -34,48 +35,36 @@ extern const char agentrt_launcher_end[];
 namespace agentrt::adapters {
 namespace {
 
-constexpr int kAboveFixed = 10;  // clear of the descriptors that the launcher is given
 constexpr std::size_t kReportBytesMax = 64 * 1024;
-constexpr unsigned kData = 0x8, kExecutable = 0x10;  // MFD_NOEXEC_SEAL, MFD_EXEC: Linux 6.3
 
 std::unexpected<Error> failed(std::string_view what) {
   return fail(Code::unavailable,
               fmt::format("{}: {}.", what, std::generic_category().message(errno)));
 }
 
-// A file without a name that holds `bytes`, at its beginning.
-Result<Descriptor> file_of(const char* name, std::string_view bytes, unsigned kind) {
-  Descriptor made(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | kind));
-  if (!made && errno == EINVAL)  // a kernel that does not know the kinds
-    made = Descriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  Descriptor file(made ? ::fcntl(made.get(), F_DUPFD_CLOEXEC, kAboveFixed) : -1);
-  if (!file) return failed("No file can be made in memory");
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return failed("No file can be written in memory");
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+// Who owns the roots, where a command works in them as another user.
+void name_owners(const launcher::Spec& spec, launcher::CopyOrder& order) {
+  if (::geteuid() != 0 || !(spec.wanted & bit(launcher::Layer::identity))) return;
+  for (const std::string& root : spec.roots) {
+    struct stat found{};
+    if (order.owners == launcher::kOwnersMax || ::stat(root.c_str(), &found) != 0) continue;
+    order.owner[order.owners][0] = found.st_uid;
+    order.owner[order.owners++][1] = found.st_gid;
   }
-  ::lseek(file.get(), 0, SEEK_SET);
-  // Nobody changes what is executed, or asked for, any more.
-  ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-  return file;
 }
 
-// Made once and kept for as long as the process lives.
-Result<int> launcher_file() {
-  static const Result<int> kFile = []() -> Result<int> {
-    TRY_ASSIGN(Descriptor file,
-               file_of("agentrt-launcher",
-                       {agentrt_launcher_begin,
-                        static_cast<std::size_t>(agentrt_launcher_end - agentrt_launcher_begin)},
-                       kExecutable));
-    return file.release();
-  }();
-  return kFile;
+// One for the whole process, kept for as long as it lives.
+Origin& origin() {
+  static Origin kept(launcher_program());
+  return kept;
 }
 
 }  // namespace
+
+std::string_view launcher_program() {
+  return {agentrt_launcher_begin,
+          static_cast<std::size_t>(agentrt_launcher_end - agentrt_launcher_begin)};
+}
 
 Launched::~Launched() {
   close();
@@ -121,37 +110,23 @@ int Launched::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Result<Descriptor> file_in_memory(const char* name, std::string_view bytes) {
-  return file_of(name, bytes, kData);
-}
-
 Result<Launched> launch(const launcher::Spec& spec, const Streams& streams) {
-  TRY_ASSIGN(const int program, launcher_file());
   TRY_ASSIGN(const Descriptor text, file_in_memory("agentrt-spec", launcher::encode(spec)));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return failed("No connection can be made");
-  Descriptor ours(::fcntl(ends[0], F_DUPFD_CLOEXEC, kAboveFixed));
-  const Descriptor theirs(::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveFixed));
-  ::close(ends[0]);
-  ::close(ends[1]);
-  if (!ours || !theirs) return failed("No connection can be made");
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, text.get(), launcher::kSpecFd);
-  ::posix_spawn_file_actions_adddup2(&actions, theirs.get(), launcher::kControlFd);
+  Descriptor ours(ends[0]);
+  const Descriptor theirs(ends[1]);
+  launcher::CopyOrder order;
+  std::vector<int> given = {text.get(), theirs.get()};
   const int own[] = {streams.in, streams.out, streams.err};
-  for (int fd = 0; fd < 3; ++fd)
-    if (own[fd] >= 0) ::posix_spawn_file_actions_adddup2(&actions, own[fd], fd);
-  const std::string path = fmt::format("/proc/self/fd/{}", program);
-  char name[] = "agentrt-launcher";
-  char* argv[] = {name, nullptr};
-  char* environment[] = {nullptr};
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, path.c_str(), &actions, nullptr, argv, environment);
-  ::posix_spawn_file_actions_destroy(&actions);
-  errno = error;
-  if (error != 0) return failed("The launcher cannot be started");
+  for (unsigned stream = 0; stream < 3; ++stream) {
+    if (own[stream] < 0) continue;
+    order.streams |= 1u << stream;
+    given.push_back(own[stream]);
+  }
+  name_owners(spec, order);
+  TRY_ASSIGN(const pid_t pid, origin().copy(order, given));
   return Launched(pid, ours.release());
 }
 

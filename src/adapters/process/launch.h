@@ -1,7 +1,8 @@
 // adapters/process/launch.h: starting the launcher, which is carried inside this program.
 //
-// The launcher is spawned, never forked to: a process of any size starts one in the time of a small
-// one. It is executed from memory, so there is no second file to install, to lose or to replace.
+// It is executed from memory, so there is no second file to install, to lose or to replace; and it
+// is copied from one that waits (origin.h), never forked to: a process of any size starts one in
+// the time of a small one.
 #pragma once
 
 #include <sys/types.h>
@@ -48,15 +49,15 @@ class Launched {
   int control_;  // closing it ends a command that may not survive
 };
 
-// Descriptors for a command without a run folder, above the standard ones; -1: this process's own.
+// Descriptors for a command without a run folder; -1: this process's own.
 struct Streams {
   int in = -1, out = -1, err = -1;
 };
 
+std::string_view launcher_program();  // its bytes, as they were built
+
 // Errors: unavailable (the machine cannot start a process, or not from memory).
 Result<Launched> launch(const launcher::Spec& spec, const Streams& streams = {});
-// A sealed file without a name that holds `bytes`, from its beginning; above the standard ones.
-Result<Descriptor> file_in_memory(const char* name, std::string_view bytes);
 
 // The launcher that answers for this run folder. Nobody else can listen in it, so whoever does is
 // the one that was started for it, whatever process ids have been used for since. Errors:

@@ -131,8 +131,8 @@ void LauncherProcesses::leave(const ProcessId& process) {
 
 Result<schema::ExecutionEnvironment> LauncherProcesses::environment(
     const ports::ProcessRequest& request) {
-  TRY_ASSIGN(const schema::SandboxProfile profile, parts_.profile(request));
-  return environment_of(profile);
+  TRY_ASSIGN(const schema::SandboxProfile outline, parts_.outline(request));
+  return environment_of(outline);
 }
 
 // --- what the watcher hears ---

@@ -35,7 +35,11 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
     ports::OutputKeeper& keeper;
     std::string folder;  // DATA/run
     // The profile for a request; may look at the disk. Called on the thread of the launchers.
-    std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
+    using Profile = std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)>;
+    Profile profile;
+    // The same to tell of and not to run with, which every turn does: it looks at little. Any
+    // thread.
+    Profile outline;
     Redact redact;
     std::size_t processes_max = 256;   // at once, in the foreground; further ones wait
     std::size_t background_max = 256;  // at once; further ones are refused

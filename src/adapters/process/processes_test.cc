@@ -128,6 +128,7 @@ class Machine {
                                  .keeper = keeper_,
                                  .folder = run_folder(),
                                  .profile = profile,
+                                 .outline = profile,
                                  .redact = [](std::string text) { return text; },
                                  .processes_max = processes_max_,
                                  .background_max = 2,

@@ -286,10 +286,7 @@ void Watcher::ended(Watched& process) {
   process.launched.wait();
   process.stage = Stage::over;
   process.due.reset();
-  if (process.then == Then::say_exited)
-    parts_.hearer.exited(process.id, std::move(process.record));
-  else if (process.then == Then::remove_folder)
-    process.folder.remove();
+  if (process.then == Then::remove_folder) process.folder.remove();
 }
 
 // --- what it says ---
@@ -324,8 +321,9 @@ void Watcher::take(Watched& process, const std::string& text) {
   if (report.event == "refused") return refuse(process, Category::sandbox, refusal_of(report));
   if (report.event != "exited") return;
   output(process, report);
-  process.record = text;
-  end(process, Then::say_exited);
+  // Everything is written by now: its launcher only tidies up, which nobody need wait for.
+  parts_.hearer.exited(process.id, text);
+  end(process, Then::nothing);
 }
 
 void Watcher::ready(Watched& process, const LauncherReport& report) {

@@ -72,7 +72,7 @@ class Watcher {
   using Clock = std::chrono::steady_clock;
   enum class Stage { setting_up, running, ending, over };
   // What is done once an ending launcher has gone.
-  enum class Then { say_exited, remove_folder, nothing };
+  enum class Then { remove_folder, nothing };
   struct Watched {
     ProcessId id;
     Launched launched;
@@ -89,7 +89,6 @@ class Watcher {
     std::uint64_t out = 0, err = 0;  // bytes that were passed on
     Descriptor gone = {};            // of an ending one
     Then then = Then::nothing;
-    std::string record = {};
   };
 
   void run();

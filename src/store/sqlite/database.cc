@@ -137,6 +137,10 @@ Connection& Connection::operator=(Connection&& other) noexcept {
 
 Result<Connection> Connection::open(const std::string& path, const std::string& vfs,
                                     int busy_wait_ms) {
+  // Before its first use, and once: nobody asks how much memory SQLite has in all, and to count it
+  // takes a lock for every piece, which connections on other threads wait for.
+  static const int kConfigured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  (void)kConfigured;
   Connection connection;
   const int code = sqlite3_open_v2(
       path.c_str(), &connection.handle_,
@@ -150,6 +154,8 @@ Result<Connection> Connection::open(const std::string& path, const std::string& 
   sqlite3_wal_autocheckpoint(connection.handle_, 0);
   return connection;
 }
+
+bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
 Result<void> Connection::run(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);

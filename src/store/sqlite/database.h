@@ -86,6 +86,7 @@ class Connection {
   // another process's lock waits `busy_wait_ms`.
   static Result<Connection> open(const std::string& path, const std::string& vfs, int busy_wait_ms);
 
+  bool in_transaction() const;
   Result<void> run(const char* sql);
   // The first column of the first row; empty or 0 where there is no row.
   Result<std::string> ask_blob(const char* sql);

@@ -48,6 +48,8 @@ constexpr std::string_view kSql[] = {
     "WHERE o.open = 1 AND o.session > ?1 ORDER BY o.session LIMIT 1",
     "SELECT command, params_hash, reply, at FROM idempotency WHERE principal = ?1 AND key = ?2",
     "SELECT first, bytes FROM pack WHERE session = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1",
+    "BEGIN",
+    "COMMIT",
 };
 
 // SQLite's integers are signed; a number past them stands for "all".
@@ -79,6 +81,11 @@ Result<Statement*> Reader::statement(Query query) {
     TRY_ASSIGN(kept, connection_.prepare(kSql[static_cast<std::size_t>(query)]));
   }
   return &kept;
+}
+
+// A transaction is for speed alone: where there is none, each statement is its own.
+void Reader::run(Query query) {
+  if (const auto found = statement(query)) (*found)->run();
 }
 
 std::unexpected<Error> Reader::failed(int code, std::string_view doing) {
@@ -180,11 +187,33 @@ Result<const PackedRow*> Reader::unpacked(std::int64_t session, Sequence sequenc
 Result<std::vector<Event>> Reader::events(const SessionId& session, Sequence after,
                                           std::size_t events_max, std::size_t bytes_max) {
   unpacked_.clear();
+  const Together together(*this);
   TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
   if (!key) return std::unexpected(no_such_session(session));
+  return page_of(*key, session, after, events_max, bytes_max);
+}
+
+Result<std::vector<Event>> Reader::events_at(const SessionId& session,
+                                             std::span<const Sequence> sequences) {
+  unpacked_.clear();
+  const Together together(*this);
+  TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
+  if (!key) return std::unexpected(no_such_session(session));
+  std::vector<Event> out;
+  for (const Sequence sequence : sequences) {
+    TRY_ASSIGN(auto page, page_of(*key, session, sequence - 1, 1, 1));
+    if (page.empty()) return std::unexpected(damaged_row(session, sequence, "it is missing"));
+    out.push_back(std::move(page.front()));
+  }
+  return out;
+}
+
+Result<std::vector<Event>> Reader::page_of(std::int64_t key, const SessionId& session,
+                                           Sequence after, std::size_t events_max,
+                                           std::size_t bytes_max) {
   TRY_ASSIGN(Statement * query, statement(Query::events));
   const Running running(*query);
-  query->bind(1, *key);
+  query->bind(1, key);
   query->bind(2, clamp(after));
   query->bind(3, clamp(after > 0 && events_max < SIZE_MAX ? events_max + 1 : events_max));
 
@@ -323,6 +352,7 @@ Result<Statement*> Reader::bind_list(const IndexQuery& query, std::int64_t sessi
 
 Result<std::vector<IndexEntry>> Reader::list(const IndexQuery& query) {
   TRY(check_query(query));
+  const Together together(*this);
   std::vector<IndexEntry> entries;
   std::int64_t session = 0;
   if (query.session) {

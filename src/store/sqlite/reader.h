@@ -1,9 +1,10 @@
 // store/sqlite/reader.h: every read of the store, over one connection.
 //
-// Each statement is its own short transaction: it is reset before the call returns, so a reader
-// never holds the write-ahead log back for longer than a page. Rows of `session`, `runtime` and
-// `event` never change once written (a payload may be erased), so a call of several statements
-// needs no transaction around them.
+// Each statement is reset before the call returns, so a reader never holds the write-ahead log back
+// for longer than a page. Rows of `session`, `runtime` and `event` never change once written (a
+// payload may be erased), so a call of several statements needs no transaction around them; those
+// that are made for every turn have one all the same, since each transaction begins with locks and,
+// after any commit, without the pages that were read before.
 //
 // Threads: one at a time; ReaderPool hands them out.
 #pragma once
@@ -11,6 +12,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ class Reader {
 
   Result<std::vector<Event>> events(const SessionId& session, Sequence after,
                                     std::size_t events_max, std::size_t bytes_max);
+  Result<std::vector<Event>> events_at(const SessionId& session,
+                                       std::span<const Sequence> sequences);
   Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                         std::size_t bytes_max);
   Result<Sequence> head(const SessionId& session);
@@ -61,7 +65,26 @@ class Reader {
     open_session,
     idempotency,
     pack,
+    begin,
+    end,
     count_,
+  };
+
+  // One transaction for as long as it lives, unless the connection is in one already.
+  class Together {
+   public:
+    explicit Together(Reader& reader)
+        : reader_(reader), own_(!reader.connection_.in_transaction()) {
+      if (own_) reader_.run(Query::begin);
+    }
+    ~Together() {
+      if (own_) reader_.run(Query::end);
+    }
+    Together(const Together&) = delete;
+
+   private:
+    Reader& reader_;
+    const bool own_;
   };
 
   // Where an all-sessions page stands in one session.
@@ -72,6 +95,9 @@ class Reader {
   };
 
   Result<Statement*> statement(Query query);
+  void run(Query query);
+  Result<std::vector<Event>> page_of(std::int64_t key, const SessionId& session, Sequence after,
+                                     std::size_t events_max, std::size_t bytes_max);
   std::unexpected<Error> failed(int code, std::string_view doing);
   std::unexpected<Error> failed_at(int code, const SessionId& session, Sequence sequence);
   Result<const RuntimeId*> runtime(std::int64_t key);

@@ -151,6 +151,12 @@ Result<std::vector<Event>> SqliteStore::events(const SessionId& session, Sequenc
   return reader->events(session, after, events_max, bytes_max);
 }
 
+Result<std::vector<Event>> SqliteStore::events_at(const SessionId& session,
+                                                  std::span<const Sequence> sequences) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->events_at(session, sequences);
+}
+
 Result<std::vector<Event>> SqliteStore::all_events(Position after, std::size_t events_max,
                                                    std::size_t bytes_max) {
   TRY_ASSIGN(auto reader, readers_->take());

@@ -68,6 +68,8 @@ class SqliteStore final : public Store {
   std::vector<Result<Position>> commit(std::span<const Append> appends) override;
   Result<std::vector<Event>> events(const SessionId& session, Sequence after,
                                     std::size_t events_max, std::size_t bytes_max) override;
+  Result<std::vector<Event>> events_at(const SessionId& session,
+                                       std::span<const Sequence> sequences) override;
   Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                         std::size_t bytes_max) override;
   Result<Sequence> head(const SessionId& session) override;

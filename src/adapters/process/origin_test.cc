@@ -1,0 +1,83 @@
+// adapters/process/origin_test.cc: copies of a launcher that stays.
+#include "adapters/process/origin.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+
+#include "adapters/process/launch.h"
+#include "adapters/process/memory_file.h"
+
+namespace agentrt::adapters {
+namespace {
+
+launcher::Spec plain_spec(std::vector<std::string> argv) {
+  launcher::Spec spec;
+  spec.argv = std::move(argv);
+  spec.cwd = "/";
+  spec.wanted = 0;
+  return spec;
+}
+
+// What the command ended with, in a copy that was made for it and waited for here.
+int run(Origin& origin, const launcher::Spec& spec) {
+  const auto text = file_in_memory("spec", launcher::encode(spec));
+  REQUIRE(text);
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  const Descriptor theirs(ends[1]);
+  const int given[] = {text->get(), theirs.get()};
+  const auto pid = origin.copy({}, given);
+  REQUIRE(pid);
+  Launched launched(*pid, ends[0]);
+  for (;;) {
+    const auto report = launched.report();
+    REQUIRE(report);
+    if (report->empty() || report->starts_with("{\"event\":\"exited\"")) break;
+    if (report->starts_with("{\"event\":\"ready\"")) REQUIRE(launched.order("go"));
+  }
+  return launched.wait();
+}
+
+}  // namespace
+
+TEST_CASE("copies of an origin are children of this process, and each runs its own command") {
+  Origin origin(launcher_program());
+  CHECK(origin.pid() == -1);
+  CHECK(run(origin, plain_spec({"/bin/sh", "-c", "exit 3"})) == 3);
+  const pid_t first = origin.pid();
+  CHECK(run(origin, plain_spec({"/bin/sh", "-c", "exit 4"})) == 4);
+  CHECK(origin.pid() == first);
+}
+
+TEST_CASE("an origin that is gone is replaced by the next one that is asked for") {
+  Origin origin(launcher_program());
+  CHECK(run(origin, plain_spec({"/bin/true"})) == 0);
+  const pid_t first = origin.pid();
+  REQUIRE(::kill(first, SIGKILL) == 0);
+  CHECK(run(origin, plain_spec({"/bin/sh", "-c", "exit 5"})) == 5);
+  CHECK(origin.pid() != first);
+  CHECK((::waitpid(first, nullptr, WNOHANG) == -1 && errno == ECHILD));
+}
+
+TEST_CASE("signals of a terminal do not end an origin, and its copies hear them") {
+  Origin origin(launcher_program());
+  CHECK(run(origin, plain_spec({"/bin/true"})) == 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) REQUIRE(::kill(origin.pid(), signal) == 0);
+  const pid_t first = origin.pid();
+  CHECK(run(origin, plain_spec({"/bin/sh", "-c", "kill -TERM $$"})) == 128 + SIGTERM);
+  CHECK(origin.pid() == first);
+}
+
+TEST_CASE("a program that is none cannot be an origin") {
+  Origin origin("no program");
+  const auto made = origin.copy({}, {});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == Code::unavailable);
+  CHECK(made.error().message.starts_with("The launcher cannot be started: "));
+}
+
+}  // namespace agentrt::adapters

@@ -1,0 +1,91 @@
+#include "launcher/origin.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr std::size_t kGivenMax = 5;  // a spec, a connection, three streams
+
+enum class Heard { order, nothing, end };
+
+Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
+  iovec into{&order, sizeof(order)};
+  alignas(cmsghdr) char beside[CMSG_SPACE(kGivenMax * sizeof(int))];
+  msghdr header{};
+  header.msg_iov = &into;
+  header.msg_iovlen = 1;
+  header.msg_control = beside;
+  header.msg_controllen = sizeof(beside);
+  const ssize_t size = ::recvmsg(kControlFd, &header, MSG_CMSG_CLOEXEC);
+  if (size < 0 && errno == EINTR) return Heard::nothing;
+  if (size <= 0) return Heard::end;
+  const cmsghdr* found = CMSG_FIRSTHDR(&header);
+  if (found == nullptr || found->cmsg_type != SCM_RIGHTS) return Heard::nothing;
+  int fds[kGivenMax];
+  const std::size_t count = (found->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  std::memcpy(fds, CMSG_DATA(found), count * sizeof(int));
+  for (std::size_t i = 0; i < count; ++i) given.emplace_back(fds[i]);
+  return size == sizeof(order) ? Heard::order : Heard::nothing;
+}
+
+// False: they are not those that the order speaks of.
+bool put_in_place(const CopyOrder& order, const std::vector<Fd>& given) {
+  std::vector<int> places = {kSpecFd, kControlFd};
+  for (int stream = 0; stream < 3; ++stream)
+    if (order.streams & (1u << stream)) places.push_back(stream);
+  if (given.size() != places.size()) return false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (::dup2(given[i].get(), places[i]) < 0) return false;
+  return true;
+}
+
+void set_signals(int how) {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(how, &all, nullptr);
+}
+
+}  // namespace
+
+bool become_copy(IdMaps& maps) {
+  ::prctl(PR_SET_NAME, "agentrt-origin");
+  ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  // What is given later must not land where a copy has its own.
+  for (int fd = 0; fd <= kSpecFd; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+  set_signals(SIG_BLOCK);
+  for (;;) {
+    CopyOrder order;
+    std::vector<Fd> given;
+    const Heard heard = hear_order(order, given);
+    if (heard == Heard::end) return false;
+    if (heard == Heard::nothing) continue;
+    if (maps.size() + order.owners > kIdMapsMax) maps.close();
+    // Where there is none, the copy asks again and says why.
+    for (std::size_t i = 0; i < std::min<std::size_t>(order.owners, kOwnersMax); ++i)
+      (void)maps.add({order.owner[i][0], order.owner[i][1]});
+    CopyReply reply;
+    reply.pid = static_cast<std::int32_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0));
+    if (reply.pid == 0) {
+      set_signals(SIG_UNBLOCK);
+      if (!put_in_place(order, given)) ::_exit(kFailedExit);
+      return true;
+    }
+    if (reply.pid < 0) reply.error = errno;
+    (void)!::send(kControlFd, &reply, sizeof(reply), MSG_NOSIGNAL);
+  }
+}
+
+}  // namespace agentrt::launcher
