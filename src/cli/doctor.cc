@@ -14,6 +14,7 @@
 
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
+#include "runtime/mcp_servers.h"
 #include "runtime/models.h"
 #include "runtime/sandbox.h"
 #include "runtime/store_check.h"
@@ -164,6 +165,18 @@ void check_trust(const runtime::Config& config, std::vector<Check>& checks) {
                       ""});
 }
 
+// Whether they start is for a turn to find out; what they are given is looked at here.
+void check_servers(const runtime::Config& config, const runtime::Environment& environment,
+                   std::vector<Check>& checks) {
+  for (const auto& [name, server] : config.mcp_servers) {
+    if (!server.enabled) continue;
+    const auto why = runtime::unready(server, environment);
+    checks.push_back({"server " + name, why ? Health::bad : Health::good,
+                      why.value_or(server.url ? *server.url : server.command.front()),
+                      why ? "set it, or set enabled = false: see docs/mcp.md" : ""});
+  }
+}
+
 void check_config(const runtime::Config& config, const runtime::Environment& environment,
                   std::vector<Check>& checks) {
   for (const runtime::ConfigFile& file : config.files)
@@ -177,6 +190,7 @@ void check_config(const runtime::Config& config, const runtime::Environment& env
                       "configuration: see docs/models.md"});
   for (const auto& [name, model] : config.models)
     checks.push_back(check_model(name, model, environment));
+  check_servers(config, environment, checks);
 }
 
 // One row a layer, found by running a command that does nothing, as a tool would in this folder.

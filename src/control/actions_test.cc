@@ -252,7 +252,7 @@ TEST_CASE("the model's question waits for a person, and the answer is its result
   CHECK(asked.thread().status == Status::waiting_input);
   CHECK(when(past, asks_question(R"({"question":")" + std::string(5'000, 'q') + R"("})"))
             .payload_of<ToolFailed>()
-            .error.message == "question: at most 4096 bytes; ask for less at once");
+            .error.message == "question: must have at most 4096 characters");
   const Inputs inputs = inputs_at(past.now());
   RespondAction answer = answer_to(asked.after, "answer");
   CHECK(when(asked.after, Command{answer}, inputs).shape() == "refused: invalid_params");

@@ -74,7 +74,7 @@ TEST_CASE("a hook may rewrite the input, and that is what is judged and runs") {
   CHECK(outcome.payload_of<ToolStarted>().safe_args->text == R"({"command":"ls -l"})");
   CHECK(outcome.payload_of<HookCompleted>().updated_input_ref.has_value());
   const Outcome wrong = heard.ends({.updated_input = Json{R"({"cmd":"ls -l"})"}});
-  CHECK(wrong.payload_of<ToolFailed>().error.message == "cmd: unknown member");
+  CHECK(wrong.payload_of<ToolFailed>().error.message == "command: is required and missing");
   const Outcome broken = heard.ends({.updated_input = Json{"7"}});
   CHECK(broken.payload_of<HookFailed>().on_failure == OnFailure::closed);
 }

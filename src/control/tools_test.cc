@@ -58,9 +58,9 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
   CHECK(failures[0].error.category == Category::not_found);
   CHECK(failures[0].error.message.starts_with(
       "there is no tool called rm; the runtime's own are: shell, read_file, "));
-  CHECK(failures[1].error.message == "cmd: unknown member");
-  CHECK(failures[2].error.message == "command: expected a text to run");
-  CHECK(failures[3].error.message == "timeoutMs: expected 1 to 3600000");
+  CHECK(failures[1].error.message == "command: is required and missing");
+  CHECK(failures[2].error.message == "command: must have at least 1 characters");
+  CHECK(failures[3].error.message == "timeoutMs: must be at least 1");
   CHECK(outcome.shape().ends_with("model.requested"));
   CHECK(outcome.all_of<PermissionEvaluated>().empty());
 }

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "engine/system_prompt.h"
+#include "policy/paths.h"
+#include "policy/permission.h"
+#include "schema/file_tools.h"
 
 namespace agentrt::engine {
 
@@ -41,6 +44,25 @@ ports::Message question_of(const std::vector<InputPart>& input,
   return question;
 }
 
+// A file that rules keep the model from is not given to it by this door either.
+ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
+                       const std::string& path) {
+  ports::GivenFile file = workspace.given_file(query.cwd, path);
+  if (file.real_path.empty()) return file;
+  const auto rules = policy::compile(query.rules);
+  const policy::Folders folders{query.cwd, query.home};
+  std::optional<std::string> why;
+  if (!rules) why = rules.error().message;
+  for (const std::string& leads :
+       {policy::normal_path(path, query.cwd, query.home), file.real_path})
+    if (rules && !why)
+      why = policy::path_refusal(*rules, folders, ReadFileArgs::kTool, path, leads);
+  if (!why) return file;
+  ports::GivenFile refused;
+  refused.ref = {.ref = file.ref.ref, .reason = *std::move(why)};
+  return refused;
+}
+
 }  // namespace
 
 std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruction_bytes) {
@@ -59,7 +81,7 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
   if (material.history)
     for (const InputPart& part : material.history->input)
       if (part.type == InputKind::file)
-        material.files.push_back(workspace.given_file(query.cwd, part.path.value_or("")));
+        material.files.push_back(given(workspace, query, part.path.value_or("")));
   return material;
 }
 

@@ -11,6 +11,7 @@
 
 #include "ports/models.h"
 #include "ports/workspace.h"
+#include "schema/policy.h"
 #include "schema/scope.h"
 
 namespace agentrt::engine {
@@ -26,6 +27,8 @@ struct MaterialQuery {
   schema::TurnIds turn;
   std::string cwd;
   std::optional<std::uint64_t> context_tokens;  // of the model that will be asked
+  std::vector<schema::PolicyRule> rules;        // that the session is under
+  std::string home;
 };
 
 // Reads it all. Blocks; called on a worker.

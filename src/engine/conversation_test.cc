@@ -66,6 +66,23 @@ TEST_CASE("earlier turns, the question and what came of it since stand in that o
   CHECK(request.instructions.ends_with("Use tabs."));
 }
 
+TEST_CASE("a file that a rule keeps from the model is not given, wherever its path leads from") {
+  Files files;
+  for (const char* path : {"secrets/key", "link", "open"}) files.files[path].text = "inside";
+  files.files["secrets/key"].real_path = files.files["link"].real_path = "/w/secrets/key";
+  files.files["open"].real_path = "/w/open";
+  Past past;
+  past.given->input = {file("secrets/key"), file("link"), file("open")};
+  MaterialQuery query = kQuery;
+  query.rules = {{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user}};
+  const Material material = gather(files, past, query);
+  REQUIRE(material.files.size() == 3);
+  CHECK(material.files[0].ref.reason.has_value());
+  CHECK(material.files[0].text.empty());
+  CHECK(material.files[1].ref.reason.has_value());
+  CHECK(material.files[2].text == "inside");
+}
+
 TEST_CASE("files stand where the input has them, as text, attached, or with why they are not") {
   Files files;
   files.files["a.txt"].text = "inside";

@@ -81,11 +81,15 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   const policy::RoutingAnswer route = policy::route(
       {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
   MaterialQuery query{
-      view.id, what.turn, view.cwd,
-      context_of(report.candidates, policy::outcome_of(route).selected_name.value_or(""))};
+      view.id,
+      what.turn,
+      view.cwd,
+      context_of(report.candidates, policy::outcome_of(route).selected_name.value_or("")),
+      view.granted,
+      parts.home};
   auto task = std::make_shared<ports::Step>([&parts, shared = shared_, query = std::move(query),
                                              commands = commands_of(view, what)]() mutable {
-    ReportPrepared read = read_all(parts, query, commands);
+    ReportPrepared read = read_all(parts, std::move(query), commands);
     parts.loop.post([&parts, shared, read = std::move(read)]() mutable {
       shared->report.context = std::move(read.context);
       shared->report.history = std::move(read.history);
@@ -103,10 +107,15 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
 }
 
 // Blocks; on a worker.
-ReportPrepared Engine::Preparing::read_all(const Parts& parts, const MaterialQuery& query,
+ReportPrepared Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
                                            const ports::ProcessRequest& commands) {
   ReportPrepared read;
   read.context.cwd = query.cwd;
+  if (auto policy = parts.policies.policy(query.cwd))
+    read.policy = *std::move(policy);
+  else
+    read.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
+  query.rules.insert(query.rules.end(), read.policy.rules.begin(), read.policy.rules.end());
   const Material material = gather(parts.workspace, parts.history, query);
   describe(material, read.context);
   if (material.history) read.history = material.history->loaded;
@@ -114,10 +123,6 @@ ReportPrepared Engine::Preparing::read_all(const Parts& parts, const MaterialQue
     read.context.environment = *std::move(environment);
   else
     read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
-  if (auto policy = parts.policies.policy(query.cwd))
-    read.policy = *std::move(policy);
-  else
-    read.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
   return read;
 }
 
@@ -296,8 +301,11 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
       request_(what.request),
       listener_(std::make_shared<Listener>(parts, view.id, what.request)) {
   ++parts.metrics.model_requests;
-  MaterialQuery query{view.id, what.turn, view.cwd,
-                      context_of(parts.models.choice(what.model_name).candidates, what.model_name)};
+  MaterialQuery query{
+      view.id,      what.turn,
+      view.cwd,     context_of(parts.models.choice(what.model_name).candidates, what.model_name),
+      view.granted, parts.home};
+  query.rules.insert(query.rules.end(), view.policy.rules.begin(), view.policy.rules.end());
   auto task = std::make_shared<ports::Step>(
       [&parts, listener = listener_, what, query = std::move(query)]() mutable {
         Material material = gather(parts.workspace, parts.history, query);

@@ -37,7 +37,7 @@ class Engine::Preparing final : public Running {
 
  private:
   struct Shared;
-  static schema::ReportPrepared read_all(const Parts& parts, const MaterialQuery& query,
+  static schema::ReportPrepared read_all(const Parts& parts, MaterialQuery query,
                                          const ports::ProcessRequest& commands);
   static void arrived(const Parts& parts, const std::shared_ptr<Shared>& shared);
 

@@ -32,6 +32,7 @@ struct Instructions {
 struct GivenFile {
   std::optional<Attachment> attachment;
   std::string text;
+  std::string real_path;  // where the path leads, absolute; empty: nothing was opened
   schema::ContextRef ref;
 };
 

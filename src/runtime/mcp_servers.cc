@@ -133,21 +133,30 @@ Result<schema::SandboxProfile> profile_of(const McpServerConfig& server, const C
   return profile;
 }
 
-Result<adapters::McpStdio> stdio_of(const McpServerConfig& server, const Config& config,
-                                    const std::string& cwd, const std::string& data,
-                                    const Environment& environment) {
+// The program with its arguments and its own variables; without a sandbox yet.
+Result<adapters::McpStdio> words_of(const McpServerConfig& server, const Environment& environment) {
   adapters::McpStdio out;
   for (const std::string& word : server.command) {
     TRY_ASSIGN(std::string text, expanded(word, environment));
     out.command.push_back(std::move(text));
   }
-  TRY_ASSIGN(out.profile, profile_of(server, config, cwd, data, environment));
   for (const auto& [name, text] : server.env) {
     TRY_ASSIGN(const std::string value, expanded(text, environment));
-    std::erase_if(out.profile.environment,
-                  [&](const std::string& each) { return each.starts_with(name + "="); });
     out.profile.environment.push_back(fmt::format("{}={}", name, value));
   }
+  return out;
+}
+
+// Its own variables stand in place of those that every command gets.
+Result<adapters::McpStdio> stdio_of(const McpServerConfig& server, const Config& config,
+                                    const std::string& cwd, const std::string& data,
+                                    const Environment& environment) {
+  TRY_ASSIGN(adapters::McpStdio out, words_of(server, environment));
+  std::vector<std::string> variables = std::move(out.profile.environment);
+  TRY_ASSIGN(out.profile, profile_of(server, config, cwd, data, environment));
+  for (const std::string& usual : out.profile.environment)
+    if (!server.env.contains(usual.substr(0, usual.find('=')))) variables.push_back(usual);
+  out.profile.environment = std::move(variables);
   return out;
 }
 
@@ -254,6 +263,15 @@ Result<std::string> expanded(const std::string& text, const Environment& environ
                   fmt::format("the environment variable {} that it uses is not set", name));
     rest.remove_prefix(end + 1);
   }
+}
+
+std::optional<std::string> unready(const McpServerConfig& server, const Environment& environment) {
+  if (server.url) {
+    const auto http = http_of(server, environment);
+    return http ? std::nullopt : std::optional(http.error().message);
+  }
+  const auto program = words_of(server, environment);
+  return program ? std::nullopt : std::optional(program.error().message);
 }
 
 McpServers::McpServers(ConfigSources sources, TrustRecords& records, std::string data,

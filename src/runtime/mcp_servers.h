@@ -35,6 +35,9 @@ McpJson read_mcp_json(const std::string& text);
 // The text with ${NAME} and ${NAME:-otherwise} in place. not_found: a variable that is not set.
 Result<std::string> expanded(const std::string& text, const Environment& environment);
 
+// Why the server cannot be given what its entry names in this environment; nothing where it can.
+std::optional<std::string> unready(const McpServerConfig& server, const Environment& environment);
+
 class McpServers {
  public:
   // `sources` as the runtime's own configuration was read; its workspace and trust do not count.

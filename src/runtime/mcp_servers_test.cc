@@ -224,4 +224,8 @@ TEST_CASE("variables stand in texts, with a default or without") {
   server.headers["X"] = "Key ${A}";
   server.bearer_token_env = "T";
   CHECK(secret_names_of({{"s", server}}) == std::vector<std::string>{"T", "A"});
+  server.url = "https://example.com/mcp";
+  CHECK(unready(server, environment) == "the environment variable T holds no token for it");
+  server.bearer_token_env = "A";
+  CHECK(!unready(server, environment));
 }

@@ -137,7 +137,7 @@ class SameFacts(ModelCase):
                 self.assertEqual(len(bodies), 4)
                 told = json.dumps(bodies[-1], ensure_ascii=False)
                 for text in ("one\\nzwei: ä🙂", "Exit code 3.", "no_such_tool", "All of it is done.",
-                             "and again?", "expected a JSON object"):
+                             "and again?", "expected an object, and this is a string"):
                     self.assertIn(text, told)
                 self.assertEqual([t.get("name") or t["function"]["name"]
                                   for t in bodies[0]["tools"]], ["shell", "ask_user"])

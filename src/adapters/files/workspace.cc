@@ -65,6 +65,8 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
     out.ref.reason = "it is not a regular file";
     return out;
   }
+  std::error_code error;
+  out.real_path = fs::read_symlink(fmt::format("/proc/self/fd/{}", file.get()), error).string();
   std::string bytes = read_at_most(file.get(), kGivenFileBytesMax + 1);
   out.ref.size = bytes.size();
   const std::string_view media_type = media_type_of(bytes);

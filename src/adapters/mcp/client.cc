@@ -263,7 +263,7 @@ void McpClient::close(std::move_only_function<void()> closed) {
   transport_->close(std::move(closed));
 }
 
-void McpClient::fail_all(const std::string& why) {
+void McpClient::fail_all(const std::string& why, std::optional<std::uint64_t> refused) {
   if (over_) return;
   over_ = why;
   if (timer_) loop_.cancel(*timer_);
@@ -272,15 +272,19 @@ void McpClient::fail_all(const std::string& why) {
   for (auto& [id, call] : std::exchange(calls_, {})) {
     stop_clocks(call);
     call.listener->on_end(
-        fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether it did "
-                                     "its work is not known",
-                                     server_.name, why)));
+        refused == id
+            ? fail(Code::expired, fmt::format("the server {} was lost ({})", server_.name, why))
+            : fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether "
+                                           "it did its work is not known",
+                                           server_.name, why)));
   }
   for (Listed& each : std::exchange(listeners_, {})) each(fail(Code::unavailable, why));
   on_over_(why);
 }
 
-void McpClient::on_closed(std::string why) { fail_all(why); }
+void McpClient::on_closed(std::string why, std::optional<std::uint64_t> refused) {
+  fail_all(why, refused);
+}
 
 void McpClient::on_garbage() {
   if (++garbage_ > kMcpGarbageMax)
@@ -305,7 +309,7 @@ void McpClient::on_message(std::string text, std::optional<std::uint64_t> within
 
 // An answer to a request that nobody waits for any more is late, not wrong.
 void McpClient::take_answer(RpcMessage message) {
-  const auto id = number_of(*message.id);
+  const auto id = message.id ? number_of(*message.id) : std::nullopt;
   if (!id || *id == 0 || *id > last_id_) return on_garbage();
   auto found = waiting_.extract(*id);
   if (!found) return;
@@ -371,13 +375,17 @@ void McpClient::take_progress(const Json& params) {
   if (!read(params, progress) || !progress.progress_token) return;
   const auto found = calls_.find(number_of(*progress.progress_token).value_or(0));
   if (found == calls_.end()) return;
-  if (found->second.questions.empty()) set_clocks(found->first, found->second);
+  Call& call = found->second;
+  if (call.questions.empty()) set_clocks(found->first, call);
+  const std::int64_t now = loop_.now().ms;
+  if (now - call.told_at < kMcpProgressEveryMs && now >= call.told_at) return;
+  call.told_at = now;
   std::string text = progress.message.value_or("");
   if (text.empty() && progress.progress)
     text = progress.total ? fmt::format("{} of {}", progress.progress->text, progress.total->text)
                           : progress.progress->text;
   text.resize(schema::utf8_prefix(text, kMcpProgressBytesMax).size());
-  if (!text.empty()) found->second.listener->on_progress(std::move(text));
+  if (!text.empty()) call.listener->on_progress(std::move(text));
 }
 
 }  // namespace agentrt::adapters

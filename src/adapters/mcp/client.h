@@ -34,6 +34,7 @@ inline constexpr std::size_t kMcpRequestsMax = 64;        // that wait for an an
 inline constexpr std::size_t kMcpGarbageMax = 100;        // lines and answers that mean nothing
 inline constexpr std::size_t kMcpQuestionsMax = 8;        // open at once, of one server
 inline constexpr std::size_t kMcpProgressBytesMax = 512;
+inline constexpr std::int64_t kMcpProgressEveryMs = 20;  // more often it is heard, but not told
 
 // What comes of one call; nothing after on_end.
 class McpCallListener {
@@ -42,7 +43,8 @@ class McpCallListener {
   virtual void on_progress(std::string text) = 0;
   virtual void on_question(ports::ToolQuestion question) = 0;
   // The server's result as it came. Errors: invalid_params, timeout, gone (the connection ended,
-  // and nobody knows what the call did), internal (the server says that it failed).
+  // and nobody knows what the call did), expired (it ended before the server looked at the call),
+  // internal (the server says that it failed).
   virtual void on_end(Result<schema::Json> result) = 0;
 };
 
@@ -83,11 +85,12 @@ class McpClient final : private TransportListener {
     std::optional<ports::Loop::TimerId> silent;  // since its start or its last progress
     std::optional<ports::Loop::TimerId> whole;
     std::map<std::string, McpQuestion> questions;
+    std::int64_t told_at = -kMcpProgressEveryMs;  // its last progress
   };
 
   void on_message(std::string text, std::optional<std::uint64_t> within) override;
   void on_garbage() override;
-  void on_closed(std::string why) override;
+  void on_closed(std::string why, std::optional<std::uint64_t> refused) override;
 
   std::uint64_t request(std::string_view method, const std::string& params, Done done);
   void take_answer(RpcMessage message);
@@ -102,7 +105,7 @@ class McpClient final : private TransportListener {
   void take_page(const Result<schema::Json>& result);
   void listed(Result<void> outcome);
   void check_alive();
-  void fail_all(const std::string& why);
+  void fail_all(const std::string& why, std::optional<std::uint64_t> refused = std::nullopt);
   void end_call(std::uint64_t id, Result<schema::Json> result);
   void set_clocks(std::uint64_t id, Call& call);
   void stop_clocks(Call& call);

@@ -176,6 +176,8 @@ TEST_CASE("progress is told and gives a call more time, up to a limit") {
         fmt::format(R"({{"progressToken":{},"progress":1{}}})", world.number, more)));
   };
   progress(R"(,"total":4)");
+  progress(R"(,"message":"too soon after the last one")");
+  world.loop.run_for(kMcpProgressEveryMs);
   progress(R"(,"message":"half way")");
   world.loop.run_for(50'000);
   progress("");
@@ -318,7 +320,8 @@ TEST_CASE("a silent connection is pinged before it is relied upon") {
 
 TEST_CASE("garbage is skipped up to a limit, and so are answers to questions nobody asked") {
   for (const char* const text : {"{\"jsonrpc\":", R"({"jsonrpc":"2.0","id":77,"result":{}})",
-                                 R"({"jsonrpc":"2.0","id":"a","result":{}})", R"({"x":1})"}) {
+                                 R"({"jsonrpc":"2.0","id":"a","result":{}})",
+                                 R"({"id":null,"error":{"code":1,"message":"?"}})", R"({"x":1})"}) {
     World world;
     world.start();
     CHECK(world.listed() == "ok");

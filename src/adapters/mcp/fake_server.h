@@ -36,9 +36,9 @@ struct FakeServer {
       if (listener) listener->on_message(text, within);
     });
   }
-  void die(std::string why) {
-    loop.post([this, why = std::move(why)] {
-      if (listener) std::exchange(listener, nullptr)->on_closed(why);
+  void die(std::string why, std::optional<std::uint64_t> refused = std::nullopt) {
+    loop.post([this, why = std::move(why), refused] {
+      if (listener) std::exchange(listener, nullptr)->on_closed(why, refused);
     });
   }
   // The newest request of this method that came.

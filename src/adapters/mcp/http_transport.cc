@@ -11,7 +11,8 @@ namespace agentrt::adapters {
 namespace {
 
 constexpr std::int64_t kRpcServerError = -32'000;
-constexpr std::uint64_t kOk = 200, kUnauthorized = 401, kForbidden = 403, kNotFound = 404;
+constexpr std::uint64_t kOk = 200, kAccepted = 202, kUnauthorized = 401, kForbidden = 403,
+                        kNotFound = 404;
 
 bool is_stream(const HttpHead& head) { return head.content_type.starts_with("text/event-stream"); }
 bool is_fine(const HttpHead& head) { return head.status >= kOk && head.status < 300; }
@@ -254,7 +255,10 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
         fmt::format("it wants to know who asks (HTTP status {}); name the environment "
                     "variable with its token in bearer_token_env",
                     status));
-  if (status == kNotFound && !session_.empty()) return lost("its session is over");
+  if (status == kNotFound && !session_.empty()) {
+    session_.clear();
+    return lost("its session is over", talk.request);
+  }
   if (status == 0) return lost(words_of(ending.end));
   if (!is_fine(ending.head)) {
     take_body(talk, ending);
@@ -262,8 +266,10 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
     if (!talk.answered && talk.request) return take_up(id, ending);
   } else if (!complete) {
     return lost(words_of(ending.end));
-  } else if (!ending.body.empty() && talk.request) {
+  } else if (talk.request && read_rpc(ending.body)) {
     listener_->on_message(ending.body, talk.request);
+  } else if (status != kAccepted) {
+    answer_failed(talk, "its answer is no message of the protocol");
   }
   drop(id);
 }
@@ -308,13 +314,12 @@ void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {
   });
 }
 
-void HttpTransport::lost(std::string why) {
+void HttpTransport::lost(std::string why, std::optional<std::uint64_t> refused) {
   while (!talks_.empty()) drop(talks_.begin()->first);
   unsent_.clear();
-  if (why == "its session is over") session_.clear();
-  loop_.post([this, here = std::weak_ptr(here_), why = std::move(why)]() mutable {
+  loop_.post([this, here = std::weak_ptr(here_), why = std::move(why), refused]() mutable {
     if (here.expired() || listener_ == nullptr) return;
-    std::exchange(listener_, nullptr)->on_closed(std::move(why));
+    std::exchange(listener_, nullptr)->on_closed(std::move(why), refused);
   });
 }
 

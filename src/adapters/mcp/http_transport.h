@@ -89,7 +89,7 @@ class HttpTransport final : public Transport {
   void next_message();
   void release(std::uint64_t talk);
   void began(std::uint64_t talk, const std::optional<std::string>& session);
-  void lost(std::string why);
+  void lost(std::string why, std::optional<std::uint64_t> refused = std::nullopt);
   void finish();
 
   ports::Loop& loop_;

@@ -33,18 +33,43 @@ Category category_of(Code code) {
   }
 }
 
+// As many as there is room for; `bytes` counts those of all servers.
+void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& bytes,
+               ports::ToolListing& out) {
+  std::size_t left_out = 0;
+  for (const McpTool& tool : tools.tools) {
+    const std::size_t more =
+        tool.offered_as.size() + tool.description.size() + tool.input_schema.text.size();
+    if (bytes + more > kMcpCatalogBytesMax) {
+      ++left_out;
+      continue;
+    }
+    bytes += more;
+    out.tools.push_back(catalog_tool(tool, server));
+  }
+  if (const auto missing = tools.missing()) out.missing.push_back({server.name, *missing});
+  if (left_out > 0)
+    out.missing.push_back(
+        {server.name, fmt::format("{} of its tools are left out: those of all servers may have {} "
+                                  "bytes; choose with tools or disabled_tools",
+                                  left_out, kMcpCatalogBytesMax)});
+}
+
 }  // namespace
 
 // One call, from when it is asked for to its end.
-struct McpPool::Call final : McpCallListener {
+struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPool::Call> {
   McpPool& pool;
   ToolCallId id;
   Key key;
+  McpServer server;
+  std::vector<std::string> folders;
   std::string tool;
   schema::Json args;
   std::shared_ptr<Listener> listener;
-  std::optional<std::uint64_t> number;  // with its client, once it was sent
-  std::optional<schema::Json> output_schema = std::nullopt;
+  std::optional<std::uint64_t> number = {};  // with its client, once it was sent
+  std::optional<schema::Json> output_schema = {};
+  Again again = Again::yes;
 
   explicit Call(McpPool& owner) : pool(owner) {}
 
@@ -53,8 +78,13 @@ struct McpPool::Call final : McpCallListener {
     listener->on_question(std::move(question));
   }
   void on_end(Result<schema::Json> result) override {
-    const auto self = pool.calls_.extract(id);  // keeps this alive until the end of the function
-    if (!self) return;
+    const std::shared_ptr<Call> self = shared_from_this();
+    if (!result && result.error().code == Code::expired &&
+        std::exchange(again, Again::no) == Again::yes) {
+      number.reset();
+      return pool.loop_.post([self] { self->pool.begin(self); });
+    }
+    if (pool.calls_.erase(id) == 0) return;
     if (!result)
       return listener->on_failed(failure(category_of(result.error().code), result.error().message));
     if (const auto at = pool.connections_.find(key); at != pool.connections_.end()) {
@@ -90,24 +120,18 @@ void McpPool::list(Place place, std::move_only_function<void(ports::ToolListing)
   const auto one_heard = [this, listing] {
     if (--listing->left == 0) heard(*listing);
   };
-  for (const McpServer& server : listing->place.servers) {
-    const auto client =
-        connect({listing->place.session, server.name}, server, listing->place.folders);
-    if (!client) {
-      listing->why[server.name] = client.error().message;
-      one_heard();
-      continue;
-    }
-    (*client)->when_listed([listing, one_heard, name = server.name](Result<void> outcome) {
-      if (!outcome) listing->why[name] = outcome.error().message;
-      one_heard();
-    });
-  }
+  for (const McpServer& server : listing->place.servers)
+    reach({listing->place.session, server.name}, server, listing->place.folders, Again::yes,
+          [listing, one_heard, name = server.name](Result<McpClient*> client) {
+            if (!client) listing->why[name] = client.error().message;
+            one_heard();
+          });
   loop_.post(one_heard);
 }
 
 void McpPool::heard(Listing& listing) {
   ports::ToolListing out;
+  std::size_t bytes = 0;
   std::set<std::string> parts;
   for (const McpServer& server : listing.place.servers) {
     if (!parts.insert(mcp_server_part(server.name)).second) {
@@ -121,9 +145,7 @@ void McpPool::heard(Listing& listing) {
           {server.name, why != listing.why.end() ? why->second : "it has just ended"});
       continue;
     }
-    const McpToolList& tools = at->second.client->tools();
-    for (const McpTool& tool : tools.tools) out.tools.push_back(catalog_tool(tool, server));
-    if (const auto missing = tools.missing()) out.missing.push_back({server.name, *missing});
+    add_tools(at->second.client->tools(), server, bytes, out);
   }
   listing.listing_to(std::move(out));
 }
@@ -143,6 +165,24 @@ void McpPool::close_unwanted(const Place& place) {
     }
     at = next;
   }
+}
+
+// A connection that was open before may turn out to be dead; then a new one is made, once.
+void McpPool::reach(const Key& key, const McpServer& server,
+                    const std::vector<std::string>& folders, Again again, Reached reached) {
+  const auto before = connections_.find(key);
+  const bool was_open = before != connections_.end() && before->second.client;
+  const auto client = connect(key, server, folders);
+  if (!client) return reached(std::unexpected(client.error()));
+  const Again next = was_open && again == Again::yes ? Again::yes : Again::no;
+  (*client)->when_listed([this, key, server, folders, next, client = *client,
+                          reached = std::move(reached)](Result<void> listed) mutable {
+    if (listed) return reached(client);
+    if (next == Again::no) return reached(std::unexpected(std::move(listed).error()));
+    loop_.post([this, key, server, folders, reached = std::move(reached)]() mutable {
+      reach(key, server, folders, Again::no, std::move(reached));
+    });
+  });
 }
 
 Result<McpClient*> McpPool::connect(const Key& key, const McpServer& server,
@@ -246,46 +286,40 @@ void McpPool::call(Place place, const ToolCallId& id, const std::string& tool, s
   if (server == place.servers.end())
     return listener->on_failed(failure(
         Category::not_found, fmt::format("no server is configured that has the tool {}", tool)));
-  const Key key{place.session, server->name};
-  const auto client = connect(key, *server, place.folders);
-  if (!client)
-    return listener->on_failed(failure(
-        Category::unavailable,
-        fmt::format("the server {} is unavailable: {}", server->name, client.error().message)));
   auto call = std::make_shared<Call>(*this);
   call->id = id;
-  call->key = key;
+  call->key = {place.session, server->name};
+  call->server = *server;
+  call->folders = std::move(place.folders);
   call->tool = tool;
   call->args = std::move(args);
   call->listener = std::move(listener);
   calls_[id] = call;
-  (*client)->when_listed([this, id, key](Result<void> outcome) {
-    if (!outcome && calls_.contains(id))
-      return calls_.at(id)->on_end(fail(
-          Code::unavailable,
-          fmt::format("the server {} is unavailable: {}", key.second, outcome.error().message)));
-    begin(id, key);
-  });
+  begin(call);
 }
 
-void McpPool::begin(const ToolCallId& id, const Key& key) {
-  const auto found = calls_.find(id);
-  if (found == calls_.end()) return;  // cancelled meanwhile
-  const std::shared_ptr<Call> call = found->second;
-  const auto connection = connections_.find(key);
-  if (connection == connections_.end() || !connection->second.client)
-    return call->on_end(fail(Code::unavailable, "the server has just ended; try again"));
-  McpClient& client = *connection->second.client;
-  const McpTool* const tool = client.tools().find(call->tool);
+void McpPool::begin(const std::shared_ptr<Call>& call) {
+  reach(call->key, call->server, call->folders, Again::yes,
+        [this, call](Result<McpClient*> client) {
+          if (!calls_.contains(call->id)) return;  // cancelled meanwhile
+          if (client) return send(*call, **client);
+          call->on_end(
+              fail(Code::unavailable, fmt::format("the server {} is unavailable: {}",
+                                                  call->server.name, client.error().message)));
+        });
+}
+
+void McpPool::send(Call& call, McpClient& client) {
+  const McpTool* const tool = client.tools().find(call.tool);
   if (tool == nullptr)
-    return call->on_end(fail(Code::unavailable, fmt::format("the server {} has no tool {} any more",
-                                                            key.second, call->tool)));
-  if (const auto wrong = schema::wrong_arguments(tool->input_schema, call->args))
-    return call->on_end(fail(Code::invalid_params, *wrong));
-  call->output_schema = tool->output_schema;
-  const auto number = client.call(tool->name, call->args, call);
-  if (!number) return call->on_end(std::unexpected(number.error()));
-  call->number = *number;
+    return call.on_end(fail(Code::unavailable, fmt::format("the server {} has no tool {} any more",
+                                                           call.server.name, call.tool)));
+  if (const auto wrong = schema::wrong_arguments(tool->input_schema, call.args))
+    return call.on_end(fail(Code::invalid_params, *wrong));
+  call.output_schema = tool->output_schema;
+  const auto number = client.call(tool->name, call.args, call.shared_from_this());
+  if (!number) return call.on_end(std::unexpected(number.error()));
+  call.number = *number;
 }
 
 void McpPool::answer(const ToolCallId& id, const std::string& question,

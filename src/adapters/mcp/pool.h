@@ -22,6 +22,9 @@
 
 namespace agentrt::adapters {
 
+// Of the tools of all servers of a session: they stand in a fact of every turn.
+inline constexpr std::size_t kMcpCatalogBytesMax = 256 * 1024;
+
 struct McpLimits {
   std::size_t connections_max = 64;     // over all sessions
   std::int64_t idle_ms = 600'000;       // unused for this long: closed
@@ -81,6 +84,12 @@ class McpPool {
   struct Call;
   struct Listing;
 
+  using Reached = std::move_only_function<void(Result<McpClient*>)>;
+  enum class Again { yes, no };
+
+  // The client of a connection whose tools are listed.
+  void reach(const Key& key, const McpServer& server, const std::vector<std::string>& folders,
+             Again again, Reached reached);
   Result<McpClient*> connect(const Key& key, const McpServer& server,
                              const std::vector<std::string>& folders);
   Result<void> make_room();
@@ -89,7 +98,8 @@ class McpPool {
   void use(const Key& key);
   void close_when_idle(const Key& key);
   void close_unwanted(const Place& place);
-  void begin(const ToolCallId& call, const Key& key);
+  void begin(const std::shared_ptr<Call>& call);
+  void send(Call& call, McpClient& client);
   void heard(Listing& listing);
 
   ports::Loop& loop_;

@@ -95,6 +95,21 @@ TEST_CASE("a server that cannot be used says why") {
   CHECK(world.servers.all.empty());
 }
 
+TEST_CASE("tools of all servers together have a limit") {
+  World world;
+  const std::string wide(kMcpSchemaBytesMax - 100, 'x');
+  std::string tools;
+  for (int i = 0; i < 20; ++i)
+    tools += fmt::format(R"({}{{"name":"t{}","inputSchema":{{"type":"object","$id":"{}"}}}})",
+                         i == 0 ? "" : ",", i, wide);
+  world.servers.add()->pages = {fmt::format(R"({{"tools":[{}]}})", tools)};
+  const auto said = world.list(world.place({"a"}));
+  REQUIRE(said.size() == 17);
+  CHECK(said.back() ==
+        "!a: 4 of its tools are left out: those of all servers may have 262144 bytes; choose with "
+        "tools or disabled_tools");
+}
+
 TEST_CASE("a dead server is started again, and not at once again and again") {
   McpLimits limits;
   World world(limits);
@@ -162,6 +177,30 @@ TEST_CASE("a server that dies under a call ends it as lost") {
   world.loop.run_for(1);
   REQUIRE(heard->said.size() == 1);
   CHECK(heard->said[0].starts_with("lost: the server a was lost during the call (boom)"));
+}
+
+TEST_CASE("a call that the server did not look at is made again, once") {
+  World world;
+  const auto first = world.servers.add();
+  const auto second = world.servers.add();
+  first->calls = second->calls = false;
+  const auto heard = world.call("mcp__a__echo");
+  first->die("its session is over", number_of(*first->last("tools/call")->id));
+  world.loop.run_for(10);
+  CHECK(heard->said.empty());
+  REQUIRE(second->last("tools/call") != nullptr);
+  second->die("its session is over", number_of(*second->last("tools/call")->id));
+  world.loop.run_for(10);
+  CHECK(heard->said == Said{"unavailable: the server a was lost (its session is over)"});
+}
+
+TEST_CASE("a connection that is found dead is made anew within the same listing") {
+  World world;
+  CHECK(world.list(world.place({"a"})) == Said{"mcp__a__echo"});
+  world.servers.all[0]->pings = false;
+  world.loop.run_for(kMcpPingAfterMs);
+  CHECK(world.list(world.place({"a"}), 20'000) == Said{"mcp__a__echo"});
+  CHECK(world.servers.all.size() == 2);
 }
 
 TEST_CASE("a connection that nobody uses is closed in order") {

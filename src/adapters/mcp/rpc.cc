@@ -19,7 +19,7 @@ Result<RpcMessage> read_one(std::string_view text) {
   schema::Met met;
   if (!schema::read_loosely(text, message, met))
     return fail(Code::invalid_params, "a message is an object");
-  const bool whole = message.is_answer() ? message.id && (message.result || message.error)
+  const bool whole = message.is_answer() ? message.error || (message.id && message.result)
                                          : !message.result && !message.error;
   if (!whole) return fail(Code::invalid_params, "the message is neither a request nor an answer");
   return message;

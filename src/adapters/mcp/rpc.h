@@ -24,8 +24,8 @@ struct RpcError {
 };
 BOOST_DESCRIBE_STRUCT(RpcError, (), (code, message))
 
-// A request has a method and an id, a notification a method alone, an answer an id alone and a
-// result or an error.
+// A request has a method and an id, a notification a method alone, an answer an id and a result or
+// an error; an error about a message that nobody could read has no id.
 struct RpcMessage {
   std::string method;
   std::optional<schema::Json> id;  // a number or a text, as it came

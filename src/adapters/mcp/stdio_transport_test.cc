@@ -99,7 +99,7 @@ class Program final : public TransportListener {
     const std::lock_guard lock(mutex_);
     ++garbage_;
   }
-  void on_closed(std::string why) override {
+  void on_closed(std::string why, std::optional<std::uint64_t>) override {
     const std::lock_guard lock(mutex_);
     closed_ = std::move(why);
     heard_.notify_all();

@@ -23,7 +23,8 @@ class TransportListener {
   virtual void on_message(std::string text, std::optional<std::uint64_t> within) = 0;
   // Something came that is no message.
   virtual void on_garbage() = 0;
-  virtual void on_closed(std::string why) = 0;
+  // `refused`: the request of ours that the other side certainly did not look at.
+  virtual void on_closed(std::string why, std::optional<std::uint64_t> refused) = 0;
 };
 
 class Transport {

@@ -219,6 +219,10 @@ TEST_CASE("hidden, protected and refused places are not changed") {
   CHECK(kit.write("hooks/x", "x").starts_with("denied: hooks/x is read-only"));
   CHECK(kit.write(".agentrt/config.toml", "x").starts_with("denied:"));
   CHECK(kit.write(".agentrt", "x").starts_with("denied:"));
+  CHECK(kit.write(".git", "gitdir: evil\n").starts_with("invalid_input:"));
+  fs::remove_all(kit.base / "ws/.git");
+  CHECK(kit.write(".git", "gitdir: evil\n").starts_with("denied: .git is read-only"));
+  CHECK(kit.write(".git/HEAD", "x").starts_with("Created"));
   CHECK(kit.write(".agentrt2", "x").starts_with("Created"));
   kit.request.sandbox = schema::SandboxMode::read_only;
   CHECK(kit.write("b.txt", "x").contains("the sandbox mode is read_only"));

@@ -125,23 +125,7 @@ void FileTools::begin(const CallPtr& call) {
     if (!text) return end(call, {.failure = text.error()});
     return end(call, {.text = *std::move(text)});
   }
-  if (const auto& announced = call->request.announced) {
-    const auto state = find_state(*call->grounds, *announced);
-    if (!state) return end(call, {.failure = state.error()});
-    if (*state == FileState::after) return end(call, {.text = told(*call->grounds, *announced)});
-    if (*state == FileState::other)
-      return end(call, {.failure = schema::Failure{
-                            Category::lost,
-                            fmt::format("{} is neither as it was before this call nor as the call "
-                                        "would have left it: somebody else changed it. Read it "
-                                        "again.",
-                                        call->grounds->shown(announced->path)),
-                            false}});
-    auto again = call->stage_again(parts_);
-    if (!again) return end(call, {.failure = again.error()});
-    call->staged = *std::move(again);
-    return make(call);
-  }
+  if (call->request.announced) return take_up(call);
   auto staged = call->stage_change(parts_);
   if (!staged) return end(call, {.failure = staged.error()});
   call->staged = *std::move(staged);
@@ -152,6 +136,26 @@ void FileTools::begin(const CallPtr& call) {
                           fmt::format("The diff cannot be kept: {}", diff.error().message), true}});
   call->staged->diff = {};
   announce(call, *std::move(diff));
+}
+
+// Another boot announced the change: the file says what became of it.
+void FileTools::take_up(const CallPtr& call) {
+  const schema::FileChange& announced = *call->request.announced;
+  const auto state = find_state(*call->grounds, announced);
+  if (!state) return end(call, {.failure = state.error()});
+  if (*state == FileState::after) return end(call, {.text = told(*call->grounds, announced)});
+  if (*state == FileState::other)
+    return end(call, {.failure = schema::Failure{
+                          Category::lost,
+                          fmt::format("{} is neither as it was before this call nor as the call "
+                                      "would have left it: somebody else changed it. Read it "
+                                      "again.",
+                                      call->grounds->shown(announced.path)),
+                          false}});
+  auto again = call->stage_again(parts_);
+  if (!again) return end(call, {.failure = again.error()});
+  call->staged = *std::move(again);
+  make(call);
 }
 
 void FileTools::make(const CallPtr& call) {

@@ -55,6 +55,7 @@ class FileTools {
   void run(const CallPtr& call, void (FileTools::*step)(const CallPtr&));
   // On the worker.
   void begin(const CallPtr& call);
+  void take_up(const CallPtr& call);
   void make(const CallPtr& call);
   // Both hand over to the core.
   void announce(const CallPtr& call, schema::KeptOutput diff);

@@ -78,6 +78,13 @@ bool lies_in(const std::string& path, const std::vector<std::string>& places) {
       places, [&](const std::string& place) { return policy::is_within(path, place); });
 }
 
+// Whether a file at the path would stand in the way of one of the places: as a file .git leads git
+// to another folder's hooks.
+bool covers(const std::string& path, const std::vector<std::string>& places) {
+  return std::ranges::any_of(
+      places, [&](const std::string& place) { return policy::is_within(place, path); });
+}
+
 // What is replaced or moved just while it is looked at is looked at again.
 template <class Look>
 auto until_it_stands(Look look) {
@@ -297,7 +304,7 @@ std::optional<schema::Failure> Grounds::refusal(const std::string& real_path, Us
   if (lies_in(real_path, hidden_)) return denied("is hidden from tools and commands.");
   if (use == Use::write && mode_ == schema::SandboxMode::read_only)
     return denied("cannot be changed: the sandbox mode is read_only.");
-  if (use == Use::write && lies_in(real_path, protected_))
+  if (use == Use::write && (lies_in(real_path, protected_) || covers(real_path, protected_)))
     return denied("is read-only for tools and commands: others run or obey it later.");
   if (!refused_) return std::nullopt;
   if (auto failure = refused_(real_path)) return failure;

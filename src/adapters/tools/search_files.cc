@@ -172,7 +172,7 @@ Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor
     TRY_ASSIGN(glob, Glob::read(*args.files));
   }
   TRY_ASSIGN(const Opened start, grounds.open_any(args.path.value_or(".")));
-  Search search(expression, args.context.value_or(0), redactor, until);
+  Search search(expression, std::min(args.context.value_or(0), kSearchContextMax), redactor, until);
   WalkReport report;
   if (start.is_folder()) {
     report = walk_folder(grounds, start, {}, until, [&](const Walked& seen) {

@@ -14,6 +14,7 @@ inline constexpr std::size_t kSearchMatchesMax = 200;
 inline constexpr std::size_t kSearchLineBytesMax = 64 * 1024;  // of a line that are looked at
 inline constexpr std::size_t kSearchShownBytesMax = 400;       // of a line that are told
 inline constexpr std::uint64_t kSearchBytesMax = 4ULL << 30;   // of all files
+inline constexpr std::uint64_t kSearchContextMax = 20;
 inline constexpr std::size_t kExpressionBytesMax = 4'096;
 inline constexpr std::int64_t kExpressionMemoryMax = 8 << 20;
 

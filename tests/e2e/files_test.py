@@ -1,0 +1,147 @@
+"""File tools from outside: where they may work, what rules and secrets keep from them, and what a
+change leaves behind."""
+
+import os
+import subprocess
+import unittest
+
+from harness import Case
+
+SECRET = "hunter2-hunter2-hunter2"
+
+
+def call(name, **args):
+    return {"name": name, "args": args}
+
+
+class Files(Case):
+    config = ('[redact]\nnames = ["MY_TOKEN"]\n'
+              '[permissions]\ndeny = ["read_file(./secrets/**)", "write_file(./fixed.txt)"]\n'
+              'ask = ["read_file(./private/)"]\n')
+    daemon_at_start = False
+
+    def setUp(self):
+        super().setUp()
+        self.home.environment["MY_TOKEN"] = SECRET
+        self.start()
+        self.put("a.txt", "one\ntwo\n")
+        self.put("secrets/key.txt", "needle in secrets\n")
+        self.put("private/p.txt", "needle in private\n")
+        (self.home.folder / "outside.txt").write_text("needle outside\n")
+
+    def put(self, path, text):
+        target = self.home.workspace / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def made(self, *calls, **options):
+        """What came of the calls, as they ended: text, or (category, message)."""
+        script = self.home.script("calls", [{"toolCalls": list(calls)}, {"text": "done"}])
+        reply = self.daemon.ok(
+            "submit_turn", input=[{"type": "text", "text": "go"}],
+            options={"model": f"script:{script}", "mode": "bypass", **options})
+        self.session = reply["sessionId"]
+        self.daemon.wait_turn(reply)
+        self.events = self.daemon.events(self.session)
+        results = []
+        for event in self.events:
+            if event["type"] == "tool.result":
+                results.append(event["payload"]["preview"])
+            elif event["type"] == "tool.failed":
+                error = event["payload"]["error"]
+                results.append((error["category"], error["message"]))
+        return results
+
+    def one(self, name, options=None, **args):
+        return self.made(call(name, **args), **(options or {}))[0]
+
+    def test_nothing_leads_out_of_the_workspace(self):
+        os.symlink("../outside.txt", self.home.workspace / "out")
+        os.symlink("..", self.home.workspace / "up")
+        os.mkfifo(self.home.workspace / "pipe")
+        for path in ("../outside.txt", "out", "up/outside.txt", "/etc/passwd", "pipe",
+                     str(self.home.folder / "outside.txt"), str(self.home.data / "token"),
+                     "/proc/self/root/etc/passwd"):
+            for name, more in (("read_file", {}), ("write_file", {"content": "mine"}),
+                               ("edit_file", {"oldText": "needle", "newText": "mine"}),
+                               ("search_files", {"pattern": "needle"})):
+                result = self.one(name, path=path, **more)
+                self.assertEqual(result[0], "denied", (name, path, result))
+        self.assertEqual((self.home.folder / "outside.txt").read_text(), "needle outside\n")
+
+    def test_a_deny_of_reading_holds_for_every_way_to_a_file(self):
+        os.symlink("secrets/key.txt", self.home.workspace / "link")
+        for name, more in (("read_file", {}), ("write_file", {"content": "mine"}),
+                           ("edit_file", {"oldText": "needle", "newText": "mine"}),
+                           ("search_files", {"pattern": "needle"})):
+            for path in ("link", "secrets/key.txt"):
+                result = self.one(name, path=path, **more)
+                self.assertEqual(result[0], "denied", (name, path, result))
+        found = self.one("search_files", pattern="needle")
+        self.assertEqual(found, "[No line fits in 1 files.]\n"
+                                "[Left out, since rules or the sandbox hide it: 2.]\n")
+        listed = self.one("list_files", pattern="**")
+        self.assertEqual(listed, "a.txt\nlink -> secrets/key.txt\n"
+                                 "[Left out, since rules or the sandbox hide it: 2.]\n")
+        kept = self.home.workspace / "secrets/key.txt"
+        self.assertEqual(kept.read_text(), "needle in secrets\n")
+        self.assertEqual(self.one("write_file", path="fixed.txt", content="x")[0], "denied")
+
+    def test_the_runtime_itself_is_out_of_reach(self):
+        """Where the workspace holds the runtime's data and configuration."""
+        for path in ("data/token", "config/agentrt/config.toml", ".ssh/id", "data/new"):
+            for name, more in (("read_file", {}), ("write_file", {"content": "mine"})):
+                result = self.one(name, {"cwd": str(self.home.folder)}, path=path, **more)
+                self.assertIn(result[0], ("denied", "not_found"), (name, path, result))
+                if name == "write_file":
+                    self.assertEqual(result[0], "denied", (path, result))
+        for path in (".git/hooks/pre-commit", ".git/config", ".git", ".agentrt/config.toml",
+                     ".claude/settings.json"):
+            result = self.one("write_file", path=path, content="mine")
+            self.assertEqual(result[0], "denied", (path, result))
+        self.assertFalse((self.home.workspace / ".git").exists())
+
+    def test_a_secret_is_in_no_result_and_no_diff(self):
+        self.put(".env", f"TOKEN={SECRET}\nMODE=old\n")
+        self.assertIn("[redacted:MY_TOKEN]", self.one("read_file", path=".env"))
+        self.assertIn("[No line", self.one("search_files", pattern="hunter2"))
+        self.assertEqual(self.one("edit_file", path=".env", oldText="MODE=old", newText="MODE=new"),
+                         "Changed .env (+1 -1).")
+        self.assertEqual((self.home.workspace / ".env").read_text(), f"TOKEN={SECRET}\nMODE=new\n")
+        changed = [event for event in self.events if event["type"] == "artifact.changed"]
+        diff = self.daemon.get(f"/v1/outputs/{changed[0]['payload']['diffRef']}").data.decode()
+        self.assertIn(" TOKEN=[redacted:MY_TOKEN]\n-MODE=old\n+MODE=new\n", diff)
+        self.assertNotIn(SECRET, str(self.events))
+        marked = self.one("write_file", path=".env", content="TOKEN=[redacted:MY_TOKEN]\n")
+        self.assertEqual(marked[0], "invalid_input")
+
+    def test_a_change_keeps_its_mode_and_leaves_a_diff_that_git_applies(self):
+        self.put("run.sh", "echo one\necho two\n")
+        os.chmod(self.home.workspace / "run.sh", 0o750)
+        self.assertEqual(self.one("edit_file", path="run.sh", oldText="two", newText="2"),
+                         "Changed run.sh (+1 -1).")
+        self.assertEqual(os.stat(self.home.workspace / "run.sh").st_mode & 0o777, 0o750)
+        changed = [event for event in self.events if event["type"] == "artifact.changed"]
+        diff = self.daemon.get(f"/v1/outputs/{changed[0]['payload']['diffRef']}").data
+        self.put("run.sh", "echo one\necho two\n")
+        alone = {**self.home.environment, "GIT_CEILING_DIRECTORIES": str(self.home.folder)}
+        subprocess.run(["git", "apply"], cwd=self.home.workspace, input=diff, check=True, env=alone)
+        self.assertEqual((self.home.workspace / "run.sh").read_text(), "echo one\necho 2\n")
+        self.assertEqual(sorted(os.listdir(self.home.workspace)),
+                         ["a.txt", "private", "run.sh", "secrets"])
+
+    def test_a_read_only_sandbox_is_one_for_files_too(self):
+        result = self.one("write_file", {"sandbox": "read_only"}, path="a.txt", content="x")
+        self.assertEqual(result[0], "denied", result)
+        self.assertEqual(self.one("read_file", {"sandbox": "read_only"}, path="a.txt"),
+                         "     1\tone\n     2\ttwo\n")
+
+    def test_calls_that_read_run_side_by_side_and_all_are_answered(self):
+        for i in range(40):
+            self.put(f"many/{i}.txt", f"file {i}\n")
+        results = self.made(*[call("read_file", path=f"many/{i}.txt") for i in range(40)])
+        self.assertEqual(sorted(results), sorted(f"     1\tfile {i}\n" for i in range(40)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,166 @@
+"""The client against a server over HTTP that this test plays, also one that does not behave."""
+
+import http.server
+import json
+import tempfile
+import threading
+import unittest
+
+import probing
+
+TOOL = {"name": "echo", "inputSchema": {"type": "object"}}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """A server that behaves; a test replaces what it wants otherwise."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def note(self, body=None):
+        self.server.seen.append((self.command, dict(self.headers), body))
+
+    def give(self, status, body=b"", kind="application/json", **headers):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def result(self, message, result, **headers):
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        self.give(200, json.dumps(answer).encode(), **headers)
+
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers["Content-Length"]))
+        message = json.loads(text)
+        self.note(message)
+        method = message.get("method")
+        play = self.server.plays.get(method)
+        if play is not None:
+            return play(self, message)
+        if method == "initialize":
+            return self.result(message, {"protocolVersion": "2025-06-18",
+                                         "capabilities": {"tools": {}}, "serverInfo": {}},
+                               Mcp_Session_Id=f"s{len(self.server.seen)}")
+        if method == "tools/list":
+            return self.result(message, {"tools": [TOOL]})
+        if method == "tools/call":
+            return self.result(message, {"content": [{"type": "text", "text": "done"}]})
+        return self.give(202)
+
+    def do_GET(self):
+        self.note()
+        self.give(405)
+
+    def do_DELETE(self):
+        self.note()
+        self.give(200)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A client that closes early is none."""
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server.plays, self.server.seen = {}, []
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/mcp"
+
+    def probe(self, calls=(("echo", {}),)):
+        return probing.probe(calls, self.url, tempfile.gettempdir())
+
+    def missing(self):
+        listing, _ = self.probe()
+        self.assertEqual(len(listing["missing"]), 1)
+        return listing["missing"][0]
+
+    def test_a_session_is_named_in_every_request_and_ended(self):
+        _, heard = self.probe()
+        self.assertEqual(heard[0]["text"], "done")
+        first, *others = self.server.seen
+        self.assertNotIn("Mcp-Session-Id", first[1])
+        self.assertNotIn("MCP-Protocol-Version", first[1])
+        for _, headers, _ in others:
+            self.assertEqual(headers["Mcp-Session-Id"], "s1")
+            self.assertEqual(headers["MCP-Protocol-Version"], "2025-06-18")
+        self.assertEqual([each[0] for each in others],
+                         ["POST", "GET", "POST", "POST", "DELETE"])
+        self.assertEqual(others[0][2]["method"], "notifications/initialized")
+
+    def test_an_answer_as_a_stream_with_other_things_before_it(self):
+        def play(handler, message):
+            progress = {"jsonrpc": "2.0", "method": "notifications/progress",
+                        "params": {"progressToken": message["id"], "progress": 1}}
+            answer = {"jsonrpc": "2.0", "id": message["id"],
+                      "result": {"content": [{"type": "text", "text": "streamed"}]}}
+            body = "".join(f": hum\n\nevent: message\ndata: {json.dumps(each)}\n\n"
+                           for each in (progress, answer))
+            handler.give(200, body.encode(), "text/event-stream")
+        self.server.plays["tools/call"] = play
+        _, heard = self.probe()
+        self.assertEqual(heard[0], {"progress": "1"})
+        self.assertEqual(heard[1]["text"], "streamed")
+
+    def test_a_session_that_is_over_is_begun_anew_and_the_call_made_again(self):
+        def play(handler, message):
+            if handler.headers["Mcp-Session-Id"] == "s1":
+                return handler.give(404)
+            handler.result(message, {"content": [{"type": "text", "text": "again"}]})
+        self.server.plays["tools/call"] = play
+        _, heard = self.probe()
+        self.assertEqual(heard[0]["text"], "again")
+        begun = [each for each in self.server.seen
+                 if each[2] and each[2].get("method") == "initialize"]
+        self.assertEqual(len(begun), 2)
+
+    def test_a_stream_that_breaks_off_is_the_end_of_the_call_alone(self):
+        self.server.plays["tools/call"] = lambda handler, _: handler.give(
+            200, b": nothing\n\n", "text/event-stream")
+        _, heard = self.probe((("echo", {}), ("echo", {})))
+        self.assertEqual([each["failure"] for each in heard], ["its answer broke off"] * 2)
+
+    def test_an_error_of_http_is_the_end_of_the_call_alone(self):
+        self.server.plays["tools/call"] = lambda handler, _: handler.give(500, b"oops")
+        _, heard = self.probe()
+        self.assertEqual(heard[0]["failure"], "it answered with HTTP status 500")
+        refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "too busy"}}
+        self.server.plays["tools/call"] = lambda handler, _: handler.give(
+            400, json.dumps(refusal).encode())
+        _, heard = self.probe()
+        self.assertEqual(heard[0]["failure"], "too busy")
+
+    def test_whoever_wants_a_token_says_so(self):
+        self.server.plays["initialize"] = lambda handler, _: handler.give(401)
+        self.assertIn("bearer_token_env", self.missing())
+
+    def test_redirects_are_not_followed(self):
+        self.server.plays["initialize"] = lambda handler, _: handler.give(
+            307, Location="http://example.com/mcp")
+        self.assertIn("it answered with HTTP status 307", self.missing())
+
+    def test_an_answer_that_is_too_large_is_not_read(self):
+        self.server.plays["initialize"] = lambda handler, _: handler.give(
+            200, b" " * (17 << 20))
+        self.assertIn("more than 16777216 bytes", self.missing())
+
+    def test_a_page_in_place_of_an_answer_is_no_answer(self):
+        def play(handler, _):
+            handler.give(200, b"<html>", "text/html")
+        self.server.plays["initialize"] = play
+        self.assertIn("its answer is no message of the protocol", self.missing())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+"""Servers of others through the whole runtime: a script model uses them in a turn."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+
+import probing
+import servers_test
+from approvals_test import line
+from mcp_test import DONE, ServerCase, use
+
+
+class Runtime(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.web = servers_test.EverythingOverHttp
+        cls.web.setUpClass()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.web.tearDownClass()
+
+    def setUp(self):
+        super().setUp()
+        files = probing.program("server-filesystem") + ["."]
+        pipes = probing.program("server-everything")
+        self.configure(
+            f"[mcp_servers.files]\ncommand = {json.dumps(files)}\nstartup_timeout_ms = 30000\n"
+            f"[mcp_servers.pipes]\ncommand = {json.dumps(pipes)}\nstartup_timeout_ms = 30000\n"
+            f'[mcp_servers.web]\nurl = "{self.web.server}"\n')
+
+    def previews(self):
+        return [result.get("preview", "") for result in self.of("tool.result")]
+
+    def test_three_servers_in_one_turn(self):
+        path = str(self.home.workspace / "made.txt")
+        self.play(line(use("write_file", "files", path=path, content="by a server\n"),
+                       use("echo", "pipes", message="over pipes"),
+                       use("echo", "web", message="over HTTP")),
+                  line(use("read_text_file", "files", path=path)), DONE)
+        self.assertEqual(self.missing(), {})
+        self.assertEqual(self.made(), "by a server\n")
+        told = self.previews()
+        self.assertIn("Echo: over pipes", told)
+        self.assertIn("Echo: over HTTP", told)
+        self.assertIn("by a server", told[-1])
+
+    def test_a_question_of_a_server_over_each_transport(self):
+        for server in ("pipes", "web"):
+            turn = self.submit(line(use("trigger-elicitation-request", server)), DONE,
+                               session=server)
+            action = self.action(server)
+            self.assertEqual(action["payload"]["actionType"], "elicitation")
+            self.answer(action, "accept", payload={"name": "Ada"})
+            self.daemon.wait_turn(turn)
+            self.assertIn("Ada", json.dumps(self.of("tool.result", server)))
+
+
+if __name__ == "__main__":
+    unittest.main()
