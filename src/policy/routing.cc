@@ -1,11 +1,14 @@
 #include "policy/routing.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
 namespace agentrt::policy {
 namespace {
+
+constexpr std::size_t kNamedMax = 20;  // models in one sentence
 
 using namespace schema;
 
@@ -21,6 +24,16 @@ RoutingNotPossible not_possible(RoutingOutcome outcome, std::string reason) {
   return {std::move(outcome)};
 }
 
+// Names those that there are, so that a slip of the finger is seen.
+std::string unknown_model(const RoutingQuestion& question) {
+  std::string known;
+  for (const Candidate& candidate : question.candidates | std::views::take(kNamedMax))
+    known += (known.empty() ? "" : ", ") + candidate.name;
+  if (question.candidates.size() > kNamedMax) known += " and others";
+  return fmt::format("there is no model called {}{}", *question.requested,
+                     known.empty() ? "" : fmt::format(" (but {})", known));
+}
+
 // What would let in one that was left out: the one asked for, or the default, or the first.
 std::string why_none(const RoutingQuestion& question, const std::string& wanted) {
   const ExcludedCandidate* blamed = nullptr;
@@ -29,8 +42,7 @@ std::string why_none(const RoutingQuestion& question, const std::string& wanted)
         (!question.requested || one.name == wanted))
       blamed = &one;
   if (blamed) return fmt::format("the model {} cannot be used: {}", blamed->name, *blamed->remedy);
-  return question.requested ? fmt::format("there is no model called {}", *question.requested)
-                            : std::string("no model is configured");
+  return question.requested ? unknown_model(question) : std::string("no model is configured");
 }
 
 void select(RoutingOutcome& outcome, const Candidate& candidate) {

@@ -77,7 +77,9 @@ TEST_CASE("without a candidate, or without the one asked for, routing is not pos
 
   const RoutingAnswer unknown = route({"x", {candidate("a")}, "a", {}});
   REQUIRE(std::holds_alternative<RoutingNotPossible>(unknown));
-  CHECK(outcome_of(unknown).decision_reason == "there is no model called x");
+  CHECK(outcome_of(unknown).decision_reason == "there is no model called x (but a)");
+  const RoutingAnswer many = route({"x", std::vector<Candidate>(21, candidate("a")), "a", {}});
+  CHECK(outcome_of(many).decision_reason.ends_with(", a and others)"));
   CHECK(outcome_of(unknown).requested_model == "x");
   CHECK_FALSE(outcome_of(unknown).selected_name.has_value());
 }

@@ -93,7 +93,8 @@ class AtATerminal(Case):
         "edits": [{"toolCalls": [
             {"name": "update_plan", "args": {"plan": [
                 {"step": "write", "status": "completed"},
-                {"step": "change", "status": "in_progress"}, {"step": "check", "status": "pending"}]}},
+                {"step": "change", "status": "in_progress"},
+                {"step": "check", "status": "pending"}]}},
             {"name": "write_file", "args": {"path": "a.txt", "content": "one\ntwo\n"}},
             {"name": "edit_file", "args": {"path": "a.txt", "oldText": "two", "newText": "2"}},
             {"name": "edit_file", "args": {"path": "a.txt", "oldText": "three", "newText": "3"}}]},

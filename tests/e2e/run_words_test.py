@@ -109,7 +109,8 @@ class Words(Case):
 
     def test_a_daemon_says_it_too(self):
         self.start()
-        for model, words in (("nonesuch", ["nonesuch"]), ("keyless", ["CANARY_KEY"])):
+        for model, words in (("nonesuch", ["nonesuch", "context_full, empty_answer"]),
+                             ("keyless", ["CANARY_KEY"])):
             with self.subTest(model):
                 done = self.home.run("run", "--session", f"s_{model}", "--model", model, "hello")
                 self.assertEqual(done.returncode, 3, done.stderr)

@@ -149,6 +149,17 @@ TEST_CASE("an AGENTS.md that leads out of its repository or is too large is not 
   CHECK(DiskWorkspace{}.instructions((folder.root / "work/sub").string()).refs.size() == 2);
 }
 
+TEST_CASE("the root of a repository is looked for so far up and no further") {
+  Folder folder;
+  fs::create_directories(folder.root / ".git");
+  folder.write("AGENTS.md", "top");
+  fs::path deep = folder.root;
+  for (std::size_t i = 1; i < kChainFoldersMax; ++i) deep /= "d";
+  fs::create_directories(deep / "e");
+  CHECK(DiskWorkspace{}.instructions(deep.string()).refs.size() == 1);
+  CHECK(DiskWorkspace{}.instructions((deep / "e").string()).refs.empty());
+}
+
 TEST_CASE("AGENTS.md files have one limit together") {
   Folder folder;
   fs::create_directories(folder.root / "work/.git");
@@ -215,6 +226,15 @@ TEST_CASE("the list of skills is bounded") {
   CHECK(told.skills.size() + told.omitted.size() == kSkillsMax + 3);
   folder.write("work/.agentrt/skills/s100/SKILL.md", std::string(kSkillBytesMax + 1, 'x'));
   CHECK(DiskWorkspace{}.instructions(work).missing.size() == 1);
+}
+
+TEST_CASE("so many folders of skills are looked into and no more") {
+  Folder folder;
+  for (std::size_t i = 0; i <= kSkillFoldersMax; ++i)
+    fs::create_directories(folder.root / "work/.agentrt/skills" / std::to_string(i));
+  const auto told = DiskWorkspace{}.instructions((folder.root / "work").string());
+  REQUIRE(told.omitted.size() == 1);
+  CHECK(told.omitted[0].reason == "only 256 of its folders are looked into");
 }
 
 TEST_CASE("skills that are told whole have a limit together") {

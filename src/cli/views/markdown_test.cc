@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "cli/views/terminal.h"
 
 namespace agentrt::cli {
@@ -137,6 +140,26 @@ TEST_CASE("however the text is cut, the same is printed") {
       CAPTURE(size);
       CHECK(in_pieces(example.source, size) == whole(example.source));
     }
+}
+
+TEST_CASE("text made of nothing but marks is printed the same however it is cut") {
+  constexpr std::string_view kPieces[] = {"*",  "**", "_",   "`",  "```",  "[",  "](", ")",
+                                          "#",  "> ", "- ",  "1.", "|",    "~",  " ",  "\n",
+                                          "\\", "a",  "b c", "中", "\x1b", "---"};
+  std::uint32_t state = 7;
+  const auto next = [&state](std::uint32_t below) {
+    state = state * 1'664'525 + 1'013'904'223;
+    return (state >> 16) % below;
+  };
+  for (int i = 0; i < 3'000; ++i) {
+    std::string text;
+    for (std::uint32_t n = next(40); n > 0; --n)
+      text += kPieces[next(static_cast<std::uint32_t>(std::size(kPieces)))];
+    CAPTURE(text);
+    const std::string shown = whole(text);
+    REQUIRE(in_pieces(text, 1) == shown);
+    REQUIRE(std::ranges::count(shown, '\n') >= std::ranges::count(text, '\n'));
+  }
 }
 
 TEST_CASE("text appears as it comes: only a word, a line's beginning or an open mark is held") {
