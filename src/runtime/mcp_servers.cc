@@ -1,6 +1,9 @@
 #include "runtime/mcp_servers.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -14,6 +17,8 @@ namespace agentrt::runtime {
 namespace {
 
 using schema::Json;
+
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 // .mcp.json, as other programs write it too; members that are not known are passed over.
 struct JsonFile {
@@ -191,6 +196,12 @@ adapters::McpServer unusable(std::string name, std::string why) {
   return out;
 }
 
+bool is_absent(const std::string& folder, std::string_view name) {
+  struct stat found{};
+  return ::lstat(fmt::format("{}/{}", folder, name).c_str(), &found) != 0 &&
+         (errno == ENOENT || errno == ENOTDIR);
+}
+
 // Adds what .mcp.json has; a server of the configuration files keeps its name.
 void add_workspace_servers(const ConfigSources& sources,
                            std::map<std::string, McpServerConfig>& servers,
@@ -281,12 +292,38 @@ McpServers::McpServers(ConfigSources sources, TrustRecords& records, std::string
       data_(std::move(data)),
       environment_(std::move(environment)) {}
 
-Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) const {
+McpServers::Stamp McpServers::stamp_of(const std::string& path) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) return {errno};
+  return {0,
+          static_cast<std::int64_t>(found.st_ino),
+          found.st_size,
+          found.st_mtim.tv_sec * kNanoseconds + found.st_mtim.tv_nsec,
+          found.st_ctim.tv_sec * kNanoseconds + found.st_ctim.tv_nsec,
+          static_cast<std::int64_t>(found.st_dev)};
+}
+
+McpServers::Stamps McpServers::stamps() const {
+  return {stamp_of(sources_.managed),
+          stamp_of(sources_.named ? *sources_.named : sources_.user.value_or(""))};
+}
+
+Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) {
+  const bool bare = is_absent(cwd, kServersFile) && is_absent(cwd, kWorkspaceFile);
+  const Stamps now = stamps();
+  if (bare) {
+    const std::lock_guard lock(mutex_);
+    if (without_ == now) return std::vector<adapters::McpServer>{};
+  }
   ConfigSources sources = sources_;
   sources.workspace = real_workspace(cwd);
   TRY_ASSIGN(sources.trusted, records_.of(sources.workspace));
   TRY_ASSIGN(const Config config, load_config(sources));
   std::map<std::string, McpServerConfig> servers = config.mcp_servers;
+  if (bare && servers.empty()) {
+    const std::lock_guard lock(mutex_);
+    without_ = now;
+  }
   std::vector<adapters::McpServer> out;
   add_workspace_servers(sources, servers, out);
   for (const auto& [name, server] : servers) {

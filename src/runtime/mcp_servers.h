@@ -2,12 +2,16 @@
 // files, and those of .mcp.json in its workspace once a person trusts that file.
 //
 // They are read each time they are asked for, so that a change of a file or of trust counts with
-// the next turn. A broken configuration file is an error; whatever is wrong with .mcp.json or with
-// the machine makes a server that says so and cannot be used, and leaves the others alone.
-// Thread rule: any thread, several at once.
+// the next turn. All that is remembered is that there are none, for as long as no file changes:
+// most turns have none, and reading them would cost each of those. A broken configuration file is
+// an error; whatever is wrong with .mcp.json or with the machine makes a server that says so and
+// cannot be used, and leaves the others alone. Thread rule: any thread, several at once.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,13 +49,22 @@ class McpServers {
              Environment environment);
 
   // For a session in `cwd`, by name.
-  Result<std::vector<adapters::McpServer>> of(const std::string& cwd) const;
+  Result<std::vector<adapters::McpServer>> of(const std::string& cwd);
 
  private:
+  // What tells a file from the same file after a change.
+  using Stamp = std::array<std::int64_t, 6>;
+  using Stamps = std::array<Stamp, 2>;  // of the host's and the user's file
+
+  static Stamp stamp_of(const std::string& path);
+  Stamps stamps() const;
+
   const ConfigSources sources_;
   TrustRecords& records_;
   const std::string data_;
   const Environment environment_;
+  std::mutex mutex_;
+  std::optional<Stamps> without_;  // under mutex_: these two files name no server
 };
 
 // The names of environment variables that tell servers who asks: their values are secrets.

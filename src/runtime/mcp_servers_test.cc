@@ -159,6 +159,24 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
   CHECK(has(by_name["odd"].unusable.value_or(""), "command"));
 }
 
+TEST_CASE("that there are no servers is remembered only until a file changes") {
+  Home home;
+  McpServers servers(home.sources, home, home.root + "/data", process_environment());
+  const auto count = [&] { return servers.of(home.root + "/work")->size(); };
+  CHECK(count() == 0);
+  CHECK(count() == 0);
+  home.user("[mcp_servers.a]\ncommand = [\"x\"]\n");
+  CHECK(count() == 1);
+  home.user("");
+  CHECK(count() == 0);
+  home.workspace(R"({"mcpServers":{"b":{"command":"x"}}})", false);
+  CHECK(count() == 0);
+  home.workspace(R"({"mcpServers":{"b":{"command":"x"}}})", true);
+  CHECK(count() == 1);
+  home.managed("[mcp_servers.c]\ncommand = [\"x\"]\n");
+  CHECK(count() == 2);
+}
+
 TEST_CASE("a broken .mcp.json says so and leaves the others alone") {
   Home home;
   home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
