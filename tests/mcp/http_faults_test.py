@@ -131,6 +131,24 @@ class Faults(unittest.TestCase):
         _, heard = self.probe((("echo", {}), ("echo", {})))
         self.assertEqual([each["failure"] for each in heard], ["its answer broke off"] * 2)
 
+    def test_a_stream_that_stays_open_after_its_answer_is_closed(self):
+        closed = threading.Event()
+
+        def play(handler, message):
+            answer = {"jsonrpc": "2.0", "id": message["id"],
+                      "result": {"content": [{"type": "text", "text": "open"}]}}
+            handler.send_response(200)
+            handler.send_header("Content-Type", "text/event-stream")
+            handler.end_headers()
+            handler.wfile.write(f"data: {json.dumps(answer)}\n\n".encode())
+            handler.connection.settimeout(probing.WAIT_S)
+            if handler.rfile.read(1) == b"":
+                closed.set()
+        self.server.plays["tools/call"] = play
+        _, heard = self.probe()
+        self.assertEqual(heard[0]["text"], "open")
+        self.assertTrue(closed.wait(probing.WAIT_S))
+
     def test_an_error_of_http_is_the_end_of_the_call_alone(self):
         self.server.plays["tools/call"] = lambda handler, _: handler.give(500, b"oops")
         _, heard = self.probe()

@@ -218,8 +218,15 @@ void HttpTransport::drop(std::uint64_t id) {
 }
 
 void HttpTransport::answered(std::uint64_t request) {
-  for (auto& [id, talk] : talks_)
-    if (talk.request == request) talk.answered = true;
+  for (auto& [id, talk] : talks_) {
+    if (talk.request != request) continue;
+    talk.answered = true;
+    if (talk.ticket != 0 && !talk.timer)
+      talk.timer = loop_.after(limits_.answered_wait_ms, [this, answered = id] {
+        talks_.at(answered).timer.reset();
+        drop(answered);
+      });
+  }
 }
 
 void HttpTransport::forget(std::uint64_t request) {
@@ -307,7 +314,8 @@ void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {
   }
   talk.purpose = Purpose::listen;
   const std::int64_t wait =
-      std::min(ending.retry_ms.value_or(limits_.retry_ms), limits_.retry_max_ms);
+      std::clamp(ending.retry_ms.value_or(limits_.retry_ms),
+                 is_answer ? limits_.retry_min_ms : limits_.retry_ms, limits_.retry_max_ms);
   talk.timer = loop_.after(wait, [this, id] {
     talks_.at(id).timer.reset();
     listen(id);

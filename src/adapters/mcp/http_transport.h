@@ -28,11 +28,13 @@ struct McpHttpLimits {
   std::size_t unsent_max = 256;              // messages that wait for one before them
   std::size_t untaken_bytes_max = 64 << 20;  // that came and nobody has looked at yet
   std::size_t message_bytes_max = kMcpMessageBytesMax;
-  std::size_t resumes_max = 8;           // of one stream, in a row without an event
-  std::int64_t retry_ms = 1'000;         // before a stream is taken up again, where nothing is said
-  std::int64_t retry_max_ms = 60'000;    // however long the server says
-  std::int64_t listen_wait_ms = 1'000;   // for the server to take the GET, before it is asked
-  std::int64_t goodbye_wait_ms = 2'000;  // for the answer to DELETE
+  std::size_t resumes_max = 8;         // of one stream, in a row without an event
+  std::int64_t retry_ms = 1'000;       // before a stream is taken up again, where nothing is said
+  std::int64_t retry_min_ms = 100;     // however soon the server says, for an answer
+  std::int64_t retry_max_ms = 60'000;  // however long
+  std::int64_t answered_wait_ms = 1'000;  // for the end of a stream that has given its answer
+  std::int64_t listen_wait_ms = 1'000;    // for the server to take the GET, before it is asked
+  std::int64_t goodbye_wait_ms = 2'000;   // for the answer to DELETE
   std::int64_t stream_max_ms = 3'600'000;
 };
 
