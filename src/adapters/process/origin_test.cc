@@ -22,8 +22,13 @@ launcher::Spec plain_spec(std::vector<std::string> argv) {
   return spec;
 }
 
-// What the command ended with, in a copy that was made for it and waited for here.
-int run(Origin& origin, const launcher::Spec& spec) {
+struct Ended {
+  int code = -1;
+  bool started = false;  // was said before its end
+};
+
+// How the command ended, in a copy that was made for it and waited for here.
+Ended end_of(Origin& origin, const launcher::Spec& spec) {
   const auto text = file_in_memory("spec", launcher::encode(spec));
   REQUIRE(text);
   int ends[2];
@@ -33,14 +38,22 @@ int run(Origin& origin, const launcher::Spec& spec) {
   const auto pid = origin.copy({}, given);
   REQUIRE(pid);
   Launched launched(*pid, ends[0]);
+  Ended ended;
   for (;;) {
     const auto report = launched.report();
     REQUIRE(report);
-    if (report->empty() || report->starts_with("{\"event\":\"exited\"")) break;
-    if (report->starts_with("{\"event\":\"ready\"")) REQUIRE(launched.order("go"));
+    const auto is = [&](std::string_view event) {
+      return report->starts_with("{\"event\":\"" + std::string(event) + "\"");
+    };
+    if (report->empty() || is("exited")) break;
+    if (is("ready")) REQUIRE(launched.order("go"));
+    ended.started |= is("started");
   }
-  return launched.wait();
+  ended.code = launched.wait();
+  return ended;
 }
+
+int run(Origin& origin, const launcher::Spec& spec) { return end_of(origin, spec).code; }
 
 }  // namespace
 
@@ -70,6 +83,17 @@ TEST_CASE("signals of a terminal do not end an origin, and its copies hear them"
   const pid_t first = origin.pid();
   CHECK(run(origin, plain_spec({"/bin/sh", "-c", "kill -TERM $$"})) == 128 + SIGTERM);
   CHECK(origin.pid() == first);
+}
+
+TEST_CASE("a command that ends at once in a place of its own is said to have started") {
+  Origin origin(launcher_program());
+  launcher::Spec spec = plain_spec({"/bin/true"});
+  spec.wanted = bit(launcher::Layer::user_namespace) | bit(launcher::Layer::pid_namespace);
+  for (int i = 0; i < 100; ++i) {
+    const Ended ended = end_of(origin, spec);
+    REQUIRE(ended.code == 0);
+    REQUIRE(ended.started);
+  }
 }
 
 TEST_CASE("a program that is none cannot be an origin") {
