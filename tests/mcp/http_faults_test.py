@@ -135,6 +135,9 @@ class Faults(unittest.TestCase):
         closed = threading.Event()
 
         def play(handler, message):
+            if message["params"]["arguments"].get("wait"):
+                words = "closed" if closed.wait(probing.WAIT_S / 2) else "still open"
+                return handler.result(message, {"content": [{"type": "text", "text": words}]})
             answer = {"jsonrpc": "2.0", "id": message["id"],
                       "result": {"content": [{"type": "text", "text": "open"}]}}
             handler.send_response(200)
@@ -144,10 +147,10 @@ class Faults(unittest.TestCase):
             handler.connection.settimeout(probing.WAIT_S)
             if handler.rfile.read(1) == b"":
                 closed.set()
+            return None
         self.server.plays["tools/call"] = play
-        _, heard = self.probe()
-        self.assertEqual(heard[0]["text"], "open")
-        self.assertTrue(closed.wait(probing.WAIT_S))
+        _, heard = self.probe((("echo", {}), ("echo", {"wait": True})))
+        self.assertEqual([each["text"] for each in heard], ["open", "closed"])
 
     def test_an_error_of_http_is_the_end_of_the_call_alone(self):
         self.server.plays["tools/call"] = lambda handler, _: handler.give(500, b"oops")
