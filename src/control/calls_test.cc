@@ -118,6 +118,15 @@ TEST_CASE("a call that hooks are heard about runs alone") {
   CHECK(stages(begun.after) == std::vector{kRuns, kRuns, kWaits, kWaits});
 }
 
+TEST_CASE("what a server's schema does not take is told to the model before anyone is asked") {
+  ReportModelCompleted report = calls({kAct});
+  report.calls.front().wrong = "path: expected a string";
+  const Outcome outcome = when(with_server(policy_in(PermissionMode::default_)), report);
+  CHECK(outcome.payload_of<ToolFailed>().error.message == "path: expected a string");
+  CHECK(outcome.all_of<PermissionEvaluated>().empty());
+  CHECK(outcome.shape().ends_with("model.requested"));
+}
+
 TEST_CASE("a plan is shown in an item of its own, and nothing is waited for") {
   const Outcome outcome =
       when(alone(), calls({{"update_plan", R"({"plan":[{"step":"look","status":"pending"}]})"}}));

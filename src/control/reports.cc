@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/flow.h"
+#include "control/output_facts.h"
 #include "control/tools.h"
 #include "control/turn_facts.h"
 #include "policy/routing.h"
@@ -150,6 +151,17 @@ void put_text(P& payload, const std::string& text, std::uint64_t bytes, const st
   }
 }
 
+// The bytes behind refs, and the refs in the fact that ends the request.
+template <class P>
+void put_raw(Facts& facts, const ModelScope& scope, const std::optional<KeptExchange>& raw,
+             P& payload, const Inputs& inputs) {
+  if (!raw) return;
+  add_output(facts, scope, raw->request, inputs);
+  add_output(facts, scope, raw->response, inputs);
+  payload.raw_request_ref = raw->request.ref.text();
+  payload.raw_response_ref = raw->response.ref.text();
+}
+
 void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
                   const ReportModelCompleted& report, std::vector<RequestedCall> calls,
                   const Inputs& inputs) {
@@ -167,6 +179,7 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
                            .model = turn.call->model,
                            .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
   put_text(completed, report.text, report.text_bytes, stream.text_ref(), args_bytes);
+  put_raw(facts, stream.scope(), report.raw, completed, inputs);
   facts.add(stream.scope(), std::move(completed));
   if (stream.reasoning()) {
     ItemCompleted item{.kind = ItemKind::reasoning};
@@ -240,6 +253,7 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
   for (const AskedCall& asked : report.calls) {
     calls.push_back({inputs.ids.next<ToolCallId>(), asked.name, asked.args, {}});
     if (asked.args_omitted) calls.back().args_omitted = true;
+    calls.back().wrong = asked.wrong;
   }
   close_answer(facts, stream, turn, report, std::move(calls), inputs);
   Flow{facts, view, *thread, inputs}.go_on();
@@ -254,14 +268,15 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
   const std::optional<ModelRetry> retry = retry_of(turn, report, inputs);
-  facts.add(stream.scope(),
-            ModelFailed{.error = report.error,
-                        .provider_status = report.provider_status,
-                        .ended_by_provider = report.ended_by_provider,
-                        .retry = retry,
-                        .provider = turn.call->provider,
-                        .model = turn.call->model,
-                        .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)});
+  ModelFailed failed{.error = report.error,
+                     .provider_status = report.provider_status,
+                     .ended_by_provider = report.ended_by_provider,
+                     .retry = retry,
+                     .provider = turn.call->provider,
+                     .model = turn.call->model,
+                     .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
+  put_raw(facts, stream.scope(), report.raw, failed, inputs);
+  facts.add(stream.scope(), std::move(failed));
   Turn with_items = turn;
   with_items.message_item = stream.message();
   with_items.reasoning_item = stream.reasoning();

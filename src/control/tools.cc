@@ -87,11 +87,12 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
                                "smaller steps",
                                kToolArgsBytesMax >> 10),
                    false};
-  if (const OwnTool* own = own_tool(call.tool)) return wrong_arguments_of(*own, call.args);
-  if (server_tool(view, call.tool)) {
-    if (call.args.text.starts_with('{')) return std::nullopt;
+  const OwnTool* own = own_tool(call.tool);
+  if ((own || server_tool(view, call.tool)) && !call.args.text.starts_with('{'))
     return Failure{Category::invalid_input, "expected the arguments as one JSON object", false};
-  }
+  if (own) return wrong_arguments_of(*own, call.args);
+  if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
+  if (server_tool(view, call.tool)) return std::nullopt;
   return Failure{Category::not_found,
                  fmt::format("there is no tool called {}; the runtime's own are: {}", call.tool,
                              names_of_tools()),

@@ -7,6 +7,7 @@
 #include "engine/conversation.h"
 #include "policy/redaction.h"
 #include "policy/routing.h"
+#include "schema/arguments.h"
 #include "schema/tools.h"
 
 namespace agentrt::engine {
@@ -180,8 +181,15 @@ class Engine::Asking::Listener final : public ports::ModelListener,
     if (!wanted_ || calls_.size() > kToolCallsMax) return;
     args_bytes_ += args.text.size();
     const bool omitted = args_bytes_ > kToolArgsBytesMax;
-    calls_.push_back({std::string(utf8_prefix(name, kToolNameBytesMax)),
-                      omitted ? Json{"{}"} : std::move(args), omitted});
+    AskedCall call{std::string(utf8_prefix(name, kToolNameBytesMax)),
+                   omitted ? Json{"{}"} : std::move(args), omitted};
+    const auto offered = offered_.find(call.name);
+    if (offered != offered_.end() && !omitted)
+      call.wrong = wrong_arguments(offered->second, call.args);
+    calls_.push_back(std::move(call));
+  }
+  void on_raw(std::string request, std::string response) override {
+    if (wanted_ && parts_.keeper) raw_ = Raw{std::move(request), std::move(response)};
   }
   void on_completed(StopReason reason, const Usage& usage) override {
     if (!wanted_) return;
@@ -204,28 +212,56 @@ class Engine::Asking::Listener final : public ports::ModelListener,
                                 .text = std::move(text_),
                                 .text_bytes = text_bytes_,
                                 .reasoning = std::move(reasoning_),
-                                .reasoning_bytes = reasoning_bytes_};
-    parts_.reports.report(session_, std::move(report), {});
+                                .reasoning_bytes = reasoning_bytes_,
+                                .raw = {}};
+    end(std::move(report));
   }
   void on_failed(const ports::ModelFault& fault) override {
     if (!wanted_) return;
     wanted_ = false;
     tell_rest();
     ++parts_.metrics.model_failures;
-    parts_.reports.report(session_,
-                          ReportModelFailed{.request = request_,
-                                            .pieces = std::move(pieces_),
-                                            .error = fault.error,
-                                            .provider_status = fault.provider_status,
-                                            .ended_by_provider = fault.ended_by_provider,
-                                            .retry_after_ms = fault.retry_after_ms},
-                          {});
+    end(ReportModelFailed{.request = request_,
+                          .pieces = std::move(pieces_),
+                          .error = fault.error,
+                          .provider_status = fault.provider_status,
+                          .ended_by_provider = fault.ended_by_provider,
+                          .retry_after_ms = fault.retry_after_ms,
+                          .raw = {}});
+  }
+
+  // The tools of servers, whose schemas stand nowhere else; the runtime's own know theirs.
+  void offer(const std::vector<ports::OfferedTool>& tools) {
+    for (const ports::OfferedTool& tool : tools)
+      if (tool.name.starts_with(kServerToolPrefix)) offered_[tool.name] = tool.input_schema;
   }
 
   void forget() { wanted_ = false; }
   bool wanted() const { return wanted_; }
 
  private:
+  struct Raw {
+    std::string request, response;
+  };
+
+  // What went over the wire is kept before the facts that name it; where it cannot be, they are
+  // made without.
+  template <class Report>
+  void end(Report report) {
+    if (!raw_) return parts_.reports.report(session_, std::move(report), {});
+    auto task =
+        std::make_shared<ports::Step>([&parts = parts_, session = session_, raw = *std::move(raw_),
+                                       report = std::move(report)]() mutable {
+          auto request = parts.keeper->keep_bytes(raw.request, {});
+          auto response = parts.keeper->keep_bytes(raw.response, {});
+          if (request && response)
+            report.raw = KeptExchange{*std::move(request), *std::move(response)};
+          parts.loop.post([&parts, session, report = std::move(report)]() mutable {
+            parts.reports.report(session, std::move(report), {});
+          });
+        });
+    run_soon(parts_.loop, parts_.worker, std::move(task));
+  }
   void take(std::string_view text, bool reasoning) {
     if (!wanted_ || text.empty()) return;
     if (text_bytes_ + reasoning_bytes_ > kModelOutputBytesMax) {
@@ -291,8 +327,10 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   std::string text_, reasoning_;  // at most kTextInlineMax of each
   std::uint64_t text_bytes_ = 0, reasoning_bytes_ = 0;
   std::vector<ReportFragments::Piece> pieces_;
+  std::map<std::string, Json> offered_;  // schemas by name
   std::vector<AskedCall> calls_;
   std::size_t args_bytes_ = 0;
+  std::optional<Raw> raw_;
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };
 
@@ -321,7 +359,10 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
           problem = material.history.error();
         parts.loop.post([&parts, listener, problem, request = std::move(request)]() mutable {
           if (!listener->wanted()) return;
-          if (!problem) return parts.models.start(std::move(request), listener);
+          if (!problem) {
+            listener->offer(request.tools);
+            return parts.models.start(std::move(request), listener);
+          }
           listener->on_failed({.error = {Category::internal, problem->message, false},
                                .provider_status = {},
                                .ended_by_provider = false,

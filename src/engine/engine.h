@@ -17,6 +17,7 @@
 #include "ports/loop.h"
 #include "ports/metrics.h"
 #include "ports/models.h"
+#include "ports/outputs.h"
 #include "ports/policies.h"
 #include "ports/processes.h"
 #include "ports/tools.h"
@@ -50,6 +51,7 @@ class Engine {
     BootId boot;
     std::string home = "/nonexistent";           // what ~ in rules stands for
     const policy::Redactor* redactor = nullptr;  // outlives the engine
+    ports::OutputKeeper* keeper = nullptr;       // the same; none: raw exchanges are not kept
   };
 
   explicit Engine(Parts parts);

@@ -81,6 +81,9 @@ class ModelListener {
   // A tool that the model wants called. `args` is valid JSON: an object, or, where the model wrote
   // something else, that as a JSON string. All of them before on_completed.
   virtual void on_call(std::string name, schema::Json args) = 0;
+  // What went over the wire, as texts without keys, where the model's configuration says to keep
+  // it; just before the end.
+  virtual void on_raw(std::string /*request*/, std::string /*response*/) {}
   virtual void on_completed(schema::StopReason reason, const schema::Usage& usage) = 0;
   virtual void on_failed(const ModelFault& fault) = 0;
 };

@@ -51,7 +51,8 @@ struct ModelConfig {
   std::optional<std::uint64_t> first_byte_timeout_ms;
   std::optional<std::uint64_t> idle_timeout_ms;
   std::optional<std::uint64_t> answer_timeout_ms;
-  std::string model_setting;  // where `model` is set, in words
+  std::optional<bool> debug_payloads;  // keep what goes over the wire
+  std::string model_setting;           // where `model` is set, in words
   std::optional<Price> cost_per_mtok;
   std::string script;  // an absolute path
 

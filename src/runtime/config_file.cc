@@ -162,6 +162,7 @@ Result<void> read_endpoint(Section& section, ModelConfig& model) {
     if (const auto checked = check_base_url(*model.base_url); !checked)
       return section.wrong("base_url", *section.node("base_url"), checked.error().message);
   TRY_ASSIGN(model.api_key_env, section.value<std::string>("api_key_env"));
+  TRY_ASSIGN(model.debug_payloads, section.value<bool>("debug_payloads"));
   for (const auto& [key, member] :
        {std::pair{"max_output_tokens", &ModelConfig::max_output_tokens},
         std::pair{"connect_timeout_ms", &ModelConfig::connect_timeout_ms},

@@ -61,6 +61,8 @@ adapters::Endpoint endpoint_of(const ModelConfig& model, const Environment& envi
   endpoint.model_setting = model.model_setting;
   endpoint.max_output_tokens = model.max_output_tokens;
   endpoint.reasons = std::ranges::count(model.capabilities, "reasoning") > 0;
+  endpoint.keep_payloads =
+      model.debug_payloads.value_or(value_of(environment, "AGENTRT_DEBUG_PAYLOADS") == "1");
   adapters::HttpTimeouts& limits = endpoint.timeouts;
   limits.connect_ms = or_default(model.connect_timeout_ms, limits.connect_ms);
   limits.first_byte_ms = or_default(model.first_byte_timeout_ms, limits.first_byte_ms);

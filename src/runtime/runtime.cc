@@ -335,7 +335,8 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .metrics = metrics,
                             .boot = boot,
                             .home = process_environment()("HOME").value_or("/nonexistent"),
-                            .redactor = &redactor});
+                            .redactor = &redactor,
+                            .keeper = outputs.get()});
   kernel->on_committed([this](const state::Session& view) {
     engine->advance(view);
     checkpoint_when_due();

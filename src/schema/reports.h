@@ -65,7 +65,14 @@ struct ReportFragments {
 struct AskedCall {
   std::string name;
   Json args;
-  bool args_omitted = false;  // they were more than is kept
+  bool args_omitted = false;              // they were more than is kept
+  std::optional<std::string> wrong = {};  // by the schema that the model was given
+};
+
+// What went over the wire of one request, kept.
+struct KeptExchange {
+  KeptOutput request;
+  KeptOutput response;
 };
 
 struct ReportModelCompleted {
@@ -79,6 +86,7 @@ struct ReportModelCompleted {
   std::uint64_t text_bytes = 0;
   std::string reasoning;
   std::uint64_t reasoning_bytes = 0;
+  std::optional<KeptExchange> raw;
 };
 
 struct ReportModelFailed {
@@ -88,6 +96,7 @@ struct ReportModelFailed {
   std::optional<std::uint64_t> provider_status;
   bool ended_by_provider = false;
   std::optional<std::int64_t> retry_after_ms;  // the provider's wish
+  std::optional<KeptExchange> raw;
 };
 
 // The instant that model.failed named for asking again has come.

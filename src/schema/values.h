@@ -47,10 +47,11 @@ struct RequestedCall {
   std::string name;
   Json args;                         // as the model wrote them
   std::optional<bool> args_omitted;  // they were too many bytes to be kept; the call is refused
+  std::optional<std::string> wrong;  // why the schema of a server's tool does not take them
 
   bool operator==(const RequestedCall&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RequestedCall, (), (tool_call_id, name, args, args_omitted))
+BOOST_DESCRIBE_STRUCT(RequestedCall, (), (tool_call_id, name, args, args_omitted, wrong))
 
 struct Usage {
   std::uint64_t input_tokens = 0;

@@ -13,6 +13,7 @@ namespace {
 void rewrite(ToolCall& call, const HookCompleted& said) {
   if (call.args == *said.updated_input) return;
   call.args = *said.updated_input;
+  call.wrong.reset();  // the server's side checks them again
   std::erase_if(call.said, [](const Verdict& each) { return each.verdict == Decision::allow; });
   if (said.point != HookPoint::permission_request) return;
   if (call.rewritten_late)

@@ -32,6 +32,7 @@ struct ToolCall {
   std::string tool;
   schema::Json args;  // as hooks left them
   bool args_omitted = false;
+  std::optional<std::string> wrong;  // with them, by the schema of a server's tool
   CallStage stage = CallStage::requested;
   StepId step;                         // its item, once it has begun
   std::vector<schema::Verdict> said;   // by hooks, about whether it may run
@@ -53,9 +54,9 @@ struct ToolCall {
   bool operator==(const ToolCall&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ToolCall, (),
-                      (id, tool, args, args_omitted, stage, step, said, pre_hooks, permission_hooks,
-                       rewritten_late, digest, refused, outside, violations, stopped, boot, process,
-                       process_boot, never_ran, change, answer))
+                      (id, tool, args, args_omitted, wrong, stage, step, said, pre_hooks,
+                       permission_hooks, rewritten_late, digest, refused, outside, violations,
+                       stopped, boot, process, process_boot, never_ran, change, answer))
 
 // A decision that a turn waits for.
 struct Action {

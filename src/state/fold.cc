@@ -205,7 +205,8 @@ class Folder {
       turn->tools.push_back({.id = asked.tool_call_id,
                              .tool = asked.name,
                              .args = asked.args,
-                             .args_omitted = asked.args_omitted.value_or(false)});
+                             .args_omitted = asked.args_omitted.value_or(false),
+                             .wrong = asked.wrong});
   }
   void operator()(const ModelFailed& p) {
     Turn* turn = active();

@@ -137,10 +137,12 @@ class SameFacts(ModelCase):
                 self.assertEqual(len(bodies), 4)
                 told = json.dumps(bodies[-1], ensure_ascii=False)
                 for text in ("one\\nzwei: ä🙂", "Exit code 3.", "no_such_tool", "All of it is done.",
-                             "and again?", "expected an object, and this is a string"):
+                             "and again?", "as one JSON object"):
                     self.assertIn(text, told)
                 self.assertEqual([t.get("name") or t["function"]["name"]
-                                  for t in bodies[0]["tools"]], ["shell", "ask_user"])
+                                  for t in bodies[0]["tools"]],
+                                 ["shell", "read_file", "write_file", "edit_file", "list_files",
+                                  "search_files", "update_plan", "ask_user"])
                 self.assertIn(str(self.home.workspace), told)
 
     def test_calls_and_results_stand_as_each_wire_wants_them(self):
@@ -345,6 +347,45 @@ class Keys(ModelCase):
         done = self.home.run("run", "--model", "anthropic", "hello")
         self.assertEqual(done.returncode, 2)
         self.assertIn("CANARY_KEY", done.stderr)
+
+
+class Payloads(ModelCase):
+    """What went over the wire, kept where the configuration says so, and never with a key."""
+
+    key = KEY
+    models = {**{provider: (provider, "talk", {"debug_payloads": True}) for provider in PROVIDERS},
+              "quiet": ("openai_chat", "talk", {})}
+
+    def bytes_of(self, ref):
+        return self.daemon.get(f"/v1/outputs/{ref}").data.decode()
+
+    def test_requests_and_answers_stand_behind_refs(self):
+        for provider in PROVIDERS:
+            with self.subTest(provider=provider):
+                self.turn(provider)
+                completed = self.payload(f"s_{provider}", "model.completed", 0)
+                request = self.bytes_of(completed["rawRequestRef"])
+                self.assertTrue(request.startswith("POST http://127.0.0.1:"), request[:80])
+                self.assertIn('"talk"', request)
+                self.assertIn(": [left out]", request)
+                answer = self.bytes_of(completed["rawResponseRef"])
+                self.assertTrue(answer.startswith("HTTP 200\n"), answer[:80])
+                self.assertIn("data: ", answer)
+                self.assertNotIn(KEY, request + answer)
+
+    def test_nothing_is_kept_unasked(self):
+        self.turn("quiet")
+        self.assertNotIn("rawRequestRef", self.payload("s_quiet", "model.completed"))
+
+
+class FailedPayloads(ModelCase):
+    models = {"bad": ("openai_chat", "bad_request", {"debug_payloads": True})}
+
+    def test_a_refused_request_is_kept_too(self):
+        self.turn("bad")
+        failed = self.payload("s_bad", "model.failed")
+        answer = self.daemon.get(f"/v1/outputs/{failed['rawResponseRef']}").data.decode()
+        self.assertTrue(answer.startswith("HTTP 4"), answer[:80])
 
 
 class Reaching(Case):

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/models/raw_exchange.h"
 #include "base/check.h"
 #include "base/event_stream.h"
 
@@ -94,17 +95,20 @@ class HttpModels::Exchange final : public HttpExchange,
   HttpRequest request() override {
     HttpRequest http = wire_of(endpoint_.provider)->write(endpoint_, request_);
     request_.messages.clear();  // told; images need not be kept
+    if (endpoint_.keep_payloads) raw_request_ = raw_request(http);
     return http;
   }
 
   void on_head(const HttpHead& head) override {
     head_ = head;
+    if (endpoint_.keep_payloads) raw_response_.put(raw_head(head));
     const bool good = head.status >= 200 && head.status < 300;
     streams_events_ =
         good && (head.content_type.empty() || head.content_type.contains("text/event-stream"));
   }
 
   HttpWants on_body(std::string_view bytes) override {
+    if (endpoint_.keep_payloads) raw_response_.put(bytes);
     if (!streams_events_) return keep_body(bytes);
     bytes_ += bytes.size();
     if (bytes_ > kAnswerBytesMax)
@@ -165,6 +169,8 @@ class HttpModels::Exchange final : public HttpExchange,
     std::vector<Said> said = answer_.take();
     if (said.empty()) return;
     const std::lock_guard lock(mutex_);
+    if (endpoint_.keep_payloads && answer_.over() && !raw_)
+      raw_ = Raw{std::move(raw_request_), raw_response_.text()};
     const bool idle = said_.empty();
     std::ranges::move(said, std::back_inserter(said_));
     if (idle) models_.loop_.post([self = shared_from_this()] { self->hear(); });
@@ -172,15 +178,19 @@ class HttpModels::Exchange final : public HttpExchange,
 
   void hear() {
     std::vector<Said> said;
+    std::optional<Raw> raw;
     {
       const std::lock_guard lock(mutex_);
       said = std::exchange(said_, {});
+      raw = raw_;
     }
     for (Said& one : said) {
       const std::shared_ptr<ports::ModelListener> listener = listener_;
       if (!listener) return;
-      if (std::holds_alternative<SaidEnd>(one) || std::holds_alternative<ports::ModelFault>(one))
+      if (std::holds_alternative<SaidEnd>(one) || std::holds_alternative<ports::ModelFault>(one)) {
         end();
+        if (raw) listener->on_raw(std::move(raw->request), std::move(raw->response));
+      }
       std::visit([&](auto& what) { say(*listener, what); }, one);
     }
   }
@@ -213,8 +223,15 @@ class HttpModels::Exchange final : public HttpExchange,
   std::string body_;
   std::size_t bytes_ = 0;
 
+  std::string raw_request_;
+  HeadAndTail raw_response_;
+
+  struct Raw {
+    std::string request, response;
+  };
   std::mutex mutex_;
   std::vector<Said> said_;  // guarded: what the core has not heard yet
+  std::optional<Raw> raw_;  // guarded: once all was said
 };
 
 void HttpModels::start(const std::string& name, const Endpoint& endpoint,

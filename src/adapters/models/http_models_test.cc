@@ -9,8 +9,8 @@
 #include <deque>
 #include <mutex>
 
-#include "adapters/models/fake_loop.h"
 #include "adapters/http/fake_peer.h"
+#include "adapters/models/fake_loop.h"
 
 namespace agentrt::adapters {
 namespace {

@@ -44,12 +44,15 @@ struct ModelCompleted {
   std::string provider;
   std::string model;
   std::int64_t duration_ms = 0;
+  // What went over the wire, where the model's configuration says to keep it.
+  std::optional<std::string> raw_request_ref;
+  std::optional<std::string> raw_response_ref;
 
   bool operator==(const ModelCompleted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCompleted, (),
                       (text, preview, output_ref, tool_calls, stop_reason, usage, provider, model,
-                       duration_ms))
+                       duration_ms, raw_request_ref, raw_response_ref))
 
 // Told when the same turn will ask again; absent when it will not.
 struct ModelRetry {
@@ -71,12 +74,14 @@ struct ModelFailed {
   std::string provider;
   std::string model;
   std::int64_t duration_ms = 0;
+  std::optional<std::string> raw_request_ref;
+  std::optional<std::string> raw_response_ref;
 
   bool operator==(const ModelFailed&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelFailed, (),
                       (error, provider_status, ended_by_provider, retry, provider, model,
-                       duration_ms))
+                       duration_ms, raw_request_ref, raw_response_ref))
 
 struct ReasoningDelta {
   static constexpr std::string_view kType = "reasoning.delta";

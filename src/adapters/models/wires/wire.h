@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "adapters/models/faults.h"
 #include "adapters/http/http_streams.h"
+#include "adapters/models/faults.h"
 #include "adapters/models/wires/answer.h"
 #include "ports/models.h"
 
@@ -26,7 +26,8 @@ struct Endpoint {
   std::string key;            // its value, or empty
   std::string model_setting;  // where `model` is set, in words
   std::optional<std::uint64_t> max_output_tokens;
-  bool reasons = false;  // it can be asked to show its reasoning
+  bool reasons = false;        // it can be asked to show its reasoning
+  bool keep_payloads = false;  // what goes over the wire is told to the listener too
   HttpTimeouts timeouts;
 };
 
