@@ -9,6 +9,7 @@
 #include "control/actions.h"
 #include "control/hooks.h"
 #include "control/tools.h"
+#include "schema/file_tools.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
 
@@ -406,6 +407,11 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.rollback = decision.rollback;
   if (!binding.files.empty() && call.tool == ShellArgs::kTool) required.executes = binding.files;
   required.executes_unknown = judgement.executes_unknown;
+  if (call.tool == WriteFileArgs::kTool && !binding.files.empty() && binding.files.front().digest) {
+    required.destructive = true;
+    required.impact = "it replaces a file that is there";
+    required.rollback = "apply the diff that the change leaves behind in reverse";
+  }
   require(scope_of(call), action, std::move(required));
 }
 

@@ -26,30 +26,61 @@ std::string path_in(const state::ToolCall& call) {
   return args.path.value_or(".");
 }
 
-// What the rules say about where a path really leads, and about files that the call comes upon.
+// What policy says about where a path really leads, and about files that the call comes upon. About
+// the letters of the path it was asked before the call began.
 class PathRules {
  public:
-  PathRules(const state::Session& view, const state::ToolCall& call, const std::string& home)
-      : tool_(call.tool), called_(path_in(call)), workspace_(view.cwd), home_(home) {
-    std::vector<PolicyRule> all = view.policy.rules;
-    all.insert(all.end(), view.granted.begin(), view.granted.end());
-    rules_ = policy::compile(all);
+  PathRules(const Engine::Parts& parts, const state::Session& view, const state::Turn& turn,
+            const state::ToolCall& call)
+      : approved_(call.digest.has_value()), rules_(policy::compile(rules_of(view))) {
+    asked_.tool = call.tool;
+    asked_.text = path_in(call);
+    asked_.cwd = asked_.workspace = view.cwd;
+    asked_.home = parts.home;
+    asked_.access =
+        call.tool == ReadFileArgs::kTool ? policy::Access::read_only : policy::Access::changes;
+    basis_.mode = mode_of(view, turn);
+    basis_.said = call.said;
+    basis_.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
   }
 
   std::vector<std::string> denied() const {
     if (!rules_) return {};
-    return policy::denied_paths(*rules_, {workspace_, home_});
+    return policy::denied_paths(*rules_, {asked_.workspace, asked_.home});
   }
 
   std::optional<Failure> operator()(const std::string& real_path) const {
     if (!rules_) return Failure{Category::denied, rules_.error().message, false};
-    auto why = policy::path_refusal(*rules_, {workspace_, home_}, tool_, called_, real_path);
+    auto why = policy::path_refusal(*rules_, {asked_.workspace, asked_.home}, asked_.tool,
+                                    asked_.text, real_path);
+    if (!why) why = judged_anew(real_path);
     if (!why) return std::nullopt;
     return Failure{Category::denied, *std::move(why), false};
   }
 
  private:
-  std::string tool_, called_, workspace_, home_;
+  // A call of one file whose path goes through a link is judged again by where that leads: what was
+  // allowed was the link.
+  std::optional<std::string> judged_anew(const std::string& real_path) const {
+    const bool one_file = asked_.tool == ReadFileArgs::kTool ||
+                          asked_.tool == WriteFileArgs::kTool || asked_.tool == EditFileArgs::kTool;
+    const std::string called = policy::normal_path(asked_.text, asked_.cwd, asked_.home);
+    if (!one_file || approved_ || real_path == called ||
+        !policy::is_within(real_path, asked_.workspace))
+      return std::nullopt;
+    policy::Asked asked = asked_;
+    asked.real_path = real_path;
+    policy::Basis basis = basis_;
+    basis.rules = &*rules_;
+    const policy::Judgement now = policy::judge(asked, basis);
+    if (now.decision == Decision::allow || now.decision == Decision::sandboxed) return std::nullopt;
+    return fmt::format("{} leads to {}: {} Call it by that path.", asked_.text, real_path,
+                       now.reason);
+  }
+
+  policy::Asked asked_;
+  policy::Basis basis_;
+  bool approved_;
   Result<policy::Rules> rules_;
 };
 
@@ -63,7 +94,7 @@ ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& 
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
-  const auto rules = std::make_shared<PathRules>(view, call, parts.home);
+  const auto rules = std::make_shared<PathRules>(parts, view, turn, call);
   request.hidden = rules->denied();
   request.refused = [rules](const std::string& path) { return (*rules)(path); };
   request.announced = call.change;
@@ -97,7 +128,7 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
     if (!bound_) return parts_.reports.report(session_, std::move(report), {});
     auto task = std::make_shared<ports::Step>(
         [&parts = parts_, self = shared_from_this(), report = std::move(report)]() mutable {
-          if (auto binding = parts.inspector.inspect(self->bound_->request, self->bound_->files))
+          if (auto binding = look_at(parts.inspector, self->bound_->request, self->bound_->files))
             report.binding = *std::move(binding);
           parts.loop.post([&parts, self, report = std::move(report)]() mutable {
             if (self->wanted_) parts.reports.report(self->session_, std::move(report), {});

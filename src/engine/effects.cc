@@ -50,6 +50,27 @@ const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
   return *at;
 }
 
+std::vector<PolicyRule> rules_of(const state::Session& view) {
+  std::vector<PolicyRule> all = view.policy.rules;
+  all.insert(all.end(), view.granted.begin(), view.granted.end());
+  return all;
+}
+
+PermissionMode mode_of(const state::Session& view, const state::Turn& turn) {
+  return turn.options.mode.value_or(view.mode.value_or(view.policy.mode));
+}
+
+// What runs no command has no environment: it is the same call whoever goes on with it.
+Result<Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest& request,
+                        const std::vector<std::string>& files) {
+  TRY_ASSIGN(Binding binding, inspector.inspect(request, files));
+  if (request.argv.empty()) {
+    binding.environment_names.clear();
+    binding.environment_digest.clear();
+  }
+  return binding;
+}
+
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task) {
   if (!worker.run([task] { (*task)(); }))
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });

@@ -24,6 +24,14 @@ class Engine::Running {
 const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
                                const ToolCallId& call);
 
+// Every rule that the session is under: of its files, and given to it alone.
+std::vector<schema::PolicyRule> rules_of(const state::Session& view);
+schema::PermissionMode mode_of(const state::Session& view, const state::Turn& turn);
+
+// What an answer about the call is bound to, as the world is now. Blocks; on a worker.
+Result<schema::Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest& request,
+                                const std::vector<std::string>& files);
+
 // Runs `task` on the worker as soon as it has room.
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
 

@@ -36,7 +36,7 @@ HookInput input_of(const state::Session& view, const state::Turn& turn, HookPoin
   input.thread_id = turn.ids.thread;
   input.turn_id = turn.ids.turn;
   input.cwd = view.cwd;
-  input.mode = turn.options.mode.value_or(view.mode.value_or(view.policy.mode));
+  input.mode = mode_of(view, turn);
   input.sandbox = {turn.options.sandbox.value_or(view.policy.sandbox), view.policy.network};
   if (point == HookPoint::session_start) input.source = "startup";
   if (point == HookPoint::user_prompt_submit) input.prompt = turn.preview;
@@ -128,7 +128,7 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
        request = RunningTool::request_of(parts, view, *turn, call),
        executes = RunningTool::executes(parts, view, call)]() mutable {
         ReportInspected report{what.turn, what.call, {}, {}};
-        auto binding = request ? parts.inspector.inspect(*request, executes)
+        auto binding = request ? look_at(parts.inspector, *request, executes)
                                : std::unexpected(request.error());
         if (binding)
           report.binding = *std::move(binding);

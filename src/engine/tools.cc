@@ -55,14 +55,14 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     if (background_) report.started.background = true;
     if (background_ && timeout_ms_ > 0) report.started.timeout_ms = timeout_ms_;
     if (!bound_) return tell_ready(std::move(report));
-    auto task = std::make_shared<ports::Step>(
-        [&parts = parts_, self = shared_from_this(), report = std::move(report)]() mutable {
-          if (auto binding = parts.inspector.inspect(self->bound_->request, self->bound_->executes))
-            report.binding = *std::move(binding);
-          parts.loop.post([self, report = std::move(report)]() mutable {
-            if (self->wanted_) self->tell_ready(std::move(report));
-          });
-        });
+    auto task = std::make_shared<ports::Step>([&parts = parts_, self = shared_from_this(),
+                                               report = std::move(report)]() mutable {
+      if (auto binding = look_at(parts.inspector, self->bound_->request, self->bound_->executes))
+        report.binding = *std::move(binding);
+      parts.loop.post([self, report = std::move(report)]() mutable {
+        if (self->wanted_) self->tell_ready(std::move(report));
+      });
+    });
     run_soon(parts_.loop, parts_.worker, std::move(task));
   }
   void on_found() override { notice(ReportProcessNotice::What::found); }
@@ -249,7 +249,7 @@ Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
   request.network = view.policy.network;
-  TRY_ASSIGN(const policy::Rules rules, policy::compile(view.policy.rules));
+  TRY_ASSIGN(const policy::Rules rules, policy::compile(rules_of(view)));
   request.hidden = policy::denied_paths(rules, {view.cwd, parts.home});
   if (call.tool != ShellArgs::kTool) return request;
   ShellArgs args;

@@ -241,6 +241,19 @@ class Restarts(DecisionCase):
         self.daemon.wait_turn(turn)
         self.assertEqual(self.made(), "x\ny\n")
 
+    def test_a_change_of_a_file_is_bound_to_the_file_and_to_no_environment(self):
+        (self.home.workspace / "kept.txt").write_text("old\n")
+        write = {"name": "write_file", "args": {"path": "kept.txt", "content": "new\n"}}
+        turn = self.submit({"toolCalls": [write]}, {"text": "Done."})
+        asked = self.action()
+        self.assertEqual(asked["payload"]["impact"], "it replaces a file that is there")
+        self.daemon.kill()
+        self.home.environment["TERM"] = "another"
+        self.daemon = self.start()
+        self.assertEqual(self.answer(asked).status, 200)
+        self.daemon.wait_turn(turn)
+        self.assertEqual((self.home.workspace / "kept.txt").read_text(), "new\n")
+
     def test_killed_at_every_moment_around_the_answer_it_runs_at_most_once(self):
         for pause_ms in (0, 1, 2, 4, 8, 15, 30, 60):
             session = f"s{pause_ms}"

@@ -17,7 +17,7 @@ def call(name, **args):
 class Files(Case):
     config = ('[redact]\nnames = ["MY_TOKEN"]\n'
               '[permissions]\ndeny = ["read_file(./secrets/**)", "write_file(./fixed.txt)"]\n'
-              'ask = ["read_file(./private/)"]\n')
+              'ask = ["read_file(./private/)"]\nallow = ["write_file(./open/**)"]\n')
     daemon_at_start = False
 
     def setUp(self):
@@ -86,6 +86,34 @@ class Files(Case):
         kept = self.home.workspace / "secrets/key.txt"
         self.assertEqual(kept.read_text(), "needle in secrets\n")
         self.assertEqual(self.one("write_file", path="fixed.txt", content="x")[0], "denied")
+
+    def test_a_link_is_judged_by_where_it_leads(self):
+        for name, target in (("hub", ".github"), ("env", ".envrc")):
+            os.symlink(target, self.home.workspace / name)
+        self.put(".github/ci.yml", "steps\n")
+        for path in ("hub/ci.yml", "hub/new.yml"):
+            result = self.one("write_file", {"mode": "auto"}, path=path, content="mine\n")
+            self.assertEqual(result[0], "denied", (path, result))
+            self.assertIn("leads to", result[1])
+        self.assertEqual((self.home.workspace / ".github/ci.yml").read_text(), "steps\n")
+        self.put("open/known.txt", "known\n")
+        os.symlink("../a.txt", self.home.workspace / "open/link")
+        alone = {"mode": "default", "interactive": False}
+        self.assertEqual(self.one("write_file", alone, path="open/known.txt", content="mine\n"),
+                         "Changed open/known.txt (+1 -1).")
+        self.assertEqual(self.one("write_file", alone, path="open/link", content="x\n")[0], "denied")
+        self.assertEqual((self.home.workspace / "a.txt").read_text(), "one\ntwo\n")
+
+    def test_rules_of_a_session_alone_hide_from_commands_too(self):
+        self.put(".env", "hidden-value\n")
+        script = self.home.script("env", [
+            {"toolCalls": [call("shell", command="cat .env; true"), call("read_file", path=".env")]},
+            {"text": "done"}])
+        done = self.home.run("run", "--mode", "bypass", "--deny", "read_file(./.env)", "--json",
+                             "--model", f"script:{script}", "go")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tool.result", done.stdout)
+        self.assertNotIn("hidden-value", done.stdout + done.stderr)
 
     def test_the_runtime_itself_is_out_of_reach(self):
         """Where the workspace holds the runtime's data and configuration."""
