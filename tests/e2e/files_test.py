@@ -101,13 +101,15 @@ class Files(Case):
         alone = {"mode": "default", "interactive": False}
         self.assertEqual(self.one("write_file", alone, path="open/known.txt", content="mine\n"),
                          "Changed open/known.txt (+1 -1).")
-        self.assertEqual(self.one("write_file", alone, path="open/link", content="x\n")[0], "denied")
+        refused = self.one("write_file", alone, path="open/link", content="x\n")
+        self.assertEqual(refused[0], "denied")
         self.assertEqual((self.home.workspace / "a.txt").read_text(), "one\ntwo\n")
 
     def test_rules_of_a_session_alone_hide_from_commands_too(self):
         self.put(".env", "hidden-value\n")
         script = self.home.script("env", [
-            {"toolCalls": [call("shell", command="cat .env; true"), call("read_file", path=".env")]},
+            {"toolCalls": [call("shell", command="cat .env; true"),
+                           call("read_file", path=".env")]},
             {"text": "done"}])
         done = self.home.run("run", "--mode", "bypass", "--deny", "read_file(./.env)", "--json",
                              "--model", f"script:{script}", "go")
