@@ -116,7 +116,7 @@ class Repository(Case):
         reference = types(self.finish("reference"))
         at = [index + 1 for index, kind in enumerate(reference) if kind in STEPS]
         seed = int(os.environ.get("AGENTRT_CRASH_SEED", random.randrange(1 << 30)))
-        rounds = int(os.environ.get("AGENTRT_CRASH_ROUNDS", 24))
+        rounds = int(os.environ.get("AGENTRT_CRASH_ROUNDS", 1000))
         print(f"\nAGENTRT_CRASH_SEED={seed}")
         if rounds < len(at):
             at = sorted(random.Random(seed).sample(at, rounds))
