@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "adapters/process/sandbox.h"
+#include "runtime/config_file.h"
 #include "runtime/sandbox.h"
+#include "schema/json.h"
 #include "schema/json_loose.h"
 
 namespace agentrt::runtime {
@@ -202,16 +204,56 @@ bool is_absent(const std::string& folder, std::string_view name) {
          (errno == ENOENT || errno == ENOTDIR);
 }
 
+using Unusable = std::map<std::string, std::string>;  // why, by name
+
+// Names the servers of a file that does not count, at most kMcpServersMax of them.
+void name_untrusted(const std::vector<std::string>& names, std::string_view file, Trust trust,
+                    Unusable& out) {
+  const std::string why =
+      fmt::format("{} {}; `agentrt trust` shows it and trusts it", file,
+                  trust == Trust::changed ? "changed since it was trusted" : "is not trusted");
+  const std::size_t named = std::min(names.size(), kMcpServersMax);
+  for (std::size_t i = 0; i < named; ++i)
+    out.try_emplace(std::string(schema::utf8_prefix(names[i], kMcpServerNameBytesMax)), why);
+  if (names.size() > named)
+    out.try_emplace(std::string(file), fmt::format("it has {} servers more", names.size() - named));
+}
+
+template <class T>
+void add_names(const std::map<std::string, T>& map, std::vector<std::string>& out) {
+  for (const auto& [name, _] : map) out.push_back(name);
+}
+
 // Adds what .mcp.json has; a server of the configuration files keeps its name.
 void add_workspace_servers(const ConfigSources& sources,
-                           std::map<std::string, McpServerConfig>& servers,
-                           std::vector<adapters::McpServer>& out) {
+                           std::map<std::string, McpServerConfig>& servers, Unusable& out) {
   const auto file = read_workspace_file(sources.workspace, kServersFile, sources.trusted);
-  if (!file) return out.push_back(unusable(std::string(kServersFile), file.error().message));
-  if (!*file || (*file)->trust != Trust::given) return;
+  if (!file) {
+    out[std::string(kServersFile)] = file.error().message;
+    return;
+  }
+  if (!*file) return;
   McpJson read = read_mcp_json((*file)->text);
-  for (auto& [name, why] : read.wrong) out.push_back(unusable(name, why));
+  if ((*file)->trust != Trust::given) {
+    std::vector<std::string> names;
+    add_names(read.servers, names);
+    add_names(read.wrong, names);
+    return name_untrusted(names, kServersFile, (*file)->trust, out);
+  }
+  for (auto& [name, why] : read.wrong) out[name] = why;
   for (auto& [name, server] : read.servers) servers.try_emplace(name, std::move(server));
+}
+
+// Those of a workspace configuration that load_config() passed over.
+Result<void> name_passed_over(const ConfigSources& sources, Unusable& out) {
+  TRY_ASSIGN(const auto file,
+             read_workspace_file(sources.workspace, kWorkspaceFile, sources.trusted));
+  if (!file || file->trust == Trust::given) return {};
+  TRY_ASSIGN(const ConfigLayer layer, read_config_text(file->text, file->path));
+  std::vector<std::string> names;
+  add_names(layer.mcp_servers, names);
+  name_untrusted(names, kWorkspaceFile, file->trust, out);
+  return {};
 }
 
 }  // namespace
@@ -324,8 +366,10 @@ Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) 
     const std::lock_guard lock(mutex_);
     without_ = now;
   }
+  Unusable left_out;
+  TRY(name_passed_over(sources, left_out));
+  add_workspace_servers(sources, servers, left_out);
   std::vector<adapters::McpServer> out;
-  add_workspace_servers(sources, servers, out);
   for (const auto& [name, server] : servers) {
     if (!server.enabled) continue;
     if (name.empty() || name.size() > kMcpServerNameBytesMax)
@@ -336,6 +380,8 @@ Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) 
     else
       out.push_back(server_of(name, server, config, sources.workspace, data_, environment_));
   }
+  for (const auto& [name, why] : left_out)
+    if (!servers.contains(name)) out.push_back(unusable(name, why));
   return out;
 }
 

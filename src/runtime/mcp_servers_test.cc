@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "base/digest.h"
 
 using namespace agentrt;
@@ -143,8 +145,6 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
                            R"("web":{"type":"http","url":"http://127.0.0.1:1/mcp"},)"
                            R"("old":{"type":"sse","url":"http://127.0.0.1:1/sse"},)"
                            R"("none":{},"odd":{"command":7}}})";
-  home.workspace(text, false);
-  CHECK(home.servers()->size() == 1);
   home.workspace(text, true);
   const auto all = home.servers();
   REQUIRE(all);
@@ -159,6 +159,58 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
   CHECK(has(by_name["odd"].unusable.value_or(""), "command"));
 }
 
+TEST_CASE("servers of a workspace file that nobody trusts are named with the reason") {
+  Home home;
+  home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
+  const std::string text =
+      R"({"mcpServers":{"mine":{"command":"evil"},"odd":{},"theirs":{"command":"evil"}}})";
+  const auto reasons = [&] {
+    std::map<std::string, std::string> out;
+    const auto all = home.servers();
+    REQUIRE(all);
+    CHECK(all->front().name == "mine");
+    for (const auto& each : *all) {
+      CHECK(out.emplace(each.name, each.unusable.value_or("")).second);
+      if (each.name != "mine") CHECK(each.way == adapters::McpServer{}.way);
+    }
+    return out;
+  };
+  home.workspace(text, false);
+  const std::string untrusted = ".mcp.json is not trusted; `agentrt trust` shows it and trusts it";
+  CHECK(reasons() == std::map<std::string, std::string>{
+                         {"mine", ""}, {"odd", untrusted}, {"theirs", untrusted}});
+  home.records = {{home.root + "/work/.mcp.json", "sha256:of-other-bytes"}};
+  CHECK(has(reasons()["theirs"], ".mcp.json changed since it was trusted; `agentrt trust`"));
+  home.workspace(R"({"mcpServers":)", false);
+  CHECK(reasons()[".mcp.json"] == untrusted);
+  home.workspace(R"({"mcpServers":{}})", false);
+  CHECK(reasons().size() == 1);
+  fs::create_directories(home.root + "/work/.agentrt");
+  std::ofstream(home.root + "/work/.agentrt/config.toml")
+      << "[mcp_servers.theirs]\ncommand = [\"evil\"]\n";
+  CHECK(has(reasons()["theirs"], ".agentrt/config.toml is not trusted"));
+}
+
+TEST_CASE("of a file that nobody trusts only so many servers are named") {
+  Home home;
+  std::string entries;
+  for (std::size_t i = 0; i < kMcpServersMax + 2; ++i)
+    entries += fmt::format(R"({}"s{}{}":{{}})", i == 0 ? "" : ",", 100 + i, std::string(100, 'n'));
+  home.workspace(R"({"mcpServers":{)" + entries + "}}", false);
+  const auto all = home.servers();
+  REQUIRE(all);
+  CHECK(all->size() == kMcpServersMax + 1);
+  CHECK(all->front().unusable == "it has 2 servers more");
+  CHECK(all->back().name.size() == kMcpServerNameBytesMax);
+}
+
+TEST_CASE("a mistake in .mcp.json leaves a server of the same name alone") {
+  Home home;
+  home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
+  home.workspace(R"({"mcpServers":{"mine":{}}})", true);
+  CHECK(!home.only().unusable);
+}
+
 TEST_CASE("that there are no servers is remembered only until a file changes") {
   Home home;
   McpServers servers(home.sources, home, home.root + "/data", process_environment());
@@ -170,7 +222,7 @@ TEST_CASE("that there are no servers is remembered only until a file changes") {
   home.user("");
   CHECK(count() == 0);
   home.workspace(R"({"mcpServers":{"b":{"command":"x"}}})", false);
-  CHECK(count() == 0);
+  CHECK(count() == 1);
   home.workspace(R"({"mcpServers":{"b":{"command":"x"}}})", true);
   CHECK(count() == 1);
   home.managed("[mcp_servers.c]\ncommand = [\"x\"]\n");
@@ -185,9 +237,9 @@ TEST_CASE("a broken .mcp.json says so and leaves the others alone") {
     const auto all = home.servers();
     REQUIRE(all);
     REQUIRE(all->size() == 2);
-    CHECK(all->front().name == ".mcp.json");
-    CHECK(all->front().unusable);
-    CHECK(!all->back().unusable);
+    CHECK(all->back().name == ".mcp.json");
+    CHECK(all->back().unusable);
+    CHECK(!all->front().unusable);
   }
 }
 
