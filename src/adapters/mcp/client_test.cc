@@ -208,6 +208,19 @@ TEST_CASE("a call without an answer times out, and the server is told") {
   CHECK(world.listed() == "ok");
 }
 
+TEST_CASE("a client that is closed cancels its calls at the server first") {
+  World world;
+  world.server->calls = false;
+  world.start();
+  CHECK(world.listed() == "ok");
+  const auto heard = world.call();
+  world.client->close([] {});
+  CHECK(world.server->count("notifications/cancelled") == 1);
+  CHECK(world.server->orderly);
+  world.loop.run_for(100'000);
+  CHECK(heard->ends.empty());
+}
+
 TEST_CASE("a cancelled call ends at once and is heard of no more") {
   World world;
   world.server->calls = false;
