@@ -113,9 +113,9 @@ TEST_CASE("tools that cannot be offered are left out with a reason") {
   world.start();
   CHECK(world.listed() == "ok");
   CHECK(world.client->tools().missing() ==
-        "4 of its tools are left out (a: it has no input schema; b: its schema wants a string for "
-        "arguments, and they are always an object; a tool: it has no name; c: another tool of the "
-        "server has this name)");
+        "left out: a (it has no input schema); b (its schema wants a string for arguments, and "
+        "they are always an object); a tool (it has no name); c (another tool of the server has "
+        "this name)");
   REQUIRE(world.client->tools().tools.size() == 2);
   CHECK(world.client->tools().tools[1].offered_as.starts_with("mcp__fake__d_d_"));
   CHECK(world.client->tools().tools[1].read_only);
