@@ -75,6 +75,8 @@ Result<void> read_json_server(const Json& json, McpServerConfig& out) {
                 "the URL of its streamable HTTP.");
   if (read.type && *read.type != "stdio" && *read.type != "http" && *read.type != "streamable-http")
     return fail(Code::invalid_params, "has a type that is neither stdio nor http.");
+  if (!read.command && read.args)
+    return fail(Code::invalid_params, "has args and no command; it must have a command or a url.");
   if (read.command) out.command.push_back(*read.command);
   if (read.args) out.command.insert(out.command.end(), read.args->begin(), read.args->end());
   out.url = read.url;
@@ -261,6 +263,7 @@ Result<void> name_passed_over(const ConfigSources& sources, Unusable& out) {
 std::optional<std::string> wrong_server(const McpServerConfig& server) {
   if (server.command.empty() == !server.url.has_value())
     return "must have either a command or a url.";
+  if (!server.url && server.command.front().empty()) return "has a command that is empty.";
   if (server.url && (!server.env.empty() || server.cwd || server.sandbox || server.network))
     return "has a url, so env, cwd, sandbox and network mean nothing; remove them.";
   if (!server.url && (!server.headers.empty() || server.bearer_token_env))

@@ -144,7 +144,8 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
                            R"("theirs":{"command":"npx","args":["-y","srv"],"env":{"A":"1"}},)"
                            R"("web":{"type":"http","url":"http://127.0.0.1:1/mcp"},)"
                            R"("old":{"type":"sse","url":"http://127.0.0.1:1/sse"},)"
-                           R"("none":{},"odd":{"command":7}}})";
+                           R"("none":{},"odd":{"command":7},"bare":{"args":["x"]},)"
+                           R"("mixed":{"url":"http://h/","args":["x"]},"empty":{"command":""}}})";
   home.workspace(text, true);
   const auto all = home.servers();
   REQUIRE(all);
@@ -156,6 +157,9 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
   CHECK(std::get<adapters::McpHttp>(by_name["web"].way).url == "http://127.0.0.1:1/mcp");
   CHECK(has(by_name["old"].unusable.value_or(""), "older transport sse"));
   CHECK(has(by_name["none"].unusable.value_or(""), "must have either a command or a url"));
+  for (const char* const name : {"bare", "mixed"})
+    CHECK(has(by_name[name].unusable.value_or(""), "args and no command; it must have a command"));
+  CHECK(has(by_name["empty"].unusable.value_or(""), "has a command that is empty"));
   CHECK(has(by_name["odd"].unusable.value_or(""), "command"));
 }
 
