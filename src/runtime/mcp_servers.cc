@@ -209,38 +209,31 @@ bool is_absent(const std::string& folder, std::string_view name) {
 using Unusable = std::map<std::string, std::string>;  // why, by name
 
 // Names the servers of a file that does not count, at most kMcpServersMax of them.
-void name_untrusted(const std::vector<std::string>& names, std::string_view file, Trust trust,
-                    Unusable& out) {
+void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::string_view file,
+                    Trust trust, Unusable& out) {
   const std::string why =
       fmt::format("{} {}; `agentrt trust` shows it and trusts it", file,
                   trust == Trust::changed ? "changed since it was trusted" : "is not trusted");
-  const std::size_t named = std::min(names.size(), kMcpServersMax);
-  for (std::size_t i = 0; i < named; ++i)
-    out.try_emplace(std::string(schema::utf8_prefix(names[i], kMcpServerNameBytesMax)), why);
-  if (names.size() > named)
-    out.try_emplace(std::string(file), fmt::format("it has {} servers more", names.size() - named));
-}
-
-template <class T>
-void add_names(const std::map<std::string, T>& map, std::vector<std::string>& out) {
-  for (const auto& [name, _] : map) out.push_back(name);
+  std::size_t named = 0;
+  for (const auto& [name, _] : servers) {
+    if (named++ == kMcpServersMax) break;
+    out.try_emplace(std::string(schema::utf8_prefix(name, kMcpServerNameBytesMax)), why);
+  }
+  if (servers.size() > kMcpServersMax)
+    out.try_emplace(std::string(file),
+                    fmt::format("it has {} servers more", servers.size() - kMcpServersMax));
 }
 
 // Adds what .mcp.json has; a server of the configuration files keeps its name.
 void add_workspace_servers(const ConfigSources& sources,
                            std::map<std::string, McpServerConfig>& servers, Unusable& out) {
   const auto file = read_workspace_file(sources.workspace, kServersFile, sources.trusted);
-  if (!file) {
-    out[std::string(kServersFile)] = file.error().message;
-    return;
-  }
+  if (!file) return (void)out.emplace(kServersFile, file.error().message);
   if (!*file) return;
   McpJson read = read_mcp_json((*file)->text);
   if ((*file)->trust != Trust::given) {
-    std::vector<std::string> names;
-    add_names(read.servers, names);
-    add_names(read.wrong, names);
-    return name_untrusted(names, kServersFile, (*file)->trust, out);
+    for (const auto& [name, _] : read.wrong) read.servers[name];
+    return name_untrusted(read.servers, kServersFile, (*file)->trust, out);
   }
   for (auto& [name, why] : read.wrong) out[name] = why;
   for (auto& [name, server] : read.servers) servers.try_emplace(name, std::move(server));
@@ -252,9 +245,10 @@ Result<void> name_passed_over(const ConfigSources& sources, Unusable& out) {
              read_workspace_file(sources.workspace, kWorkspaceFile, sources.trusted));
   if (!file || file->trust == Trust::given) return {};
   TRY_ASSIGN(const ConfigLayer layer, read_config_text(file->text, file->path));
-  std::vector<std::string> names;
-  add_names(layer.mcp_servers, names);
-  name_untrusted(names, kWorkspaceFile, file->trust, out);
+  std::map<std::string, McpServerConfig> servers;
+  for (const auto& [name, server] : layer.mcp_servers)
+    if (server.value.enabled) servers[name] = server.value;
+  name_untrusted(servers, kWorkspaceFile, file->trust, out);
   return {};
 }
 

@@ -191,8 +191,10 @@ TEST_CASE("servers of a workspace file that nobody trusts are named with the rea
   CHECK(reasons().size() == 1);
   fs::create_directories(home.root + "/work/.agentrt");
   std::ofstream(home.root + "/work/.agentrt/config.toml")
-      << "[mcp_servers.theirs]\ncommand = [\"evil\"]\n";
+      << "[mcp_servers.theirs]\ncommand = [\"evil\"]\n"
+      << "[mcp_servers.off]\ncommand = [\"evil\"]\nenabled = false\n";
   CHECK(has(reasons()["theirs"], ".agentrt/config.toml is not trusted"));
+  CHECK(!reasons().contains("off"));
 }
 
 TEST_CASE("of a file that nobody trusts only so many servers are named") {
