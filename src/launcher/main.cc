@@ -112,7 +112,7 @@ Pipe make_pipe(int control) {
 // thread that started us; one that is not, by a signal.
 void live_with_caller(const Spec& spec, int control) {
   const pid_t parent = ::getppid();
-  if (spec.survive) ::setsid();
+  if (spec.survive || spec.apart) ::setsid();
   if (control >= 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kFailedExit);

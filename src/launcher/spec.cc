@@ -66,6 +66,7 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   text("runFolder", spec.run_folder);
   number("tty", spec.tty);
   number("survive", spec.survive);
+  number("apart", spec.apart);
   number("watchWrites", spec.watch_writes);
   number("rows", spec.rows);
   number("columns", spec.columns);

@@ -76,6 +76,7 @@ struct Spec {
   std::string run_folder;         // where spools and the exit record go; empty: stdio is ours
   bool tty = false;               // needs a run folder
   bool survive = false;           // outlives the connection that it was started over
+  bool apart = false;             // signals of the caller's terminal do not reach it
   bool watch_writes = false;      // attempts to write elsewhere are reported, as advice
   std::uint16_t rows = 24, columns = 80;
   std::uint64_t spool_bytes = 64 << 20;  // of one stream: half of it head, half of it tail

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "adapters/process/sandbox.h"
+#include "runtime/config_file.h"
 #include "runtime/sandbox.h"
+#include "schema/json.h"
 #include "schema/json_loose.h"
 
 namespace agentrt::runtime {
@@ -73,6 +75,8 @@ Result<void> read_json_server(const Json& json, McpServerConfig& out) {
                 "the URL of its streamable HTTP.");
   if (read.type && *read.type != "stdio" && *read.type != "http" && *read.type != "streamable-http")
     return fail(Code::invalid_params, "has a type that is neither stdio nor http.");
+  if (!read.command && read.args)
+    return fail(Code::invalid_params, "has args and no command; it must have a command or a url.");
   if (read.command) out.command.push_back(*read.command);
   if (read.args) out.command.insert(out.command.end(), read.args->begin(), read.args->end());
   out.url = read.url;
@@ -202,16 +206,50 @@ bool is_absent(const std::string& folder, std::string_view name) {
          (errno == ENOENT || errno == ENOTDIR);
 }
 
+using Unusable = std::map<std::string, std::string>;  // why, by name
+
+// Names the servers of a file that does not count, at most kMcpServersMax of them.
+void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::string_view file,
+                    Trust trust, Unusable& out) {
+  const std::string why =
+      fmt::format("{} {}; `agentrt trust` shows it and trusts it", file,
+                  trust == Trust::changed ? "changed since it was trusted" : "is not trusted");
+  std::size_t named = 0;
+  for (const auto& [name, _] : servers) {
+    if (named++ == kMcpServersMax) break;
+    out.try_emplace(std::string(schema::utf8_prefix(name, kMcpServerNameBytesMax)), why);
+  }
+  if (servers.size() > kMcpServersMax)
+    out.try_emplace(std::string(file),
+                    fmt::format("it has {} servers more", servers.size() - kMcpServersMax));
+}
+
 // Adds what .mcp.json has; a server of the configuration files keeps its name.
 void add_workspace_servers(const ConfigSources& sources,
-                           std::map<std::string, McpServerConfig>& servers,
-                           std::vector<adapters::McpServer>& out) {
+                           std::map<std::string, McpServerConfig>& servers, Unusable& out) {
   const auto file = read_workspace_file(sources.workspace, kServersFile, sources.trusted);
-  if (!file) return out.push_back(unusable(std::string(kServersFile), file.error().message));
-  if (!*file || (*file)->trust != Trust::given) return;
+  if (!file) return (void)out.emplace(kServersFile, file.error().message);
+  if (!*file) return;
   McpJson read = read_mcp_json((*file)->text);
-  for (auto& [name, why] : read.wrong) out.push_back(unusable(name, why));
+  if ((*file)->trust != Trust::given) {
+    for (const auto& [name, _] : read.wrong) read.servers[name];
+    return name_untrusted(read.servers, kServersFile, (*file)->trust, out);
+  }
+  for (auto& [name, why] : read.wrong) out[name] = why;
   for (auto& [name, server] : read.servers) servers.try_emplace(name, std::move(server));
+}
+
+// Those of a workspace configuration that load_config() passed over.
+Result<void> name_passed_over(const ConfigSources& sources, Unusable& out) {
+  TRY_ASSIGN(const auto file,
+             read_workspace_file(sources.workspace, kWorkspaceFile, sources.trusted));
+  if (!file || file->trust == Trust::given) return {};
+  TRY_ASSIGN(const ConfigLayer layer, read_config_text(file->text, file->path));
+  std::map<std::string, McpServerConfig> servers;
+  for (const auto& [name, server] : layer.mcp_servers)
+    if (server.value.enabled) servers[name] = server.value;
+  name_untrusted(servers, kWorkspaceFile, file->trust, out);
+  return {};
 }
 
 }  // namespace
@@ -219,6 +257,7 @@ void add_workspace_servers(const ConfigSources& sources,
 std::optional<std::string> wrong_server(const McpServerConfig& server) {
   if (server.command.empty() == !server.url.has_value())
     return "must have either a command or a url.";
+  if (!server.url && server.command.front().empty()) return "has a command that is empty.";
   if (server.url && (!server.env.empty() || server.cwd || server.sandbox || server.network))
     return "has a url, so env, cwd, sandbox and network mean nothing; remove them.";
   if (!server.url && (!server.headers.empty() || server.bearer_token_env))
@@ -324,8 +363,10 @@ Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) 
     const std::lock_guard lock(mutex_);
     without_ = now;
   }
+  Unusable left_out;
+  TRY(name_passed_over(sources, left_out));
+  add_workspace_servers(sources, servers, left_out);
   std::vector<adapters::McpServer> out;
-  add_workspace_servers(sources, servers, out);
   for (const auto& [name, server] : servers) {
     if (!server.enabled) continue;
     if (name.empty() || name.size() > kMcpServerNameBytesMax)
@@ -336,6 +377,8 @@ Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) 
     else
       out.push_back(server_of(name, server, config, sources.workspace, data_, environment_));
   }
+  for (const auto& [name, why] : left_out)
+    if (!servers.contains(name)) out.push_back(unusable(name, why));
   return out;
 }
 

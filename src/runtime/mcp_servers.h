@@ -5,7 +5,8 @@
 // the next turn. All that is remembered is that there are none, for as long as no file changes:
 // most turns have none, and reading them would cost each of those. A broken configuration file is
 // an error; whatever is wrong with .mcp.json or with the machine makes a server that says so and
-// cannot be used, and leaves the others alone. Thread rule: any thread, several at once.
+// cannot be used, and leaves the others alone. So do servers of a file that nobody trusts: they are
+// named with the reason and never started. Thread rule: any thread, several at once.
 #pragma once
 
 #include <array>
@@ -48,7 +49,8 @@ class McpServers {
   McpServers(ConfigSources sources, TrustRecords& records, std::string data,
              Environment environment);
 
-  // For a session in `cwd`, by name.
+  // For a session in `cwd`: those of the files that count, by name, then those that cannot be used
+  // because of the workspace's files, which never take the name of one that counts.
   Result<std::vector<adapters::McpServer>> of(const std::string& cwd);
 
  private:

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "base/digest.h"
 
 using namespace agentrt;
@@ -142,9 +144,8 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
                            R"("theirs":{"command":"npx","args":["-y","srv"],"env":{"A":"1"}},)"
                            R"("web":{"type":"http","url":"http://127.0.0.1:1/mcp"},)"
                            R"("old":{"type":"sse","url":"http://127.0.0.1:1/sse"},)"
-                           R"("none":{},"odd":{"command":7}}})";
-  home.workspace(text, false);
-  CHECK(home.servers()->size() == 1);
+                           R"("none":{},"odd":{"command":7},"bare":{"args":["x"]},)"
+                           R"("mixed":{"url":"http://h/","args":["x"]},"empty":{"command":""}}})";
   home.workspace(text, true);
   const auto all = home.servers();
   REQUIRE(all);
@@ -156,7 +157,64 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
   CHECK(std::get<adapters::McpHttp>(by_name["web"].way).url == "http://127.0.0.1:1/mcp");
   CHECK(has(by_name["old"].unusable.value_or(""), "older transport sse"));
   CHECK(has(by_name["none"].unusable.value_or(""), "must have either a command or a url"));
+  for (const char* const name : {"bare", "mixed"})
+    CHECK(has(by_name[name].unusable.value_or(""), "args and no command; it must have a command"));
+  CHECK(has(by_name["empty"].unusable.value_or(""), "has a command that is empty"));
   CHECK(has(by_name["odd"].unusable.value_or(""), "command"));
+}
+
+TEST_CASE("servers of a workspace file that nobody trusts are named with the reason") {
+  Home home;
+  home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
+  const std::string text =
+      R"({"mcpServers":{"mine":{"command":"evil"},"odd":{},"theirs":{"command":"evil"}}})";
+  const auto reasons = [&] {
+    std::map<std::string, std::string> out;
+    const auto all = home.servers();
+    REQUIRE(all);
+    CHECK(all->front().name == "mine");
+    for (const auto& each : *all) {
+      CHECK(out.emplace(each.name, each.unusable.value_or("")).second);
+      if (each.name != "mine") CHECK(each.way == adapters::McpServer{}.way);
+    }
+    return out;
+  };
+  home.workspace(text, false);
+  const std::string untrusted = ".mcp.json is not trusted; `agentrt trust` shows it and trusts it";
+  CHECK(reasons() == std::map<std::string, std::string>{
+                         {"mine", ""}, {"odd", untrusted}, {"theirs", untrusted}});
+  home.records = {{home.root + "/work/.mcp.json", "sha256:of-other-bytes"}};
+  CHECK(has(reasons()["theirs"], ".mcp.json changed since it was trusted; `agentrt trust`"));
+  home.workspace(R"({"mcpServers":)", false);
+  CHECK(reasons()[".mcp.json"] == untrusted);
+  home.workspace(R"({"mcpServers":{}})", false);
+  CHECK(reasons().size() == 1);
+  fs::create_directories(home.root + "/work/.agentrt");
+  std::ofstream(home.root + "/work/.agentrt/config.toml")
+      << "[mcp_servers.theirs]\ncommand = [\"evil\"]\n"
+      << "[mcp_servers.off]\ncommand = [\"evil\"]\nenabled = false\n";
+  CHECK(has(reasons()["theirs"], ".agentrt/config.toml is not trusted"));
+  CHECK(!reasons().contains("off"));
+}
+
+TEST_CASE("of a file that nobody trusts only so many servers are named") {
+  Home home;
+  std::string entries;
+  for (std::size_t i = 0; i < kMcpServersMax + 2; ++i)
+    entries += fmt::format(R"({}"s{}{}":{{}})", i == 0 ? "" : ",", 100 + i, std::string(100, 'n'));
+  home.workspace(R"({"mcpServers":{)" + entries + "}}", false);
+  const auto all = home.servers();
+  REQUIRE(all);
+  CHECK(all->size() == kMcpServersMax + 1);
+  CHECK(all->front().unusable == "it has 2 servers more");
+  CHECK(all->back().name.size() == kMcpServerNameBytesMax);
+}
+
+TEST_CASE("a mistake in .mcp.json leaves a server of the same name alone") {
+  Home home;
+  home.user("[mcp_servers.mine]\ncommand = [\"x\"]\n");
+  home.workspace(R"({"mcpServers":{"mine":{}}})", true);
+  CHECK(!home.only().unusable);
 }
 
 TEST_CASE("that there are no servers is remembered only until a file changes") {
@@ -170,7 +228,7 @@ TEST_CASE("that there are no servers is remembered only until a file changes") {
   home.user("");
   CHECK(count() == 0);
   home.workspace(R"({"mcpServers":{"b":{"command":"x"}}})", false);
-  CHECK(count() == 0);
+  CHECK(count() == 1);
   home.workspace(R"({"mcpServers":{"b":{"command":"x"}}})", true);
   CHECK(count() == 1);
   home.managed("[mcp_servers.c]\ncommand = [\"x\"]\n");
@@ -185,9 +243,9 @@ TEST_CASE("a broken .mcp.json says so and leaves the others alone") {
     const auto all = home.servers();
     REQUIRE(all);
     REQUIRE(all->size() == 2);
-    CHECK(all->front().name == ".mcp.json");
-    CHECK(all->front().unusable);
-    CHECK(!all->back().unusable);
+    CHECK(all->back().name == ".mcp.json");
+    CHECK(all->back().unusable);
+    CHECK(!all->front().unusable);
   }
 }
 

@@ -2,11 +2,14 @@
 
 import fcntl
 import json
+import os
 import pathlib
+import signal
+import subprocess
 import unittest
 
 from approvals_test import DecisionCase, line
-from harness import types, wait_until
+from harness import BINARY, types, wait_until
 
 SERVER = pathlib.Path(__file__).resolve().parent / "tool_server.py"
 SECRET = "hunter2-and-some-more"
@@ -176,6 +179,20 @@ class Ends(ServerCase):
         self.assertIn("ended", self.noted())
         self.assertTrue(self.nobody_lives())
 
+    def test_ctrl_c_cancels_the_call_and_closes_the_server_in_order(self):
+        self.configure()
+        self.daemon.stop()
+        script = self.home.script("play", [line(use("hang")), DONE])
+        run = subprocess.Popen([BINARY, "run", "--yes", "--model", f"script:{script}", "go"],
+                               cwd=self.home.workspace, env=self.home.environment,
+                               start_new_session=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        self.addCleanup(run.kill)
+        wait_until(lambda: "hanging" in self.noted())
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does it: to everybody in front of it
+        run.wait(timeout=20)
+        self.assertEqual(self.noted()[-2:], ["notifications/cancelled", "ended"])
+
     def test_servers_end_with_a_runtime_that_is_killed(self):
         self.configure()
         turn = self.submit(line(use("hang")), DONE)
@@ -199,6 +216,7 @@ class Workspace(ServerCase):
         self.configure("")
         self.play({"text": "Hello."})
         self.assertNotIn("mcp__theirs__echo", self.offered())
+        self.assertIn(".mcp.json is not trusted; `agentrt trust`", self.missing()["theirs"])
         self.assertEqual(self.noted(), [])
         done = self.home.run("trust")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -253,11 +253,10 @@ void McpClient::answer(std::uint64_t id, const std::string& name, ports::Questio
 }
 
 void McpClient::close(std::move_only_function<void()> closed) {
+  while (!calls_.empty()) cancel(calls_.begin()->first);
   if (!over_) over_ = "it was closed";
   if (timer_) loop_.cancel(*timer_);
   timer_.reset();
-  for (auto& [id, call] : calls_) stop_clocks(call);
-  calls_.clear();
   waiting_.clear();
   listeners_.clear();
   transport_->close(std::move(closed));

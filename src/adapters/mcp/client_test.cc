@@ -113,9 +113,9 @@ TEST_CASE("tools that cannot be offered are left out with a reason") {
   world.start();
   CHECK(world.listed() == "ok");
   CHECK(world.client->tools().missing() ==
-        "4 of its tools are left out (a: it has no input schema; b: its schema wants a string for "
-        "arguments, and they are always an object; a tool: it has no name; c: another tool of the "
-        "server has this name)");
+        "left out: a (it has no input schema); b (its schema wants a string for arguments, and "
+        "they are always an object); a tool (it has no name); c (another tool of the server has "
+        "this name)");
   REQUIRE(world.client->tools().tools.size() == 2);
   CHECK(world.client->tools().tools[1].offered_as.starts_with("mcp__fake__d_d_"));
   CHECK(world.client->tools().tools[1].read_only);
@@ -206,6 +206,19 @@ TEST_CASE("a call without an answer times out, and the server is told") {
   world.loop.run_for(1);
   CHECK(heard->ends.size() == 1);
   CHECK(world.listed() == "ok");
+}
+
+TEST_CASE("a client that is closed cancels its calls at the server first") {
+  World world;
+  world.server->calls = false;
+  world.start();
+  CHECK(world.listed() == "ok");
+  const auto heard = world.call();
+  world.client->close([] {});
+  CHECK(world.server->count("notifications/cancelled") == 1);
+  CHECK(world.server->orderly);
+  world.loop.run_for(100'000);
+  CHECK(heard->ends.empty());
 }
 
 TEST_CASE("a cancelled call ends at once and is heard of no more") {

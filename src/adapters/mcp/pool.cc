@@ -33,6 +33,12 @@ Category category_of(Code code) {
   }
 }
 
+// What a server lacks while it is there itself, and that the rest of its tools is offered.
+std::string partly(std::string_view lacks, std::size_t offered) {
+  if (offered == 0) return fmt::format("{}; there are no others", lacks);
+  return fmt::format("{}; {} of its tools {} offered", lacks, offered, offered == 1 ? "is" : "are");
+}
+
 // As many as there is room for; `bytes` counts those of all servers.
 void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& bytes,
                ports::ToolListing& out) {
@@ -47,12 +53,16 @@ void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& b
     bytes += more;
     out.tools.push_back(catalog_tool(tool, server));
   }
-  if (const auto missing = tools.missing()) out.missing.push_back({server.name, *missing});
+  const std::size_t offered = tools.tools.size() - left_out;
+  if (const auto missing = tools.missing())
+    out.missing.push_back({server.name, partly(*missing, offered)});
   if (left_out > 0)
     out.missing.push_back(
-        {server.name, fmt::format("{} of its tools are left out: those of all servers may have {} "
-                                  "bytes; choose with tools or disabled_tools",
-                                  left_out, kMcpCatalogBytesMax)});
+        {server.name, partly(fmt::format("left out: {} that do not fit, because those of all "
+                                         "servers may have {} bytes; choose with tools or "
+                                         "disabled_tools",
+                                         left_out, kMcpCatalogBytesMax),
+                             offered)});
 }
 
 }  // namespace

@@ -106,8 +106,25 @@ TEST_CASE("tools of all servers together have a limit") {
   const auto said = world.list(world.place({"a"}));
   REQUIRE(said.size() == 17);
   CHECK(said.back() ==
-        "!a: 4 of its tools are left out: those of all servers may have 262144 bytes; choose with "
-        "tools or disabled_tools");
+        "!a: left out: 4 that do not fit, because those of all servers may have 262144 bytes; "
+        "choose with tools or disabled_tools; 16 of its tools are offered");
+}
+
+TEST_CASE("a server that lacks some tools says which, and that the others are offered") {
+  World world;
+  world.servers.add()->pages = {R"({"tools":[{"name":"a","inputSchema":{}},{"name":"b"}]})"};
+  CHECK(world.list(world.place({"s"})) ==
+        Said{"mcp__s__a", "!s: left out: b (it has no input schema); 1 of its tools is offered"});
+  World bare;
+  bare.servers.add()->pages = {R"({"tools":[{"name":"b"}]})"};
+  CHECK(bare.list(bare.place({"s"})) ==
+        Said{"!s: left out: b (it has no input schema); there are no others"});
+  World wide;
+  std::string tools;
+  for (std::size_t i = 0; i < kMcpLeftOutMax + 3; ++i)
+    tools += fmt::format(R"({}{{"name":"t{}"}})", i == 0 ? "" : ",", i);
+  wide.servers.add()->pages = {fmt::format(R"({{"tools":[{}]}})", tools)};
+  CHECK(wide.list(wide.place({"s"})).back().ends_with("; and 3 more; there are no others"));
 }
 
 TEST_CASE("a dead server is started again, and not at once again and again") {

@@ -73,7 +73,8 @@ Result<void> StdioTransport::start() {
   TRY_ASSIGN(Pipe in, make_pipe());
   TRY_ASSIGN(Pipe out, make_pipe());
   TRY_ASSIGN(Pipe err, make_pipe());
-  const launcher::Spec spec = spec_of(server_.profile, server_.command);
+  launcher::Spec spec = spec_of(server_.profile, server_.command);
+  spec.apart = true;  // Ctrl-C is for the runtime, which then closes it in order
   TRY_ASSIGN(Launched launched,
              launch(spec, {.in = in.read.get(), .out = out.write.get(), .err = err.write.get()}));
   launched_.emplace(std::move(launched));
@@ -188,6 +189,7 @@ void StdioTransport::write_in() {
     sent_of_first_ = 0;
   }
   loop_.unwatch(in_.get(), POLLOUT);
+  if (stage_ == Stage::closing) close_input();
 }
 
 void StdioTransport::close_input() {
@@ -216,7 +218,7 @@ void StdioTransport::close(std::move_only_function<void()> closed) {
   if (stage_ == Stage::over || !launched_) return finish();
   if (stage_ == Stage::closing) return;  // it is being ended already
   stage_ = Stage::closing;
-  close_input();
+  if (unsent_.empty()) close_input();  // else once the rest is written
   timer_ = loop_.after(limits_.exit_wait_ms, [this] { terminate(); });
 }
 

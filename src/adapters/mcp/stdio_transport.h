@@ -3,7 +3,8 @@
 //
 // It runs behind a launcher like every other process, so its end is the end of all that it started.
 // What it writes to standard error is read and dropped but for the end, which says why it died.
-// Closing is orderly: its input is closed, then it is asked to end, then it is ended.
+// Closing is orderly: what was sent is written and its input closed, then it is asked to end, then
+// it is ended. Ctrl-C at the terminal of the runtime does not reach it.
 #pragma once
 
 #include <deque>

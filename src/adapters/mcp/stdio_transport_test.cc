@@ -169,6 +169,20 @@ TEST_CASE("a server that listens ends when its input does") {
   CHECK(program.close() < std::chrono::seconds(10));
 }
 
+TEST_CASE("what was sent before the close still arrives") {
+  StdioLimits limits;
+  limits.exit_wait_ms = 15'000;
+  std::string folder = (std::filesystem::temp_directory_path() / "agentrt_stdio_XXXXXX").string();
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  Program program(script(fmt::format("sleep 0.2; cat > {}/got", folder)), limits);
+  program.send(std::string(1 << 20, ' '));  // more than a pipe holds
+  program.send("last");
+  CHECK(program.close() < std::chrono::seconds(10));
+  std::error_code error;
+  CHECK(std::filesystem::file_size(folder + "/got", error) == (1 << 20) + 6);
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("a server that does not listen is asked, and then ended with all that it started") {
   StdioLimits limits;
   limits.exit_wait_ms = limits.terminate_wait_ms = 100;

@@ -95,13 +95,15 @@ const McpTool* McpToolList::find(std::string_view offered_as) const {
 void McpToolList::leave_out(std::string_view name, std::string_view why) {
   if (++left_out_count <= kMcpLeftOutMax)
     left_out.push_back(
-        fmt::format("{}: {}", schema::utf8_prefix(name, kProviderNameBytesMax), why));
+        fmt::format("{} ({})", schema::utf8_prefix(name, kProviderNameBytesMax), why));
 }
 
 std::optional<std::string> McpToolList::missing() const {
   if (left_out_count == 0) return std::nullopt;
-  return fmt::format("{} of its tools are left out ({}{})", left_out_count,
-                     fmt::join(left_out, "; "), left_out_count > left_out.size() ? "; …" : "");
+  std::string more;
+  if (left_out_count > left_out.size())
+    more = fmt::format("; and {} more", left_out_count - left_out.size());
+  return fmt::format("left out: {}{}", fmt::join(left_out, "; "), more);
 }
 
 Result<std::optional<std::string>> add_page(const schema::Json& page, const McpServer& server,

@@ -34,7 +34,7 @@ struct McpTool {
 // The tools of one server.
 struct McpToolList {
   std::vector<McpTool> tools;
-  std::vector<std::string> left_out;  // "NAME: why", at most kMcpLeftOutMax
+  std::vector<std::string> left_out;  // "NAME (why)", at most kMcpLeftOutMax
   std::size_t left_out_count = 0;     // all of them
 
   const McpTool* find(std::string_view offered_as) const;
