@@ -155,7 +155,7 @@ void TurnView::show_context(const ContextResolved& context) {
 
 void TurnView::show_catalog(const ToolCatalogResolved& catalog) {
   for (const MissingServer& server : catalog.missing.value_or(std::vector<MissingServer>{}))
-    page_.note(fmt::format("no tools of {}: {}", server.name, server.reason), Paint::yellow);
+    page_.note(fmt::format("server {}: {}", server.name, server.reason), Paint::yellow);
 }
 
 void TurnView::show_message(const Envelope& event, const ModelCompleted& completed) {

@@ -235,7 +235,7 @@ TEST_CASE("a server whose tools are missing is named") {
   ToolCatalogResolved catalog;
   catalog.missing = std::vector<MissingServer>{{"files", "it does not start"}};
   CHECK(notes_of(shared_view().show(event_of(catalog))) ==
-        "· no tools of files: it does not start\n");
+        "· server files: it does not start\n");
 }
 
 TEST_CASE("a question of a server comes with its form") {
