@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -15,6 +16,7 @@ import unittest
 
 from harness import BINARY, Case, wait_until
 
+SERVER = pathlib.Path(__file__).resolve().parent / "tool_server.py"
 ANSWER = """# Title
 
 Some **bold** text, `code` and a [link](http://a.b/c).
@@ -61,6 +63,11 @@ class Terminal:
                     self.seen += os.read(self.master, 65536)
                 except OSError:
                     self.case.fail(f"{text!r} does not come: {self.text()}")
+        return self
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+        self.seen = b""
         return self
 
     def end(self, seconds=20):
@@ -248,6 +255,43 @@ class ComingBack(Case):
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("agentrt run --session s", errors)
         self.assertIn("agentrt events s --follow", errors)
+
+
+class Asked(Case):
+    """What a person is asked at the terminal, and how they answer."""
+
+    daemon_at_start = False
+    scripts = {
+        "main": [{"toolCalls": shell("echo x >> made.txt")}, {"text": "All done."}],
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.config_file = self.home.folder / "config/agentrt/config.toml"
+        self.config_file.write_text(
+            self.config_file.read_text() + '[permissions]\nallow = ["mcp__box__ask"]\n'
+            f'[mcp_servers.box]\ncommand = ["/usr/bin/python3", "{SERVER}"]\n'
+            f'env = {{ NOTES = "{self.home.folder}/notes", SECRET = "x" }}\n')
+
+    def made(self):
+        path = self.home.workspace / "made.txt"
+        return path.read_text() if path.exists() else ""
+
+    def test_a_turn_that_waits_is_come_back_to_where_no_model_is_configured(self):
+        script = self.home.script("waits", self.scripts["main"])
+        terminal = Terminal(self, "--session", "s", "--model", f"script:{script}", "go")
+        terminal.read_until("> ").process.kill()
+        terminal.process.wait(10)
+        self.config_file.write_text("")
+        terminal = Terminal(self, "--session", "s").read_until("> ")
+        terminal.type("y\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertEqual(self.made(), "x\n")
+        for session, words in (("s", "no turn to go on with"),
+                               ("none", "There is no session none")):
+            done = self.home.run("run", "--session", session)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn(words, done.stderr)
 
 
 class Told(Case):
