@@ -263,6 +263,10 @@ class Asked(Case):
     daemon_at_start = False
     scripts = {
         "main": [{"toolCalls": shell("echo x >> made.txt")}, {"text": "All done."}],
+        "asks": [{"toolCalls": [{"name": "ask_user",
+                                 "args": {"question": "Which?", "choices": ["red", "blue"]}}]},
+                 {"text": "All done."}],
+        "server": [{"toolCalls": [{"name": "mcp__box__ask", "args": {}}]}, {"text": "All done."}],
     }
 
     def setUp(self):
@@ -276,6 +280,21 @@ class Asked(Case):
     def made(self):
         path = self.home.workspace / "made.txt"
         return path.read_text() if path.exists() else ""
+
+    def test_an_answer_that_the_runtime_refuses_is_asked_for_again(self):
+        terminal = Terminal(self, "--model", "server", "go").read_until("> ")
+        terminal.type("{}\n").read_until("not taken: ").read_until("> ")
+        self.assertIn("name", terminal.screen())
+        self.assertNotIn("payload", terminal.screen())
+        terminal.type("{nothing\n").read_until("not taken: that begins like a JSON object")
+        terminal.type("Ada\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+
+    def test_an_entry_that_is_no_answer_is_told_why(self):
+        terminal = Terminal(self, "--model", "asks", "go").read_until("> ")
+        terminal.type("green\n").read_until("not taken: that is none of the choices")
+        terminal.type("2\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
 
     def test_a_turn_that_waits_is_come_back_to_where_no_model_is_configured(self):
         script = self.home.script("waits", self.scripts["main"])

@@ -126,30 +126,37 @@ std::string form_question(const ActionSnapshot& action, Colour colour) {
   return out;
 }
 
-std::optional<RespondAction> read_form_answer(const ActionSnapshot& action, std::string_view line,
-                                              RespondAction answer) {
+std::unexpected<Error> wrong(std::string sentence) {
+  return fail(Code::invalid_params, std::move(sentence));
+}
+
+Result<RespondAction> read_form_answer(const ActionSnapshot& action, std::string_view line,
+                                       RespondAction answer) {
   if (line == "/n" || line == "/c") {
     answer.decision = line == "/n" ? "decline" : "cancel";
     return answer;
   }
   answer.decision = "accept";
-  if (action.url) return line == "y" ? std::optional(answer) : std::nullopt;
-  answer.payload = read_form(form_fields(action.schema.value_or(Json{"{}"})), line);
-  return answer.payload ? std::optional(answer) : std::nullopt;
+  if (action.url && line == "y") return answer;
+  if (action.url) return wrong("type y once it is done there, /n or /c");
+  TRY_ASSIGN(answer.payload, read_form(form_fields(action.schema.value_or(Json{"{}"})), line));
+  return answer;
 }
 
 bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
 
-std::optional<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
-                                        RespondAction answer) {
-  if (line.empty()) return std::nullopt;
+Result<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
+                                 RespondAction answer) {
+  if (line.empty()) return wrong("nothing was typed; type the answer");
   AskUserAnswer given{std::string(line)};
   AskUserArgs args;
   if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices) {
     const auto& choices = *args.choices;
     for (std::size_t i = 0; i < choices.size(); ++i)
       if (line == std::to_string(i + 1)) given.answer = choices[i];
-    if (std::ranges::find(choices, given.answer) == choices.end()) return std::nullopt;
+    if (std::ranges::find(choices, given.answer) == choices.end())
+      return wrong(
+          fmt::format("that is none of the choices; type a number from 1 to {}", choices.size()));
   }
   answer.decision = "answer";
   answer.payload = Json{to_json(given)};
@@ -188,7 +195,7 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   return "  > ";
 }
 
-std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::string_view line) {
+Result<RespondAction> read_answer(const ActionSnapshot& action, std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
   RespondAction answer;
@@ -212,9 +219,13 @@ std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::stri
     answer.decision = "allow";
     answer.scope = AnswerScope::always;
   } else {
-    return std::nullopt;
+    return wrong(permission ? "type y, s, a or n" : "type y or n");
   }
   return answer;
+}
+
+std::string refusal_text(std::string_view why, Colour colour) {
+  return "  " + paint("not taken: " + one_line(visible(why)), Paint::yellow, colour) + "\n";
 }
 
 std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now,

@@ -170,5 +170,31 @@ TEST_CASE("a change of a file is asked about line by line") {
   CHECK(question_text(action, 80, Colour::off).contains("    b\n    + one\n    + two\n"));
 }
 
+schema::ActionSnapshot action_of(std::string_view type) {
+  schema::ActionSnapshot action;
+  action.action_id = ActionId{"action_1"};
+  action.action_type = type;
+  return action;
+}
+
+TEST_CASE("what is no answer is told why") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  CHECK(read_answer(action, " Yes ")->decision == "allow");
+  CHECK(read_answer(action, "maybe").error().message == "type y, s, a or n");
+  action = action_of(schema::kTrustAction);
+  CHECK(read_answer(action, "s").error().message == "type y or n");
+  action = action_of(schema::kInputAction);
+  CHECK(read_answer(action, " ").error().message == "nothing was typed; type the answer");
+  action.input = schema::Json{R"({"question":"which?","choices":["red","blue"]})"};
+  CHECK(read_answer(action, "2")->payload->text == R"({"answer":"blue"})");
+  CHECK(read_answer(action, "3").error().message ==
+        "that is none of the choices; type a number from 1 to 2");
+  action = action_of(schema::kElicitationAction);
+  action.url = "https://a.b";
+  CHECK(read_answer(action, "y")->decision == "accept");
+  CHECK(read_answer(action, "yes").error().message == "type y once it is done there, /n or /c");
+  CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not taken: two \\x1blines\n");
+}
+
 }  // namespace
 }  // namespace agentrt::cli
