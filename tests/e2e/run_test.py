@@ -267,6 +267,8 @@ class Asked(Case):
                                  "args": {"question": "Which?", "choices": ["red", "blue"]}}]},
                  {"text": "All done."}],
         "server": [{"toolCalls": [{"name": "mcp__box__ask", "args": {}}]}, {"text": "All done."}],
+        "twice": [{"toolCalls": shell("echo x >> made.txt", "echo y >> made.txt")},
+                  {"text": "All done."}],
     }
 
     def setUp(self):
@@ -294,6 +296,19 @@ class Asked(Case):
         terminal = Terminal(self, "--model", "asks", "go").read_until("> ")
         terminal.type("green\n").read_until("not taken: that is none of the choices")
         terminal.type("2\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+
+    def test_the_end_of_the_input_says_how_to_answer_and_the_turn_is_followed(self):
+        terminal = Terminal(self, "--session", "s", "--model", "twice", "go").read_until("> ")
+        terminal.type("\x04")
+        for made in ("x\n", "x\ny\n"):
+            terminal.read_until("nobody answers here any more").read_until("Ctrl-C interrupts")
+            action = json.loads(self.home.run("approvals", "--json").stdout)["data"][0]["actionId"]
+            self.assertIn(f"agentrt approve {action}, or agentrt deny {action}", terminal.screen())
+            terminal.seen = b""
+            self.assertEqual(self.home.run("approve", action).returncode, 0)
+            wait_until(lambda expected=made: self.made() == expected, what=repr(made))
+        terminal.read_until("All done.")
         self.assertEqual(terminal.end(), 0, terminal.text())
 
     def test_a_turn_that_waits_is_come_back_to_where_no_model_is_configured(self):

@@ -34,6 +34,7 @@ void Watched::remove_input() {
 void Asking::ask(schema::ActionSnapshot action) {
   const Screen& screen = output_.screen();
   output_.err("\n" + question_text(action, screen.width, screen.err_colour));
+  if (input_ended_) return output_.err(elsewhere_text(action, screen.err_colour));
   output_.err(answer_prompt(action, screen.err_colour));
   begin(std::move(action));
 }
@@ -49,8 +50,10 @@ std::optional<schema::RespondAction> Asking::read() {
   while (::poll(&input, 1, 0) == 1) {
     std::array<char, 4'096> bytes{};
     const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count <= 0) {  // the terminal is gone: nobody answers here any more
-      watched_.remove_input();
+    if (count <= 0) {
+      input_ended_ = true;
+      output_.err("\n" + elsewhere_text(*action_, output_.screen().err_colour));
+      close();
       return std::nullopt;
     }
     typed_.append(bytes.data(), static_cast<std::size_t>(count));

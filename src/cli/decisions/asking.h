@@ -2,7 +2,8 @@
 //
 // One line of input is one answer; one that cannot be taken is told why, and the question stays.
 // The question may be answered elsewhere meanwhile, so reading never blocks: the descriptor is
-// watched beside the stream.
+// watched beside the stream. Once the input has ended, this and every later question says how it is
+// answered elsewhere.
 #pragma once
 
 #include <optional>
@@ -56,6 +57,7 @@ class Asking {
   Watched& watched_;
   std::optional<schema::ActionSnapshot> action_;
   std::string typed_;
+  bool input_ended_ = false;
 };
 
 }  // namespace agentrt::cli

@@ -228,6 +228,15 @@ std::string refusal_text(std::string_view why, Colour colour) {
   return "  " + paint("not taken: " + one_line(visible(why)), Paint::yellow, colour) + "\n";
 }
 
+std::string elsewhere_text(const ActionSnapshot& action, Colour colour) {
+  const bool typed = is(action, kInputAction) || (is(action, kElicitationAction) && !action.url);
+  const std::string how = fmt::format(
+      "nobody answers here any more; from another terminal: agentrt approve {0}{1}, or agentrt "
+      "deny {0}; Ctrl-C interrupts the turn",
+      action.action_id.text(), typed ? " --answer TEXT" : "");
+  return "  " + paint(how, Paint::yellow, colour) + "\n";
+}
+
 std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now,
                          std::size_t width, Colour colour) {
   if (actions.empty()) return "Nothing waits for a decision.\n";

@@ -23,6 +23,8 @@ Result<schema::RespondAction> read_answer(const schema::ActionSnapshot& action,
                                           std::string_view line);
 // A line that says why what was typed does not count.
 std::string refusal_text(std::string_view why, Colour colour);
+// A line for when nobody answers at this terminal any more: how it is answered all the same.
+std::string elsewhere_text(const schema::ActionSnapshot& action, Colour colour);
 
 // The decisions that are waited for, as a table.
 std::string actions_text(const std::vector<schema::ActionSnapshot>& actions, Timestamp now,

@@ -196,5 +196,13 @@ TEST_CASE("what is no answer is told why") {
   CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not taken: two \\x1blines\n");
 }
 
+TEST_CASE("a question that nobody answers here any more says how it is answered") {
+  CHECK(elsewhere_text(action_of(schema::kPermissionAction), Colour::off) ==
+        "  nobody answers here any more; from another terminal: agentrt approve action_1, or "
+        "agentrt deny action_1; Ctrl-C interrupts the turn\n");
+  CHECK(elsewhere_text(action_of(schema::kInputAction), Colour::off)
+            .contains("agentrt approve action_1 --answer TEXT, or"));
+}
+
 }  // namespace
 }  // namespace agentrt::cli
