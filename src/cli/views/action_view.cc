@@ -145,6 +145,13 @@ Result<RespondAction> read_form_answer(const ActionSnapshot& action, std::string
 
 bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
 
+// An answer for longer reaches every call of such a tool on the same path.
+bool is_about_a_path(const ActionSnapshot& action) {
+  return action.tool_name == ReadFileArgs::kTool || action.tool_name == WriteFileArgs::kTool ||
+         action.tool_name == EditFileArgs::kTool || action.tool_name == ListFilesArgs::kTool ||
+         action.tool_name == SearchFilesArgs::kTool;
+}
+
 Result<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
                                  RespondAction answer) {
   if (line.empty()) return wrong("nothing was typed; type the answer");
@@ -181,9 +188,11 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   const auto key = [&](std::string_view letter, std::string_view meaning) {
     return paint(letter, Paint::cyan, colour) + " " + std::string(meaning) + "   ";
   };
-  if (is(action, kPermissionAction))
-    return "  " + key("y", "yes, this once") + key("s", "yes, in this session") +
-           key("a", "always in this folder") + key("n", "no") + "\n  > ";
+  if (is(action, kPermissionAction)) {
+    const std::string what = is_about_a_path(action) ? "for this path " : "";
+    return "  " + key("y", "yes, this once") + key("s", "yes, " + what + "in this session") +
+           key("a", "always " + what + "in this folder") + key("n", "no") + "\n  > ";
+  }
   if (is(action, kTrustAction))
     return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
            "\n  > ";

@@ -177,6 +177,21 @@ schema::ActionSnapshot action_of(std::string_view type) {
   return action;
 }
 
+TEST_CASE("an answer for longer is about the path where the tool is one of files") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  for (const char* tool : {"read_file", "write_file", "edit_file", "list_files", "search_files"}) {
+    action.tool_name = tool;
+    CHECK(answer_prompt(action, Colour::off) ==
+          "  y yes, this once   s yes, for this path in this session   a always for this path in "
+          "this folder   n no   \n  > ");
+  }
+  for (const char* tool : {"shell", "mcp__box__echo"}) {
+    action.tool_name = tool;
+    CHECK(answer_prompt(action, Colour::off) ==
+          "  y yes, this once   s yes, in this session   a always in this folder   n no   \n  > ");
+  }
+}
+
 TEST_CASE("what is no answer is told why") {
   schema::ActionSnapshot action = action_of(schema::kPermissionAction);
   CHECK(read_answer(action, " Yes ")->decision == "allow");
