@@ -206,7 +206,7 @@ TurnText TurnView::show_diff(std::string_view diff) {
 }
 
 void TurnView::show_action(const Envelope& event, const ActionRequired& required) {
-  page_.end_message();
+  page_.drop_message();
   ActionSnapshot action;
   action.action_id = event.action_id;
   action.session_id = event.session_id;
@@ -249,7 +249,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
   if (waits(status.status)) {
     const std::string why =
         !not_possible_.empty() ? not_possible_ : status.detail.value_or(status.title);
-    page_.end_message();
+    page_.drop_message();
     for (auto& [_, call] : calls_) call.running = false;
     end_ = {Ending::blocked, why, status.phase, true};
     return;
@@ -261,7 +261,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
 }
 
 void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
-  page_.end_message();
+  page_.drop_message();
   if (!failed.retry) return;  // turn.failed tells
   doing_ = {"waiting before asking again", event.timestamp};
   page_.note(fmt::format("the model failed ({}), asking again in {}", failed.error.message,
@@ -270,7 +270,7 @@ void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
 }
 
 void TurnView::show_failed(const TurnFailed& failed) {
-  page_.end_message();
+  page_.drop_message();
   const bool cancelled = failed.status == Status::cancelled;
   end_ = {cancelled ? Ending::cancelled : Ending::failed,
           failed.error ? failed.error->message : failed.reason, "", false};
@@ -279,7 +279,7 @@ void TurnView::show_failed(const TurnFailed& failed) {
 
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   end_ = {Ending::completed, "", "", false};
-  page_.end_message();
+  page_.drop_message();
   std::string text =
       fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),
                   grouped(completed.usage.input_tokens), grouped(completed.usage.output_tokens));
