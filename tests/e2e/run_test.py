@@ -111,6 +111,7 @@ class AtATerminal(Case):
                   {"text": "Done.", "usage": {"inputTokens": 3410, "outputTokens": 512}}],
         "waits": [{"toolCalls": shell("sleep 1.5")}, {"text": "Slept."}],
         "slow": [{"delayMs": 60_000, "text": "never"}],
+        "cut": [{"text": "And th", "stopReason": "max_tokens"}],
     }
 
     def run_at_terminal(self, *arguments, **more):
@@ -170,6 +171,12 @@ class AtATerminal(Case):
         terminal = self.run_at_terminal("--model", "waits", "hi", TERM="dumb")
         self.assertEqual(terminal.end(), 0)
         self.assertNotIn("\x1b", terminal.text())
+
+    def test_an_answer_that_was_cut_off_is_told_with_what_to_do(self):
+        terminal = self.run_at_terminal("--model", "cut", "hi", columns=200)
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertIn("And th\n\n· the answer is cut off", terminal.screen())
+        self.assertIn("max_output_tokens in [models.cut]", terminal.screen())
 
     def test_ctrl_c_interrupts_the_turn(self):
         terminal = self.run_at_terminal("--model", "slow", "hi").read_until("waiting for slow")

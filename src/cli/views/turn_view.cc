@@ -100,9 +100,10 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
             doing_ = {"waiting for " + requested.model_name, event.timestamp};
-            if (!std::exchange(said_model_, true))
+            if (model_.empty())
               page_.note(fmt::format("model {} ({})", requested.model_name, requested.provider),
                          Paint::dim);
+            model_ = requested.model_name;
           },
           [&](const ReasoningDelta& delta) {
             if (doing_.what != "thinking") doing_ = {"thinking", event.timestamp};
@@ -280,6 +281,11 @@ void TurnView::show_failed(const TurnFailed& failed) {
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   end_ = {Ending::completed, "", "", false};
   page_.drop_message();
+  if (completed.stop_reason == StopReason::max_tokens)
+    page_.note(fmt::format("the answer is cut off: it has as many tokens as the model may give; "
+                           "raise max_output_tokens in [models.{}], or ask it to go on",
+                           model_),
+               Paint::yellow);
   std::string text =
       fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),
                   grouped(completed.usage.input_tokens), grouped(completed.usage.output_tokens));

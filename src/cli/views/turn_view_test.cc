@@ -83,6 +83,18 @@ TEST_CASE("text streams as it comes and the summary stands on a line of its own"
   CHECK(view.settled());
 }
 
+TEST_CASE("an answer that the model's limit cut off is told with what to do") {
+  TurnView view = shared_view();
+  view.show(event_of(ModelRequested{.model_name = "main"}));
+  view.show(event_of(ModelDelta{"and th"}));
+  TurnCompleted completed;
+  completed.stop_reason = StopReason::max_tokens;
+  CHECK(notes_of(view.show(event_of(completed)))
+            .contains("· the answer is cut off: it has as many tokens as the model may give; raise "
+                      "max_output_tokens in [models.main], or ask it to go on\n"));
+  CHECK(!notes_of(view.show(event_of(TurnCompleted{}))).contains("cut off"));
+}
+
 TEST_CASE("the summary counts tools") {
   TurnView view = piped_view();
   view.show(event_of(calling("shell", R"({"command":"true"})")));
