@@ -14,6 +14,9 @@
 namespace agentrt::cli {
 namespace {
 
+// How the runtime names what is wrong in an answer; a person sees no payload.
+constexpr std::string_view kPayloadPrefix = "payload.";
+
 PageStyle style_of(const Screen& screen) {
   PageStyle style;
   style.layout = screen.out_terminal && screen.err_terminal ? Layout::together : Layout::apart;
@@ -161,11 +164,18 @@ class Follower {
     return give(answer);
   }
 
-  // Somebody else's answer may have come first; that is told by the stream.
+  // Somebody else's answer may have come first; that is told by the stream. One that does not fit
+  // is a person's to correct.
   Result<void> give(const schema::RespondAction& answer) {
     const auto given = attachment_.client().call("respond_action", schema::to_json(answer));
-    if (!given && given.error().code != Code::conflict && given.error().code != Code::expired)
-      return std::unexpected(given.error());
+    if (given) return {};
+    const Code code = given.error().code;
+    if (code == Code::conflict || code == Code::expired) return {};
+    const bool fits = code != Code::invalid_params && code != Code::limit_exceeded;
+    if (fits || on_ask_ != OnAsk::ask || !view_.action()) return std::unexpected(given.error());
+    std::string_view why = given.error().message;
+    if (why.starts_with(kPayloadPrefix)) why.remove_prefix(kPayloadPrefix.size());
+    asking_.ask_again(*view_.action(), why);
     return {};
   }
 

@@ -317,8 +317,10 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.data = *data;
   options.cwd = request->cwd;
   options.abandon = [&signals] { return signals.count() > 1; };
-  options.config = [&]() -> Result<runtime::Config> {
-    TRY(check_models(*request, context));
+  // A turn that was begun before has its model; what stands in its way it says itself.
+  const bool asks_a_model = !request->submit.input.empty();
+  options.config = [&, asks_a_model]() -> Result<runtime::Config> {
+    if (asks_a_model) TRY(check_models(*request, context));
     return request->config;
   };
   auto attachment = Attachment::make(std::move(options));

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -15,6 +16,7 @@ import unittest
 
 from harness import BINARY, Case, wait_until
 
+SERVER = pathlib.Path(__file__).resolve().parent / "tool_server.py"
 ANSWER = """# Title
 
 Some **bold** text, `code` and a [link](http://a.b/c).
@@ -63,6 +65,11 @@ class Terminal:
                     self.case.fail(f"{text!r} does not come: {self.text()}")
         return self
 
+    def type(self, text):
+        os.write(self.master, text.encode())
+        self.seen = b""
+        return self
+
     def end(self, seconds=20):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -104,6 +111,7 @@ class AtATerminal(Case):
                   {"text": "Done.", "usage": {"inputTokens": 3410, "outputTokens": 512}}],
         "waits": [{"toolCalls": shell("sleep 1.5")}, {"text": "Slept."}],
         "slow": [{"delayMs": 60_000, "text": "never"}],
+        "cut": [{"text": "And th", "stopReason": "max_tokens"}],
     }
 
     def run_at_terminal(self, *arguments, **more):
@@ -163,6 +171,12 @@ class AtATerminal(Case):
         terminal = self.run_at_terminal("--model", "waits", "hi", TERM="dumb")
         self.assertEqual(terminal.end(), 0)
         self.assertNotIn("\x1b", terminal.text())
+
+    def test_an_answer_that_was_cut_off_is_told_with_what_to_do(self):
+        terminal = self.run_at_terminal("--model", "cut", "hi", columns=200)
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertIn("And th\n\n· the answer is cut off", terminal.screen())
+        self.assertIn("max_output_tokens in [models.cut]", terminal.screen())
 
     def test_ctrl_c_interrupts_the_turn(self):
         terminal = self.run_at_terminal("--model", "slow", "hi").read_until("waiting for slow")
@@ -248,6 +262,77 @@ class ComingBack(Case):
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("agentrt run --session s", errors)
         self.assertIn("agentrt events s --follow", errors)
+
+
+class Asked(Case):
+    """What a person is asked at the terminal, and how they answer."""
+
+    daemon_at_start = False
+    scripts = {
+        "main": [{"toolCalls": shell("echo x >> made.txt")}, {"text": "All done."}],
+        "asks": [{"toolCalls": [{"name": "ask_user",
+                                 "args": {"question": "Which?", "choices": ["red", "blue"]}}]},
+                 {"text": "All done."}],
+        "server": [{"toolCalls": [{"name": "mcp__box__ask", "args": {}}]}, {"text": "All done."}],
+        "twice": [{"toolCalls": shell("echo x >> made.txt", "echo y >> made.txt")},
+                  {"text": "All done."}],
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.config_file = self.home.folder / "config/agentrt/config.toml"
+        self.config_file.write_text(
+            self.config_file.read_text() + '[permissions]\nallow = ["mcp__box__ask"]\n'
+            f'[mcp_servers.box]\ncommand = ["/usr/bin/python3", "{SERVER}"]\n'
+            f'env = {{ NOTES = "{self.home.folder}/notes", SECRET = "x" }}\n')
+
+    def made(self):
+        path = self.home.workspace / "made.txt"
+        return path.read_text() if path.exists() else ""
+
+    def test_an_answer_that_the_runtime_refuses_is_asked_for_again(self):
+        terminal = Terminal(self, "--model", "server", "go").read_until("> ")
+        terminal.type("{}\n").read_until("not taken: ").read_until("> ")
+        self.assertIn("name", terminal.screen())
+        self.assertNotIn("payload", terminal.screen())
+        terminal.type("{nothing\n").read_until("not taken: that begins like a JSON object")
+        terminal.type("Ada\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+
+    def test_an_entry_that_is_no_answer_is_told_why(self):
+        terminal = Terminal(self, "--model", "asks", "go").read_until("> ")
+        terminal.type("green\n").read_until("not taken: that is none of the choices")
+        terminal.type("2\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+
+    def test_the_end_of_the_input_says_how_to_answer_and_the_turn_is_followed(self):
+        terminal = Terminal(self, "--session", "s", "--model", "twice", "go").read_until("> ")
+        terminal.type("\x04")
+        for made in ("x\n", "x\ny\n"):
+            terminal.read_until("nobody answers here any more").read_until("Ctrl-C interrupts")
+            action = json.loads(self.home.run("approvals", "--json").stdout)["data"][0]["actionId"]
+            self.assertIn(f"agentrt approve {action}, or agentrt deny {action}", terminal.screen())
+            terminal.seen = b""
+            self.assertEqual(self.home.run("approve", action).returncode, 0)
+            wait_until(lambda expected=made: self.made() == expected, what=repr(made))
+        terminal.read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+
+    def test_a_turn_that_waits_is_come_back_to_where_no_model_is_configured(self):
+        script = self.home.script("waits", self.scripts["main"])
+        terminal = Terminal(self, "--session", "s", "--model", f"script:{script}", "go")
+        terminal.read_until("> ").process.kill()
+        terminal.process.wait(10)
+        self.config_file.write_text("")
+        terminal = Terminal(self, "--session", "s").read_until("> ")
+        terminal.type("y\n").read_until("All done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertEqual(self.made(), "x\n")
+        for session, words in (("s", "no turn to go on with"),
+                               ("none", "There is no session none")):
+            done = self.home.run("run", "--session", session)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn(words, done.stderr)
 
 
 class Told(Case):

@@ -70,6 +70,7 @@ class Words(Case):
         text = "[limits]\nmodel_retries_max = 1\n" + "".join(
             section(name, name, url)
             for name in ("context_full", "empty_answer", "rate_limit", "refused_key"))
+        text += section("stalls_once", "stalls_once", url, idle_timeout_ms=400)
         text += section("keyless", "hello", url, api_key_env="CANARY_KEY")
         text += section("tls", "hello", self.tls.base_url("openai_chat"))
         text += section("gone", "hello", f"http://127.0.0.1:{closed_port()}/v1")
@@ -98,6 +99,12 @@ class Words(Case):
     def test_a_retry_is_told_before_the_end(self):
         done = self.home.run("run", "--model", "rate_limit", "hello")
         self.assertIn("asking again in 1", done.stderr)
+
+    def test_in_a_pipe_nothing_of_a_failed_attempt_stands_before_the_answer(self):
+        done = self.home.run("run", "--model", "stalls_once", "hello")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "Now it works.\n")
+        self.assertIn("asking again", done.stderr)
 
     def test_without_any_model_it_says_what_to_set(self):
         (self.home.folder / "config/agentrt/config.toml").write_text("")

@@ -64,14 +64,18 @@ Result<void> fit(const schema::ActionSnapshot& action, const AnswerArguments& ar
   answer.payload.reset();
   if (!yes || action.url) return {};
   const auto fields = form_fields(action.schema.value_or(schema::Json{"{}"}));
-  answer.payload = read_form(fields, arguments.answer.value_or(""));
-  if (answer.payload) return {};
+  const auto read = read_form(fields, arguments.answer.value_or(""));
+  if (read) {
+    answer.payload = *read;
+    return {};
+  }
   std::string names;
   for (const FormField& field : fields)
     names += fmt::format("{}{}={}", names.empty() ? "" : ", ", field.name, field.type);
-  return fail(Code::invalid_params,
-              fmt::format("The server asks for {}: give it with --answer, or the JSON object.",
-                          names.empty() ? "a JSON object" : names));
+  return fail(
+      Code::invalid_params,
+      fmt::format("The server asks for {}, and {}: give it with --answer, or the JSON object.",
+                  names.empty() ? "a JSON object" : names, read.error().message));
 }
 
 // Of one that does not wait any more, the runtime says what became of it.

@@ -32,12 +32,16 @@ void Watched::remove_input() {
 }
 
 void Asking::ask(schema::ActionSnapshot action) {
-  action_ = std::move(action);
-  typed_.clear();
   const Screen& screen = output_.screen();
-  output_.err("\n" + question_text(*action_, screen.width, screen.err_colour) +
-              answer_prompt(*action_, screen.err_colour));
-  watched_.add_input();
+  output_.err("\n" + question_text(action, screen.width, screen.err_colour));
+  if (input_ended_) return output_.err(elsewhere_text(action, screen.err_colour));
+  output_.err(answer_prompt(action, screen.err_colour));
+  begin(std::move(action));
+}
+
+void Asking::ask_again(schema::ActionSnapshot action, std::string_view why) {
+  begin(std::move(action));
+  refuse(why);
 }
 
 std::optional<schema::RespondAction> Asking::read() {
@@ -46,31 +50,51 @@ std::optional<schema::RespondAction> Asking::read() {
   while (::poll(&input, 1, 0) == 1) {
     std::array<char, 4'096> bytes{};
     const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count <= 0) {  // the terminal is gone: nobody answers here any more
-      watched_.remove_input();
+    if (count <= 0) {
+      input_ended_ = true;
+      output_.err("\n" + elsewhere_text(*action_, output_.screen().err_colour));
+      close();
       return std::nullopt;
     }
     typed_.append(bytes.data(), static_cast<std::size_t>(count));
-    if (typed_.size() > kLineBytesMax) typed_.clear();
     const std::size_t end = typed_.find('\n');
-    if (end == std::string::npos) continue;
+    if (end == std::string::npos) {
+      if (typed_.size() > kLineBytesMax) typed_.resize(kLineBytesMax + 1);
+      continue;
+    }
     const std::string line = typed_.substr(0, end);
     typed_.clear();  // one question, one line: what was typed ahead answers nothing else
-    if (auto answer = read_answer(*action_, line)) {
-      action_.reset();
-      watched_.remove_input();
-      return answer;
+    Result<schema::RespondAction> answer = read_answer(*action_, line);
+    if (line.size() > kLineBytesMax) answer = fail(Code::too_large, "the line is too long");
+    if (answer) {
+      close();
+      return *std::move(answer);
     }
-    output_.err(answer_prompt(*action_, output_.screen().err_colour));
+    refuse(answer.error().message);
   }
   return std::nullopt;
 }
 
 void Asking::withdraw() {
   if (!action_) return;
+  close();
+  output_.err("\n");
+}
+
+void Asking::begin(schema::ActionSnapshot action) {
+  action_ = std::move(action);
+  typed_.clear();
+  watched_.add_input();
+}
+
+void Asking::close() {
   action_.reset();
   watched_.remove_input();
-  output_.err("\n");
+}
+
+void Asking::refuse(std::string_view why) {
+  const Colour colour = output_.screen().err_colour;
+  output_.err(refusal_text(why, colour) + answer_prompt(*action_, colour));
 }
 
 }  // namespace agentrt::cli

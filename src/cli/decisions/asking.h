@@ -1,11 +1,14 @@
 // cli/decisions/asking.h: a question at the terminal, while the turn's stream is still followed.
 //
-// One line of input is one answer. The question may be answered elsewhere meanwhile, so reading
-// never blocks: the descriptor is watched beside the stream.
+// One line of input is one answer; one that cannot be taken is told why, and the question stays.
+// The question may be answered elsewhere meanwhile, so reading never blocks: the descriptor is
+// watched beside the stream. Once the input has ended, this and every later question says how it is
+// answered elsewhere.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/output.h"
 #include "schema/commands/actions.h"
@@ -36,19 +39,25 @@ class Asking {
   Asking(Output& output, Watched& watched) : output_(output), watched_(watched) {}
 
   bool open() const { return action_.has_value(); }
-  const std::optional<schema::ActionSnapshot>& action() const { return action_; }
 
   void ask(schema::ActionSnapshot action);
   // Takes what was typed; an answer, once there is a whole one. Nothing waits here.
   std::optional<schema::RespondAction> read();
+  // The runtime did not take the answer to `action`.
+  void ask_again(schema::ActionSnapshot action, std::string_view why);
   // It was answered elsewhere, or nobody has to any more.
   void withdraw();
 
  private:
+  void begin(schema::ActionSnapshot action);
+  void close();
+  void refuse(std::string_view why);
+
   Output& output_;
   Watched& watched_;
   std::optional<schema::ActionSnapshot> action_;
   std::string typed_;
+  bool input_ended_ = false;
 };
 
 }  // namespace agentrt::cli

@@ -126,30 +126,44 @@ std::string form_question(const ActionSnapshot& action, Colour colour) {
   return out;
 }
 
-std::optional<RespondAction> read_form_answer(const ActionSnapshot& action, std::string_view line,
-                                              RespondAction answer) {
+std::unexpected<Error> wrong(std::string sentence) {
+  return fail(Code::invalid_params, std::move(sentence));
+}
+
+Result<RespondAction> read_form_answer(const ActionSnapshot& action, std::string_view line,
+                                       RespondAction answer) {
   if (line == "/n" || line == "/c") {
     answer.decision = line == "/n" ? "decline" : "cancel";
     return answer;
   }
   answer.decision = "accept";
-  if (action.url) return line == "y" ? std::optional(answer) : std::nullopt;
-  answer.payload = read_form(form_fields(action.schema.value_or(Json{"{}"})), line);
-  return answer.payload ? std::optional(answer) : std::nullopt;
+  if (action.url && line == "y") return answer;
+  if (action.url) return wrong("type y once it is done there, /n or /c");
+  TRY_ASSIGN(answer.payload, read_form(form_fields(action.schema.value_or(Json{"{}"})), line));
+  return answer;
 }
 
 bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
 
-std::optional<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
-                                        RespondAction answer) {
-  if (line.empty()) return std::nullopt;
+// An answer for longer reaches every call of such a tool on the same path.
+bool is_about_a_path(const ActionSnapshot& action) {
+  return action.tool_name == ReadFileArgs::kTool || action.tool_name == WriteFileArgs::kTool ||
+         action.tool_name == EditFileArgs::kTool || action.tool_name == ListFilesArgs::kTool ||
+         action.tool_name == SearchFilesArgs::kTool;
+}
+
+Result<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
+                                 RespondAction answer) {
+  if (line.empty()) return wrong("nothing was typed; type the answer");
   AskUserAnswer given{std::string(line)};
   AskUserArgs args;
   if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices) {
     const auto& choices = *args.choices;
     for (std::size_t i = 0; i < choices.size(); ++i)
       if (line == std::to_string(i + 1)) given.answer = choices[i];
-    if (std::ranges::find(choices, given.answer) == choices.end()) return std::nullopt;
+    if (std::ranges::find(choices, given.answer) == choices.end())
+      return wrong(
+          fmt::format("that is none of the choices; type a number from 1 to {}", choices.size()));
   }
   answer.decision = "answer";
   answer.payload = Json{to_json(given)};
@@ -174,9 +188,11 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   const auto key = [&](std::string_view letter, std::string_view meaning) {
     return paint(letter, Paint::cyan, colour) + " " + std::string(meaning) + "   ";
   };
-  if (is(action, kPermissionAction))
-    return "  " + key("y", "yes, this once") + key("s", "yes, in this session") +
-           key("a", "always in this folder") + key("n", "no") + "\n  > ";
+  if (is(action, kPermissionAction)) {
+    const std::string what = is_about_a_path(action) ? "for this path " : "";
+    return "  " + key("y", "yes, this once") + key("s", "yes, " + what + "in this session") +
+           key("a", "always " + what + "in this folder") + key("n", "no") + "\n  > ";
+  }
   if (is(action, kTrustAction))
     return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
            "\n  > ";
@@ -188,7 +204,7 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   return "  > ";
 }
 
-std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::string_view line) {
+Result<RespondAction> read_answer(const ActionSnapshot& action, std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
   RespondAction answer;
@@ -212,9 +228,22 @@ std::optional<RespondAction> read_answer(const ActionSnapshot& action, std::stri
     answer.decision = "allow";
     answer.scope = AnswerScope::always;
   } else {
-    return std::nullopt;
+    return wrong(permission ? "type y, s, a or n" : "type y or n");
   }
   return answer;
+}
+
+std::string refusal_text(std::string_view why, Colour colour) {
+  return "  " + paint("not taken: " + one_line(visible(why)), Paint::yellow, colour) + "\n";
+}
+
+std::string elsewhere_text(const ActionSnapshot& action, Colour colour) {
+  const bool typed = is(action, kInputAction) || (is(action, kElicitationAction) && !action.url);
+  const std::string how = fmt::format(
+      "nobody answers here any more; from another terminal: agentrt approve {0}{1}, or agentrt "
+      "deny {0}; Ctrl-C interrupts the turn",
+      action.action_id.text(), typed ? " --answer TEXT" : "");
+  return "  " + paint(how, Paint::yellow, colour) + "\n";
 }
 
 std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now,

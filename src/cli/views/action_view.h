@@ -4,10 +4,10 @@
 // written out, never taken out, so that nobody approves something else than what they see.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "cli/views/terminal.h"
 #include "schema/commands/actions.h"
 
@@ -18,9 +18,13 @@ std::string question_text(const schema::ActionSnapshot& action, std::size_t widt
 // The line that is answered on.
 std::string answer_prompt(const schema::ActionSnapshot& action, Colour colour);
 
-// What a person typed, as an answer; nothing where it is none.
-std::optional<schema::RespondAction> read_answer(const schema::ActionSnapshot& action,
-                                                 std::string_view line);
+// What a person typed, as an answer; else a sentence about what is wrong with it.
+Result<schema::RespondAction> read_answer(const schema::ActionSnapshot& action,
+                                          std::string_view line);
+// A line that says why what was typed does not count.
+std::string refusal_text(std::string_view why, Colour colour);
+// A line for when nobody answers at this terminal any more: how it is answered all the same.
+std::string elsewhere_text(const schema::ActionSnapshot& action, Colour colour);
 
 // The decisions that are waited for, as a table.
 std::string actions_text(const std::vector<schema::ActionSnapshot>& actions, Timestamp now,

@@ -41,20 +41,46 @@ bool is_number(std::string_view text, bool whole) {
          check_json(std::string(text)).has_value();
 }
 
-// One value as JSON; nothing where it is not of the field's type.
-std::optional<std::string> value_of(const FormField& field, std::string_view text) {
+std::unexpected<Error> wrong(std::string sentence) {
+  return fail(Code::invalid_params, std::move(sentence));
+}
+
+// One value as JSON.
+Result<std::string> value_of(const FormField& field, std::string_view text) {
   if (field.type == "boolean") {
     if (text == "true" || text == "yes" || text == "y") return "true";
     if (text == "false" || text == "no" || text == "n") return "false";
-    return std::nullopt;
+    return wrong(fmt::format("{} is yes or no", field.name));
   }
   if (field.type == "integer" || field.type == "number") {
-    if (!is_number(text, field.type == "integer")) return std::nullopt;
-    return std::string(text);
+    if (is_number(text, field.type == "integer")) return std::string(text);
+    return wrong(fmt::format("{} is {}", field.name,
+                             field.type == "integer" ? "a whole number" : "a number"));
   }
   if (!field.choices.empty() && std::ranges::find(field.choices, text) == field.choices.end())
-    return std::nullopt;
+    return wrong(fmt::format("{} is one of {}", field.name, fmt::join(field.choices, ", ")));
   return to_json(std::string(text));
+}
+
+std::string names_of(const std::vector<FormField>& fields) {
+  std::string out;
+  for (const FormField& field : fields) out += (out.empty() ? "" : ", ") + field.name;
+  return out;
+}
+
+// `name=value` as a member of the object.
+Result<std::string> member_of(const std::vector<FormField>& fields, std::string_view part) {
+  const std::size_t equals = part.find('=');
+  if (equals == std::string_view::npos)
+    return wrong(fmt::format("write {}=… for each value, with commas between them",
+                             fields.empty() ? "name" : fields.front().name));
+  const std::string_view name = trimmed(part.substr(0, equals));
+  const auto field = std::ranges::find(fields, name, &FormField::name);
+  if (field == fields.end())
+    return wrong(fmt::format("{} is not asked for; the server asks for {}", name,
+                             fields.empty() ? "nothing" : names_of(fields)));
+  TRY_ASSIGN(const std::string value, value_of(*field, trimmed(part.substr(equals + 1))));
+  return fmt::format("{}:{}", to_json(field->name), value);
 }
 
 }  // namespace
@@ -80,31 +106,25 @@ std::vector<FormField> form_fields(const Json& schema) {
   return fields;
 }
 
-std::optional<Json> read_form(const std::vector<FormField>& fields, std::string_view line) {
+Result<Json> read_form(const std::vector<FormField>& fields, std::string_view line) {
   line = trimmed(line);
   if (line.starts_with('{')) {
-    if (!check_json(std::string(line))) return std::nullopt;
+    if (!check_json(std::string(line))) return wrong("that begins like a JSON object and is none");
     return Json{std::string(line)};
   }
   if (fields.size() == 1) {
-    const auto value = value_of(fields.front(), line);
-    if (!value) return std::nullopt;
-    return Json{fmt::format("{{{}:{}}}", to_json(fields.front().name), *value)};
+    TRY_ASSIGN(const std::string value, value_of(fields.front(), line));
+    return Json{fmt::format("{{{}:{}}}", to_json(fields.front().name), value)};
   }
+  if (line.empty() && !fields.empty())
+    return wrong(fmt::format("nothing was typed; the server asks for {}", names_of(fields)));
   std::string out;
   while (!line.empty()) {
     const std::size_t comma = std::min(line.find(','), line.size());
-    const std::string_view part = line.substr(0, comma);
+    TRY_ASSIGN(const std::string member, member_of(fields, line.substr(0, comma)));
     line.remove_prefix(std::min(comma + 1, line.size()));
-    const std::size_t equals = part.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
-    const auto field = std::ranges::find(fields, trimmed(part.substr(0, equals)), &FormField::name);
-    if (field == fields.end()) return std::nullopt;
-    const auto value = value_of(*field, trimmed(part.substr(equals + 1)));
-    if (!value) return std::nullopt;
-    out += fmt::format("{}{}:{}", out.empty() ? "" : ",", to_json(field->name), *value);
+    out += (out.empty() ? "" : ",") + member;
   }
-  if (out.empty() && !fields.empty()) return std::nullopt;
   return Json{"{" + out + "}"};
 }
 

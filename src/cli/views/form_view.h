@@ -4,11 +4,11 @@
 // else `name=value, name=value`, or the JSON object itself.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "schema/json.h"
 
 namespace agentrt::cli {
@@ -24,7 +24,7 @@ struct FormField {
 // Empty where the schema names no members.
 std::vector<FormField> form_fields(const schema::Json& schema);
 
-// What was typed, as the object that the server gets; nothing where it cannot be.
-std::optional<schema::Json> read_form(const std::vector<FormField>& fields, std::string_view line);
+// What was typed, as the object that the server gets; else a sentence about what is wrong with it.
+Result<schema::Json> read_form(const std::vector<FormField>& fields, std::string_view line);
 
 }  // namespace agentrt::cli

@@ -42,7 +42,7 @@ void Page::note(std::string_view text, Paint how) {
 }
 
 void Page::lines(std::string_view text) {
-  // In a pipe the answer's line may go on behind a note, which is not on its page.
+  // On a terminal of its own the answer's line goes on behind a note, which is not on its page.
   if (shared() || open_ == Open::reasoning) end_line();
   enter(Group::notes);
   text_.add(To::notes, text);
@@ -52,8 +52,7 @@ void Page::answer(std::string_view text) {
   if (text.empty()) return;
   if (!style_.answer_on_terminal) {
     if (open_ == Open::reasoning) end_line();
-    text_.add(To::answer, text);
-    open_ = text.ends_with('\n') ? Open::none : Open::answer;
+    held_ += text;
     return;
   }
   for (const char c : text) {
@@ -80,11 +79,11 @@ void Page::put_answer(std::string_view text) {
 void Page::reasoning(std::string_view text) {
   if (text.empty()) return;
   if (shared()) return put_short_reasoning(text);
-  if (open_ == Open::answer && style_.answer_on_terminal) end_line();
+  if (open_ == Open::answer) end_line();
   const std::string safe = printable(text);
   if (safe.empty()) return;
   text_.add(To::notes, paint(safe, Paint::dim, style_.err_colour));
-  if (open_ != Open::answer) open_ = safe.ends_with('\n') ? Open::none : Open::reasoning;
+  open_ = safe.ends_with('\n') ? Open::none : Open::reasoning;
 }
 
 void Page::put_short_reasoning(std::string_view text) {
@@ -102,6 +101,8 @@ void Page::put_short_reasoning(std::string_view text) {
 
 void Page::end_message() {
   end_line();
+  if (!held_.empty() && !held_.ends_with('\n')) held_ += '\n';
+  text_.add(To::answer, std::exchange(held_, {}));
   answer_ = new_answer();
   message_begun_ = false;
   at_line_start_ = true;
@@ -110,13 +111,18 @@ void Page::end_message() {
   reasoning_cut_ = false;
 }
 
+void Page::drop_message() {
+  held_.clear();
+  end_message();
+}
+
 void Page::end_line() {
   const Open open = std::exchange(open_, Open::none);
   if (open == Open::reasoning)
     text_.add(To::notes, shared() ? reasoning_.end_line() : std::string("\n"));
-  if (open == Open::answer)
-    text_.add(To::answer, style_.answer_on_terminal ? answer_.end_line() : std::string("\n"));
-  if (open == Open::answer) at_line_start_ = true;
+  if (open != Open::answer) return;
+  text_.add(To::answer, answer_.end_line());
+  at_line_start_ = true;
 }
 
 // A blank line between one kind of thing and the next.

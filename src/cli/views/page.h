@@ -1,8 +1,9 @@
 // cli/views/page.h: where a turn's answer and the notes about it are put.
 //
 // The answer goes to standard output and everything else to standard error. In a pipe the answer is
-// as the model wrote it, and nothing else is among it. Where both are one terminal, they share the
-// page: a note starts on a line of its own, a blank line stands between answer, reasoning and
+// as the model wrote it, and nothing else is among it: a message comes when it is whole, so that
+// what was said before a request failed is not there twice. Where both are one terminal, they share
+// the page: a note starts on a line of its own, a blank line stands between answer, reasoning and
 // notes, and the answer is shown as Markdown where there is colour to show it with. Reasoning is
 // short and dim there. Pure.
 #pragma once
@@ -60,6 +61,8 @@ class Page {
   void reasoning(std::string_view text);
   // The message of the model is over; the next piece belongs to another one.
   void end_message();
+  // The same for one that was broken off; in a pipe nothing of it is printed.
+  void drop_message();
 
   // What was put since it was asked for last.
   TurnText take() { return std::exchange(text_, {}); }
@@ -82,6 +85,7 @@ class Page {
 
   PageStyle style_;
   TurnText text_;
+  std::string held_;  // in a pipe: the message so far, as long as the runtime lets one be
   Markdown answer_;
   Markdown reasoning_;
   Group group_ = Group::none;

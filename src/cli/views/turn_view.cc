@@ -100,9 +100,10 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
             doing_ = {"waiting for " + requested.model_name, event.timestamp};
-            if (!std::exchange(said_model_, true))
+            if (model_.empty())
               page_.note(fmt::format("model {} ({})", requested.model_name, requested.provider),
                          Paint::dim);
+            model_ = requested.model_name;
           },
           [&](const ReasoningDelta& delta) {
             if (doing_.what != "thinking") doing_ = {"thinking", event.timestamp};
@@ -206,7 +207,7 @@ TurnText TurnView::show_diff(std::string_view diff) {
 }
 
 void TurnView::show_action(const Envelope& event, const ActionRequired& required) {
-  page_.end_message();
+  page_.drop_message();
   ActionSnapshot action;
   action.action_id = event.action_id;
   action.session_id = event.session_id;
@@ -249,7 +250,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
   if (waits(status.status)) {
     const std::string why =
         !not_possible_.empty() ? not_possible_ : status.detail.value_or(status.title);
-    page_.end_message();
+    page_.drop_message();
     for (auto& [_, call] : calls_) call.running = false;
     end_ = {Ending::blocked, why, status.phase, true};
     return;
@@ -261,7 +262,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
 }
 
 void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
-  page_.end_message();
+  page_.drop_message();
   if (!failed.retry) return;  // turn.failed tells
   doing_ = {"waiting before asking again", event.timestamp};
   page_.note(fmt::format("the model failed ({}), asking again in {}", failed.error.message,
@@ -270,7 +271,7 @@ void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
 }
 
 void TurnView::show_failed(const TurnFailed& failed) {
-  page_.end_message();
+  page_.drop_message();
   const bool cancelled = failed.status == Status::cancelled;
   end_ = {cancelled ? Ending::cancelled : Ending::failed,
           failed.error ? failed.error->message : failed.reason, "", false};
@@ -279,7 +280,12 @@ void TurnView::show_failed(const TurnFailed& failed) {
 
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   end_ = {Ending::completed, "", "", false};
-  page_.end_message();
+  page_.drop_message();
+  if (completed.stop_reason == StopReason::max_tokens)
+    page_.note(fmt::format("the answer is cut off: it has as many tokens as the model may give; "
+                           "raise max_output_tokens in [models.{}], or ask it to go on",
+                           model_),
+               Paint::yellow);
   std::string text =
       fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),
                   grouped(completed.usage.input_tokens), grouped(completed.usage.output_tokens));

@@ -81,7 +81,7 @@ class TurnView {
   Page page_;
   TurnEnd end_;
   bool task_ended_ = false;
-  bool said_model_ = false;
+  std::string model_;  // that was asked last
   std::optional<schema::ActionSnapshot> action_;
   std::size_t unanswered_ = 0;
   std::set<ModelRequestId> streamed_;  // requests whose text came in deltas

@@ -42,6 +42,17 @@ std::string screen_of(const TurnText& text) {
   return out;
 }
 
+// What a whole message leaves on standard output, as the model streamed it.
+std::string said_in_pipe(TurnView& view, const std::vector<std::string>& pieces) {
+  std::string out;
+  for (const std::string& piece : pieces) out += answer_of(view.show(event_of(ModelDelta{piece})));
+  return out + answer_of(view.show(event_of(ModelCompleted{})));
+}
+std::string said_in_pipe(const std::string& text) {
+  TurnView view = piped_view();
+  return said_in_pipe(view, {text});
+}
+
 ModelCompleted calling(std::string name, std::string args) {
   ModelCompleted completed;
   completed.tool_calls.push_back({ToolCallId{"c1"}, std::move(name), Json{std::move(args)}, {}});
@@ -72,6 +83,18 @@ TEST_CASE("text streams as it comes and the summary stands on a line of its own"
   CHECK(view.settled());
 }
 
+TEST_CASE("an answer that the model's limit cut off is told with what to do") {
+  TurnView view = shared_view();
+  view.show(event_of(ModelRequested{.model_name = "main"}));
+  view.show(event_of(ModelDelta{"and th"}));
+  TurnCompleted completed;
+  completed.stop_reason = StopReason::max_tokens;
+  CHECK(notes_of(view.show(event_of(completed)))
+            .contains("· the answer is cut off: it has as many tokens as the model may give; raise "
+                      "max_output_tokens in [models.main], or ask it to go on\n"));
+  CHECK(!notes_of(view.show(event_of(TurnCompleted{}))).contains("cut off"));
+}
+
 TEST_CASE("the summary counts tools") {
   TurnView view = piped_view();
   view.show(event_of(calling("shell", R"({"command":"true"})")));
@@ -87,22 +110,35 @@ TEST_CASE("an answer that was not streamed is printed when it is complete") {
   ModelCompleted completed;
   completed.text = "done";
   CHECK(answer_of(view.show(event_of(completed))) == "done\n");
-  TurnView streamed = piped_view();
+  TurnView streamed = shared_view();
   streamed.show(event_of(ModelDelta{"done"}));
   CHECK(answer_of(streamed.show(event_of(completed))) == "\n");
+}
+
+TEST_CASE("in a pipe the text of a request comes once it is complete, and never when it failed") {
+  TurnView view = piped_view();
+  CHECK(view.show(event_of(ModelDelta{"Now it wo"})) == TurnText{});
+  ModelFailed failed;
+  failed.error = {Category::timeout, "it stopped", true};
+  failed.retry = ModelRetry{1, 50, Timestamp{0}};
+  CHECK(answer_of(view.show(event_of(failed))).empty());
+  CHECK(said_in_pipe(view, {"Now it ", "works."}) == "Now it works.\n");
+  view.show(event_of(ModelDelta{"half"}));
+  CHECK(
+      answer_of(view.show(event_of(TurnFailed{Status::cancelled, "interrupted", {}, 1}))).empty());
 }
 
 TEST_CASE("an answer is Markdown at a terminal with colour, and as it was written anywhere else") {
   CHECK(answer_of(shared_view(Colour::on).show(event_of(ModelDelta{"**b** x\n"}))) ==
         "\x1b[1mb\x1b[0m x\n");
   CHECK(answer_of(shared_view().show(event_of(ModelDelta{"**b** x\n"}))) == "**b** x\n");
-  CHECK(answer_of(piped_view().show(event_of(ModelDelta{"**b** x\n"}))) == "**b** x\n");
+  CHECK(said_in_pipe("**b** x\n") == "**b** x\n");
 }
 
 TEST_CASE("blank lines around an answer are left out at a terminal, and kept in a pipe") {
   TurnView view = shared_view();
   CHECK(screen_of(view.show(event_of(ModelDelta{"\n\na\n\n\nb\n\n"}))) == "a\n\n\nb\n");
-  CHECK(answer_of(piped_view().show(event_of(ModelDelta{"\n\na\n\n"}))) == "\n\na\n\n");
+  CHECK(said_in_pipe("\n\na\n\n") == "\n\na\n\n");
 }
 
 TEST_CASE("a note does not continue a line of the answer on a shared screen") {
@@ -117,8 +153,9 @@ TEST_CASE("a note does not continue a line of the answer on a shared screen") {
 TEST_CASE("reasoning stays out of the answer in a pipe and on its own lines at a terminal") {
   TurnView piped = piped_view();
   CHECK(notes_of(piped.show(event_of(ReasoningDelta{"hmm"}))) == "hmm");
-  const TurnText said = piped.show(event_of(ModelDelta{"yes"}));
-  CHECK(said.pieces == std::vector<TurnText::Piece>{{To::notes, "\n"}, {To::answer, "yes"}});
+  CHECK(piped.show(event_of(ModelDelta{"yes"})).pieces ==
+        std::vector<TurnText::Piece>{{To::notes, "\n"}});
+  CHECK(answer_of(piped.show(event_of(ModelCompleted{}))) == "yes\n");
   TurnView view = shared_view();
   CHECK(screen_of(view.show(event_of(ReasoningDelta{"hmm\nso"}))) == "hmm so");
   CHECK(screen_of(view.show(event_of(ModelDelta{"yes"}))) == "\n\nyes");
@@ -136,7 +173,7 @@ TEST_CASE("reasoning is short and dim at a terminal") {
 
 TEST_CASE("model text cannot steer the terminal, and is untouched in a pipe") {
   CHECK(answer_of(shared_view().show(event_of(ModelDelta{"\x1b[2Jx"}))) == "\\x1b[2Jx");
-  CHECK(answer_of(piped_view().show(event_of(ModelDelta{"\x1b[2Jx"}))) == "\x1b[2Jx");
+  CHECK(said_in_pipe("\x1b[2Jx") == "\x1b[2Jx\n");
 }
 
 TEST_CASE("steps are told in a line each") {

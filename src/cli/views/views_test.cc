@@ -170,5 +170,54 @@ TEST_CASE("a change of a file is asked about line by line") {
   CHECK(question_text(action, 80, Colour::off).contains("    b\n    + one\n    + two\n"));
 }
 
+schema::ActionSnapshot action_of(std::string_view type) {
+  schema::ActionSnapshot action;
+  action.action_id = ActionId{"action_1"};
+  action.action_type = type;
+  return action;
+}
+
+TEST_CASE("an answer for longer is about the path where the tool is one of files") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  for (const char* tool : {"read_file", "write_file", "edit_file", "list_files", "search_files"}) {
+    action.tool_name = tool;
+    CHECK(answer_prompt(action, Colour::off) ==
+          "  y yes, this once   s yes, for this path in this session   a always for this path in "
+          "this folder   n no   \n  > ");
+  }
+  for (const char* tool : {"shell", "mcp__box__echo"}) {
+    action.tool_name = tool;
+    CHECK(answer_prompt(action, Colour::off) ==
+          "  y yes, this once   s yes, in this session   a always in this folder   n no   \n  > ");
+  }
+}
+
+TEST_CASE("what is no answer is told why") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  CHECK(read_answer(action, " Yes ")->decision == "allow");
+  CHECK(read_answer(action, "maybe").error().message == "type y, s, a or n");
+  action = action_of(schema::kTrustAction);
+  CHECK(read_answer(action, "s").error().message == "type y or n");
+  action = action_of(schema::kInputAction);
+  CHECK(read_answer(action, " ").error().message == "nothing was typed; type the answer");
+  action.input = schema::Json{R"({"question":"which?","choices":["red","blue"]})"};
+  CHECK(read_answer(action, "2")->payload->text == R"({"answer":"blue"})");
+  CHECK(read_answer(action, "3").error().message ==
+        "that is none of the choices; type a number from 1 to 2");
+  action = action_of(schema::kElicitationAction);
+  action.url = "https://a.b";
+  CHECK(read_answer(action, "y")->decision == "accept");
+  CHECK(read_answer(action, "yes").error().message == "type y once it is done there, /n or /c");
+  CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not taken: two \\x1blines\n");
+}
+
+TEST_CASE("a question that nobody answers here any more says how it is answered") {
+  CHECK(elsewhere_text(action_of(schema::kPermissionAction), Colour::off) ==
+        "  nobody answers here any more; from another terminal: agentrt approve action_1, or "
+        "agentrt deny action_1; Ctrl-C interrupts the turn\n");
+  CHECK(elsewhere_text(action_of(schema::kInputAction), Colour::off)
+            .contains("agentrt approve action_1 --answer TEXT, or"));
+}
+
 }  // namespace
 }  // namespace agentrt::cli
