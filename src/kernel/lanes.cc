@@ -272,9 +272,13 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
   for (Batch::Settled& settled : batch.settled) {
     const auto* command = std::get_if<CommandWork>(&settled.work);
     if (command && settled.reply && parts_.accepted) parts_.accepted(command->command);
-    finish(settled.work, std::move(settled.reply));
+    if (!command) finish(settled.work, std::move(settled.reply));
   }
+  // Before the replies: whoever has one and looks whether work is under way must find it.
   parts_.committed(lane.view);
+  for (Batch::Settled& settled : batch.settled)
+    if (std::holds_alternative<CommandWork>(settled.work))
+      finish(settled.work, std::move(settled.reply));
   if (lane.queue.empty())
     rest(lane);
   else
