@@ -127,6 +127,11 @@ TEST_CASE("what a server's schema does not take is told to the model before anyo
   CHECK(outcome.shape().ends_with("model.requested"));
 }
 
+TEST_CASE("of a tool whose server is not there, that is said") {
+  const Outcome outcome = when(alone(), calls({{"mcp__gone__look", "{}"}}));
+  CHECK(outcome.payload_of<ToolFailed>().error.message.ends_with("configured or not available"));
+}
+
 TEST_CASE("a plan is shown in an item of its own, and nothing is waited for") {
   const Outcome outcome =
       when(alone(), calls({{"update_plan", R"({"plan":[{"step":"look","status":"pending"}]})"}}));

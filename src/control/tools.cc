@@ -93,6 +93,12 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
   if (own) return wrong_arguments_of(*own, call.args);
   if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
   if (server_tool(view, call.tool)) return std::nullopt;
+  if (call.tool.starts_with(kServerToolPrefix))
+    return Failure{Category::not_found,
+                   fmt::format("there is no tool called {} now; its server is not configured or "
+                               "not available",
+                               call.tool),
+                   false};
   return Failure{Category::not_found,
                  fmt::format("there is no tool called {}; the runtime's own are: {}", call.tool,
                              names_of_tools()),

@@ -34,6 +34,15 @@ Braces first_braces(std::string_view pattern) {
   return {};
 }
 
+bool closes_its_braces(std::string_view pattern) {
+  std::size_t open = 0;
+  for (const char c : pattern) {
+    if (c == '{') ++open;
+    if (c == '}' && open > 0) --open;
+  }
+  return open == 0;
+}
+
 // False: there are too many.
 bool expand(const std::string& pattern, std::vector<std::string>& out) {
   const Braces braces = first_braces(pattern);
@@ -63,6 +72,8 @@ Outcome<Glob> Glob::read(std::string_view pattern) {
   if (pattern.starts_with('/'))
     return refuse(schema::Category::invalid_input,
                   "Write the pattern relative to the folder, and the folder as path.");
+  if (!closes_its_braces(pattern))
+    return refuse(schema::Category::invalid_input, "A brace of the pattern is not closed.");
   Glob out;
   if (!expand(std::string(pattern), out.choices_))
     return refuse(

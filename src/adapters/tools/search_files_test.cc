@@ -65,6 +65,7 @@ TEST_CASE("a pattern goes as deep as there are folders") {
         "link.cc -> src/a.cc\nsrc/a.cc\nsrc/deep/er/b.cc\n");
   CHECK(tree.list(R"({"pattern":"*.{h,md}"})") == "README.md\nsrc/a.h\n");
   CHECK(tree.list(R"({"path":"src","pattern":"deep/**/*.cc"})") == "src/deep/er/b.cc\n");
+  CHECK(tree.list(R"({"pattern":"*.{h,md"})").contains("A brace of the pattern is not closed."));
   CHECK(tree.list(R"({"pattern":"*.py"})") == "[Nothing in . fits *.py.]\n");
 }
 
