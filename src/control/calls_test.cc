@@ -132,6 +132,31 @@ TEST_CASE("of a tool whose server is not there, that is said") {
   CHECK(outcome.payload_of<ToolFailed>().error.message.ends_with("configured or not available"));
 }
 
+TEST_CASE("an interrupted call that had announced a change says that nobody knows about it") {
+  const Given past = alone();
+  const Outcome begun = when(past, calls({kWrite}));
+  const Outcome announced = when(begun.after, change(begun.after), inputs_at(past.now()));
+  InterruptTurn interrupt;
+  interrupt.session_id = state::kSession;
+  const Outcome ended_now = when(announced.after, Command{interrupt}, inputs_at(past.now()));
+  const Failure error = ended_now.payload_of<ToolFailed>().error;
+  CHECK(error.category == Category::cancelled);
+  CHECK(error.message.ends_with("whether /w/a was changed by then is not known"));
+}
+
+TEST_CASE("tools of servers are offered as far as the session keeps them in mind") {
+  const Given past = alone();
+  std::vector<CatalogTool> many(state::kServerToolsMax + 3);
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    many[i].tool_name = "mcp__s__" + std::to_string(i);
+    many[i].runtime_owner = "s";
+  }
+  const auto catalog = tool_catalog(past.view(), turn_of(past.view()), many, {});
+  CHECK(catalog.tools.back().tool_name == "mcp__s__" + std::to_string(state::kServerToolsMax - 1));
+  REQUIRE(catalog.missing.has_value());
+  CHECK(catalog.missing->back().reason == "3 of their tools are left out: at most 512 have room");
+}
+
 TEST_CASE("a plan is shown in an item of its own, and nothing is waited for") {
   const Outcome outcome =
       when(alone(), calls({{"update_plan", R"({"plan":[{"step":"look","status":"pending"}]})"}}));

@@ -2,6 +2,8 @@
 // gets under its policy where no rule speaks about the very call.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "control/judging.h"
 #include "control/own_tools.h"
 #include "control/tools.h"
@@ -107,6 +109,14 @@ ToolCatalogResolved tool_catalog(const Session& view, const Turn& turn,
                          .is_concurrency_safe = tool.side_by_side,
                          .is_destructive = tool.destructive,
                          .interrupt_behavior = "cancel"});
+  // What the session does not keep in mind cannot be called, so it is not offered either.
+  if (of_servers.size() > state::kServerToolsMax) {
+    missing.push_back(
+        {"servers",
+         fmt::format("{} of their tools are left out: at most {} have room",
+                     of_servers.size() - state::kServerToolsMax, state::kServerToolsMax)});
+    of_servers.resize(state::kServerToolsMax);
+  }
   for (CatalogTool& tool : of_servers) {
     tool.policy = catalog.word(tool.tool_name, policy::Access::changes);
     out.tools.push_back(std::move(tool));

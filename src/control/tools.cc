@@ -191,6 +191,18 @@ void end_call(Facts& facts, const ToolScope& scope, const std::string& tool, Fai
   facts.add(scope, ItemCompleted{.kind = item_of(tool), .status = status, .error = error});
 }
 
+namespace {
+
+// A change that was announced may be under way at this very moment: the file tells.
+Failure with_change(Failure error, const state::ToolCall& call) {
+  if (call.change)
+    error.message +=
+        fmt::format("; whether {} was changed by then is not known", call.change->path);
+  return error;
+}
+
+}  // namespace
+
 void close_tools(Facts& facts, const Turn& turn, const Failure& error, const BootId& boot) {
   if (turn.hook) (void)fail_hook(facts, turn, error, 0);
   if (turn.action) withdraw(facts, turn, "cancelled", error.message);
@@ -215,7 +227,7 @@ void close_tools(Facts& facts, const Turn& turn, const Failure& error, const Boo
                                                "turn was ended before anyone knew how it did",
                                                false},
                               .duration_ms = {}});
-    end_call(facts, scope, call.tool, error);
+    end_call(facts, scope, call.tool, with_change(error, call));
   }
 }
 
