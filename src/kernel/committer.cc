@@ -21,6 +21,7 @@ void Committer::append(store::Append append, Done done) {
 
 void Committer::drain() {
   while (const auto batch = take()) commit(*batch);
+  store_.make_room();
 }
 
 std::unique_ptr<Committer::Batch> Committer::take() {

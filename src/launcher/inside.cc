@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -99,18 +98,10 @@ class Init {
   // A network with nobody else in it. Where the kernel gives none the command has none at all: the
   // filter then knows no such sockets.
   void enter_network() {
-    if (::unshare(CLONE_NEWNET) == 0 && loopback_up())
+    if (inside_.network->enter() || (::unshare(CLONE_NEWNET) == 0 && loopback_up()))
       return in_force(Layer::network_namespace, "a loopback of its own");
     absent(Layer::network_namespace, std::strerror(errno));
     spec_.network = Network::none;
-  }
-
-  static bool loopback_up() {
-    const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    ifreq request{};
-    std::strcpy(request.ifr_name, "lo");
-    request.ifr_flags = IFF_UP | IFF_RUNNING;
-    return socket && ::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0;
   }
 
   // Under root: a user namespace whose only user is one that owns nothing on the machine. The
@@ -218,7 +209,9 @@ class Init {
       int status = 0;
       const pid_t ended = ::waitpid(-1, &status, 0);
       if (ended == command) {
-        tell(link(), Say::exited, status, end_the_others() ? 1 : 0);
+        const bool all = end_the_others();
+        tell(link(), Say::exited, status, all ? 1 : 0);
+        if (all) let_it_be_told();
         ::_exit(0);
       }
       if (ended < 0 && errno == ECHILD) ::_exit(kFailedExit);
@@ -233,6 +226,14 @@ class Init {
     while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
     return true;
+  }
+
+  // Our own end keeps the processor busy, perhaps the one on which the supervisor is to tell of
+  // the command's. It hangs up when it has.
+  void let_it_be_told() const {
+    Message none;
+    while (hear(link(), none)) {
+    }
   }
 
   // The first that can be executed of that name in the command's PATH, else the first that is

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "launcher/mounts.h"
+#include "launcher/next_network.h"
 
 namespace agentrt::launcher {
 
@@ -21,6 +22,7 @@ struct Inside {
   bool memory_limited = false;      // by them
   bool processes_limited = false;   // by them
   const IdMaps* maps = nullptr;     // under root: owners of the roots
+  const NextNetwork* network = nullptr;
 };
 
 // What exec_pipe carries.

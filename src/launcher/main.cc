@@ -151,7 +151,7 @@ Pipes make_pipes(const Spec& spec, int control) {
 }
 
 [[noreturn]] void go_inside(const Spec& spec, const CommandGroups& groups, Pipes& pipes, int link,
-                            const IdMaps& maps) {
+                            const IdMaps& maps, const NextNetwork& network) {
   const bool spooled = !spec.run_folder.empty();
   pipes.life.write.reset();
   pipes.gate.write.reset();
@@ -168,6 +168,7 @@ Pipes make_pipes(const Spec& spec, int control) {
   inside.memory_limited = groups.limits_memory();
   inside.processes_limited = groups.limits_processes();
   inside.maps = &maps;
+  inside.network = &network;
   run_inside(spec, inside);
 }
 
@@ -181,7 +182,7 @@ int supervise(Supervisor::Parts parts) {
   return Supervisor(std::move(parts)).run();
 }
 
-int launch(int control, IdMaps maps) {
+int launch(int control, IdMaps maps, NextNetwork network) {
   Spec spec = read_spec(control);
   errno = EINVAL;
   if (spec.tty && spec.run_folder.empty()) stop(control, "a terminal needs a run folder");
@@ -211,9 +212,10 @@ int launch(int control, IdMaps maps) {
   }
   if (init == 0) {
     ::close(link[0]);
-    go_inside(spec, groups, pipes, link[1], maps);
+    go_inside(spec, groups, pipes, link[1], maps, network);
   }
   maps.close();
+  network.close();
   ::close(link[1]);
   groups.close_entries();
   for (Fd* theirs :
@@ -254,10 +256,11 @@ int main(int count, char** words) {
   const int control = is_socket(kControlFd) ? kControlFd : -1;
   ::close_range(static_cast<unsigned>(kControlFd) + (control >= 0 ? 1 : 0), ~0u, 0);
   IdMaps maps;
-  if (stays && !become_copy(maps)) ::_exit(0);
+  NextNetwork network;
+  if (stays && !become_copy(maps, network)) ::_exit(0);
   ::fcntl(kSpecFd, F_SETFD, FD_CLOEXEC);
   if (control >= 0) ::fcntl(control, F_SETFD, FD_CLOEXEC);
   for (int fd = 0; fd < 3; ++fd)  // no descriptor of ours may take the place of a standard stream
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
-  ::_exit(launch(control, std::move(maps)));
+  ::_exit(launch(control, std::move(maps), std::move(network)));
 }

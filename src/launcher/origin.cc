@@ -1,6 +1,7 @@
 #include "launcher/origin.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@ namespace agentrt::launcher {
 namespace {
 
 constexpr std::size_t kGivenMax = 5;  // a spec, a connection, three streams
+constexpr int kPauseMs = 2;           // before the next network is made
 
 enum class Heard { order, nothing, end };
 
@@ -51,6 +53,13 @@ bool put_in_place(const CopyOrder& order, const std::vector<Fd>& given) {
   return true;
 }
 
+// Whether the next order is here already; the copy, which somebody waits for, gets the processor
+// meanwhile.
+bool is_awaited() {
+  pollfd next{kControlFd, POLLIN, 0};
+  return ::poll(&next, 1, kPauseMs) != 0;
+}
+
 void set_signals(int how) {
   sigset_t all;
   ::sigfillset(&all);
@@ -59,7 +68,7 @@ void set_signals(int how) {
 
 }  // namespace
 
-bool become_copy(IdMaps& maps) {
+bool become_copy(IdMaps& maps, NextNetwork& network) {
   ::prctl(PR_SET_NAME, "agentrt-origin");
   ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
   // What is given later must not land where a copy has its own.
@@ -85,6 +94,8 @@ bool become_copy(IdMaps& maps) {
     }
     if (reply.pid < 0) reply.error = errno;
     (void)!::send(kControlFd, &reply, sizeof(reply), MSG_NOSIGNAL);
+    network.close();
+    if (!is_awaited() && !network.make()) ::_exit(kFailedExit);  // another origin takes our place
   }
 }
 

@@ -9,11 +9,12 @@
 #pragma once
 
 #include "launcher/id_maps.h"
+#include "launcher/next_network.h"
 
 namespace agentrt::launcher {
 
-// Answers orders. Returns true in a copy, which has its descriptors in place and the maps of its
-// owners; false once nobody is connected any more.
-bool become_copy(IdMaps& maps);
+// Answers orders. Returns true in a copy, which has its descriptors in place, the maps of its
+// owners and, except for the first one, a network; false once nobody is connected any more.
+bool become_copy(IdMaps& maps, NextNetwork& network);
 
 }  // namespace agentrt::launcher

@@ -41,21 +41,18 @@ std::uint64_t start_ticks(pid_t pid) {
   return at == nullptr ? 0 : std::strtoull(at, nullptr, 10);
 }
 
-std::string boot_id() {
-  std::string boot = read_file("/proc/sys/kernel/random/boot_id");
-  while (!boot.empty() && boot.back() == '\n') boot.pop_back();
-  return boot;
+bool Record::open(int folder, const std::string& name) {
+  folder_ = folder;
+  name_ = name;
+  file_ = Fd(::openat(folder, draft().c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+  return static_cast<bool>(file_);
 }
 
-void write_record(int folder, const std::string& name, const std::string& text, Worth worth) {
-  const std::string draft = "." + name;
-  {
-    const Fd file(::openat(folder, draft.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
-    if (!file || !write_all(file.get(), text)) return;
-    if (worth == Worth::kept) ::fsync(file.get());
-  }
-  if (::renameat(folder, draft.c_str(), folder, name.c_str()) == 0 && worth == Worth::kept)
-    ::fsync(folder);
+void Record::keep(const std::string& text, Worth worth) {
+  if (!file_ || !write_all(file_.get(), text)) return;
+  if (worth == Worth::kept) ::fsync(file_.get());
+  if (::renameat(folder_, draft().c_str(), folder_, name_.c_str()) == 0 && worth == Worth::kept)
+    ::fsync(folder_);
 }
 
 bool write_into(const std::string& path, const std::string& text) {

@@ -10,14 +10,25 @@ namespace agentrt::launcher {
 // When the process started, in the kernel's ticks since boot; with its id it names one process.
 // 0: there is no such process.
 std::uint64_t start_ticks(pid_t pid);
-// Names this run of the machine.
-std::string boot_id();
 
 // Kept: whenever the power goes, the file is there whole or not at all. Passing: only a reader is
 // sure of that; after a power cut the process is gone anyway.
 enum class Worth { kept, passing };
-// Into an open folder: one that was removed takes nothing, whatever stands at its path now.
-void write_record(int folder, const std::string& name, const std::string& text, Worth worth);
+// One file in an open folder: one that was removed takes nothing, whatever stands at its path now.
+// It is made under another name while there is time for it, and has its own once it is whole.
+class Record {
+ public:
+  // REQUIRES: `folder` stays open. False: with errno.
+  bool open(int folder, const std::string& name);
+  void keep(const std::string& text, Worth worth);
+
+ private:
+  std::string draft() const { return "." + name_; }
+
+  int folder_ = -1;
+  std::string name_;
+  Fd file_;
+};
 
 // Whole, into a file that is there. False: with errno.
 bool write_into(const std::string& path, const std::string& text);

@@ -19,7 +19,6 @@
 #include <cstring>
 
 #include "launcher/inside.h"
-#include "launcher/records.h"
 
 namespace agentrt::launcher {
 namespace {
@@ -41,7 +40,7 @@ int Supervisor::run() {
   hear_signals();
   if (!spec_.run_folder.empty()) {
     folder_ = Fd(::open(spec_.run_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder_) refuse("run folder", errno);
+    if (!folder_ || !exit_record_.open(folder_.get(), "exit.json")) refuse("run folder", errno);
     if (!out_.open(spec_.run_folder, "stdout", spec_.spool_bytes) ||
         !err_.open(spec_.run_folder, "stderr", spec_.spool_bytes))
       refuse("spool", errno);
@@ -82,7 +81,7 @@ void Supervisor::refuse(const std::string& stage, int error) {
                              ",\"errno\":" + std::to_string(error) +
                              ",\"layers\":" + layers_json() + "}";
   if (door_) {
-    write_record(folder_.get(), "exit.json", record + "\n", Worth::passing);
+    exit_record_.keep(record + "\n", Worth::passing);
     ::unlinkat(folder_.get(), kControlName, 0);
   }
   if (plain_)
@@ -232,24 +231,10 @@ void Supervisor::check_layers() {
 void Supervisor::say_ready(pid_t command) {
   command_ = command;
   const std::string start = std::to_string(start_ticks(command_));
-  write_meta();
   connections_.report("{\"event\":\"ready\",\"pid\":" + std::to_string(command_) +
                       ",\"startTicks\":" + start + ",\"supervisor\":" + std::to_string(::getpid()) +
                       ",\"layers\":" + layers_json() + "}");
   if (plain_) open_gate();
-}
-
-// What a runtime that starts later needs to find the command again.
-void Supervisor::write_meta() {
-  if (spec_.run_folder.empty()) return;
-  write_record(folder_.get(), "process.json",
-               "{\"supervisor\":" + std::to_string(::getpid()) +
-                   ",\"supervisorStart\":" + std::to_string(start_ticks(::getpid())) +
-                   ",\"init\":" + std::to_string(parts_.init) +
-                   ",\"initStart\":" + std::to_string(start_ticks(parts_.init)) +
-                   ",\"pid\":" + std::to_string(command_) + ",\"start\":" +
-                   std::to_string(start_ticks(command_)) + ",\"boot\":" + quoted(boot_id()) + "}\n",
-               Worth::passing);
 }
 
 void Supervisor::open_gate() {
@@ -441,12 +426,12 @@ void Supervisor::ended() {
       out_.sync();
       err_.sync();
     }
-    write_record(folder_.get(), "exit.json", record + "\n",
-                 spec_.survive ? Worth::kept : Worth::passing);
-    ::unlinkat(folder_.get(), kControlName, 0);
+    exit_record_.keep(record + "\n", spec_.survive ? Worth::kept : Worth::passing);
   }
   connections_.say_last(record);
   // Nobody waits for these.
+  if (folder_) ::unlinkat(folder_.get(), kControlName, 0);
+  parts_.link.reset();
   siginfo_t info{};
   ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);
   parts_.locks.clean(spec_);

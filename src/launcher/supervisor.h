@@ -15,6 +15,7 @@
 #include "launcher/connections.h"
 #include "launcher/notify.h"
 #include "launcher/placeholders.h"
+#include "launcher/records.h"
 #include "launcher/spool.h"
 
 namespace agentrt::launcher {
@@ -64,7 +65,6 @@ class Supervisor {
   void take_descriptors(const Message& message);
   void check_layers();
   void say_ready(pid_t command);
-  void write_meta();
   void signal_command(int signal);
   void ended();
   std::string record_of_end() const;
@@ -75,6 +75,7 @@ class Supervisor {
   Spool out_, err_;
   Fd listener_, master_, signals_, door_;
   Fd folder_;  // the run folder, as it was when it was given to us
+  Record exit_record_;
   Connections connections_;
   const bool plain_;  // nobody is connected: the command starts at once
   std::string input_;

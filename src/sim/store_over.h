@@ -45,6 +45,7 @@ class StoreOver : public store::Store {
     return inner_.rebuild(session, indexer);
   }
   Result<bool> pack(std::size_t rows_max) override { return inner_.pack(rows_max); }
+  void make_room() override { inner_.make_room(); }
   const RuntimeId& runtime() const override { return inner_.runtime(); }
   const GenerationId& generation() const override { return inner_.generation(); }
   const std::string& hash_key() const override { return inner_.hash_key(); }

@@ -152,6 +152,9 @@ class Store {
   // Packs runs of fragments that are over, where the store packs at all; looks at about `rows_max`
   // rows. True: there is more to look at. What is read does not change. With commit().
   virtual Result<bool> pack(std::size_t rows_max) = 0;
+  // Nothing waits to be committed: a store may do now what makes the next commit cheaper. With
+  // commit().
+  virtual void make_room() = 0;
 
   virtual const RuntimeId& runtime() const = 0;  // stable for the store's life
   virtual const GenerationId& generation() const = 0;

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import unittest
 
 from harness import types, wait_until
@@ -22,9 +23,11 @@ class ProcessCase(ToolCase):
 
     def end_what_is_left(self):
         """A test that fails leaves no process behind it either."""
-        for record in self.home.data.glob("run/*/process.json"):
-            with contextlib.suppress(OSError, ValueError):
-                os.kill(json.loads(record.read_text())["supervisor"], signal.SIGKILL)
+        for door in self.home.data.glob("run/*/control"):
+            with contextlib.suppress(OSError), \
+                    socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as launcher:
+                launcher.connect(str(door))
+                launcher.send(b"signal 9")
 
     def background(self, command, session="s", **more):
         """Starts the command in the background; its process id."""

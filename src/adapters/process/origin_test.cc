@@ -2,11 +2,20 @@
 #include "adapters/process/origin.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include "adapters/process/launch.h"
 #include "adapters/process/memory_file.h"
@@ -28,14 +37,14 @@ struct Ended {
 };
 
 // How the command ended, in a copy that was made for it and waited for here.
-Ended end_of(Origin& origin, const launcher::Spec& spec) {
+Ended end_of(Origin& origin, const launcher::Spec& spec, int out = STDOUT_FILENO) {
   const auto text = file_in_memory("spec", launcher::encode(spec));
   REQUIRE(text);
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
   const Descriptor theirs(ends[1]);
-  const int given[] = {text->get(), theirs.get()};
-  const auto pid = origin.copy({}, given);
+  const int given[] = {text->get(), theirs.get(), out};
+  const auto pid = origin.copy({.streams = 1u << STDOUT_FILENO}, given);
   REQUIRE(pid);
   Launched launched(*pid, ends[0]);
   Ended ended;
@@ -51,6 +60,23 @@ Ended end_of(Origin& origin, const launcher::Spec& spec) {
   }
   ended.code = launched.wait();
   return ended;
+}
+
+std::string network_at(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::read_symlink(path, error).string();
+}
+
+// The one that it has ready, once it has.
+std::string next_network_of(const Origin& origin) {
+  const std::string descriptors = fmt::format("/proc/{}/fd", origin.pid());
+  for (int i = 0; i < 2'000; ++i) {
+    for (const auto& each : std::filesystem::directory_iterator(descriptors))
+      if (const std::string name = network_at(each.path()); name.starts_with("net:")) return name;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  FAIL("the origin makes no network");
+  return "";
 }
 
 int run(Origin& origin, const launcher::Spec& spec) { return end_of(origin, spec).code; }
@@ -93,6 +119,34 @@ TEST_CASE("a command that ends at once in a place of its own is said to have sta
     const Ended ended = end_of(origin, spec);
     REQUIRE(ended.code == 0);
     REQUIRE(ended.started);
+  }
+}
+
+TEST_CASE(
+    "every command has a network of its own, which under root is made before it is asked for") {
+  Origin origin(launcher_program());
+  const std::string host = network_at("/proc/self/ns/net");
+  const auto network_of_command = [&](launcher::Network network) {
+    launcher::Spec spec = plain_spec({"/usr/bin/readlink", "-n", "/proc/self/ns/net"});
+    spec.wanted = bit(launcher::Layer::network_namespace);
+    if (::geteuid() != 0) spec.wanted |= bit(launcher::Layer::user_namespace);
+    spec.network = network;
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    const Descriptor read(ends[0]), write(ends[1]);
+    REQUIRE(end_of(origin, spec, write.get()).code == 0);
+    std::array<char, 64> name{};
+    const ssize_t size = ::read(read.get(), name.data(), name.size());
+    REQUIRE(size > 0);
+    return std::string(name.data(), static_cast<std::size_t>(size));
+  };
+  std::set<std::string> seen = {host};
+  for (int i = 0; i < 5; ++i) {
+    const std::string next = i == 0 || ::geteuid() != 0 ? "" : next_network_of(origin);
+    const std::string found = network_of_command(launcher::Network::loopback);
+    CHECK(seen.insert(found).second);
+    if (!next.empty()) CHECK(found == next);
+    CHECK(network_of_command(launcher::Network::host) == host);
   }
 }
 

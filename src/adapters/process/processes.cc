@@ -174,6 +174,8 @@ void LauncherProcesses::run_soon(std::function<void()> task) {
 }
 
 void LauncherProcesses::settle(const ProcessId& process, const ExitRecord& record) {
+  if (record.out == 0 && record.err == 0)  // nothing is to be read: nobody else is needed
+    return ended(process, end_of(folder_of(process), record, parts_.keeper, parts_.redact));
   run_soon([this, process, record] {
     const RunFolder folder = folder_of(process);
     auto end =

@@ -97,6 +97,7 @@ std::string RunFolder::tail(std::string_view stream, std::uint64_t size,
 
 std::string RunFolder::preview(std::string_view stream, std::uint64_t size,
                                const Redact& redact) const {
+  if (size == 0) return "";
   if (size <= 2 * kPreviewHalf && size <= half_) return redact(read(stream, 0, size));
   const std::string head = redact(read(stream, 0, kPreviewHalf + kCutMargin));
   const std::string end = redact(tail(stream, size, kPreviewHalf + kCutMargin));

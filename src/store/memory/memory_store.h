@@ -116,6 +116,7 @@ class MemoryStore final : public Store {
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override;
   Result<void> rebuild(const SessionId& session, const Indexer& indexer) override;
   Result<bool> pack(std::size_t) override { return false; }
+  void make_room() override {}
 
   const RuntimeId& runtime() const override { return disk_->identity_.runtime; }
   const GenerationId& generation() const override { return disk_->identity_.generation; }

@@ -30,9 +30,8 @@ bool Checkpointer::empty_log() {
     return false;
   }
   // SQLite does not sync the truncation; without it a power cut could bring the frames back.
-  sqlite3_file* log = nullptr;
-  sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (log == nullptr || log->pMethods == nullptr) return false;
+  sqlite3_file* log = connection_.log_file();
+  if (log == nullptr) return false;
   if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) != SQLITE_OK) {
     guard_.fail("the emptied write-ahead log could not be synced");
     return false;

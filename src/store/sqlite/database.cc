@@ -155,6 +155,12 @@ Result<Connection> Connection::open(const std::string& path, const std::string& 
   return connection;
 }
 
+sqlite3_file* Connection::log_file() {
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  return log != nullptr && log->pMethods != nullptr ? log : nullptr;
+}
+
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
 Result<void> Connection::run(const char* sql) {

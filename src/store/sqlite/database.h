@@ -87,6 +87,8 @@ class Connection {
   static Result<Connection> open(const std::string& path, const std::string& vfs, int busy_wait_ms);
 
   bool in_transaction() const;
+  // The file of the write-ahead log; null while there is none.
+  sqlite3_file* log_file();
   Result<void> run(const char* sql);
   // The first column of the first row; empty or 0 where there is no row.
   Result<std::string> ask_blob(const char* sql);

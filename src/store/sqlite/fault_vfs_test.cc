@@ -282,6 +282,19 @@ TEST_CASE("a sync that fails in a checkpoint is told too, for the log and for th
   CHECK(calls == 2);
 }
 
+TEST_CASE("a log that cannot be made longer costs nothing; a sync that fails in it is told") {
+  FaultRig rig;
+  plan.arm(Call::write, SQLITE_FULL, 1, 1);
+  rig.store().make_room();
+  CHECK(plan.hit());
+  for (const auto& result : rig.store().commit(busy_commit())) CHECK(result);
+  CHECK(stored(*rig.as_after_crash(), kAlpha).size() == 4);
+  plan.arm(Call::sync, SQLITE_IOERR_FSYNC, 1, 1);
+  rig.store().make_room();
+  CHECK(rig.sync_failures().size() == 1);
+  CHECK_FALSE(commit_one(rig.store(), append_of(kAlpha, 4)));
+}
+
 TEST_CASE("a checkpoint that finds the disk full loses nothing and is tried again") {
   FaultRig rig;
   SqliteOptions options = rig.options();

@@ -210,4 +210,8 @@ Result<void> SqliteStore::rebuild(const SessionId& session, const Indexer& index
 
 Result<bool> SqliteStore::pack(std::size_t rows_max) { return writer_->pack(rows_max); }
 
+// A sync of a file that has grown writes its size as well, which takes two or three times as long
+// as one of bytes that were there. So the log's file is made longer ahead of its frames.
+void SqliteStore::make_room() { writer_->make_room(wal_bytes(), kWalFileBytesMax); }
+
 }  // namespace agentrt::store

@@ -83,6 +83,7 @@ class SqliteStore final : public Store {
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override;
   Result<void> rebuild(const SessionId& session, const Indexer& indexer) override;
   Result<bool> pack(std::size_t rows_max) override;
+  void make_room() override;
 
   const RuntimeId& runtime() const override { return identity_.runtime; }
   const GenerationId& generation() const override { return identity_.generation; }

@@ -14,6 +14,7 @@
 #include "store/sqlite/heads.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/reader_pool.h"
+#include "store/sqlite/writer.h"
 #include "store/store_suite.h"
 
 namespace agentrt::store {
@@ -255,6 +256,41 @@ TEST_CASE("the write-ahead log stays bounded, whether or not anyone checkpoints"
   REQUIRE(store->checkpoint());
   CHECK_FALSE(store->checkpoint_due());
   CHECK(stored(*store, kAlpha).size() == 100);
+}
+
+TEST_CASE("the log's file is longer than the log, so that a commit writes over what is there") {
+  TemporaryFolder folder;
+  const SqliteOptions options = sqlite_options(folder.file("store.db"));
+  const auto store = open_sqlite(options);
+  store->make_room();  // before there is a log
+  const auto file_bytes = [&] { return std::filesystem::file_size(options.path + "-wal"); };
+  int lengthened = 0;
+  std::uint64_t before = 0;
+  for (Sequence at = 0; at < 400; ++at) {
+    REQUIRE(commit_one(*store, append_of(kAlpha, at)));
+    if (at > 0) CHECK(file_bytes() == before);
+    store->make_room();
+    CHECK(file_bytes() >= store->wal_bytes() + kLogRoomMin);
+    CHECK(file_bytes() <= 2 * store->wal_bytes() + 2 * kLogStepMin);
+    lengthened += file_bytes() != std::exchange(before, file_bytes()) ? 1 : 0;
+  }
+  CHECK(lengthened < 12);
+
+  const std::string copy = folder.file("crash.db");  // the files as a crash would leave them
+  for (const char* end : {"", "-wal"}) std::filesystem::copy_file(options.path + end, copy + end);
+  CHECK(stored(*open_sqlite(sqlite_options(copy)), kAlpha).size() == 400);
+}
+
+TEST_CASE("room is made behind what another program has added to the log") {
+  SqliteRig rig;
+  REQUIRE(commit_one(rig.store(), append_of(kAlpha, 0)));
+  run_sql(rig.path(), "CREATE TABLE recipes(name); INSERT INTO recipes VALUES('soup')");
+  rig.store().make_room();
+  rig.reopen();
+  CHECK(stored(rig.store(), kAlpha).size() == 1);
+  auto other = Connection::open(rig.path(), "", 1'000);
+  REQUIRE(other);
+  CHECK(other->ask_number("SELECT count(*) FROM recipes") == Result<std::int64_t>{1});
 }
 
 TEST_CASE("a closed store leaves its log empty and everything in the database file") {

@@ -26,6 +26,11 @@
 
 namespace agentrt::store {
 
+// More than a commit of a few dozen facts takes; and by how much the log's file grows at a time: as
+// much again as it holds, within these.
+inline constexpr std::uint64_t kLogRoomMin = 48 << 10;
+inline constexpr std::uint64_t kLogStepMin = 128 << 10, kLogStepMax = 1 << 20;
+
 class Writer {
  public:
   // REQUIRES: the file has this build's tables; `guard` outlives the writer. `settle` is asked when
@@ -38,6 +43,9 @@ class Writer {
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max);
   Result<void> rebuild(const SessionId& session, const Indexer& indexer);
   Result<bool> pack(std::size_t rows_max);
+  // Puts zeros behind the log's last frame where less than kLogRoomMin is left behind the `used`
+  // bytes, until the file has `bytes_max`. SQLite reads them as the log's end.
+  void make_room(std::uint64_t used, std::uint64_t bytes_max);
 
   // Pages in the write-ahead log after the last commit. Any thread may read it; whoever has
   // checkpointed them all sets it to 0.
@@ -82,6 +90,7 @@ class Writer {
   Result<void> put_run(std::int64_t session, std::int64_t first, std::int64_t last,
                        const std::vector<PackedRow>& rows);
   Result<void> store_progress();
+  void lengthen(sqlite3_file& log, std::uint64_t by);
 
   Outcome outcome_of(int code, std::string_view doing);
   Result<void> begin();

@@ -1,7 +1,8 @@
-// store/sqlite/writer_upkeep.cc: what the writer does besides appending: forget old keys, derive a
-// session's index rows again.
+// store/sqlite/writer_upkeep.cc: what the writer does besides appending: forget old keys, make
+// room in the log, derive a session's index rows again.
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "store/row_check.h"
@@ -22,6 +23,28 @@ Result<std::size_t> Writer::forget_idempotency(Timestamp before, std::size_t max
   const int forgotten = sqlite3_changes(connection_.handle());
   TRY(end());
   return static_cast<std::size_t>(forgotten);
+}
+
+// Within a transaction: no other program may add frames to the log meanwhile.
+void Writer::make_room(std::uint64_t used, std::uint64_t bytes_max) {
+  sqlite3_file* log = connection_.log_file();
+  sqlite3_int64 size = 0;
+  if (log == nullptr || log->pMethods->xFileSize(log, &size) != SQLITE_OK) return;
+  const auto there = static_cast<std::uint64_t>(size);
+  if (there == 0 || there >= used + kLogRoomMin || there >= bytes_max || !begin()) return;
+  lengthen(*log, std::clamp(used, kLogStepMin, kLogStepMax));
+  rollback_.run();
+}
+
+// From where it ends by now. Where the disk has no room for it, commits find out by themselves.
+void Writer::lengthen(sqlite3_file& log, std::uint64_t by) {
+  static constexpr std::array<char, 64 << 10> kZeros{};
+  sqlite3_int64 at = 0;
+  if (log.pMethods->xFileSize(&log, &at) != SQLITE_OK) return;
+  for (std::uint64_t put = 0; put < by; put += kZeros.size(), at += kZeros.size())
+    if (log.pMethods->xWrite(&log, kZeros.data(), kZeros.size(), at) != SQLITE_OK) break;
+  if (log.pMethods->xSync(&log, SQLITE_SYNC_NORMAL) != SQLITE_OK)
+    guard_.fail("the lengthened write-ahead log could not be synced");
 }
 
 Result<void> Writer::rebuild(const SessionId& session, const Indexer& indexer) {
