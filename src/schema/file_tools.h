@@ -55,10 +55,11 @@ struct ListFilesArgs {
   std::optional<std::string> path;     // absent: the workspace
   std::optional<std::string> pattern;  // src/**/*.h: only these
   std::optional<std::uint64_t> depth;  // of folders; absent: 1, with a pattern as deep as there are
+  std::optional<bool> ignored;         // also what .gitignore leaves out
 
   bool operator==(const ListFilesArgs&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ListFilesArgs, (), (path, pattern, depth))
+BOOST_DESCRIBE_STRUCT(ListFilesArgs, (), (path, pattern, depth, ignored))
 
 // The lines of files that fit a regular expression (RE2).
 struct SearchFilesArgs {
@@ -68,10 +69,11 @@ struct SearchFilesArgs {
   std::optional<std::string> files;  // *.cc: only files whose path fits
   std::optional<bool> ignore_case;
   std::optional<std::uint64_t> context;  // lines before and after each
+  std::optional<bool> ignored;           // also in what .gitignore leaves out
 
   bool operator==(const SearchFilesArgs&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(SearchFilesArgs, (), (pattern, path, files, ignore_case, context))
+BOOST_DESCRIBE_STRUCT(SearchFilesArgs, (), (pattern, path, files, ignore_case, context, ignored))
 
 BOOST_DEFINE_ENUM_CLASS(FileChangeKind, create, update)
 
@@ -108,13 +110,15 @@ inline constexpr std::string_view kEditFileSchema =
     R"("required":["path","oldText","newText"],"additionalProperties":false})";
 inline constexpr std::string_view kListFilesSchema =
     R"({"type":"object","properties":{"path":{"type":"string"},"pattern":{"type":"string",)"
-    R"("description":"such as src/**/*.h"},"depth":{"type":"integer","minimum":1,"maximum":64}},)"
+    R"("description":"such as src/**/*.h"},"depth":{"type":"integer","minimum":1,"maximum":64},)"
+    R"("ignored":{"type":"boolean","description":"also what .gitignore leaves out"}},)"
     R"("additionalProperties":false})";
 inline constexpr std::string_view kSearchFilesSchema =
     R"({"type":"object","properties":{"pattern":{"type":"string","minLength":1,"description":)"
     R"("a regular expression, as RE2 reads it"},"path":{"type":"string"},"files":{"type":"string",)"
     R"("description":"such as *.cc"},"ignoreCase":{"type":"boolean"},)"
-    R"("context":{"type":"integer","minimum":0,"maximum":20}},)"
+    R"("context":{"type":"integer","minimum":0,"maximum":20},)"
+    R"("ignored":{"type":"boolean","description":"also in what .gitignore leaves out"}},)"
     R"("required":["pattern"],"additionalProperties":false})";
 
 // Of what a call gives back: it stands in a fact and is told to the model.

@@ -53,6 +53,7 @@ Outcome<std::string> list_files(const Grounds& grounds, const schema::ListFilesA
   }
   WalkLimits limits;
   limits.depth = std::min(args.depth.value_or(glob ? kWalkDepthMax : 1), kWalkDepthMax);
+  if (args.ignored.value_or(false)) limits.ignored = Ignored::seen;
   BoundedText out;
   std::size_t told = 0;
   const WalkReport report = walk_folder(grounds, start, limits, until, [&](const Walked& seen) {
@@ -62,7 +63,7 @@ Outcome<std::string> list_files(const Grounds& grounds, const schema::ListFilesA
     ++told;
     return Next::go_on;
   });
-  if (told == 0 && report.end == WalkEnd::all_seen)
+  if (told == 0 && report.end == WalkEnd::all_seen && (args.pattern || report.ignored == 0))
     out.note(args.pattern ? fmt::format("Nothing in {} fits {}.", path, *args.pattern)
                           : fmt::format("{} is empty.", path));
   note_walk(report, kNarrower, out);

@@ -175,7 +175,9 @@ Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor
   Search search(expression, std::min(args.context.value_or(0), kSearchContextMax), redactor, until);
   WalkReport report;
   if (start.is_folder()) {
-    report = walk_folder(grounds, start, {}, until, [&](const Walked& seen) {
+    WalkLimits limits;
+    if (args.ignored.value_or(false)) limits.ignored = Ignored::seen;
+    report = walk_folder(grounds, start, limits, until, [&](const Walked& seen) {
       if (seen.kind != EntryKind::file || (glob && !glob->fits(seen.path))) return Next::go_on;
       const auto handle = open_walked(grounds, seen);
       return handle ? search.search(*handle, path_words(grounds.shown(seen.real_path)))

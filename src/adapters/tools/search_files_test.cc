@@ -69,6 +69,45 @@ TEST_CASE("a pattern goes as deep as there are folders") {
   CHECK(tree.list(R"({"pattern":"*.py"})") == "[Nothing in . fits *.py.]\n");
 }
 
+TEST_CASE("what .gitignore files leave out is passed over, said, and there for the asking") {
+  Tree tree;
+  tree.put("ws/.gitignore", "node_modules/\n*.o\n");
+  tree.put("ws/node_modules/x/index.cc", "int module;\n");
+  tree.put("ws/src/a.o", "int object;\n");
+  tree.put("ws/src/deep/.gitignore", "!kept.o\n/er/\n");
+  tree.put("ws/src/deep/kept.o", "int kept;\n");
+  tree.put("ws/er/b.cc", "int elsewhere;\n");
+  CHECK(tree.list(R"({"pattern":"*.{cc,o}"})") ==
+        "er/b.cc\nlink.cc -> src/a.cc\nsrc/a.cc\nsrc/deep/kept.o\n"
+        "[Left out by .gitignore: 3; ignored: true shows it.]\n");
+  CHECK(tree.search(R"({"pattern":"int (module|object|kept|deep);"})") ==
+        "src/deep/kept.o:1:int kept;\n[Left out by .gitignore: 3; ignored: true shows it.]\n");
+  CHECK(tree.search(R"({"pattern":"int (module|object|deep);","ignored":true})") ==
+        "node_modules/x/index.cc:1:int module;\nsrc/a.o:1:int object;\n"
+        "src/deep/er/b.cc:1:int deep;\n");
+  CHECK(tree.list(R"({"path":"src/deep","ignored":true})") ==
+        "src/deep/.gitignore\nsrc/deep/er/\nsrc/deep/kept.o\n");
+  // A folder below hears those above; one that is named is looked into.
+  CHECK(tree.list(R"({"path":"src","pattern":"*.o"})") ==
+        "src/deep/kept.o\n[Left out by .gitignore: 2; ignored: true shows it.]\n");
+  CHECK(tree.search(R"({"pattern":"int","path":"node_modules"})") ==
+        "node_modules/x/index.cc:1:int module;\n");
+  CHECK(tree.search(R"({"pattern":"int","path":"src/a.o"})") == "src/a.o:1:int object;\n");
+}
+
+TEST_CASE("an ignore file that may not be read, is a link or a folder leaves nothing out") {
+  Tree tree;
+  tree.put("ws/src/one.txt", "int one;\n");
+  tree.put("rules", "one.txt\n");
+  tree.link("../rules", "ws/.gitignore");
+  fs::create_directories(tree.base / "ws/src/.gitignore");
+  CHECK(tree.search(R"({"pattern":"int one"})") == "src/one.txt:1:int one;\n");
+  fs::remove(tree.base / "ws/.gitignore");
+  tree.put("ws/secrets/.gitignore", "*\n");
+  tree.keep_secrets();
+  CHECK(tree.search(R"({"pattern":"int one"})").starts_with("src/one.txt:1:int one;\n"));
+}
+
 TEST_CASE("patterns mean names, or paths where they have a slash") {
   CHECK(fits("*.cc", "src/a.cc"));
   CHECK_FALSE(fits("src/*.cc", "src/deep/a.cc"));

@@ -1,9 +1,68 @@
 #include "adapters/tools/walk.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <ranges>
+#include <vector>
+
 #include <fmt/format.h>
+
+#include "adapters/tools/ignore_file.h"
+#include "adapters/tools/lines.h"
 
 namespace agentrt::adapters::tools {
 namespace {
+
+// The ignore files that count at one place of a walk, from the outermost folder to the innermost.
+class IgnoreFiles {
+ public:
+  // Those of the folders above, as far as they belong to the session.
+  void add_above(const Grounds& grounds, const std::string& start) {
+    const std::filesystem::path path(start);
+    std::filesystem::path above;
+    for (auto name = path.begin(); name != std::prev(path.end()); ++name) {
+      above /= *name;
+      if (const auto file = grounds.open_file(above / kIgnoreFileName)) add(above, file->handle);
+    }
+  }
+
+  // One that cannot be read leaves nothing out.
+  void add(const std::string& folder, const Descriptor& handle) {
+    struct stat about{};
+    if (::fstat(handle.get(), &about) != 0 || !S_ISREG(about.st_mode)) return;
+    auto readable = reopen(handle, O_RDONLY | O_NONBLOCK);
+    if (!readable) return;
+    FileBytes bytes(*std::move(readable));
+    std::string text;
+    while (text.size() < kIgnoreFileBytesMax && bytes.read(text).value_or(false)) {
+    }
+    files_.push_back({folder, IgnoreFile(text)});
+  }
+
+  std::size_t size() const { return files_.size(); }
+  void shrink(std::size_t size) {
+    while (files_.size() > size) files_.pop_back();
+  }
+
+  // The innermost that says anything decides.
+  bool leave_out(const Walked& seen) const {
+    const auto kind =
+        seen.kind == EntryKind::folder ? IgnoreFile::Kind::folder : IgnoreFile::Kind::other;
+    for (const auto& [folder, file] : files_ | std::views::reverse) {
+      const std::size_t below = folder == "/" ? 1 : folder.size() + 1;
+      if (const auto out = file.leaves_out(std::string_view(seen.real_path).substr(below), kind))
+        return *out;
+    }
+    return false;
+  }
+
+ private:
+  struct Placed {
+    std::string folder;  // absolute, without links
+    IgnoreFile file;
+  };
+  std::vector<Placed> files_;
+};
 
 class Walk {
  public:
@@ -20,18 +79,34 @@ class Walk {
       ++report_.unreadable;
       return true;
     }
+    const std::size_t outside = ignore_files_.size();
+    if (std::ranges::binary_search(found->entries, kIgnoreFileName, {}, &FolderEntry::name))
+      heed_ignore_file(folder, real_path);
     for (const FolderEntry& entry : found->entries) {
       if (entry.name == ".git" || entry.name.starts_with(kStagedPrefix)) continue;
       if (until_.over()) return end(WalkEnd::time);
       if (++entries_ > limits_.entries) return end(WalkEnd::entries);
       if (!see(folder, entry, path, real_path, depth)) return false;
     }
+    ignore_files_.shrink(outside);
     return found->whole || end(WalkEnd::entries);
+  }
+
+  void heed_those_above(const std::string& start) {
+    if (limits_.ignored == Ignored::passed_over) ignore_files_.add_above(grounds_, start);
   }
 
   WalkReport report() const { return report_; }
 
  private:
+  void heed_ignore_file(const Descriptor& folder, const std::string& real_path) {
+    const std::string name(kIgnoreFileName);
+    if (limits_.ignored == Ignored::seen || grounds_.refusal(real_path + "/" + name, Use::read))
+      return;
+    if (const auto file = open_beneath(folder.get(), name, Links::refuse))
+      ignore_files_.add(real_path, *file);
+  }
+
   bool end(WalkEnd why) {
     report_.end = why;
     return false;
@@ -48,6 +123,10 @@ class Walk {
       ++report_.left_out;
       return true;
     }
+    if (ignore_files_.leave_out(seen)) {
+      ++report_.ignored;
+      return true;
+    }
     if (visit_(seen) == Next::stop) return end(WalkEnd::stopped);
     if (entry.kind != EntryKind::folder || depth >= limits_.depth) return true;
     const auto below = open_beneath(folder.get(), entry.name, Links::refuse, O_PATH | O_DIRECTORY);
@@ -60,6 +139,7 @@ class Walk {
   const Until& until_;
   const std::function<Next(const Walked&)>& visit_;
   WalkReport report_;
+  IgnoreFiles ignore_files_;
   std::size_t entries_ = 0, folders_ = 0;
 };
 
@@ -68,6 +148,7 @@ class Walk {
 WalkReport walk_folder(const Grounds& grounds, const Opened& start, const WalkLimits& limits,
                        const Until& until, const std::function<Next(const Walked&)>& visit) {
   Walk walk(grounds, limits, until, visit);
+  walk.heed_those_above(start.path);
   walk.enter(start.handle, "", start.path, 1);
   return walk.report();
 }
@@ -80,6 +161,8 @@ void note_walk(const WalkReport& report, std::string_view narrower, BoundedText&
     out.note(fmt::format("There are too many files to look at all: {}.", narrower));
   if (report.left_out > 0)
     out.note(fmt::format("Left out, since rules or the sandbox hide it: {}.", report.left_out));
+  if (report.ignored > 0)
+    out.note(fmt::format("Left out by .gitignore: {}; ignored: true shows it.", report.ignored));
   if (report.unreadable > 0)
     out.note(fmt::format("Folders that the system does not let be read: {}.", report.unreadable));
 }

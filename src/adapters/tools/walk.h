@@ -1,8 +1,9 @@
 // adapters/tools/walk.h: a walk through all folders below one.
 //
 // Links are entries like others and are never followed, so a walk ends and stays beneath where it
-// began. Entries, folders, depth and time have limits; what was not reached is said. One thread at
-// a time.
+// began. What .gitignore files leave out, of the folders walked and of those above them that belong
+// to the session, is passed over. Entries, folders, depth and time have limits; what was not
+// reached is said. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +38,17 @@ enum class WalkEnd { all_seen, stopped, time, entries };
 struct WalkReport {
   WalkEnd end = WalkEnd::all_seen;
   std::size_t left_out = 0;    // what is hidden or refused by policy; a folder counts once
+  std::size_t ignored = 0;     // what .gitignore files leave out; a folder counts once
   std::size_t unreadable = 0;  // folders that the system does not let be read
 };
+
+enum class Ignored { passed_over, seen };
 
 struct WalkLimits {
   std::uint64_t depth = kWalkDepthMax;  // 1: the entries of the folder itself
   std::size_t entries = kWalkEntriesMax;
   std::size_t folders = kWalkFoldersMax;
+  Ignored ignored = Ignored::passed_over;
 };
 
 // Every entry below the folder in order, each folder before what it holds; `.git` is passed over,
