@@ -23,6 +23,13 @@ ActionScope scope_of(const Facts& facts, const Turn& turn) {
   return ActionScope{ToolScope{of_turn, action.step, *action.call}, action.id};
 }
 
+// The call that the turn's action holds back.
+const state::ToolCall& call_in(const Turn& turn) {
+  const auto call = std::ranges::find(turn.tools, *turn.action->call, &state::ToolCall::id);
+  check(call != turn.tools.end(), "an action of a call holds it back");
+  return *call;
+}
+
 bool is_permission(const state::Action& action) {
   return action.required.action_type == kPermissionAction;
 }
@@ -161,14 +168,15 @@ void give_up(Facts& facts, const Session& view, const Thread& thread, const stat
   if (call.stage == state::CallStage::stopped) {
     facts.add(scope, ToolResult{.preview = call.stopped->preview,
                                 .output_ref = call.stopped->output_ref,
-                                .is_error = true});
+                                .is_error = true,
+                                .duration_ms = facts.ran_ms(call)});
     facts.add(scope, ItemCompleted{.kind = item_of(call.tool),
                                    .status = Status::failed,
                                    .preview = call.stopped->preview,
                                    .output_ref = call.stopped->output_ref,
                                    .error = Failure{Category::sandbox, error.message, false}});
   } else if (call.stage == state::CallStage::started) {
-    end_call(facts, scope, call.tool, std::move(error));
+    end_call(facts, scope, call, std::move(error));
   } else {
     Flow{facts, view, thread, inputs}.refuse_call(call, std::move(error));
   }
@@ -186,22 +194,23 @@ void settle_permission(Facts& facts, const Session& view, const Thread& thread,
                          .scope = std::string(name_of(command.scope.value_or(AnswerScope::once))),
                          .reason = command.reason,
                          .digest = action.required.digest});
-  const auto call = std::ranges::find(turn.tools, *action.call, &state::ToolCall::id);
-  check(call != turn.tools.end(), "a permission is about a call");
-  keep_answer(facts, view, *call, command, inputs);
-  if (!allowed) give_up(facts, view, thread, *call, refusal(command), inputs);
+  const state::ToolCall& call = call_in(turn);
+  keep_answer(facts, view, call, command, inputs);
+  if (!allowed) give_up(facts, view, thread, call, refusal(command), inputs);
   go_on(facts, view, thread, inputs);
 }
 
 void settle_input(Facts& facts, const Session& view, const Thread& thread,
                   const RespondAction& command, Inputs& inputs) {
   const Turn& turn = *thread.active;
-  const ToolScope scope{facts.of(turn.ids), turn.action->step, *turn.action->call};
+  const state::ToolCall& call = call_in(turn);
+  const ToolScope scope{facts.of(turn.ids), call.step, call.id};
   if (command.decision == "answer") {
-    facts.add(scope, ToolResult{.preview = command.payload->text});
+    facts.add(scope,
+              ToolResult{.preview = command.payload->text, .duration_ms = facts.ran_ms(call)});
     facts.add(scope, ItemCompleted{.kind = ItemKind::tool_call, .preview = command.payload->text});
   } else {
-    end_call(facts, scope, std::string(AskUserArgs::kTool),
+    end_call(facts, scope, call,
              {Category::cancelled,
               command.reason ? "the person did not answer: " + *command.reason
                              : "the person did not answer",
@@ -306,11 +315,8 @@ Decision action_expired(const Session& view, const ReportActionExpired& report, 
   Facts facts{view, inputs};
   const std::string reason = "nobody answered in time";
   withdraw(facts, *turn, "expired", reason);
-  if (action.call && action.required.action_type != kElicitationAction) {
-    const auto call = std::ranges::find(turn->tools, *action.call, &state::ToolCall::id);
-    check(call != turn->tools.end(), "an action of a call holds it back");
-    give_up(facts, view, thread, *call, {Category::timeout, reason, false}, inputs);
-  }
+  if (action.call && action.required.action_type != kElicitationAction)
+    give_up(facts, view, thread, call_in(*turn), {Category::timeout, reason, false}, inputs);
   go_on(facts, view, thread, inputs);
   return accept(facts);
 }

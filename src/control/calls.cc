@@ -38,9 +38,9 @@ ArtifactChanged artifact(const FileChange& change) {
 
 void fail_call(Facts& facts, const OpenCall& open, const ReportCallEnded& report) {
   const ToolScope scope = scope_of(facts, open);
-  facts.add(
-      scope,
-      ToolFailed{.error = *report.failure, .error_ref = {}, .duration_ms = report.duration_ms});
+  facts.add(scope, ToolFailed{.error = *report.failure,
+                              .error_ref = {},
+                              .duration_ms = facts.ran_ms(*open.call, report.duration_ms)});
   facts.add(scope, ItemCompleted{.kind = item_of(open.call->tool),
                                  .status = Status::failed,
                                  .error = report.failure});
@@ -48,8 +48,9 @@ void fail_call(Facts& facts, const OpenCall& open, const ReportCallEnded& report
 
 void end_well(Facts& facts, const OpenCall& open, const ReportCallEnded& report) {
   const ToolScope scope = scope_of(facts, open);
-  ToolResult result{
-      .preview = report.text, .is_error = report.is_error, .duration_ms = report.duration_ms};
+  ToolResult result{.preview = report.text,
+                    .is_error = report.is_error,
+                    .duration_ms = facts.ran_ms(*open.call, report.duration_ms)};
   ItemCompleted item{.kind = item_of(open.call->tool),
                      .status = report.is_error ? Status::failed : Status::completed,
                      .preview = std::string(utf8_prefix(report.text, kPreviewBytes))};

@@ -234,7 +234,7 @@ bool Flow::call_waits() {
   const state::ToolCall call = turn().tools.front();
   if (call.stage == state::CallStage::started && is_lost(call)) {
     end_call(
-        facts_, scope_of(call), call.tool,
+        facts_, scope_of(call), call,
         {Category::lost,
          "the runtime stopped while the call was under way; it is not known what it did", false});
     return false;
@@ -312,7 +312,7 @@ void Flow::refuse_call(const state::ToolCall& call, Failure error) {
                                          .input_ref = {},
                                          .policy = Json{std::string(policy)},
                                          .boot_id = inputs_.boot});
-  end_call(facts_, scope_of(call), call.tool, std::move(error));
+  end_call(facts_, scope_of(call), call, std::move(error));
 }
 
 policy::Judgement Flow::judge(const state::ToolCall& call) {

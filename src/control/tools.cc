@@ -182,13 +182,13 @@ void refuse_changed(Facts& facts, const OpenCall& open, const std::string& now) 
       {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, reason}};
   decision.digest = now;
   facts.add(scope, std::move(decision));
-  end_call(facts, scope, open.call->tool, {Category::denied, reason, false});
+  end_call(facts, scope, *open.call, {Category::denied, reason, false});
 }
 
-void end_call(Facts& facts, const ToolScope& scope, const std::string& tool, Failure error) {
-  facts.add(scope, ToolFailed{.error = error, .error_ref = {}, .duration_ms = 0});
+void end_call(Facts& facts, const ToolScope& scope, const state::ToolCall& call, Failure error) {
+  facts.add(scope, ToolFailed{.error = error, .error_ref = {}, .duration_ms = facts.ran_ms(call)});
   const Status status = error.category == Category::cancelled ? Status::cancelled : Status::failed;
-  facts.add(scope, ItemCompleted{.kind = item_of(tool), .status = status, .error = error});
+  facts.add(scope, ItemCompleted{.kind = item_of(call.tool), .status = status, .error = error});
 }
 
 namespace {
@@ -227,7 +227,7 @@ void close_tools(Facts& facts, const Turn& turn, const Failure& error, const Boo
                                                "turn was ended before anyone knew how it did",
                                                false},
                               .duration_ms = {}});
-    end_call(facts, scope, call.tool, with_change(error, call));
+    end_call(facts, scope, call, with_change(error, call));
   }
 }
 
@@ -244,7 +244,7 @@ Decision process_ready(const Session& view, const ReportProcessReady& report, In
   }
   const bool background = report.started.background.value_or(false);
   if (auto full = background ? no_room_in_background(view, inputs) : std::nullopt) {
-    end_call(facts, of_call, call->tool, *std::move(full));
+    end_call(facts, of_call, *call, *std::move(full));
     go_on_after_call(facts, view, *thread, inputs);
     return accept(facts);
   }
@@ -294,17 +294,15 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     facts.add(scope, std::move(progress));
     return accept(facts);
   }
+  const std::int64_t ran_ms = facts.ran_ms(*call, report.duration_ms);
   if (report.failure) {
-    facts.add(
-        scope,
-        ToolFailed{.error = *report.failure, .error_ref = {}, .duration_ms = report.duration_ms});
+    facts.add(scope, ToolFailed{.error = *report.failure, .error_ref = {}, .duration_ms = ran_ms});
     facts.add(scope,
               ItemCompleted{
                   .kind = item_of(call->tool), .status = Status::failed, .error = report.failure});
   } else {
     const bool good = report.exit_code == 0;
-    ToolResult result{
-        .preview = report.preview, .is_error = !good, .duration_ms = report.duration_ms};
+    ToolResult result{.preview = report.preview, .is_error = !good, .duration_ms = ran_ms};
     ItemCompleted item{.kind = item_of(call->tool),
                        .status = good ? Status::completed : Status::failed,
                        .preview = report.preview};

@@ -46,7 +46,7 @@ void refuse_changed(Facts& facts, const OpenCall& open, const std::string& diges
 // The call is over: the turn goes on with its others, unless somebody has to resume it first.
 void go_on_after_call(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs);
 
-void end_call(Facts& facts, const schema::ToolScope& scope, const std::string& tool,
+void end_call(Facts& facts, const schema::ToolScope& scope, const state::ToolCall& call,
               schema::Failure error);
 // Ends what has begun: the turn is over before its calls are.
 void close_tools(Facts& facts, const Turn& turn, const schema::Failure& error, const BootId& boot);

@@ -157,6 +157,35 @@ TEST_CASE("an interrupted turn ends its process, its call and its item") {
   CHECK(when(outcome.after, end_of(ready.after, 0), inputs_of(past)).shape() == "unchanged");
 }
 
+TEST_CASE("a call that is cut off says how long it ran, by the time of the facts") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls", "pwd"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  Inputs later = inputs_of(past);
+  later.now = later.now + 4'000;
+  InterruptTurn interrupt;
+  interrupt.session_id = state::kSession;
+  const Outcome outcome = when(ready.after, Command{interrupt}, later);
+  CHECK(outcome.payload_of<ToolFailed>().duration_ms == 4'000);
+  // A clock that was set back gives no time before the start.
+  Inputs earlier = inputs_of(past);
+  earlier.now = earlier.now + -4'000;
+  CHECK(when(ready.after, Command{interrupt}, earlier).payload_of<ToolFailed>().duration_ms == 0);
+}
+
+TEST_CASE("what an earlier boot started took as long as the facts say, not as this boot saw it") {
+  const Given past = alone();
+  const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
+  const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
+  ReportToolEnded end = end_of(ready.after, 0);
+  end.duration_ms = 12;
+  Inputs later = inputs_of(past);
+  later.now = later.now + 9'000;
+  CHECK(when(ready.after, end, later).payload_of<ToolResult>().duration_ms == 12);
+  later.boot = BootId{"boot_2"};
+  CHECK(when(ready.after, end, later).payload_of<ToolResult>().duration_ms == 9'000);
+}
+
 TEST_CASE("a turn may ask the model so often and no more") {
   Settings few = usual_settings();
   few.turn_steps_max = 1;

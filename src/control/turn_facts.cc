@@ -25,6 +25,14 @@ void Facts::start_next(const Thread& thread) {
   start(next.ids);
 }
 
+std::int64_t Facts::ran_ms(const state::ToolCall& call) const {
+  return call.started_at ? std::max<std::int64_t>(0, inputs_.now - *call.started_at) : 0;
+}
+
+std::int64_t Facts::ran_ms(const state::ToolCall& call, std::int64_t measured) const {
+  return call.boot == inputs_.boot ? measured : ran_ms(call);
+}
+
 void Facts::close_items(const Turn& turn, Status status, const Failure& error) {
   const auto close = [&](const std::optional<StepId>& item, ItemKind kind) {
     if (item)

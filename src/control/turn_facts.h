@@ -31,6 +31,10 @@ class Facts {
   // The sequence that the fact added last will get.
   Sequence last() const { return view_.sequence + list_.size(); }
   bool empty() const { return list_.empty(); }
+  // How long the call has been under way, by the time of its tool.started; what was measured
+  // counts where it was started in this boot.
+  std::int64_t ran_ms(const state::ToolCall& call) const;
+  std::int64_t ran_ms(const state::ToolCall& call, std::int64_t measured) const;
   const std::vector<schema::Draft>& list() const { return list_; }
   std::vector<schema::Draft> take() { return std::move(list_); }
 

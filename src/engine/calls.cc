@@ -84,6 +84,23 @@ class PathRules {
   Result<policy::Rules> rules_;
 };
 
+// Whether the model may read what the call is about without asking anybody.
+bool may_read(const Engine::Parts& parts, const state::Session& view, const state::Turn& turn,
+              const state::ToolCall& call) {
+  const auto rules = policy::compile(rules_of(view));
+  if (!rules) return false;
+  policy::Asked asked{.tool = std::string(ReadFileArgs::kTool),
+                      .text = path_in(call),
+                      .cwd = view.cwd,
+                      .workspace = view.cwd,
+                      .home = parts.home,
+                      .access = policy::Access::read_only};
+  policy::Basis basis;
+  basis.rules = &*rules;
+  basis.mode = mode_of(view, turn);
+  return policy::judge(asked, basis).decision == Decision::allow;
+}
+
 ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& view,
                               const state::Turn& turn, const state::ToolCall& call) {
   ports::ToolRequest request;
@@ -246,6 +263,18 @@ Engine::MakingCall::~MakingCall() {
   if (!listener_->wanted()) return;
   listener_->stop();
   parts_.tools.cancel(call_);
+}
+
+std::move_only_function<std::optional<Failure>()> Engine::MakingCall::objection(
+    const Parts& parts, const state::Session& view, const state::Turn& turn,
+    const state::ToolCall& call) {
+  if (call.tool == ShellArgs::kTool) return [] { return std::nullopt; };
+  state::ToolCall approved = call;
+  approved.digest.emplace();
+  const auto sight = may_read(parts, view, turn, call) ? ports::Sight::file : ports::Sight::path;
+  return [&parts, sight, request = request_of(parts, view, turn, approved)] {
+    return parts.tools.objection(request, sight);
+  };
 }
 
 std::vector<std::string> Engine::MakingCall::changes(const state::Session& view,

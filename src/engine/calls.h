@@ -19,6 +19,11 @@ class Engine::MakingCall final : public Running {
   ~MakingCall() override;
   void called_again(const Effect& effect) override;
 
+  // Looks why the call would be refused although a person allowed it. To be run on a worker.
+  static std::move_only_function<std::optional<schema::Failure>()> objection(
+      const Parts& parts, const state::Session& view, const state::Turn& turn,
+      const state::ToolCall& call);
+
   // The files that the call would change, absolute as they are written.
   static std::vector<std::string> changes(const state::Session& view, const state::ToolCall& call);
 

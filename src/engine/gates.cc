@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/calls.h"
 #include "engine/tools.h"
 #include "schema/tools.h"
 
@@ -126,13 +127,15 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
   auto task = std::make_shared<ports::Step>(
       [&parts, wanted = wanted_, session = view.id, what,
        request = RunningTool::request_of(parts, view, *turn, call),
-       executes = RunningTool::executes(parts, view, call)]() mutable {
+       executes = RunningTool::executes(parts, view, call),
+       objection = MakingCall::objection(parts, view, *turn, call)]() mutable {
         ReportInspected report{what.turn, what.call, {}, {}};
         auto binding = request ? look_at(parts.inspector, *request, executes)
                                : std::unexpected(request.error());
+        report.failure = objection();
         if (binding)
           report.binding = *std::move(binding);
-        else
+        else if (!report.failure)
           report.failure = Failure{Category::invalid_input, binding.error().message, false};
         parts.loop.post([&parts, wanted, session, report = std::move(report)]() mutable {
           if (*wanted) parts.reports.report(session, std::move(report), {});

@@ -69,13 +69,21 @@ struct ToolListing {
   std::vector<schema::MissingServer> missing;
 };
 
-// All of it core only; listeners are never called before the call that starts them returns.
+// What an objection may be drawn from, since it tells the model what is there: the letters of the
+// path, or also the file, which the model may read unasked.
+enum class Sight { path, file };
+
+// Core only, but for objection(); listeners are never called before the call that starts them
+// returns.
 class Tools {
  public:
   virtual ~Tools() = default;
   // The tools of servers, for a session in `cwd`. Answers once, on the core, within a bounded time.
   virtual void list(const SessionId& session, const std::string& cwd,
                     std::move_only_function<void(ToolListing)> listing_to) = 0;
+  // Why the call would be refused as things stand, so that no person is asked about it in vain.
+  // Changes nothing; what is known only later is no objection. Blocks; called on a Worker.
+  virtual std::optional<schema::Failure> objection(const ToolRequest& request, Sight sight) = 0;
   virtual void start(ToolRequest request, std::shared_ptr<ToolListener> listener) = 0;
   // The change is stored: make it.
   virtual void release(const ToolCallId& call) = 0;

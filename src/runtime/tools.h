@@ -18,6 +18,11 @@ class JoinedTools final : public ports::Tools {
             std::move_only_function<void(ports::ToolListing)> listing_to) override {
     servers_.list(session, cwd, std::move(listing_to));
   }
+  std::optional<schema::Failure> objection(const ports::ToolRequest& request,
+                                           ports::Sight sight) override {
+    return adapters::tools::FileTools::serves(request.tool) ? files_.objection(request, sight)
+                                                            : servers_.objection(request, sight);
+  }
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override {
     if (adapters::tools::FileTools::serves(request.tool))
       files_.start(std::move(request), std::move(listener));

@@ -39,11 +39,12 @@ void answer_server(ToolCall& call, const ActionResolved& resolved) {
   call.answer = ServerAnswer{number, answered ? resolved.decision : "cancel", resolved.payload};
 }
 
-void start(ToolCall& call, const ToolStarted& started, const StepId& step) {
+void start(ToolCall& call, const ToolStarted& started, const StepId& step, Timestamp at) {
   call.stage = CallStage::started;
   call.step = step;
   call.outside = started.outside_sandbox.value_or(false);
   call.boot = started.boot_id;
+  call.started_at = at;
   call.refused = started.policy && (started.policy->text == "\"denied\"" ||
                                     started.policy->text == "\"not_evaluated\"");
 }

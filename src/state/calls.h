@@ -44,7 +44,8 @@ struct ToolCall {
   bool outside = false;                // it runs outside the sandbox
   std::uint64_t violations = 0;        // that the sandbox stopped
   std::optional<schema::ToolProgress> stopped;
-  std::optional<BootId> boot;                // of the runtime that started it
+  std::optional<BootId> boot;  // of the runtime that started it
+  std::optional<Timestamp> started_at;
   std::optional<ProcessId> process;          // once one was let go
   std::optional<BootId> process_boot;        // of the runtime that did
   std::uint64_t never_ran = 0;               // processes of it that were never let go
@@ -56,7 +57,7 @@ struct ToolCall {
 BOOST_DESCRIBE_STRUCT(ToolCall, (),
                       (id, tool, args, args_omitted, wrong, stage, step, said, pre_hooks,
                        permission_hooks, rewritten_late, digest, refused, outside, violations,
-                       stopped, boot, process, process_boot, never_ran, change, answer))
+                       stopped, boot, started_at, process, process_boot, never_ran, change, answer))
 
 // A decision that a turn waits for.
 struct Action {
@@ -105,7 +106,7 @@ void hear_hook(ToolCall& call, const schema::HookCompleted& said);
 // The question of its server was answered, or taken back.
 void answer_server(ToolCall& call, const schema::ActionResolved& resolved);
 // It is started, or refused.
-void start(ToolCall& call, const schema::ToolStarted& started, const StepId& step);
+void start(ToolCall& call, const schema::ToolStarted& started, const StepId& step, Timestamp at);
 // A person allowed it.
 void allow(ToolCall& call, const std::optional<std::string>& digest);
 

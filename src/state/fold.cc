@@ -266,7 +266,7 @@ class Folder {
   // --- tools and their processes ---
 
   void operator()(const ToolStarted& p) {
-    if (ToolCall* call = open_tool()) start(*call, p, fact_.ids.step_id);
+    if (ToolCall* call = open_tool()) start(*call, p, fact_.ids.step_id, fact_.at);
   }
   void operator()(const ToolProgress& p) {
     ToolCall* call = open_tool();

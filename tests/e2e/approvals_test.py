@@ -77,6 +77,36 @@ class Gate(DecisionCase):
                          "a person said no: not today")
         self.assertEqual(self.of("turn.completed")[0]["status"], "completed")
 
+    def test_nobody_is_asked_about_a_change_that_would_be_refused_anyway(self):
+        (self.home.workspace / "a.txt").write_text("one\n")
+        (self.home.workspace / ".git").mkdir()
+        calls = [{"name": "edit_file", "args": {"path": "a.txt", "oldText": "six", "newText": "1"}},
+                 {"name": "edit_file", "args": {"path": "b.txt", "oldText": "one", "newText": "1"}},
+                 {"name": "write_file", "args": {"path": ".git/hooks/x", "content": "x"}},
+                 {"name": "write_file", "args": {"path": "/etc/made", "content": "x"}},
+                 {"name": "edit_file", "args": {"path": "a.txt", "oldText": "one", "newText": "1"}}]
+        turn = self.submit({"toolCalls": calls}, {"text": "Done."})
+        asked = self.action()
+        self.assertEqual(asked["payload"]["input"], calls[-1]["args"])
+        self.assertEqual([f["error"]["category"] for f in self.of("tool.failed")],
+                         ["invalid_input", "not_found", "denied", "denied"])
+        # What is true when the change is made counts.
+        (self.home.workspace / "a.txt").write_text("two\n")
+        self.assertEqual(self.answer(asked).status, 200)
+        self.daemon.wait_turn(turn)
+        self.assertEqual((self.home.workspace / "a.txt").read_text(), "two\n")
+        self.assertEqual(len(self.of("action.required")), 1)
+
+    def test_what_may_not_be_read_unasked_is_not_told_unasked(self):
+        (self.home.workspace / "a.txt").write_text("one\n")
+        edit = {"name": "edit_file", "args": {"path": "a.txt", "oldText": "six", "newText": "1"}}
+        turn = self.submit({"toolCalls": [edit]}, {"text": "Done."}, mode="untrusted")
+        asked = self.action()
+        self.assertEqual(self.of("tool.failed"), [])
+        self.answer(asked)
+        self.daemon.wait_turn(turn)
+        self.assertEqual(self.of("tool.failed")[0]["error"]["category"], "invalid_input")
+
     def test_a_rule_allows_without_a_question_and_a_deny_beats_it(self):
         config = (self.home.folder / "config/agentrt/config.toml").read_text()
         self.daemon.stop()

@@ -122,6 +122,18 @@ class Questions(ServerCase):
         self.daemon.wait_turn(turn)
         self.assertIn("Ada", json.dumps(self.of("tool.result")))
 
+    def test_of_titled_choices_the_server_gets_the_constants(self):
+        self.configure()
+        turn = self.submit(line(use("choose")), DONE)
+        action = self.action()["actionId"]
+        told = self.home.run("approve", action, "--answer", "tier=Gold, days=1")
+        self.assertIn("tier is one of Basic, Paid", told.stderr)
+        told = self.home.run("approve", action, "--answer", "tier=Paid, days=2, 1")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.daemon.wait_turn(turn)
+        result = json.loads(self.of("tool.result")[0]["preview"])
+        self.assertEqual(result["content"], {"tier": "p", "days": ["tu", "mo"]})
+
     def test_a_question_can_be_declined(self):
         self.configure()
         turn = self.submit(line(use("ask")), DONE)

@@ -18,12 +18,18 @@ TOOLS = [
      "annotations": {"readOnlyHint": True}},
     {"name": "progress", "inputSchema": OBJECT},
     {"name": "ask", "inputSchema": OBJECT},
+    {"name": "choose", "inputSchema": OBJECT},
     {"name": "hang", "inputSchema": OBJECT},
     {"name": "die", "inputSchema": OBJECT},
     {"name": "environment", "inputSchema": OBJECT},
     {"name": "picture", "inputSchema": OBJECT},
 ]
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+CHOICES = {"type": "object", "required": ["tier", "days"], "properties": {
+    "tier": {"type": "string", "oneOf": [{"const": "b", "title": "Basic"},
+                                         {"const": "p", "title": "Paid"}]},
+    "days": {"type": "array", "items": {"anyOf": [{"const": "mo", "title": "Monday"},
+                                                  {"const": "tu", "title": "Tuesday"}]}}}}
 
 
 def note(text):
@@ -51,10 +57,11 @@ class Server:
                 send(method="notifications/progress",
                      params={"progressToken": token, "progress": step, "message": f"step {step}"})
                 time.sleep(0.3)
-        if name == "ask":
+        if name in ("ask", "choose"):
             self.asking = number
             return send(id="q", method="elicitation/create",
-                        params={"message": "Who is there?", "requestedSchema": FORM})
+                        params={"message": "Who is there?",
+                                "requestedSchema": FORM if name == "ask" else CHOICES})
         if name == "hang":
             return note("hanging")
         if name == "die":

@@ -145,9 +145,11 @@ class Shell(ToolCase):
         self.play(line(call(marker)), wait=False)
         self.daemon.wait_event("s", lambda e: e["type"] == "process.started")
         wait_until(lambda: processes_with(marker), what="the command")
+        time.sleep(0.2)
         self.daemon.ok("interrupt_turn", sessionId="s")
         wait_until(lambda: not processes_with(marker), what="its end")
         events = self.daemon.events("s")
+        self.assertGreaterEqual(self.of(events, "tool.failed")[0]["payload"]["durationMs"], 200)
         self.assertEqual(types(events)[-6:], ["process.terminated", "tool.failed", "item.completed",
                                               "task.attempt.failed", "turn.failed",
                                               "task.cancelled"])

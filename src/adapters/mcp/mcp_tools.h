@@ -44,6 +44,10 @@ class McpTools final : public ports::Tools {
 
   void list(const SessionId& session, const std::string& cwd,
             std::move_only_function<void(ports::ToolListing)> listing_to) override;
+  // Only the server knows what it would refuse.
+  std::optional<schema::Failure> objection(const ports::ToolRequest&, ports::Sight) override {
+    return {};
+  }
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override;
   void release(const ToolCallId&) override {}  // no call of a server announces a change
   void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,

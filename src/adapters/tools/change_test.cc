@@ -18,6 +18,40 @@ struct stat about(const fs::path& path) {
 
 }  // namespace
 
+TEST_CASE("what would be refused is known beforehand, and nothing is touched") {
+  FileKit kit;
+  kit.put("ws/a.txt", "one\ntwo\n");
+  kit.put("ws/kept/b.txt", "b\n");
+  kit.profile.protected_paths = {kit.ws() + "/kept"};
+  const auto objection = [&](const std::string& tool, const std::string& args, ports::Sight sight) {
+    kit.request.tool = tool;
+    kit.request.args = {args};
+    const auto found = kit.tools.objection(kit.request, sight);
+    return found ? std::string(schema::name_of(found->category)) : "none";
+  };
+  struct Expected {
+    std::string tool, args, by_file, by_path;
+  };
+  const std::vector<Expected> all = {
+      {"edit_file", R"({"path":"a.txt","oldText":"two","newText":"2"})", "none", "none"},
+      {"edit_file", R"({"path":"a.txt","oldText":"six","newText":"2"})", "invalid_input", "none"},
+      {"edit_file", R"({"path":"no.txt","oldText":"two","newText":"2"})", "not_found", "none"},
+      {"write_file", R"({"path":"kept/b.txt","content":"x"})", "denied", "none"},
+      {"write_file", R"({"path":"new/c.txt","content":"x"})", "none", "none"},
+      {"write_file", R"({"path":"/etc/passwd","content":"x"})", "denied", "denied"},
+      {"read_file", R"({"path":"/etc/passwd"})", "denied", "denied"},
+      {"read_file", R"({"path":"output:out_1"})", "none", "none"},
+      {"search_files", R"({"pattern":"x"})", "none", "none"}};
+  for (const Expected& each : all) {
+    CAPTURE(each.args);
+    CHECK(objection(each.tool, each.args, ports::Sight::file) == each.by_file);
+    CHECK(objection(each.tool, each.args, ports::Sight::path) == each.by_path);
+  }
+  CHECK(kit.get("ws/a.txt") == "one\ntwo\n");
+  CHECK(kit.entries("ws") == 2);
+  CHECK(kit.kept.all.empty());
+}
+
 TEST_CASE("a change is announced with its diff, and made when it is released") {
   FileKit kit;
   kit.put("ws/a.txt", "one\ntwo\n");

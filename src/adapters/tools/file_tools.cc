@@ -24,10 +24,17 @@ constexpr std::array<std::string_view, 5> kTools = {
     schema::ReadFileArgs::kTool, schema::WriteFileArgs::kTool, schema::EditFileArgs::kTool,
     schema::ListFilesArgs::kTool, schema::SearchFilesArgs::kTool};
 
+// What every tool here is told; those that may do without it mean the workspace.
+struct PathArgs {
+  std::optional<std::string> path;
+};
+BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
+
 template <class Args>
-Outcome<Args> args_of(const ports::ToolRequest& request) {
+Outcome<Args> args_of(const ports::ToolRequest& request,
+                      schema::Unknown others = schema::Unknown::refuse) {
   Args args;
-  if (auto read = schema::from_json(request.args.text, args, schema::Unknown::refuse); !read)
+  if (auto read = schema::from_json(request.args.text, args, others); !read)
     return refuse(Category::invalid_input, read.error().message);
   return args;
 }
@@ -49,12 +56,17 @@ struct FileTools::Call {
   std::optional<StagedChange> staged;
   bool waits = false;  // core: for release()
 
+  bool changes() const {
+    return request.tool == schema::WriteFileArgs::kTool ||
+           request.tool == schema::EditFileArgs::kTool;
+  }
   Outcome<Grounds> open(const Parts& parts) const {
     const auto profile = parts.profile(request);
     if (!profile) return refuse(Category::sandbox, profile.error().message);
     return Grounds::open(request, *profile);
   }
   Outcome<std::string> look(const Parts& parts) const;
+  Outcome<void> foresee(const Parts& parts, ports::Sight sight) const;
   Outcome<StagedChange> stage_change(const Parts& parts) const;
   Outcome<StagedChange> stage_again(const Parts& parts) const;
 };
@@ -72,6 +84,14 @@ Outcome<std::string> FileTools::Call::look(const Parts& parts) const {
   }
   TRY_ASSIGN(const auto args, args_of<schema::SearchFilesArgs>(request));
   return search_files(*grounds, parts.redactor, args, until);
+}
+
+// The path is one of the call's folders, and where the file may be seen the change could be made.
+Outcome<void> FileTools::Call::foresee(const Parts& parts, ports::Sight sight) const {
+  TRY_ASSIGN(const auto args, args_of<PathArgs>(request, schema::Unknown::ignore));
+  if (args.path && !args.path->starts_with(kOutputPath)) TRY(grounds->find_place(*args.path));
+  if (sight == ports::Sight::file && changes()) TRY(stage_change(parts));
+  return {};
 }
 
 Outcome<StagedChange> FileTools::Call::stage_change(const Parts& parts) const {
@@ -97,6 +117,19 @@ bool FileTools::serves(std::string_view tool) {
   return std::ranges::find(kTools, tool) != kTools.end();
 }
 
+std::optional<schema::Failure> FileTools::objection(const ports::ToolRequest& request,
+                                                    ports::Sight sight) const {
+  Call call;
+  call.request = request;
+  auto grounds = call.open(parts_);
+  if (!grounds) return std::move(grounds.error());
+  call.grounds = *std::move(grounds);
+  auto foreseen = call.foresee(parts_, sight);
+  if (foreseen) return std::nullopt;
+  foreseen.error().message = redacted(parts_.redactor, std::move(foreseen.error().message));
+  return std::move(foreseen.error());
+}
+
 void FileTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) {
   auto call = std::make_shared<Call>();
   call->request = std::move(request);
@@ -119,8 +152,7 @@ void FileTools::begin(const CallPtr& call) {
   auto grounds = call->open(parts_);
   if (!grounds) return end(call, {.failure = grounds.error()});
   call->grounds = *std::move(grounds);
-  const std::string& tool = call->request.tool;
-  if (tool != schema::WriteFileArgs::kTool && tool != schema::EditFileArgs::kTool) {
+  if (!call->changes()) {
     auto text = call->look(parts_);
     if (!text) return end(call, {.failure = text.error()});
     return end(call, {.text = *std::move(text)});

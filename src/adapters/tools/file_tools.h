@@ -6,7 +6,8 @@
 // made when release() says that the log has it. A call that an earlier boot announced looks at the
 // file: the change was made, is still to be made, or somebody else has been there.
 //
-// Core only, but for what runs on the worker, which uses nothing but its own call and the parts.
+// Core only, but for objection() and what runs on the worker, which use nothing but their own call
+// and the parts.
 #pragma once
 
 #include <functional>
@@ -42,6 +43,10 @@ class FileTools {
 
   static bool serves(std::string_view tool);
 
+  // Why the call would be refused as the files stand: the same checks that it will meet again when
+  // it is made. Blocks; any thread.
+  std::optional<schema::Failure> objection(const ports::ToolRequest& request,
+                                           ports::Sight sight) const;
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener);
   void release(const ToolCallId& call);
   void cancel(const ToolCallId& call);

@@ -133,6 +133,11 @@ Outcome<Grounds::Spot> Grounds::find(const std::string& path) const {
                                               fmt::join(names, ", ")));
 }
 
+Outcome<void> Grounds::find_place(const std::string& path) const {
+  TRY(find(path));
+  return {};
+}
+
 std::expected<Descriptor, int> Grounds::walk(const Spot& spot) const {
   auto handle = open_beneath(spot.root->folder.get(), spot.rest, Links::follow);
   if (!handle && handle.error() == EXDEV)

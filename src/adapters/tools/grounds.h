@@ -49,6 +49,8 @@ class Grounds {
   static Outcome<Grounds> open(const ports::ToolRequest& request,
                                const schema::SandboxProfile& profile);
 
+  // By its letters alone the path leads into the folders.
+  Outcome<void> find_place(const std::string& path) const;
   // A file, a folder or anything else.
   Outcome<Opened> open_any(const std::string& path) const;
   // A regular file. Whatever else it is, the refusal says so.

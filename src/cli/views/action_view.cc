@@ -97,14 +97,18 @@ std::string trust_question(const ActionSnapshot& action, Colour colour) {
   return out;
 }
 
+std::string choice_line(std::size_t number, std::string_view text, Colour colour) {
+  return fmt::format("    {} {}\n", paint(fmt::format("[{}]", number), Paint::cyan, colour),
+                     visible(text));
+}
+
 std::string input_question(const ActionSnapshot& action, Colour colour) {
   std::string out;
   add_block(out, action.prompt.value_or(""), Paint::bold, colour);
   AskUserArgs args;
   if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices)
     for (std::size_t i = 0; i < args.choices->size(); ++i)
-      out += fmt::format("    {} {}\n", paint(fmt::format("[{}]", i + 1), Paint::cyan, colour),
-                         visible((*args.choices)[i]));
+      out += choice_line(i + 1, (*args.choices)[i], colour);
   return out;
 }
 
@@ -116,14 +120,28 @@ std::string form_question(const ActionSnapshot& action, Colour colour) {
   out += "\n";
   if (action.url) add_row(out, "to go to", *action.url, Paint::yellow, colour);
   for (const FormField& field : form_fields(action.schema.value_or(Json{"{}"}))) {
-    std::string about = field.choices.empty()
-                            ? field.type
-                            : fmt::format("one of {}", fmt::join(field.choices, ", "));
+    std::string about = field.takes_several()   ? "any of these"
+                        : field.choices.empty() ? field.type
+                                                : "one of these";
     if (!field.description.empty()) about += ": " + field.description;
     add_row(out, field.name, about + (field.required ? "" : " (may be left out)"), Paint::plain,
             colour);
+    for (std::size_t i = 0; i < field.choices.size(); ++i)
+      out += choice_line(i + 1, field.choices[i].title, colour);
   }
   return out;
+}
+
+struct FormHint {
+  std::string_view what, meaning;
+};
+
+FormHint form_hint(const ActionSnapshot& action) {
+  const auto fields = form_fields(action.schema.value_or(Json{"{}"}));
+  if (fields.size() != 1 || fields.front().choices.empty())
+    return {"value", "or name=value, name=value, or a JSON object"};
+  if (fields.front().takes_several()) return {"numbers", "with commas between them"};
+  return {"number", "of the choice"};
 }
 
 std::unexpected<Error> wrong(std::string sentence) {
@@ -196,10 +214,9 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   if (is(action, kTrustAction))
     return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
            "\n  > ";
+  const FormHint typed = form_hint(action);
   if (is(action, kElicitationAction))
-    return "  " +
-           (action.url ? key("y", "done there")
-                       : key("value", "or name=value, name=value, or a JSON object")) +
+    return "  " + (action.url ? key("y", "done there") : key(typed.what, typed.meaning)) +
            key("/n", "decline") + key("/c", "cancel") + "\n  > ";
   return "  > ";
 }

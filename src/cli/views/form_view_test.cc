@@ -25,7 +25,7 @@ TEST_CASE("a form asks first for what it must have") {
   CHECK(fields[0].name == "size");
   CHECK(fields[0].required);
   CHECK(fields[0].description == "how big");
-  CHECK(fields[1].choices == std::vector<std::string>{"red", "blue"});
+  CHECK(fields[1].choices == std::vector<FormChoice>{{"red", "red"}, {"blue", "blue"}});
   CHECK(form_fields(Json{R"({"type":"object"})"}).empty());
   CHECK(form_fields(Json{"7"}).empty());
 }
@@ -39,6 +39,37 @@ TEST_CASE("the only member takes the line as it is") {
 TEST_CASE("several members are named, and each is of its type") {
   CHECK(typed(kTwo, "size=3, colour=red") == R"({"size":3,"colour":"red"})");
   CHECK(typed(kTwo, "size=3") == R"({"size":3})");
+}
+
+TEST_CASE("of titled choices the number, the title or the constant is typed") {
+  const Json titled{R"({"type":"object","properties":{"tier":{"type":"string","oneOf":[)"
+                    R"({"const":"b","title":"Basic, free"},{"const":"p","title":"Paid"}]}}})"};
+  const Json older{R"({"type":"object","properties":{"tier":{"type":"string",)"
+                   R"("enum":["b","p"],"enumNames":["Basic, free","Paid"]}}})"};
+  for (const Json& each : {titled, older}) {
+    const std::vector<FormChoice> expected{{"b", "Basic, free"}, {"p", "Paid"}};
+    CHECK(form_fields(each).front().choices == expected);
+    CHECK(typed(each, "2") == R"({"tier":"p"})");
+    CHECK(typed(each, "Basic, free") == R"({"tier":"b"})");
+    CHECK(typed(each, "p") == R"({"tier":"p"})");
+    CHECK(typed(each, "3") == "tier is one of Basic, free, Paid");
+  }
+  // Names that are not as many as the constants name nothing.
+  const Json odd{R"({"properties":{"tier":{"enum":["b","p"],"enumNames":["Basic"]}}})"};
+  CHECK(form_fields(odd).front().choices == std::vector<FormChoice>{{"b", "b"}, {"p", "p"}});
+}
+
+TEST_CASE("where several may be chosen, each is named once") {
+  const Json titled{R"({"type":"object","properties":{"days":{"type":"array","items":{"anyOf":[)"
+                    R"({"const":"mo","title":"Monday"},{"const":"tu","title":"Tuesday"}]}}}})"};
+  CHECK(typed(titled, "2, 1, Tuesday") == R"({"days":["tu","mo"]})");
+  CHECK(typed(titled, "Monday") == R"({"days":["mo"]})");
+  CHECK(typed(titled, "") == R"({"days":[]})");
+  CHECK(typed(titled, "1, 9") == "days is some of Monday, Tuesday");
+  const Json beside{R"({"type":"object","properties":{"days":{"type":"array","items":)"
+                    R"({"type":"string","enum":["mo","tu"]}},"size":{"type":"integer"}}})"};
+  CHECK(typed(beside, "days=1, tu, size=4") == R"({"days":["mo","tu"],"size":4})");
+  CHECK(typed(beside, "size=4, days=2") == R"({"size":4,"days":["tu"]})");
 }
 
 TEST_CASE("what cannot be read is told") {

@@ -211,6 +211,20 @@ TEST_CASE("what is no answer is told why") {
   CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not taken: two \\x1blines\n");
 }
 
+TEST_CASE("a server's choices are a list of titles") {
+  schema::ActionSnapshot action = action_of(schema::kElicitationAction);
+  action.server = "shop";
+  action.prompt = "Which one?";
+  action.schema = schema::Json{
+      R"({"properties":{"tier":{"oneOf":[{"const":"b","title":"Basic"},{"const":"p"}]}}})"};
+  CHECK(question_text(action, 80, Colour::off) ==
+        "The server shop asks:\n\n    Which one?\n\n"
+        "  tier         one of these (may be left out)\n    [1] Basic\n    [2] p\n");
+  CHECK(answer_prompt(action, Colour::off) ==
+        "  number of the choice   /n decline   /c cancel   \n  > ");
+  CHECK(read_answer(action, "1")->payload->text == R"({"tier":"b"})");
+}
+
 TEST_CASE("a question that nobody answers here any more says how it is answered") {
   CHECK(elsewhere_text(action_of(schema::kPermissionAction), Colour::off) ==
         "  nobody answers here any more; from another terminal: agentrt approve action_1, or "

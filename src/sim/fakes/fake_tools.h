@@ -29,6 +29,9 @@ class FakeTools final : public ports::Tools {
 
   void list(const SessionId& session, const std::string& cwd,
             std::move_only_function<void(ports::ToolListing)> listing_to) override;
+  std::optional<schema::Failure> objection(const ports::ToolRequest&, ports::Sight) override {
+    return {};
+  }
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override;
   void release(const ToolCallId& call) override;
   void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,
