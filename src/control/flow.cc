@@ -19,8 +19,6 @@ using namespace schema;
 
 namespace {
 
-constexpr std::size_t kReasonBytesMax = 1'024;
-constexpr std::size_t kSubcommandsBytesMax = 4'096;
 constexpr std::uint64_t kStopRefusalsMax =
     3;  // by hooks, in a row; then the turn ends all the same
 
@@ -52,15 +50,6 @@ std::string beginning_of(const state::ToolCall& call) {
   return std::string(shown) + (shown.size() < text.size() ? " …" : "");
 }
 
-std::string question_about(const state::ToolCall& call, const Binding& binding) {
-  if (call.tool == ShellArgs::kTool) return fmt::format("Run this command in {}?", binding.cwd);
-  if (policy::is_file_tool(call.tool))
-    return fmt::format("Let {} {} {}?", call.tool,
-                       access_of(call.tool) == policy::Access::read_only ? "read" : "change",
-                       text_of(call));
-  return fmt::format("Call {}?", call.tool);
-}
-
 // The sandbox stopped the call, and the mode asks whether to do it again outside.
 policy::Judgement stopped_judgement(const state::ToolCall& call) {
   policy::Judgement out;
@@ -71,44 +60,6 @@ policy::Judgement stopped_judgement(const state::ToolCall& call) {
       "run it again outside",
       call.violations);
   out.chain = {{out.source, out.decision, std::nullopt, out.reason}};
-  return out;
-}
-
-// The texts that explain a decision repeat the input; in facts they stand as far as a person reads.
-std::string clipped(const std::string& text) {
-  const std::string_view kept = utf8_prefix(text, kReasonBytesMax);
-  return std::string(kept) + (kept.size() < text.size() ? " …" : "");
-}
-
-std::vector<std::string> clipped(const std::vector<std::string>& texts) {
-  std::vector<std::string> out;
-  std::size_t bytes = 0;
-  for (const std::string& text : texts) {
-    out.push_back(clipped(text));
-    bytes += out.back().size();
-    if (bytes <= kSubcommandsBytesMax || out.size() == texts.size()) continue;
-    out.push_back(fmt::format("… and {} more", texts.size() - out.size()));
-    break;
-  }
-  return out;
-}
-
-PermissionEvaluated evaluated(const policy::Judgement& judgement, PermissionMode mode) {
-  PermissionEvaluated out;
-  out.decision = judgement.decision;
-  out.decision_source = judgement.source;
-  out.decision_reason = clipped(judgement.reason);
-  out.rule_refs = judgement.rule_refs;
-  out.chain = judgement.chain;
-  for (Verdict& verdict : *out.chain)
-    if (verdict.reason) verdict.reason = clipped(*verdict.reason);
-  out.destructive = judgement.destructive.has_value();
-  if (judgement.destructive) {
-    out.impact = judgement.destructive->impact;
-    out.rollback = judgement.destructive->undo;
-  }
-  out.mode = mode;
-  if (!judgement.subcommands.empty()) out.subcommands = clipped(judgement.subcommands);
   return out;
 }
 
@@ -351,135 +302,6 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
   const policy::Judgement judgement = judge(call);
   if (judgement.decision == schema::Decision::ask) return ask_permission(call, judgement, binding);
   if (!settle(call, judgement)) go_on();
-}
-
-// --- people ---
-
-void Flow::require(const TurnScope& held_back, const ActionId& action, ActionRequired required) {
-  const bool permission = required.action_type == kPermissionAction;
-  const std::string title = permission ? "Waiting for a permission" : "Waiting for an answer";
-  const std::optional<std::string> detail = required.prompt;
-  facts_.add(ActionScope{held_back, action}, std::move(required));
-  facts_.add(scope(), TaskWaiting{.status = permission ? TaskStatus::waiting_permission
-                                                       : TaskStatus::waiting_input,
-                                  .reason = "action"});
-  facts_.add(scope(),
-             RunStatus{.status = permission ? Status::waiting_permission : Status::waiting_input,
-                       .phase = "action",
-                       .title = title,
-                       .detail = detail});
-}
-
-void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
-                          const Binding& binding) {
-  const ActionId action = ids_.next<ActionId>();
-  ActionRequired required{.action_type = std::string(kPermissionAction)};
-  if (const auto limit = turn().options.ask_timeout_ms) {
-    required.expires_in_ms = *limit;
-    required.expires_at = inputs_.now + *limit;
-  }
-  const std::string digest = approval_digest(after_.id, call, binding, required.expires_at);
-  PermissionEvaluated decision = evaluated(judgement, mode_of(after_, turn()));
-  decision.digest = digest;
-  decision.approval_action_id = action;
-  facts_.add(scope_of(call), decision);
-  facts_.add(ActionScope{scope_of(call), action},
-             PermissionRequested{.tool_name = call.tool,
-                                 .reason = decision.decision_reason,
-                                 .digest = digest,
-                                 .expires_at = required.expires_at});
-  required.prompt = question_about(call, binding);
-  required.decisions = std::vector<std::string>{"allow", "deny"};
-  required.digest = digest;
-  required.scope = Json{R"(["once","session","always"])"};
-  required.tool_name = call.tool;
-  required.input = call.args;
-  required.cwd = binding.cwd;
-  required.reason = decision.decision_reason;
-  const bool outside =
-      call.stage == state::CallStage::stopped || leaves_sandbox(after_, turn(), call);
-  required.sandbox = outside ? SandboxMode::full_access : sandbox_of(after_, turn());
-  if (outside)
-    required.prompt = fmt::format("Run this command outside the sandbox, in {}?", binding.cwd);
-  required.subcommands = decision.subcommands;
-  required.destructive = decision.destructive;
-  required.impact = decision.impact;
-  required.rollback = decision.rollback;
-  if (!binding.files.empty() && call.tool == ShellArgs::kTool) required.executes = binding.files;
-  required.executes_unknown = judgement.executes_unknown;
-  if (call.tool == WriteFileArgs::kTool && !binding.files.empty() && binding.files.front().digest) {
-    required.destructive = true;
-    required.impact = "it replaces a file that is there";
-    required.rollback = "apply the diff that the change leaves behind in reverse";
-  }
-  require(scope_of(call), action, std::move(required));
-}
-
-// A question of the model to whoever sits there.
-bool Flow::ask_input(const state::ToolCall& call) {
-  if (!turn().options.interactive.value_or(true)) {
-    refuse_call(call,
-                {Category::unavailable, "nobody is there to answer: the run asks no one", false});
-    return false;
-  }
-  AskUserArgs args;
-  check(from_json(call.args.text, args, Unknown::refuse).has_value(), "the call was checked");
-  ActionRequired required{.action_type = std::string(kInputAction)};
-  required.prompt = args.question;
-  required.schema = answer_schema(args);
-  required.decisions = std::vector<std::string>{"answer", "cancel"};
-  required.tool_name = call.tool;
-  required.input = call.args;
-  if (const auto limit = turn().options.ask_timeout_ms) {
-    required.expires_in_ms = *limit;
-    required.expires_at = inputs_.now + *limit;
-  }
-  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
-                                         .safe_args = call.args,
-                                         .input_ref = {},
-                                         .policy = Json{"\"not_needed\""},
-                                         .boot_id = inputs_.boot});
-  require(scope_of(call), ids_.next<ActionId>(), std::move(required));
-  return true;
-}
-
-void Flow::ask_for_server(const state::ToolCall& call, const ReportToolAsks& question) {
-  ActionRequired required{.action_type = std::string(kElicitationAction)};
-  required.prompt = question.prompt;
-  required.schema = question.schema;
-  required.decisions = std::vector<std::string>{"accept", "decline", "cancel"};
-  required.tool_name = call.tool;
-  required.server = question.server;
-  required.url = question.url;
-  if (const auto limit = turn().options.ask_timeout_ms) {
-    required.expires_in_ms = *limit;
-    required.expires_at = inputs_.now + *limit;
-  }
-  require(scope_of(call), ids_.next<ActionId>(), std::move(required));
-  if (turn().options.interactive.value_or(true)) return;
-  withdraw(facts_, turn(), "cancelled", "nobody is there to answer: the run asks no one");
-  facts_.add(scope(), TaskResumed{.reason = "withdrawn"});
-}
-
-bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {
-  const TurnOptions& options = turn().options;
-  if (!options.ask_trust.value_or(false) || !options.interactive.value_or(true)) return false;
-  std::vector<PolicyFile> untrusted;
-  for (const PolicyFile& file : files)
-    if (!file.trusted) untrusted.push_back(file);
-  if (untrusted.empty()) return false;
-  ActionRequired required{.action_type = std::string(kTrustAction)};
-  required.digest = "sha256:" + hex(bytes_of(sha256(to_json(untrusted))));
-  if (after_.trust_refused == required.digest) return false;
-  required.prompt = fmt::format("Trust the files of {} as they are now?", after_.cwd);
-  required.reason = after_.policy.ignored.empty()
-                        ? "they ask for more than is allowed without trust"
-                        : fmt::format("{}", fmt::join(after_.policy.ignored, "; "));
-  required.decisions = std::vector<std::string>{"allow", "deny"};
-  required.files = std::move(untrusted);
-  required.cwd = after_.cwd;
-  require(scope(), ids_.next<ActionId>(), std::move(required));
-  return true;
 }
 
 // --- hooks ---

@@ -57,6 +57,7 @@ class Flow {
   bool ask_input(const state::ToolCall& call);
   void ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
                       const schema::Binding& binding);
+  void limit_wait(schema::ActionRequired& required);
   void require(const schema::TurnScope& held_back, const ActionId& action,
                schema::ActionRequired required);
   bool start_hook(schema::HookPoint point, std::uint64_t from, const std::string& tool,

@@ -10,6 +10,32 @@ namespace agentrt::control {
 
 using namespace schema;
 
+namespace {
+
+constexpr std::size_t kReasonBytesMax = 1'024;
+constexpr std::size_t kSubcommandsBytesMax = 4'096;
+
+// The texts that explain a decision repeat the input; in facts they stand as far as a person reads.
+std::string clipped(const std::string& text) {
+  const std::string_view kept = utf8_prefix(text, kReasonBytesMax);
+  return std::string(kept) + (kept.size() < text.size() ? " …" : "");
+}
+
+std::vector<std::string> clipped(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) {
+    out.push_back(clipped(text));
+    bytes += out.back().size();
+    if (bytes <= kSubcommandsBytesMax || out.size() == texts.size()) continue;
+    out.push_back(fmt::format("… and {} more", texts.size() - out.size()));
+    break;
+  }
+  return out;
+}
+
+}  // namespace
+
 PermissionMode mode_of(const Session& view, const Turn& turn) {
   if (turn.options.mode) return *turn.options.mode;
   return view.mode.value_or(view.policy.mode);
@@ -64,6 +90,25 @@ std::string approval_digest(const SessionId& session, const state::ToolCall& cal
       to_json(call.tool), call.args.text, to_json(binding), to_json(session), to_json(call.id),
       expires_at ? to_json(*expires_at) : "null");
   return "sha256:" + hex(bytes_of(sha256(bound)));
+}
+
+PermissionEvaluated evaluated(const policy::Judgement& judgement, PermissionMode mode) {
+  PermissionEvaluated out;
+  out.decision = judgement.decision;
+  out.decision_source = judgement.source;
+  out.decision_reason = clipped(judgement.reason);
+  out.rule_refs = judgement.rule_refs;
+  out.chain = judgement.chain;
+  for (Verdict& verdict : *out.chain)
+    if (verdict.reason) verdict.reason = clipped(*verdict.reason);
+  out.destructive = judgement.destructive.has_value();
+  if (judgement.destructive) {
+    out.impact = judgement.destructive->impact;
+    out.rollback = judgement.destructive->undo;
+  }
+  out.mode = mode;
+  if (!judgement.subcommands.empty()) out.subcommands = clipped(judgement.subcommands);
+  return out;
 }
 
 }  // namespace agentrt::control

@@ -24,5 +24,8 @@ policy::Asked asked_of(const Session& view, const state::ToolCall& call, const s
 // The decision that a call gets under the session's policy.
 policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
                              const std::string& home);
+// The decision as a fact.
+schema::PermissionEvaluated evaluated(const policy::Judgement& judgement,
+                                      schema::PermissionMode mode);
 
 }  // namespace agentrt::control

@@ -1,5 +1,6 @@
 #include "runtime/core_loop.h"
 
+#include <pthread.h>
 #include <sys/random.h>
 
 #include "base/check.h"
@@ -68,6 +69,7 @@ void CoreLoop::run_due_timers() {
 }
 
 void CoreLoop::run() {
+  ::pthread_setname_np(::pthread_self(), "agentrt-core");
   std::vector<ports::Step> steps;
   for (;;) {
     {
@@ -86,7 +88,8 @@ void CoreLoop::run() {
   }
 }
 
-ThreadWorker::ThreadWorker(std::size_t threads, std::size_t queue_max) : queue_max_(queue_max) {
+ThreadWorker::ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max)
+    : name_(name), queue_max_(queue_max) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -111,6 +114,7 @@ void ThreadWorker::stop() {
 }
 
 void ThreadWorker::work() {
+  ::pthread_setname_np(::pthread_self(), name_);
   for (;;) {
     ports::Step task;
     {

@@ -54,7 +54,8 @@ class CoreLoop final : public ports::Loop {
 // A bounded queue of blocking tasks and the threads that run them. One thread keeps their order.
 class ThreadWorker final : public ports::Worker {
  public:
-  ThreadWorker(std::size_t threads, std::size_t queue_max);
+  // `name`: what the system calls the threads, at most 15 letters.
+  ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max);
   ~ThreadWorker() override { stop(); }
 
   [[nodiscard]] bool run(ports::Step task) override;
@@ -64,6 +65,7 @@ class ThreadWorker final : public ports::Worker {
  private:
   void work();
 
+  const char* const name_;
   const std::size_t queue_max_;
   std::mutex mutex_;
   std::condition_variable wake_;

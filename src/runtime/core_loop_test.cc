@@ -71,7 +71,7 @@ TEST_CASE("a worker takes no more than its queue holds") {
   std::promise<void> release;
   auto released = release.get_future().share();
   std::promise<void> busy;
-  ThreadWorker worker(1, 2);
+  ThreadWorker worker("worker", 1, 2);
   REQUIRE(worker.run([&] {
     busy.set_value();
     released.wait();

@@ -212,9 +212,9 @@ Result<void> Runtime::Parts::open_store(const RuntimeOptions& options) {
 
 void Runtime::Parts::wire(const RuntimeOptions& options) {
   loop = std::make_unique<CoreLoop>(metrics);
-  readers = std::make_unique<ThreadWorker>(kReaderThreads, kReaderQueueMax);
-  writer = std::make_unique<ThreadWorker>(1, kWriterQueueMax);
-  checkpoints = std::make_unique<ThreadWorker>(1, 1);
+  readers = std::make_unique<ThreadWorker>("agentrt-read", kReaderThreads, kReaderQueueMax);
+  writer = std::make_unique<ThreadWorker>("agentrt-write", 1, kWriterQueueMax);
+  checkpoints = std::make_unique<ThreadWorker>("agentrt-checkpt", 1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
   file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust,
@@ -234,7 +234,7 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
-  output_worker = std::make_unique<ThreadWorker>(kOutputThreads, kOutputQueueMax);
+  output_worker = std::make_unique<ThreadWorker>("agentrt-output", kOutputThreads, kOutputQueueMax);
   const kernel::OutputLimits limits = output_limits_of(options.config);
   outputs = std::make_unique<kernel::OutputDesk>(
       kernel::OutputDesk::Parts{.store = *store,
@@ -260,7 +260,7 @@ void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
-  tool_worker = std::make_unique<ThreadWorker>(kToolThreads, kToolQueueMax);
+  tool_worker = std::make_unique<ThreadWorker>("agentrt-files", kToolThreads, kToolQueueMax);
   file_tools = std::make_unique<adapters::tools::FileTools>(adapters::tools::FileTools::Parts{
       .loop = *loop,
       .worker = *tool_worker,
@@ -306,7 +306,8 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
       .profile = [config = options.config, data = options.data](const ports::HookRequest& request) {
         return hook_profile_of(config, request, data, process_environment());
       }});
-  process_worker = std::make_unique<ThreadWorker>(kProcessThreads, kProcessQueueMax);
+  process_worker =
+      std::make_unique<ThreadWorker>("agentrt-spool", kProcessThreads, kProcessQueueMax);
   processes = std::make_unique<adapters::LauncherProcesses>(
       adapters::LauncherProcesses::Parts{.loop = *loop,
                                          .worker = *process_worker,

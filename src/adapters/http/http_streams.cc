@@ -1,5 +1,6 @@
 #include "adapters/http/http_streams.h"
 
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -338,6 +339,7 @@ void HttpStreams::refuse_all(const std::string& why) {
 }
 
 void HttpStreams::run() {
+  ::pthread_setname_np(::pthread_self(), "agentrt-curl");
   const auto library = CurlLibrary::load();
   if (!library) return refuse_all(library.error().message);
   Pump pump(*library, limits_);

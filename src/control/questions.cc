@@ -1,0 +1,156 @@
+// control/questions.cc: what a turn asks a person: a permission, an answer for the model or a
+// server, trust.
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "control/actions.h"
+#include "control/flow.h"
+#include "control/tools.h"
+#include "schema/file_tools.h"
+#include "schema/tools.h"
+
+namespace agentrt::control {
+
+using namespace schema;
+
+namespace {
+
+std::string question_about(const state::ToolCall& call, const Binding& binding) {
+  if (call.tool == ShellArgs::kTool) return fmt::format("Run this command in {}?", binding.cwd);
+  if (policy::is_file_tool(call.tool))
+    return fmt::format("Let {} {} {}?", call.tool,
+                       access_of(call.tool) == policy::Access::read_only ? "read" : "change",
+                       text_of(call));
+  return fmt::format("Call {}?", call.tool);
+}
+
+}  // namespace
+
+// Nobody waits longer for an answer than the turn says.
+void Flow::limit_wait(ActionRequired& required) {
+  const auto limit = turn().options.ask_timeout_ms;
+  if (!limit) return;
+  required.expires_in_ms = *limit;
+  required.expires_at = inputs_.now + *limit;
+}
+
+void Flow::require(const TurnScope& held_back, const ActionId& action, ActionRequired required) {
+  const bool permission = required.action_type == kPermissionAction;
+  const std::string title = permission ? "Waiting for a permission" : "Waiting for an answer";
+  const std::optional<std::string> detail = required.prompt;
+  facts_.add(ActionScope{held_back, action}, std::move(required));
+  facts_.add(scope(), TaskWaiting{.status = permission ? TaskStatus::waiting_permission
+                                                       : TaskStatus::waiting_input,
+                                  .reason = "action"});
+  facts_.add(scope(),
+             RunStatus{.status = permission ? Status::waiting_permission : Status::waiting_input,
+                       .phase = "action",
+                       .title = title,
+                       .detail = detail});
+}
+
+void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
+                          const Binding& binding) {
+  const ActionId action = ids_.next<ActionId>();
+  ActionRequired required{.action_type = std::string(kPermissionAction)};
+  limit_wait(required);
+  const std::string digest = approval_digest(after_.id, call, binding, required.expires_at);
+  PermissionEvaluated decision = evaluated(judgement, mode_of(after_, turn()));
+  decision.digest = digest;
+  decision.approval_action_id = action;
+  facts_.add(scope_of(call), decision);
+  facts_.add(ActionScope{scope_of(call), action},
+             PermissionRequested{.tool_name = call.tool,
+                                 .reason = decision.decision_reason,
+                                 .digest = digest,
+                                 .expires_at = required.expires_at});
+  required.prompt = question_about(call, binding);
+  required.decisions = std::vector<std::string>{"allow", "deny"};
+  required.digest = digest;
+  required.scope = Json{R"(["once","session","always"])"};
+  required.tool_name = call.tool;
+  required.input = call.args;
+  required.cwd = binding.cwd;
+  required.reason = decision.decision_reason;
+  const bool outside =
+      call.stage == state::CallStage::stopped || leaves_sandbox(after_, turn(), call);
+  required.sandbox = outside ? SandboxMode::full_access : sandbox_of(after_, turn());
+  if (outside)
+    required.prompt = fmt::format("Run this command outside the sandbox, in {}?", binding.cwd);
+  required.subcommands = decision.subcommands;
+  required.destructive = decision.destructive;
+  required.impact = decision.impact;
+  required.rollback = decision.rollback;
+  if (!binding.files.empty() && call.tool == ShellArgs::kTool) required.executes = binding.files;
+  required.executes_unknown = judgement.executes_unknown;
+  if (call.tool == WriteFileArgs::kTool && !binding.files.empty() && binding.files.front().digest) {
+    required.destructive = true;
+    required.impact = "it replaces a file that is there";
+    required.rollback = "apply the diff that the change leaves behind in reverse";
+  }
+  require(scope_of(call), action, std::move(required));
+}
+
+// A question of the model to whoever sits there.
+bool Flow::ask_input(const state::ToolCall& call) {
+  if (!turn().options.interactive.value_or(true)) {
+    refuse_call(call,
+                {Category::unavailable, "nobody is there to answer: the run asks no one", false});
+    return false;
+  }
+  AskUserArgs args;
+  check(from_json(call.args.text, args, Unknown::refuse).has_value(), "the call was checked");
+  ActionRequired required{.action_type = std::string(kInputAction)};
+  required.prompt = args.question;
+  required.schema = answer_schema(args);
+  required.decisions = std::vector<std::string>{"answer", "cancel"};
+  required.tool_name = call.tool;
+  required.input = call.args;
+  limit_wait(required);
+  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
+                                         .safe_args = call.args,
+                                         .input_ref = {},
+                                         .policy = Json{"\"not_needed\""},
+                                         .boot_id = inputs_.boot});
+  require(scope_of(call), ids_.next<ActionId>(), std::move(required));
+  return true;
+}
+
+void Flow::ask_for_server(const state::ToolCall& call, const ReportToolAsks& question) {
+  ActionRequired required{.action_type = std::string(kElicitationAction)};
+  required.prompt = question.prompt;
+  required.schema = question.schema;
+  required.decisions = std::vector<std::string>{"accept", "decline", "cancel"};
+  required.tool_name = call.tool;
+  required.server = question.server;
+  required.url = question.url;
+  limit_wait(required);
+  require(scope_of(call), ids_.next<ActionId>(), std::move(required));
+  if (turn().options.interactive.value_or(true)) return;
+  withdraw(facts_, turn(), "cancelled", "nobody is there to answer: the run asks no one");
+  facts_.add(scope(), TaskResumed{.reason = "withdrawn"});
+}
+
+bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {
+  const TurnOptions& options = turn().options;
+  if (!options.ask_trust.value_or(false) || !options.interactive.value_or(true)) return false;
+  std::vector<PolicyFile> untrusted;
+  for (const PolicyFile& file : files)
+    if (!file.trusted) untrusted.push_back(file);
+  if (untrusted.empty()) return false;
+  ActionRequired required{.action_type = std::string(kTrustAction)};
+  required.digest = "sha256:" + hex(bytes_of(sha256(to_json(untrusted))));
+  if (after_.trust_refused == required.digest) return false;
+  required.prompt = fmt::format("Trust the files of {} as they are now?", after_.cwd);
+  required.reason = after_.policy.ignored.empty()
+                        ? "they ask for more than is allowed without trust"
+                        : fmt::format("{}", fmt::join(after_.policy.ignored, "; "));
+  required.decisions = std::vector<std::string>{"allow", "deny"};
+  required.files = std::move(untrusted);
+  required.cwd = after_.cwd;
+  require(scope(), ids_.next<ActionId>(), std::move(required));
+  return true;
+}
+
+}  // namespace agentrt::control

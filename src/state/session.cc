@@ -1,0 +1,68 @@
+#include "state/session.h"
+
+#include <algorithm>
+
+namespace agentrt::state {
+
+using namespace schema;
+
+const Thread* find_thread(const Session& session, const ThreadId& thread) {
+  const auto at = session.threads.find(thread);
+  return at == session.threads.end() ? nullptr : &at->second;
+}
+
+const Turn* turn_waiting_for(const Session& session, const ActionId& action) {
+  for (const auto& [_, thread] : session.threads)
+    if (thread.active && thread.active->action && thread.active->action->id == action)
+      return &*thread.active;
+  return nullptr;
+}
+
+const Turn* find_turn(const Thread& thread, const TurnId& id) {
+  if (thread.active && thread.active->ids.turn == id) return &*thread.active;
+  if (thread.last && thread.last->ids.turn == id) return &*thread.last;
+  for (const Turn& turn : thread.queue)
+    if (turn.ids.turn == id) return &turn;
+  return nullptr;
+}
+
+const Turn* find_turn(const Session& session, const TurnId& id) {
+  for (const auto& [_, thread] : session.threads)
+    if (const Turn* turn = find_turn(thread, id)) return turn;
+  return nullptr;
+}
+
+Usage sum(Usage total, const Usage& more) {
+  const auto add = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& from) {
+    if (from) to = to.value_or(0) + *from;
+  };
+  total.input_tokens += more.input_tokens;
+  total.output_tokens += more.output_tokens;
+  add(total.cached_tokens, more.cached_tokens);
+  add(total.reasoning_tokens, more.reasoning_tokens);
+  return total;
+}
+
+bool waits_for_person(const Turn& turn) {
+  return turn.action && turn.action->required.action_type != kElicitationAction;
+}
+
+bool interrupted_work(const Session& session, const BootId& boot) {
+  return std::ranges::any_of(session.threads, [&](const auto& entry) {
+    const auto& active = entry.second.active;
+    return active && active->status != Status::blocked && !waits_for_person(*active) &&
+           active->boot != boot;
+  });
+}
+
+Status overall_status(const Session& session) {
+  Status status = Status::idle;
+  for (const auto& [_, thread] : session.threads) {
+    if (!thread.active) continue;
+    if (thread.status != Status::blocked) return thread.status;
+    status = Status::blocked;
+  }
+  return status;
+}
+
+}  // namespace agentrt::state
