@@ -77,23 +77,35 @@ std::vector<ports::Message> answer_of(const Fact& fact) {
   return out;
 }
 
-// A completed turn of the thread.
+// A turn of the thread that ran and is over.
 struct Past {
   TurnSnapshot turn;
   Sequence asked = 0;
   Sequence answered = 0;
+
+  bool completed() const { return turn.status == Status::completed; }
 };
 
-Result<std::vector<Past>> completed_in(const std::vector<store::IndexEntry>& rows) {
+Result<std::vector<Past>> past_in(const std::vector<store::IndexEntry>& rows) {
   std::vector<Past> out;
   for (const store::IndexEntry& entry : rows) {
-    if (entry.row.status != name_of(Status::completed)) continue;
-    Past& past = out.emplace_back();
+    if (entry.row.open) continue;
+    Past past;
     TRY(from_json(entry.row.record, past.turn, Unknown::ignore));
+    if (!past.turn.started_at) continue;  // it was taken out of the queue
     past.asked = entry.row.first;
-    past.answered = sequence_of(past.turn.output_ref).value_or(past.asked);
+    past.answered =
+        past.completed() ? sequence_of(past.turn.output_ref).value_or(past.asked) : past.asked;
+    out.push_back(std::move(past));
   }
   return out;
+}
+
+// Whoever asks next may refer to what was cut off, and its effects are there.
+std::string note_of_end(const TurnSnapshot& turn) {
+  if (turn.status == Status::cancelled) return "[This turn was interrupted here.]";
+  return fmt::format("[This turn failed here: {}]",
+                     turn.error ? turn.error->message : turn.reason.value_or("no reason is known"));
 }
 
 // What was asked and what was answered.
@@ -117,17 +129,20 @@ Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const 
   if (const auto* submitted = std::get_if<TurnSubmitted>(&facts.at(past.asked).payload))
     out.messages.push_back(message_of(ports::Role::user, text_of(submitted->input)));
   std::optional<std::vector<ports::Message>> rest;
-  if (past.turn.model_requests > 1) {
+  if (past.turn.model_requests > 1 || !past.completed()) {
     auto read = read_turn(store, {.session = session,
                                   .turn = past.turn.turn_id,
                                   .first = past.asked,
-                                  .last = past.answered,
+                                  .last = past.completed() ? past.answered : 0,
                                   .facts_max = limits.history_facts_max});
     if (!read && read.error().code != Code::limit_exceeded) return std::unexpected(read.error());
     if (read) rest = std::move(read->messages);
+    if (read && read->ended > 0) out.answered = read->ended;
   }
   if (!rest) rest = answer_of(facts.at(past.answered));
   std::ranges::move(*rest, std::back_inserter(out.messages));
+  if (!past.completed())
+    out.messages.push_back(message_of(ports::Role::user, note_of_end(past.turn)));
   return out;
 }
 
@@ -136,7 +151,7 @@ struct Exchanges {
   std::optional<std::string> limit;  // that left out older ones
 };
 
-// The newest completed turns of the thread that fit.
+// The newest turns of the thread that are over and fit.
 Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
                                  const ports::HistoryQuery& query, std::size_t bytes_max) {
   constexpr std::size_t kPageRows = 32;
@@ -149,7 +164,7 @@ Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
   page.limit = kPageRows;
   for (std::size_t scanned = 0; scanned < limits.history_scanned_max; scanned += kPageRows) {
     TRY_ASSIGN(const auto rows, store.list(page));
-    TRY_ASSIGN(const std::vector<Past> turns, completed_in(rows));
+    TRY_ASSIGN(const std::vector<Past> turns, past_in(rows));
     Facts facts;
     for (std::size_t i = 0; i < turns.size(); ++i) {
       if (out.found.size() == limits.history_turns_max) {

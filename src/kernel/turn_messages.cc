@@ -20,7 +20,7 @@ constexpr std::string_view kCut =
 bool telling(const std::string& type) {
   return type == ModelCompleted::kType || type == ToolResult::kType || type == ToolFailed::kType ||
          type == ProcessCompleted::kType || type == ToolCatalogResolved::kType ||
-         type == HookCompleted::kType;
+         type == HookCompleted::kType || type == TurnFailed::kType;
 }
 
 // What became of one call.
@@ -46,11 +46,16 @@ class Reading {
       take_tools(*catalog);
     else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload))
       take_hook(fact.ids.tool_call_id, *hook);
+    else if (std::holds_alternative<TurnFailed>(fact.payload))
+      ended_ = fact.sequence;
   }
+
+  bool over() const { return ended_ > 0; }
 
   TurnMessages finish() {
     TurnMessages out;
     out.tools = std::move(tools_);
+    out.ended = ended_;
     for (ports::Message& answer : answers_) {
       const std::vector<ports::MadeCall> calls = answer.calls;
       out.messages.push_back(std::move(answer));
@@ -127,6 +132,7 @@ class Reading {
   std::vector<ports::Message> answers_;  // and notes, in order
   std::map<ToolCallId, Outcome> outcomes_;
   std::vector<ports::OfferedTool> tools_;
+  Sequence ended_ = 0;
 };
 
 }  // namespace
@@ -145,6 +151,7 @@ Result<TurnMessages> read_turn(store::Store& store, const TurnRange& range) {
       if (!telling(each.event.type) || !each.event.scope.contains(range.turn.text())) continue;
       TRY_ASSIGN(const Fact fact, decode(each.event));
       if (fact.ids.turn_id == range.turn) reading.take(fact);
+      if (reading.over()) return reading.finish();
     }
     seen += page.size();
     if (page.empty() || (range.last > 0 && after >= range.last)) return reading.finish();

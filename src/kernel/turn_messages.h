@@ -18,6 +18,7 @@ namespace agentrt::kernel {
 struct TurnMessages {
   std::vector<ports::Message> messages;   // an assistant's and tools', in order
   std::vector<ports::OfferedTool> tools;  // that the turn may call
+  Sequence ended = 0;                     // where the turn failed or was cancelled; 0: nowhere
 };
 
 // Where in the log the turn's facts are, and how many facts may be looked at for them.

@@ -142,6 +142,36 @@ TEST_CASE("a later turn is told the calls of the earlier one and its last word")
   CHECK(window.omitted.empty());
 }
 
+TEST_CASE("a later turn is told of one that failed or was interrupted, with what it had done") {
+  Given given = with_calls();
+  given.fact(state::turn_scope("1"),
+             TurnFailed{.status = Status::cancelled, .reason = "interrupted"});
+  given.running("2").fact(
+      state::turn_scope("2"),
+      TurnFailed{.reason = "failed", .error = Failure{Category::provider, "it broke", true}});
+  given.running("3").asked("3").completed("3", "Third.").running("4");
+  Desk desk{given};
+  const ports::HistoryWindow window = desk.window("4");
+  CHECK(told(window.messages) ==
+        Lines{"user: ask 1", R"(assistant: Looking. a{"x":1} b{} c{})",
+              "tool: out\n[The whole output is behind out_1.] for a",
+              "tool: The call failed (denied): no for b (error)",
+              "tool: The call was cut off; it is not known what it did. for c (error)",
+              "user: [This turn was interrupted here.]", "user: ask 2",
+              "user: [This turn failed here: it broke]", "user: ask 3", "assistant: Third."});
+  REQUIRE(window.loaded.has_value());
+  CHECK(window.loaded->turns == 3);
+}
+
+TEST_CASE("a turn that was taken out of the queue is no history") {
+  Given given;
+  given.session().thread_started().running("1").asked("1").queued("2");
+  given.fact(state::turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
+  given.completed("1", "First.").running("3");
+  Desk desk{given};
+  CHECK(told(desk.window("3").messages) == Lines{"user: ask 1", "assistant: First."});
+}
+
 TEST_CASE("earlier turns that do not fit are left out whole, and that is said") {
   Given given;
   given.session().thread_started();
