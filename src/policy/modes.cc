@@ -1,11 +1,9 @@
 #include "policy/modes.h"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "policy/paths.h"
+#include "policy/steering.h"
 
 namespace agentrt::policy {
 namespace {
@@ -33,17 +31,12 @@ bool is_inside(const Asked& asked) {
   return !climbs(asked.text);
 }
 
-// Files of the workspace that other programs run or obey: never written without a person.
 bool is_steering_file(const Asked& asked) {
-  constexpr std::array<std::string_view, 7> kFolders = {
-      ".git", ".agentrt", ".mcp.json", ".claude", ".vscode", ".github", ".envrc"};
-  std::string path = normal_path(asked.text, asked.cwd, asked.home);
-  if (asked.real_path) path += "\n" + normal_path(*asked.real_path, "/", "/");
-  return std::ranges::any_of(kFolders, [&](std::string_view folder) {
-    return path.contains(fmt::format("/{}/", folder)) ||
-           path.contains(fmt::format("/{}\n", folder)) ||
-           path.ends_with(fmt::format("/{}", folder));
-  });
+  const auto steers = [&](const std::string& path) {
+    return is_steering_path(path, asked.workspace);
+  };
+  return steers(normal_path(asked.text, asked.cwd, asked.home)) ||
+         (asked.real_path && steers(normal_path(*asked.real_path, "/", "/")));
 }
 
 std::string mode_name(PermissionMode mode) { return std::string(schema::name_of(mode)); }

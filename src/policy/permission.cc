@@ -148,8 +148,8 @@ void judge_shell(const Asked& asked, const Basis& basis, Judgement& out) {
       ask_shell_rules(asked.text, analysis, basis.rules ? *basis.rules : Rules{}, out.chain);
   if (basis.mode == schema::PermissionMode::auto_ && !analysis.over_limit) {
     const bool free = basis.sandbox == schema::SandboxMode::full_access;
-    const auto risk =
-        shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes);
+    const auto risk = shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes,
+                                        {asked.cwd, asked.workspace, asked.home});
     if (risk.low)
       out.chain.push_back({DecisionSource::classifier, Decision::allow, std::nullopt,
                            "The classifier found little risk: " + risk.reason + "."});

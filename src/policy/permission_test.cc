@@ -148,6 +148,66 @@ TEST_CASE("the classifier lets pass what reads or builds, and nothing that it do
     CHECK_MESSAGE(automatic(text) == Decision::ask, text);
 }
 
+TEST_CASE("the classifier lets no command write what other programs obey") {
+  const auto automatic = [](std::string text, std::string cwd = "/ws") {
+    Asked asked = shell_call(std::move(text));
+    asked.cwd = std::move(cwd);
+    return under(PermissionMode::auto_, asked);
+  };
+  for (const char* text : {"echo x > .envrc",
+                           "echo x >> AGENTS.md",
+                           "make | tee .envrc",
+                           "tee -a .git/config < x",
+                           "cp x .github/workflows/ci.yml",
+                           "cp -t .github/workflows x",
+                           "cp --target-directory=.vscode x",
+                           "cp -t.vscode x",
+                           "mv x .mcp.json",
+                           "touch AGENTS.md",
+                           "ln -s /tmp/x .claude",
+                           "install x .git/hooks/pre-commit",
+                           "sed -i s/a/b/ .envrc",
+                           "dd if=x of=.envrc",
+                           "rm .envrc",
+                           "git mv x .envrc",
+                           "mkdir -p .github/workflows",
+                           "mkdir a && touch a/../.envrc",
+                           "touch ./.envrc",
+                           "touch \"$PWD/.envrc\"",
+                           "cd .github && touch x",
+                           "cd .git; cd hooks; touch pre-commit",
+                           "cd \"$D\" && touch x",
+                           "F=.envrc; touch $F",
+                           "touch .e*",
+                           "touch .{envrc,x}",
+                           "ls | xargs touch",
+                           "env -C .git touch hooks/x",
+                           "env --chdir=.git touch hooks/x",
+                           "cp -r templates/. .",
+                           "gcc -o .git/hooks/pre-commit x.c",
+                           "timeout 5 touch .envrc",
+                           "patch -p1 < x.patch",
+                           "prettier --write .github/workflows/ci.yml",
+                           "sh -c 'touch .envrc'"})
+    CHECK_MESSAGE(automatic(text) == Decision::ask, std::string(text));
+  for (const char* text :
+       {"touch a.txt", "cp a.c b.c", "mv a b/", "tee out.log", "ln -s a b", "mkdir -p \"$D\"",
+        "cp *.c out/", "mv ./*.o ../ws/out", "git add .github/workflows/ci.yml",
+        "git commit -m 'AGENTS.md: more'", "cat .envrc", "ls .github", "cd src && touch x",
+        "cd \"$D\" && make", "touch .gitignore .github.md", "cp -r a b"})
+    CHECK_MESSAGE(automatic(text) == Decision::allow, std::string(text));
+  CHECK(automatic("touch x", "/ws/.git/hooks") == Decision::ask);
+  CHECK(automatic("touch ../a", "/ws/.git") == Decision::allow);
+}
+
+TEST_CASE("what leads to the workspace steers nothing in it") {
+  CHECK(is_steering_path("/a/.claude/ws/.envrc", "/a/.claude/ws"));
+  CHECK_FALSE(is_steering_path("/a/.claude/ws/b.txt", "/a/.claude/ws"));
+  CHECK(is_steering_path("/b/.github", "/a"));
+  CHECK(is_steering_path("/.git", "/"));
+  CHECK_FALSE(is_steering_path("/a/x.git/AGENTS.md.bak", "/a"));
+}
+
 TEST_CASE("several destructive commands of one text are all named, each kind once") {
   const auto all = judge(shell_call("rm -rf a; rm -rf b; git push --force"), {}).destructive;
   const auto one = judge(shell_call("rm -rf a"), {}).destructive;
@@ -224,7 +284,8 @@ TEST_CASE("a path counts as what it really leads to") {
 }
 
 TEST_CASE("files that other programs obey are not changed without a person") {
-  for (const char* path : {".git/hooks/pre-commit", ".agentrt/config.toml", ".mcp.json", ".envrc"})
+  for (const char* path : {".git/hooks/pre-commit", ".agentrt/config.toml", ".mcp.json", ".envrc",
+                           "AGENTS.md", "src/AGENTS.md", ".github/workflows/ci.yml"})
     CHECK_MESSAGE(under(PermissionMode::auto_, file_call("write_file", path)) == Decision::ask,
                   path);
 }

@@ -53,6 +53,8 @@ struct ModelConfig {
   std::optional<std::uint64_t> answer_timeout_ms;
   std::optional<bool> debug_payloads;  // keep what goes over the wire
   std::string model_setting;           // where `model` is set, in words
+  std::string url_setting;             // and `base_url`
+  std::string key_setting;             // what to do to give a key, in words
   std::optional<Price> cost_per_mtok;
   std::string script;  // an absolute path
 

@@ -59,6 +59,8 @@ adapters::Endpoint endpoint_of(const ModelConfig& model, const Environment& envi
     endpoint.key = value_of(environment, *model.api_key_env).value_or("");
   }
   endpoint.model_setting = model.model_setting;
+  endpoint.url_setting = model.url_setting;
+  endpoint.key_setting = model.key_setting;
   endpoint.max_output_tokens = model.max_output_tokens;
   endpoint.reasons = std::ranges::count(model.capabilities, "reasoning") > 0;
   endpoint.keep_payloads =
@@ -96,8 +98,11 @@ void fill_in_endpoint(ModelConfig& model) {
     if (!model.api_key_env) model.api_key_env = std::string(row->key_env);
   }
   if (model.capabilities.empty()) model.capabilities = {"tools", "streaming"};
-  if (model.model_setting.empty())
-    model.model_setting = fmt::format("model in [models.{}]", model.name);
+  if (!model.model_setting.empty()) return;
+  model.model_setting = fmt::format("model in [models.{}]", model.name);
+  model.url_setting = fmt::format("base_url in [models.{}]", model.name);
+  model.key_setting =
+      fmt::format("name the variable that holds it in api_key_env of [models.{}]", model.name);
 }
 
 Result<void> add_environment_models(Config& config, const Environment& environment) {
@@ -113,6 +118,8 @@ Result<void> add_environment_models(Config& config, const Environment& environme
     model.provider = row.provider;
     model.model = value_of(environment, row.model).value_or(row.model_default);
     model.model_setting = row.model;
+    model.url_setting = row.url;
+    model.key_setting = fmt::format("set {}", row.key);
     model.base_url = url;
     if (key) model.api_key_env = row.key;
     fill_in_endpoint(model);

@@ -47,6 +47,7 @@ TEST_CASE("a provider's own address comes with its own variable, another address
   CHECK(own->models.at("main").base_url == "https://api.anthropic.com");
   CHECK(own->models.at("main").api_key_env == "ANTHROPIC_API_KEY");
   CHECK(own->models.at("main").model_setting == "model in [models.main]");
+  CHECK(own->models.at("main").url_setting == "base_url in [models.main]");
   const auto other = load(kMain + "\"openai_chat\"\nbase_url = \"http://127.0.0.1:11434/v1\"\n");
   REQUIRE(other.has_value());
   CHECK_FALSE(other->models.at("main").api_key_env.has_value());
@@ -109,6 +110,8 @@ TEST_CASE("variables give models only where no file does") {
   CHECK(config->models.at("openai").base_url == "https://api.openai.com/v1");
   CHECK(config->models.at("anthropic").model == "claude-x");
   CHECK(config->models.at("anthropic").model_setting == "ANTHROPIC_MODEL");
+  CHECK(config->models.at("anthropic").url_setting == "ANTHROPIC_BASE_URL");
+  CHECK(config->models.at("anthropic").key_setting == "set ANTHROPIC_API_KEY");
   CHECK(load("[models.p]\nprovider = \"script\"\nscript = \"x\"\n", keys)->models.size() == 1);
   CHECK(load("", variables({}))->models.empty());
 }

@@ -96,19 +96,16 @@ std::string sentence(std::uint64_t status, const ProviderWords& words, const std
         what);
   if (status == 401 || status == 403)
     return subject.key_env.empty()
-               ? fmt::format(
-                     "{} wants a key ({}); name the variable that holds it in api_key_env "
-                     "of [models.{}]",
-                     subject.address, what, subject.name)
+               ? fmt::format("{} wants a key ({}); {}", subject.address, what, subject.key_setting)
                : fmt::format("{} refuses the key in {} ({}); set that variable to a valid key",
                              subject.address, subject.key_env, what);
   if (status == 404)
-    return fmt::format("{} does not know the model {} ({}); correct {}, or base_url",
-                       subject.address, subject.model, what, subject.model_setting);
+    return fmt::format("{} does not know the model {} ({}); correct {}, or {}", subject.address,
+                       subject.model, what, subject.model_setting, subject.url_setting);
   if (status == 429) return fmt::format("the provider limits how often it is asked ({})", what);
   if (status >= 300 && status < 400)
-    return fmt::format("{} sends us elsewhere ({}), which is not followed; correct base_url",
-                       subject.address, what);
+    return fmt::format("{} sends us elsewhere ({}), which is not followed; correct {}",
+                       subject.address, what, subject.url_setting);
   if (status >= 400 && status < 500)
     return fmt::format("the provider refused the request ({})", what);
   return fmt::format("the provider failed ({})", what);

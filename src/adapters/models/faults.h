@@ -24,9 +24,11 @@ struct Subject {
   std::string name;           // of the candidate: [models.NAME]
   std::string model;          // as the provider calls it
   std::string model_setting;  // where that is set: "model in [models.main]", "OPENAI_MODEL"
-  std::string address;        // scheme, host and port of the server
-  std::string key_env;        // the variable that holds the key; empty where none is configured
-  std::string key;            // never shown
+  std::string url_setting;  // where the address is: "base_url in [models.main]", "OPENAI_BASE_URL"
+  std::string key_setting;  // how a key is given: "set OPENAI_API_KEY"
+  std::string address;      // scheme, host and port of the server
+  std::string key_env;      // the variable that holds the key; empty where none is configured
+  std::string key;          // never shown
 };
 
 // The error that a provider describes in JSON, in any of its usual shapes.

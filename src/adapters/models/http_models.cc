@@ -31,9 +31,8 @@ ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
       break;
     case HttpEnding::unreachable:
       return broken_fault(Category::unavailable,
-                          fmt::format("{} cannot be reached ({}); start that server, or correct "
-                                      "base_url in [models.{}]",
-                                      address, end.detail, subject.name),
+                          fmt::format("{} cannot be reached ({}); start that server, or correct {}",
+                                      address, end.detail, subject.url_setting),
                           Again::later);
     case HttpEnding::refused_peer:
       return broken_fault(Category::unavailable,
@@ -87,6 +86,8 @@ class HttpModels::Exchange final : public HttpExchange,
         subject_{.name = name,
                  .model = endpoint.model,
                  .model_setting = endpoint.model_setting,
+                 .url_setting = endpoint.url_setting,
+                 .key_setting = endpoint.key_setting,
                  .address = address_of(endpoint.base_url),
                  .key_env = endpoint.key_env,
                  .key = endpoint.key},
@@ -157,10 +158,10 @@ class HttpModels::Exchange final : public HttpExchange,
       return wrong_answer("the provider's answer has no body", Again::later);
     if (body_.contains("\"error\"") && !words.empty()) return told_fault(words, subject_);
     return wrong_answer(
-        fmt::format("{} answered with {} and not with an event stream; correct base_url or "
-                    "provider in [models.{}]",
+        fmt::format("{} answered with {} and not with an event stream; correct {}, or choose "
+                    "another provider",
                     subject_.address, utf8_prefix(head_.content_type, kContentTypeShown),
-                    subject_.name),
+                    subject_.url_setting),
         Again::never);
   }
 

@@ -27,7 +27,7 @@ constexpr std::string_view kGitReaders =
 constexpr std::string_view kBuilders =
     "mkdir touch cp mv ln tee make ninja cmake ctest gcc g++ cc c++ clang clang++ rustc rustfmt "
     "gofmt tsc eslint prettier black ruff mypy flake8 pytest tox javac mvn gradle ./gradlew "
-    "clang-format clang-tidy patch";
+    "clang-format clang-tidy";
 
 struct Verb {
   std::string_view program;
@@ -167,7 +167,7 @@ constexpr std::string_view kTaskRunners =
 
 }  // namespace
 
-Risk judge_risk(const Analysis& analysis, Confined confined) {
+Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& ground) {
   if (analysis.over_limit) return {false, *analysis.over_limit};
   if (!analysis.doubts.empty()) return {false, analysis.doubts.front()};
   if (!analysis.hazards.empty()) return {false, analysis.hazards.front().reason};
@@ -181,6 +181,7 @@ Risk judge_risk(const Analysis& analysis, Confined confined) {
     all_read = false;
     if (confined == Confined::no || !builds(part))
       return {false, part.program().text + " may change something"};
+    if (auto steering = find_steering(analysis, part, ground)) return {false, *std::move(steering)};
   }
   if (all_read) return {true, "every command in it only reads"};
   return {true, "it builds, tests or changes files, and the sandbox keeps it in the workspace"};

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "policy/shell/analysis.h"
+#include "policy/steering.h"
 
 namespace agentrt::policy::shell {
 
@@ -21,7 +22,7 @@ struct Risk {
   std::string reason;  // one sentence
 };
 
-Risk judge_risk(const Analysis& analysis, Confined confined);
+Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& ground);
 
 // What an action destroys, and what can be done about it.
 struct Destructive {

@@ -25,6 +25,8 @@ struct Endpoint {
   std::string key_env;        // the variable that holds the key, or empty
   std::string key;            // its value, or empty
   std::string model_setting;  // where `model` is set, in words
+  std::string url_setting;    // and `base_url`
+  std::string key_setting;    // what to do to give a key, in words
   std::optional<std::uint64_t> max_output_tokens;
   bool reasons = false;        // it can be asked to show its reasoning
   bool keep_payloads = false;  // what goes over the wire is told to the listener too
