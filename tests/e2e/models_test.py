@@ -259,7 +259,9 @@ class Faults(ModelCase):
 
 class Steering(ModelCase):
     models = {"stalls": ("openai_chat", "stalls", {}), "once": ("anthropic", "fails_once", {}),
-              "killed": ("openai_responses", "stalls_once", {})}
+              "killed": ("openai_responses", "stalls_once", {}),
+              "killed_chat": ("openai_chat", "stalls_once", {}),
+              "killed_anthropic": ("anthropic", "stalls_once", {})}
 
     def test_an_interrupt_closes_the_connection(self):
         reply = self.turn("stalls", wait=False)
@@ -268,6 +270,23 @@ class Steering(ModelCase):
                        turnId=reply["turnId"])
         wait_until(lambda: self.double.closes == [True], what="the close of the connection")
         self.assertEqual(self.payload("s_stalls", "turn.failed")["status"], "cancelled")
+
+    def test_the_next_turn_knows_what_was_interrupted(self):
+        for name in ("killed", "killed_chat", "killed_anthropic"):
+            with self.subTest(model=name):
+                self.double.requests.clear()
+                reply = self.turn(name, "count the sheep", wait=False)
+                self.daemon.wait_event(f"s_{name}", lambda e: e["type"] == "model.delta")
+                self.daemon.ok("interrupt_turn", sessionId=f"s_{name}", threadId="t",
+                               turnId=reply["turnId"])
+                self.turn(name, "the goats, I mean")
+                told = json.dumps(self.double.requests[-1]["body"])
+                places = [told.find(text) for text in ("count the sheep",
+                          "[This turn was interrupted here.]", "the goats, I mean")]
+                self.assertEqual(places, sorted(places))
+                self.assertGreater(places[0], 0)
+                self.assertEqual(self.payload(f"s_{name}", "model.completed")["text"],
+                                 "Now it works.")
 
     def test_what_may_pass_is_tried_again_and_succeeds(self):
         self.turn("once")
