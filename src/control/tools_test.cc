@@ -194,7 +194,8 @@ TEST_CASE("a turn may ask the model so often and no more") {
   const Outcome ended = when(asked.after, end_of(asked.after, 0), inputs_of(past, few));
   CHECK(ended.shape() == "tool.result item.completed task.attempt.failed turn.failed task.failed");
   CHECK(ended.payload_of<TurnFailed>().error->message ==
-        "the turn asked the model 1 times, the most it may");
+        "the turn asked the model 1 times, which is all that limits.turn_steps lets it; go on with "
+        "another prompt, or raise that limit in the configuration");
 }
 
 TEST_CASE("while the thread is blocked an end is stored and nothing is asked") {
