@@ -51,10 +51,12 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
   report.calls = {{"rm", {"{}"}},
                   {"shell", {R"({"cmd":"ls"})"}},
                   {"shell", {R"({"command":""})"}},
-                  {"shell", {R"({"command":"ls","timeoutMs":0})"}}};
+                  {"shell", {R"({"command":"ls","timeoutMs":0})"}},
+                  {"", {"{}"}}};
   const Outcome outcome = when(past.view(), report, inputs_of(past));
   const auto failures = outcome.all_of<ToolFailed>();
-  REQUIRE(failures.size() == 4);
+  REQUIRE(failures.size() == 5);
+  CHECK(failures[4].error.message.starts_with("the call names no tool; the runtime's own are: "));
   CHECK(failures[0].error.category == Category::not_found);
   CHECK(failures[0].error.message.starts_with(
       "there is no tool called rm; the runtime's own are: shell, read_file, "));
