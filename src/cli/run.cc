@@ -8,6 +8,7 @@
 
 #include "cli/follow.h"
 #include "cli/known_session.h"
+#include "cli/option_word.h"
 #include "cli/verbs.h"
 #include "runtime/models.h"
 #include "schema/commands.h"
@@ -17,14 +18,6 @@ namespace agentrt::cli {
 namespace {
 
 constexpr int kHandoversMax = 3;  // from one owner of the data folder to the next
-
-template <class E>
-Result<std::optional<E>> read_word(const std::optional<std::string>& text, const char* option) {
-  if (!text) return std::nullopt;
-  if (const auto word = schema::enum_of<E>(*text)) return word;
-  return fail(Code::invalid_params,
-              fmt::format("{} {} is not a mode; see agentrt run --help.", option, *text));
-}
 
 // What the user asked for, checked, with a configuration that would allow it.
 struct Request {
@@ -94,8 +87,8 @@ Result<void> check_prompt(const RunArguments& arguments) {
 Result<schema::TurnOptions> read_options(const Context& context, const RunArguments& arguments,
                                          const runtime::Config& config) {
   schema::TurnOptions options;
-  TRY_ASSIGN(options.mode, read_word<schema::PermissionMode>(arguments.mode, "--mode"));
-  TRY_ASSIGN(options.sandbox, read_word<schema::SandboxMode>(arguments.sandbox, "--sandbox"));
+  TRY_ASSIGN(options.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
+  TRY_ASSIGN(options.sandbox, option_word<schema::SandboxMode>("--sandbox", arguments.sandbox));
   TRY(check_policy(config, options));
   if (arguments.model) options.model = runtime::resolve_model_name(*arguments.model, context.cwd);
   const bool at_terminal = context.output.screen().in_terminal;
@@ -119,12 +112,16 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   TRY_ASSIGN(request.config, config_of(context, request.cwd));
   TRY_ASSIGN(request.submit.options, read_options(context, arguments, request.config));
   request.model = request.submit.options->model;
+  if (request.model == "script:")
+    return fail(Code::invalid_params, "--model script: names no file; write script:FILE.");
   if (request.model)
     if (const auto script = runtime::script_model(*request.model)) {
       std::error_code error;
       if (!std::filesystem::is_regular_file(script->script, error))
         return fail(Code::invalid_params,
-                    fmt::format("The script {} does not exist; check --model.", script->script));
+                    fmt::format("The script {} {}; check --model.", script->script,
+                                std::filesystem::exists(script->script, error) ? "is not a file"
+                                                                               : "does not exist"));
       request.config.models[script->name] = *script;
     }
   if (arguments.session) request.submit.session_id = SessionId(*arguments.session);

@@ -163,10 +163,13 @@ void Flow::complete() {
 void Flow::ask_model() {
   const Turn& asking = turn();
   if (asking.requests >= inputs_.settings->turn_steps_max)
-    return end({Category::unavailable,
-                fmt::format("the turn asked the model {} times, the most it may",
-                            inputs_.settings->turn_steps_max),
-                false});
+    return end(
+        {Category::unavailable,
+         fmt::format("the turn asked the model {} times, which is all that limits.turn_steps "
+                     "lets it; go on with another prompt, or raise that limit in the "
+                     "configuration",
+                     inputs_.settings->turn_steps_max),
+         false});
   facts_.request_model(asking, ids_, asking.provider.value_or(""), asking.model.value_or(""),
                        asking.model_name.value_or(""));
 }

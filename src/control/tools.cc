@@ -100,7 +100,9 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
                                call.tool),
                    false};
   return Failure{Category::not_found,
-                 fmt::format("there is no tool called {}; the runtime's own are: {}", call.tool,
+                 fmt::format("{}; the runtime's own are: {}",
+                             call.tool.empty() ? "the call names no tool"
+                                               : "there is no tool called " + call.tool,
                              names_of_tools()),
                  false};
 }

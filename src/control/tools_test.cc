@@ -51,10 +51,12 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
   report.calls = {{"rm", {"{}"}},
                   {"shell", {R"({"cmd":"ls"})"}},
                   {"shell", {R"({"command":""})"}},
-                  {"shell", {R"({"command":"ls","timeoutMs":0})"}}};
+                  {"shell", {R"({"command":"ls","timeoutMs":0})"}},
+                  {"", {"{}"}}};
   const Outcome outcome = when(past.view(), report, inputs_of(past));
   const auto failures = outcome.all_of<ToolFailed>();
-  REQUIRE(failures.size() == 4);
+  REQUIRE(failures.size() == 5);
+  CHECK(failures[4].error.message.starts_with("the call names no tool; the runtime's own are: "));
   CHECK(failures[0].error.category == Category::not_found);
   CHECK(failures[0].error.message.starts_with(
       "there is no tool called rm; the runtime's own are: shell, read_file, "));
@@ -194,7 +196,8 @@ TEST_CASE("a turn may ask the model so often and no more") {
   const Outcome ended = when(asked.after, end_of(asked.after, 0), inputs_of(past, few));
   CHECK(ended.shape() == "tool.result item.completed task.attempt.failed turn.failed task.failed");
   CHECK(ended.payload_of<TurnFailed>().error->message ==
-        "the turn asked the model 1 times, the most it may");
+        "the turn asked the model 1 times, which is all that limits.turn_steps lets it; go on with "
+        "another prompt, or raise that limit in the configuration");
 }
 
 TEST_CASE("while the thread is blocked an end is stored and nothing is asked") {

@@ -200,8 +200,9 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   }
   void on_call(std::string name, Json args) override {
     if (!wanted_ || calls_.size() > kToolCallsMax) return;
-    args_bytes_ += args.text.size();
-    const bool omitted = args_bytes_ > kToolArgsBytesMax;
+    // What is not kept takes no room from the calls behind it.
+    const bool omitted = args_bytes_ + args.text.size() > kToolArgsBytesMax;
+    if (!omitted) args_bytes_ += args.text.size();
     AskedCall call{std::string(utf8_prefix(name, kToolNameBytesMax)),
                    omitted ? Json{"{}"} : std::move(args), omitted};
     const auto offered = offered_.find(call.name);

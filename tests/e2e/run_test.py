@@ -118,7 +118,7 @@ class AtATerminal(Case):
         return Terminal(self, *arguments, **more)
 
     def test_markdown_is_shown_and_wrapped(self):
-        for columns in (80, 40):
+        for columns in (24, 80, 40):
             terminal = self.run_at_terminal("hi", columns=columns)
             self.assertEqual(terminal.end(), 0, terminal.text())
             self.assertIn("\x1b[1;4mTitle\x1b[0m", terminal.text())

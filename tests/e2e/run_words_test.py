@@ -34,6 +34,12 @@ class Words(Case):
             ["--model", "keyless"], 2, "invalid_params", None, ["keyless", "set CANARY_KEY"]),
         "a script that is not there": (
             ["--model", "script:none.jsonl"], 2, "invalid_params", None, ["none.jsonl", "--model"]),
+        "a script without a name": (
+            ["--model", "script:"], 2, "invalid_params", None, ["names no file", "script:FILE"]),
+        "a script that is a folder": (
+            ["--model", "script:/tmp"], 2, "invalid_params", None, ["/tmp is not a file"]),
+        "a mode that there is not": (
+            ["--mode", "free"], 2, "invalid_params", None, ["--mode free is none of default, "]),
         "a certificate that nobody vouches for": (
             ["--model", "tls"], 1, "internal", "unavailable",
             ["certificate", "127.0.0.1", "SSL_CERT_FILE"]),

@@ -140,6 +140,15 @@ class Shell(ToolCase):
         self.assertEqual(len(self.of(events, "process.terminated")), 1)
         wait_until(lambda: not processes_with(marker), what="the end of every child")
 
+    def test_arguments_that_are_too_long_keep_no_other_call_from_running(self):
+        events = self.play(line(call("echo before"), call("echo " + "x" * 60_000),
+                                call("echo behind")), {"text": "Done."})
+        failed = self.of(events, "tool.failed")
+        self.assertEqual([f["payload"]["error"]["category"] for f in failed], ["invalid_input"])
+        self.assertIn("at most 48 KiB", failed[0]["payload"]["error"]["message"])
+        self.assertEqual([e["payload"]["preview"] for e in self.of(events, "tool.result")],
+                         ["before\n", "behind\n"])
+
     def test_an_interrupt_ends_the_command(self):
         marker = f"sleep 4{random.randrange(10_000, 99_999)}"
         self.play(line(call(marker)), wait=False)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/decisions/asking.h"
+#include "cli/option_word.h"
 #include "cli/verbs.h"
 #include "cli/views/action_view.h"
 #include "cli/views/form_view.h"
@@ -41,12 +42,7 @@ Result<schema::RespondAction> answer_of(const AnswerArguments& arguments) {
   answer.decision = arguments.decision;
   answer.digest = arguments.digest;
   answer.reason = arguments.reason;
-  if (arguments.scope) {
-    answer.scope = schema::enum_of<schema::AnswerScope>(*arguments.scope);
-    if (!answer.scope)
-      return fail(Code::invalid_params,
-                  fmt::format("--scope {} is none of once, session, always.", *arguments.scope));
-  }
+  TRY_ASSIGN(answer.scope, option_word<schema::AnswerScope>("--scope", arguments.scope));
   if (arguments.answer) {
     answer.decision = "answer";
     answer.payload = schema::Json{schema::to_json(schema::AskUserAnswer{*arguments.answer})};

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_word.h"
 #include "cli/verbs.h"
 #include "cli/views/action_view.h"
 #include "schema/tools.h"
@@ -30,12 +31,7 @@ Result<schema::EvaluatePermission> query_of(const Context& context,
     query.session_id = SessionId(*arguments.session);
     if (!arguments.cwd) query.cwd.reset();
   }
-  if (arguments.mode) {
-    query.mode = schema::enum_of<schema::PermissionMode>(*arguments.mode);
-    if (!query.mode)
-      return fail(Code::invalid_params,
-                  fmt::format("--mode {} is not a mode; see agentrt run --help.", *arguments.mode));
-  }
+  TRY_ASSIGN(query.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
   return query;
 }
 

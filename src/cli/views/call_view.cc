@@ -13,6 +13,7 @@ namespace {
 using namespace schema;
 
 constexpr std::string_view kIndent = "  ";
+constexpr std::size_t kTitleCellsMin = 8;  // of a call, beside its outcome
 
 // The arguments of `call` where it is one of tool `Args`.
 template <class Args>
@@ -116,8 +117,12 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
   else
     outcome += " · " + spoken_duration(duration_ms);
   std::string title = call_title(call);
+  // Where the outcome leaves little room for it, the title has a line of its own.
   const std::size_t taken = 2 + width_of(outcome);
-  if (paper.width > taken) title = fit(title, paper.width - taken);
+  if (paper.width > taken + kTitleCellsMin)
+    title = fit(title, paper.width - taken);
+  else if (paper.width > 2)
+    title = fit(title, paper.width - 2);
   const std::string_view glyph = ok ? "✓" : end == CallEnd::failed ? "✗" : "⊘";
   std::string out = paint(glyph,
                           ok                       ? Paint::green

@@ -55,6 +55,23 @@ TEST_CASE("a plan shows so many steps and no more") {
   CHECK(plan_text("nonsense", {}) == "");
 }
 
+TEST_CASE("on a narrow screen the line that is drawn anew never folds") {
+  for (const std::size_t width : {4, 5, 8, 12, 20, 30, 39}) {
+    CAPTURE(width);
+    StatusLine line;
+    const std::string drawn = line.draw("$ a_rather_long_command", 75'000, width, Colour::off);
+    CHECK(width_of(std::string_view(drawn).substr(std::string_view("\r\x1b[K").size())) < width);
+  }
+}
+
+TEST_CASE("on a narrow screen a call keeps its title and its outcome") {
+  const Call call{.tool = "shell", .args = R"({"command":"a_rather_long_command"})"};
+  CHECK(call_line(call, CallEnd::failed, 2'000, {}, {30, Colour::off}) ==
+        "✗ $ a_rather… · failed · 2.0 s\n");
+  CHECK(call_line(call, CallEnd::failed, 2'000, {}, {20, Colour::off}) ==
+        "✗ $ a_rather_long_c… · failed · 2.0 s\n");
+}
+
 TEST_CASE("the status line is drawn over itself, fits, and leaves nothing behind") {
   StatusLine line;
   CHECK(line.erase() == "");

@@ -25,9 +25,10 @@ std::string StatusLine::draw(std::string_view what, std::int64_t elapsed_ms, std
   const std::size_t taken = 2 + width_of(time);
   std::string text = one_line(what);
   if (taken + width_of(text) + width_of(kKeys) <= room) time += kKeys;
-  if (room > taken) text = fit(text, room - taken);
+  // A line that folds could not be erased: where there is no room for both, the time gives way.
+  text = room > taken ? fit(text, room - taken) + time : fit(text, room > 2 ? room - 2 : 0);
   return std::string(kErase) + paint(picture, Paint::cyan, colour) + " " +
-         paint(text + time, Paint::dim, colour);
+         paint(text, Paint::dim, colour);
 }
 
 std::string StatusLine::erase() {

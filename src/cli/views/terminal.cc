@@ -13,7 +13,7 @@
 namespace agentrt::cli {
 namespace {
 
-constexpr std::size_t kWidthMin = 40;
+constexpr std::size_t kWidthMin = 4;  // what is narrower shows nothing of use
 constexpr std::size_t kGap = 2;
 
 // The bytes of the character that starts at `text[at]`; 1 for a byte that starts none.
