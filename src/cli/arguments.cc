@@ -57,6 +57,7 @@ void add_run(CLI::App& app, Parsed& out) {
       "  agentrt run \"Explain this repository\"\n"
       "  agentrt run --model script:demo.jsonl hello     play a file instead of asking a model\n"
       "  git diff | agentrt run -                        read the prompt from standard input\n"
+      "  agentrt run --file shot.png \"What is wrong?\"   give the model a file to see\n"
       "  agentrt run --session ID \"And now?\"             go on with a session\n"
       "  agentrt run --session ID                        watch or resume the turn it has\n"
       "  agentrt run --allow \"shell(make test)\" --deny \"shell(git push:*)\" \"Fix the tests\"\n"
@@ -80,6 +81,10 @@ void add_run(CLI::App& app, Parsed& out) {
   verb->add_option("--turn-id", run.turn_id,
                    "The turn's id; the same id again shows that turn instead of a new one")
       ->type_name("ID");
+  verb->add_option("--file", run.files,
+                   "An image, a PDF document or a text of the workspace, for the model to see")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   verb->add_option("--allow", run.allow, "A rule for the session: its calls run without a question")
       ->type_name("RULE")
       ->allow_extra_args(false);

@@ -68,6 +68,9 @@ Result<void> check_prompt(const RunArguments& arguments) {
   if (arguments.prompt && arguments.prompt->empty())
     return fail(Code::invalid_params, "The prompt is empty; say what to do.");
   if (arguments.prompt) return {};
+  if (!arguments.files.empty())
+    return fail(Code::invalid_params,
+                "--file needs a PROMPT: say what the model is to do with the file.");
   if (!arguments.session)
     return fail(Code::invalid_params,
                 "PROMPT is missing: say what to do, or name the session to go on with in --session "
@@ -81,6 +84,30 @@ Result<void> check_prompt(const RunArguments& arguments) {
                   fmt::format("{} needs a PROMPT: it is for a new turn, and without one the "
                               "session's own turn goes on.",
                               option));
+  return {};
+}
+
+Result<schema::InputPart> file_part(const std::string& file) {
+  std::error_code error;
+  const auto path = std::filesystem::canonical(file, error);
+  if (error || !std::filesystem::is_regular_file(path, error))
+    return fail(
+        Code::invalid_params,
+        fmt::format("--file {} {}.", file,
+                    std::filesystem::exists(file, error) ? "is not a file" : "does not exist"));
+  schema::InputPart part;
+  part.type = schema::InputKind::file;
+  part.path = path.string();
+  return part;
+}
+
+// The runtime reads files for a model in the workspace alone.
+Result<void> check_files(const schema::SubmitTurn& submit) {
+  for (const schema::InputPart& part : submit.input)
+    if (part.path && !part.path->starts_with(*submit.options->cwd + "/"))
+      return fail(Code::invalid_params,
+                  fmt::format("--file {} lies outside the workspace {}; copy it there.", *part.path,
+                              *submit.options->cwd));
   return {};
 }
 
@@ -106,6 +133,10 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
     TRY_ASSIGN(part.text, text_or_input(*arguments.prompt));
     if (part.text->empty())
       return fail(Code::invalid_params, "The prompt is empty; say what to do.");
+    request.submit.input.push_back(std::move(part));
+  }
+  for (const std::string& file : arguments.files) {
+    TRY_ASSIGN(schema::InputPart part, file_part(file));
     request.submit.input.push_back(std::move(part));
   }
   TRY_ASSIGN(request.cwd, workspace_of(context, arguments));
@@ -285,6 +316,7 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   // An existing session keeps its workspace; naming another one is for the runtime to judge. What
   // is sent does not depend on whether it exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
+  TRY(check_files(request.submit));
   TRY(set_rules(attachment.client(), arguments, known, request.submit));
   if (!has_prompt) return run_open(context, arguments, request, attachment, signals);
   if (known.exists()) {

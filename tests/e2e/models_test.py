@@ -185,6 +185,21 @@ class Context(ModelCase):
         self.assertNotIn("x" * 2500, told)
         self.assertEqual(self.payload("s", "history.window.loaded")["omitted"], 1)
 
+    def test_run_gives_files_of_the_workspace_and_says_what_it_cannot_give(self):
+        (self.home.workspace / "shot.png").write_bytes(PNG)
+        (self.home.workspace / "large.txt").write_text("x" * 300_000)
+        (self.home.folder / "elsewhere.png").write_bytes(PNG)
+        run = ("run", "--model", "openai_chat", "what is this?", "--file")
+        done = self.home.run(*run, "shot.png", "--file", "large.txt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("iVBORw0KGgoAAQIDBA", json.dumps(self.double.requests[-1]["body"]))
+        self.assertRegex(done.stderr, r"not read: file:.*large.txt: it is larger than")
+        for file, words in (("../elsewhere.png", "outside the workspace"),
+                            ("none.png", "does not exist"), (".", "is not a file")):
+            done = self.home.run(*run, file)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_images_and_text_files_are_given_and_the_rest_is_refused_in_words(self):
         (self.home.workspace / "shot.png").write_bytes(PNG)
         (self.home.workspace / "notes.txt").write_text("remember the milk")
