@@ -33,7 +33,7 @@ void Watched::remove_input() {
 
 void Asking::ask(schema::ActionSnapshot action) {
   const Screen& screen = output_.screen();
-  output_.err("\n" + question_text(action, screen.width, screen.err_colour));
+  output_.err("\n" + question_text(action, screen.err_colour));
   if (input_ended_) return output_.err(elsewhere_text(action, screen.err_colour));
   output_.err(answer_prompt(action, screen.err_colour));
   begin(std::move(action));

@@ -195,7 +195,7 @@ Paint paint_of(Decision decision) {
 
 }  // namespace
 
-std::string question_text(const ActionSnapshot& action, std::size_t, Colour colour) {
+std::string question_text(const ActionSnapshot& action, Colour colour) {
   if (is(action, kPermissionAction)) return permission_question(action, colour);
   if (is(action, kTrustAction)) return trust_question(action, colour);
   if (is(action, kElicitationAction)) return form_question(action, colour);
@@ -207,9 +207,11 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
     return paint(letter, Paint::cyan, colour) + " " + std::string(meaning) + "   ";
   };
   if (is(action, kPermissionAction)) {
-    const std::string what = is_about_a_path(action) ? "for this path " : "";
-    return "  " + key("y", "yes, this once") + key("s", "yes, " + what + "in this session") +
-           key("a", "always " + what + "in this folder") + key("n", "no") + "\n  > ";
+    const bool path = is_about_a_path(action);
+    return "  " + key("y", "yes, this once") +
+           key("s", path ? "this path, this session" : "yes, in this session") +
+           key("a", path ? "this path, always" : "always in this folder") + key("n", "no") +
+           "\n  > ";
   }
   if (is(action, kTrustAction))
     return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +

@@ -14,7 +14,7 @@
 namespace agentrt::cli {
 
 // What is asked, where, why, and what each answer means.
-std::string question_text(const schema::ActionSnapshot& action, std::size_t width, Colour colour);
+std::string question_text(const schema::ActionSnapshot& action, Colour colour);
 // The line that is answered on.
 std::string answer_prompt(const schema::ActionSnapshot& action, Colour colour);
 

@@ -271,8 +271,7 @@ TEST_CASE("a plan is a list of boxes") {
 TEST_CASE("a server whose tools are missing is named") {
   ToolCatalogResolved catalog;
   catalog.missing = std::vector<MissingServer>{{"files", "it does not start"}};
-  CHECK(notes_of(shared_view().show(event_of(catalog))) ==
-        "· server files: it does not start\n");
+  CHECK(notes_of(shared_view().show(event_of(catalog))) == "· server files: it does not start\n");
 }
 
 TEST_CASE("a question of a server comes with its form") {

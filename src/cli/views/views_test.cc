@@ -163,11 +163,11 @@ TEST_CASE("a change of a file is asked about line by line") {
   action.action_type = schema::kPermissionAction;
   action.tool_name = "edit_file";
   action.input = schema::Json{R"({"path":"a.cc","oldText":"x\ny","newText":"z\u001b[2J"})"};
-  CHECK(question_text(action, 80, Colour::off)
-            .contains("    a.cc\n    - x\n    - y\n    + z\\x1b[2J\n"));
+  CHECK(
+      question_text(action, Colour::off).contains("    a.cc\n    - x\n    - y\n    + z\\x1b[2J\n"));
   action.tool_name = "write_file";
   action.input = schema::Json{R"({"path":"b","content":"one\ntwo\n"})"};
-  CHECK(question_text(action, 80, Colour::off).contains("    b\n    + one\n    + two\n"));
+  CHECK(question_text(action, Colour::off).contains("    b\n    + one\n    + two\n"));
 }
 
 schema::ActionSnapshot action_of(std::string_view type) {
@@ -182,8 +182,7 @@ TEST_CASE("an answer for longer is about the path where the tool is one of files
   for (const char* tool : {"read_file", "write_file", "edit_file", "list_files", "search_files"}) {
     action.tool_name = tool;
     CHECK(answer_prompt(action, Colour::off) ==
-          "  y yes, this once   s yes, for this path in this session   a always for this path in "
-          "this folder   n no   \n  > ");
+          "  y yes, this once   s this path, this session   a this path, always   n no   \n  > ");
   }
   for (const char* tool : {"shell", "mcp__box__echo"}) {
     action.tool_name = tool;
@@ -217,7 +216,7 @@ TEST_CASE("a server's choices are a list of titles") {
   action.prompt = "Which one?";
   action.schema = schema::Json{
       R"({"properties":{"tier":{"oneOf":[{"const":"b","title":"Basic"},{"const":"p"}]}}})"};
-  CHECK(question_text(action, 80, Colour::off) ==
+  CHECK(question_text(action, Colour::off) ==
         "The server shop asks:\n\n    Which one?\n\n"
         "  tier         one of these (may be left out)\n    [1] Basic\n    [2] p\n");
   CHECK(answer_prompt(action, Colour::off) ==
