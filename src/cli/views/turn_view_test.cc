@@ -67,6 +67,21 @@ ToolResult result_of(std::string preview, bool is_error = false) {
   return result;
 }
 
+TEST_CASE("what files ask for in vain is told once, unless it was trusted meanwhile") {
+  PolicyChanged changed{.change = "resolved"};
+  changed.policy.emplace().ignored = {"/w/x: ignored: hooks (until a person trusts the file)"};
+  TurnView view = piped_view();
+  CHECK(notes_of(view.show(event_of(changed, TurnId{}))) == "");
+  CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) ==
+        "· /w/x: ignored: hooks (until a person trusts the file); agentrt trust takes it as it "
+        "is\n· model m (p)\n");
+  CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) == "");
+  (void)view.show(event_of(changed, TurnId{}));
+  changed.policy->ignored.clear();
+  (void)view.show(event_of(changed, TurnId{}));
+  CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) == "");
+}
+
 TEST_CASE("text streams as it comes and the summary stands on a line of its own") {
   TurnView view = shared_view();
   CHECK(screen_of(view.show(event_of(ModelDelta{"Hel"}))) == "Hel");
@@ -271,8 +286,7 @@ TEST_CASE("a plan is a list of boxes") {
 TEST_CASE("a server whose tools are missing is named") {
   ToolCatalogResolved catalog;
   catalog.missing = std::vector<MissingServer>{{"files", "it does not start"}};
-  CHECK(notes_of(shared_view().show(event_of(catalog))) ==
-        "· server files: it does not start\n");
+  CHECK(notes_of(shared_view().show(event_of(catalog))) == "· server files: it does not start\n");
 }
 
 TEST_CASE("a question of a server comes with its form") {
