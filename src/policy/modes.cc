@@ -43,7 +43,7 @@ std::string mode_name(PermissionMode mode) { return std::string(schema::name_of(
 
 // Work that the sandbox keeps in the workspace.
 bool is_confined_write(const Asked& asked, const Basis& basis) {
-  return is_inside(asked) && !is_steering_file(asked) && basis.sandbox != SandboxMode::read_only;
+  return is_inside(asked) && basis.sandbox != SandboxMode::read_only;
 }
 
 }  // namespace
@@ -96,6 +96,9 @@ Verdict tool_mode_verdict(const Asked& asked, const Basis& basis) {
     case PermissionMode::on_failure:
     case PermissionMode::auto_:
       if (reads && inside) return reading;
+      if (!reads && inside && is_steering_file(asked))
+        return says(Decision::ask,
+                    fmt::format("{} is a file that other programs run or obey.", asked.text));
       if (!reads && is_confined_write(asked, basis))
         return says(Decision::allow, fmt::format("The mode {} lets files of the workspace change.",
                                                  mode_name(basis.mode)));

@@ -288,6 +288,8 @@ TEST_CASE("files that other programs obey are not changed without a person") {
                            "AGENTS.md", "src/AGENTS.md", ".github/workflows/ci.yml"})
     CHECK_MESSAGE(under(PermissionMode::auto_, file_call("write_file", path)) == Decision::ask,
                   path);
+  CHECK(judge(file_call("write_file", ".envrc"), {.mode = PermissionMode::auto_}).reason ==
+        ".envrc is a file that other programs run or obey.");
 }
 
 TEST_CASE("path denies are masks") {

@@ -307,6 +307,17 @@ class Trust(TrustCase):
         self.assertIn("changed since a person trusted it", self.ignored("s3")[0])
         self.assertIn("changed since it was trusted", self.trust("--list"))
 
+    def test_a_run_that_asks_nobody_says_what_was_left_out(self):
+        self.write('[permissions]\nallow = ["shell(touch:*)"]\n')
+        self.configure(rules="")
+        script = self.home.script("hello", [{"text": "Hello."}])
+        run = ("run", "--cwd", str(self.home.workspace), "--model", f"script:{script}", "hi")
+        done = self.home.run(*run)
+        self.assertIn(f"{self.file}: ignored: permissions.allow", done.stderr)
+        self.assertIn("agentrt trust", done.stderr)
+        self.trust()
+        self.assertNotIn("ignored", self.home.run(*run).stderr)
+
     def test_trust_survives_a_kill_and_can_be_taken_back(self):
         self.write('[permissions]\nallow = ["shell(touch:*)"]\n')
         self.configure(rules="")

@@ -1,6 +1,7 @@
 #include "cli/views/turn_view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,8 @@ bool TurnView::concerns(const Envelope& event) const {
 TurnText TurnView::show(const Envelope& event) {
   const auto payload = read_payload(event.type, event.payload.text);
   if (!payload) return {};  // written by a runtime with other rules; the log keeps it
+  if (const auto* changed = std::get_if<PolicyChanged>(&*payload); changed && changed->policy)
+    not_trusted_ = changed->policy->ignored;
   if (event.turn_id != turn_) {
     // Another turn of the thread stopped, and ours waits behind it.
     const auto* updated = std::get_if<ThreadUpdated>(&*payload);
@@ -100,6 +103,8 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
             doing_ = {"waiting for " + requested.model_name, event.timestamp};
+            for (const std::string& left_out : std::exchange(not_trusted_, {}))
+              page_.note(left_out + "; agentrt trust takes it as it is", Paint::yellow);
             if (model_.empty())
               page_.note(fmt::format("model {} ({})", requested.model_name, requested.provider),
                          Paint::dim);

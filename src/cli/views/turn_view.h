@@ -84,11 +84,12 @@ class TurnView {
   std::string model_;  // that was asked last
   std::optional<schema::ActionSnapshot> action_;
   std::size_t unanswered_ = 0;
-  std::set<ModelRequestId> streamed_;  // requests whose text came in deltas
-  std::string not_possible_;           // why no model could be chosen
-  std::map<ToolCallId, Call> calls_;   // of the newest message
-  std::size_t tools_ = 0;              // calls that ended
-  Doing doing_;                        // beside calls
+  std::set<ModelRequestId> streamed_;     // requests whose text came in deltas
+  std::string not_possible_;              // why no model could be chosen
+  std::vector<std::string> not_trusted_;  // what files ask for in vain, until it is told
+  std::map<ToolCallId, Call> calls_;      // of the newest message
+  std::size_t tools_ = 0;                 // calls that ended
+  Doing doing_;                           // beside calls
   std::optional<std::string> diff_ref_;
 };
 

@@ -67,6 +67,21 @@ ToolResult result_of(std::string preview, bool is_error = false) {
   return result;
 }
 
+TEST_CASE("what files ask for in vain is told once, unless it was trusted meanwhile") {
+  PolicyChanged changed{.change = "resolved"};
+  changed.policy.emplace().ignored = {"/w/x: ignored: hooks (until a person trusts the file)"};
+  TurnView view = piped_view();
+  CHECK(notes_of(view.show(event_of(changed, TurnId{}))) == "");
+  CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) ==
+        "· /w/x: ignored: hooks (until a person trusts the file); agentrt trust takes it as it "
+        "is\n· model m (p)\n");
+  CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) == "");
+  (void)view.show(event_of(changed, TurnId{}));
+  changed.policy->ignored.clear();
+  (void)view.show(event_of(changed, TurnId{}));
+  CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) == "");
+}
+
 TEST_CASE("text streams as it comes and the summary stands on a line of its own") {
   TurnView view = shared_view();
   CHECK(screen_of(view.show(event_of(ModelDelta{"Hel"}))) == "Hel");
