@@ -258,24 +258,15 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
 
 void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Append append) {
   lane.state = LaneState::ready;
-  parts_.metrics.facts_appended += append.events.size();
-  if (!append.events.empty()) {
-    auto events = std::make_shared<std::vector<ports::FeedEvent>>();
-    events->reserve(append.events.size());
-    for (schema::StoredEvent& event : append.events) {
-      if (event.type == schema::TurnCompleted::kType) ++parts_.metrics.turns_completed;
-      if (event.type == schema::TurnFailed::kType) ++parts_.metrics.turns_failed;
-      events->push_back({first++, std::move(event)});
-    }
-    parts_.publish(events);
-  }
   for (Batch::Settled& settled : batch.settled) {
     const auto* command = std::get_if<CommandWork>(&settled.work);
     if (command && settled.reply && parts_.accepted) parts_.accepted(command->command);
     if (!command) finish(settled.work, std::move(settled.reply));
   }
-  // Before the replies: whoever has one and looks whether work is under way must find it.
+  // Before the replies: whoever has one and looks whether work is under way must find it. And
+  // before the feed: the work has a turn waiting for it.
   parts_.committed(lane.view);
+  publish(first, std::move(append.events));
   for (Batch::Settled& settled : batch.settled)
     if (std::holds_alternative<CommandWork>(settled.work))
       finish(settled.work, std::move(settled.reply));
@@ -283,6 +274,19 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
     rest(lane);
   else
     advance(lane);
+}
+
+void Lanes::publish(store::Position first, std::vector<schema::StoredEvent> stored) {
+  parts_.metrics.facts_appended += stored.size();
+  if (stored.empty()) return;
+  auto events = std::make_shared<std::vector<ports::FeedEvent>>();
+  events->reserve(stored.size());
+  for (schema::StoredEvent& event : stored) {
+    if (event.type == schema::TurnCompleted::kType) ++parts_.metrics.turns_completed;
+    if (event.type == schema::TurnFailed::kType) ++parts_.metrics.turns_failed;
+    events->push_back({first++, std::move(event)});
+  }
+  parts_.publish(events);
 }
 
 void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {

@@ -98,6 +98,7 @@ class Lanes {
   void add_snapshot(Lane& lane, Batch& batch);
   void commit(Lane& lane, std::unique_ptr<Batch> batch);
   void committed(Lane& lane, Batch& batch, store::Position first, store::Append append);
+  void publish(store::Position first, std::vector<schema::StoredEvent> stored);
   void failed(Lane& lane, Batch& batch, const Error& error);
   // Loads the lane again after a while.
   void wait(Lane& lane);

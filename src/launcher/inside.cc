@@ -228,9 +228,10 @@ class Init {
     return true;
   }
 
-  // Our own end keeps the processor busy, perhaps the one on which the supervisor is to tell of
-  // the command's. It hangs up when it has.
+  // Our own end keeps a processor busy, perhaps the one on which the supervisor is to tell of the
+  // command's. It hangs up when it has.
   void let_it_be_told() const {
+    step_back();
     Message none;
     while (hear(link(), none)) {
     }

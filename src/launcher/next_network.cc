@@ -24,6 +24,7 @@ bool loopback_up() {
 }
 
 bool NextNetwork::make() {
+  if (space_) return true;
   const Fd own = present_network();
   if (!own || ::unshare(CLONE_NEWNET) != 0) return true;
   if (loopback_up()) space_ = present_network();

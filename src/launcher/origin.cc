@@ -1,7 +1,6 @@
 #include "launcher/origin.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,9 +17,8 @@ namespace agentrt::launcher {
 namespace {
 
 constexpr std::size_t kGivenMax = 5;  // a spec, a connection, three streams
-constexpr int kPauseMs = 2;           // before the next network is made
 
-enum class Heard { order, nothing, end };
+enum class Heard { order, get_ready, nothing, end };
 
 Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
   iovec into{&order, sizeof(order)};
@@ -34,7 +32,8 @@ Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
   if (size < 0 && errno == EINTR) return Heard::nothing;
   if (size <= 0) return Heard::end;
   const cmsghdr* found = CMSG_FIRSTHDR(&header);
-  if (found == nullptr || found->cmsg_type != SCM_RIGHTS) return Heard::nothing;
+  if (found == nullptr) return size == sizeof(order) ? Heard::get_ready : Heard::nothing;
+  if (found->cmsg_type != SCM_RIGHTS) return Heard::nothing;
   int fds[kGivenMax];
   const std::size_t count = (found->cmsg_len - CMSG_LEN(0)) / sizeof(int);
   std::memcpy(fds, CMSG_DATA(found), count * sizeof(int));
@@ -51,13 +50,6 @@ bool put_in_place(const CopyOrder& order, const std::vector<Fd>& given) {
   for (std::size_t i = 0; i < places.size(); ++i)
     if (::dup2(given[i].get(), places[i]) < 0) return false;
   return true;
-}
-
-// Whether the next order is here already; the copy, which somebody waits for, gets the processor
-// meanwhile.
-bool is_awaited() {
-  pollfd next{kControlFd, POLLIN, 0};
-  return ::poll(&next, 1, kPauseMs) != 0;
 }
 
 void set_signals(int how) {
@@ -80,7 +72,8 @@ bool become_copy(IdMaps& maps, NextNetwork& network) {
     std::vector<Fd> given;
     const Heard heard = hear_order(order, given);
     if (heard == Heard::end) return false;
-    if (heard == Heard::nothing) continue;
+    if (heard == Heard::get_ready && !network.make()) ::_exit(kFailedExit);  // another is started
+    if (heard != Heard::order) continue;
     if (maps.size() + order.owners > kIdMapsMax) maps.close();
     // Where there is none, the copy asks again and says why.
     for (std::size_t i = 0; i < std::min<std::size_t>(order.owners, kOwnersMax); ++i)
@@ -95,7 +88,6 @@ bool become_copy(IdMaps& maps, NextNetwork& network) {
     if (reply.pid < 0) reply.error = errno;
     (void)!::send(kControlFd, &reply, sizeof(reply), MSG_NOSIGNAL);
     network.close();
-    if (!is_awaited() && !network.make()) ::_exit(kFailedExit);  // another origin takes our place
   }
 }
 

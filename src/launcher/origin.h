@@ -14,7 +14,7 @@
 namespace agentrt::launcher {
 
 // Answers orders. Returns true in a copy, which has its descriptors in place, the maps of its
-// owners and, except for the first one, a network; false once nobody is connected any more.
+// owners and, where it could get ready before, a network; false once nobody is connected any more.
 bool become_copy(IdMaps& maps, NextNetwork& network);
 
 }  // namespace agentrt::launcher

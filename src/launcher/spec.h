@@ -17,7 +17,8 @@ inline constexpr int kControlFd = 4;                    // SOCK_SEQPACKET: order
 inline constexpr const char* kControlName = "control";  // the same, in the run folder
 
 // A launcher with kStay as its argument is an origin (origin.h): it gets CopyOrders on kControlFd,
-// with the descriptors of the copy beside them: kSpecFd, kControlFd, then the streams given.
+// with the descriptors of the copy beside them: kSpecFd, kControlFd, then the streams given. An
+// order without any makes it get ready for the next copy; it is not answered.
 inline constexpr const char* kStay = "stay";
 inline constexpr std::size_t kOwnersMax = 16;  // of one order; a copy maps the others itself
 struct CopyOrder {

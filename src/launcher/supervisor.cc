@@ -429,7 +429,7 @@ void Supervisor::ended() {
     exit_record_.keep(record + "\n", spec_.survive ? Worth::kept : Worth::passing);
   }
   connections_.say_last(record);
-  // Nobody waits for these.
+  step_back();
   if (folder_) ::unlinkat(folder_.get(), kControlName, 0);
   parts_.link.reset();
   siginfo_t info{};

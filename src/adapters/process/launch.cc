@@ -130,6 +130,8 @@ Result<Launched> launch(const launcher::Spec& spec, const Streams& streams) {
   return Launched(pid, ours.release());
 }
 
+void get_ready_for_next() { origin().get_ready(); }
+
 Result<Launched> attach(const std::string& run_folder) {
   const Descriptor folder(::open(run_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return failed("The run folder is gone");

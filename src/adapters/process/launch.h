@@ -59,6 +59,9 @@ std::string_view launcher_program();  // its bytes, as they were built
 // Errors: unavailable (the machine cannot start a process, or not from memory).
 Result<Launched> launch(const launcher::Spec& spec, const Streams& streams = {});
 
+// Lets the next launch find more of its work done. For when nobody waits: while a command runs.
+void get_ready_for_next();
+
 // The launcher that answers for this run folder. Nobody else can listen in it, so whoever does is
 // the one that was started for it, whatever process ids have been used for since. Errors:
 // unavailable (it is gone).

@@ -31,15 +31,17 @@ bool send_order(int link, const launcher::CopyOrder& order, std::span<const int>
   msghdr header{};
   header.msg_iov = &from;
   header.msg_iovlen = 1;
-  header.msg_control = beside;
-  header.msg_controllen = CMSG_SPACE(given.size_bytes());
-  cmsghdr* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(given.size_bytes());
-  std::memcpy(CMSG_DATA(rights), given.data(), given.size_bytes());
+  if (!given.empty()) {
+    header.msg_control = beside;
+    header.msg_controllen = CMSG_SPACE(given.size_bytes());
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(given.size_bytes());
+    std::memcpy(CMSG_DATA(rights), given.data(), given.size_bytes());
+  }
   ssize_t sent = 0;
-  while ((sent = ::sendmsg(link, &header, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
+  while ((sent = ::sendmsg(link, &header, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EINTR) {
   }
   return sent == sizeof(order);
 }
@@ -65,6 +67,11 @@ Result<pid_t> Origin::copy(const launcher::CopyOrder& order, std::span<const int
     if (made) break;
   }
   return made;
+}
+
+void Origin::get_ready() {
+  const std::lock_guard lock(mutex_);
+  if (pid_ >= 0) (void)send_order(link_.get(), {}, {});  // one that is gone is noticed by a copy
 }
 
 // A copy that we are not told of finds that nobody is connected, and ends.

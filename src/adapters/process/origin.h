@@ -29,6 +29,8 @@ class Origin {
 
   // The process of a copy with these descriptors. Errors: unavailable (the machine cannot start a
   // process, or not from memory).
+  // Lets it get ready for the next copy; best while nobody waits for anything else.
+  void get_ready();
   Result<pid_t> copy(const launcher::CopyOrder& order, std::span<const int> given);
 
   // Where it waits now; -1 before the first copy. For tests.

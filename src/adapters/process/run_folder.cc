@@ -60,8 +60,9 @@ std::optional<ExitRecord> read_exit_record(std::string_view json) {
 }
 
 Result<void> RunFolder::make() const {
+  if (::mkdir(path_.c_str(), 0700) == 0) return {};
   std::error_code error;
-  fs::remove_all(path_, error);
+  fs::remove_all(path_, error);  // of one that was killed
   ::mkdir(fs::path(path_).parent_path().c_str(), 0700);
   if (::mkdir(path_.c_str(), 0700) != 0)
     return fail(Code::unavailable, fmt::format("the folder {} cannot be made", path_));

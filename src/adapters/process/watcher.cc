@@ -160,6 +160,7 @@ void Watcher::release(const ProcessId& id) {
   if (!process) return;
   process->released = true;
   (void)process->launched.order("go");
+  get_ready_for_next();
 }
 
 void Watcher::signal(const ProcessId& id, int number) {
