@@ -20,7 +20,7 @@ constexpr std::size_t kBytesPerToken = 4;
 
 // What the person asked, files within it at their place.
 ports::Message question_of(const std::vector<InputPart>& input,
-                           std::vector<ports::GivenFile> files) {
+                           const std::vector<ports::GivenFile>& files) {
   ports::Message question;
   auto file = files.begin();
   for (const InputPart& part : input) {
@@ -35,7 +35,7 @@ ports::Message question_of(const std::vector<InputPart>& input,
                                    file == files.end() ? "unread" : *file->ref.reason);
     } else if (file->attachment) {
       question.text += fmt::format("[file {}: attached]", path);
-      question.attachments.push_back(*std::move(file->attachment));
+      question.attachments.push_back(*file->attachment);
     } else {
       question.text += fmt::format("[file {}]\n{}\n[end of file {}]", path, file->text, path);
     }
@@ -70,28 +70,42 @@ std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruc
   return all > instruction_bytes ? all - instruction_bytes : 0;
 }
 
+std::size_t size_of(const TurnFiles& files) {
+  std::size_t size =
+      files.instructions.text.size() + skills_index(files.instructions.skills).size();
+  for (const ports::GivenFile& file : files.given)
+    size += file.text.size() + (file.attachment ? file.attachment->bytes.size() : 0);
+  return size;
+}
+
 Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query) {
-  ports::Instructions instructions = workspace.instructions(query.cwd);
+  std::shared_ptr<TurnFiles> read;
+  if (!query.files) {
+    read = std::make_shared<TurnFiles>();
+    read->instructions = workspace.instructions(query.cwd);
+  }
+  Material material{query.files ? query.files : read, {}};
+  const ports::Instructions& instructions = material.files->instructions;
   ports::HistoryQuery asked{query.session, query.turn.thread, query.turn.turn, {}};
   if (query.context_tokens)
     asked.bytes_max = messages_bytes_max(
         *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +
                                    skills_index(instructions.skills).size());
-  Material material{std::move(instructions), history.window(asked), {}};
-  if (material.history)
+  material.history = history.window(asked);
+  if (read && material.history)
     for (const InputPart& part : material.history->input)
       if (part.type == InputKind::file)
-        material.files.push_back(given(workspace, query, part.path.value_or("")));
+        read->given.push_back(given(workspace, query, part.path.value_or("")));
   return material;
 }
 
 void describe(const Material& material, ContextResolved& context) {
-  context.instruction_refs = material.instructions.refs;
-  context.omitted = material.instructions.omitted;
-  context.missing = material.instructions.missing;
-  for (const ports::Skill& skill : material.instructions.skills)
-    context.workspace_refs.push_back(skill.ref);
-  for (const ports::GivenFile& file : material.files)
+  const ports::Instructions& instructions = material.files->instructions;
+  context.instruction_refs = instructions.refs;
+  context.omitted = instructions.omitted;
+  context.missing = instructions.missing;
+  for (const ports::Skill& skill : instructions.skills) context.workspace_refs.push_back(skill.ref);
+  for (const ports::GivenFile& file : material.files->given)
     (file.ref.reason ? context.missing : context.workspace_refs).push_back(file.ref);
   if (material.history)
     std::ranges::copy(material.history->omitted, std::back_inserter(context.omitted));
@@ -100,16 +114,17 @@ void describe(const Material& material, ContextResolved& context) {
 }
 
 void put_material(Material material, const std::string& cwd, ports::ModelRequest& request) {
+  const ports::Instructions& instructions = material.files->instructions;
   request.instructions = system_prompt(cwd);
-  if (!material.instructions.text.empty())
+  if (!instructions.text.empty())
     request.instructions +=
         "\nWhat the AGENTS.md files say, the closest to this folder last; where they disagree, the "
         "last one counts:\n" +
-        material.instructions.text;
-  request.instructions += skills_index(material.instructions.skills);
+        instructions.text;
+  request.instructions += skills_index(instructions.skills);
   request.tools = std::move(material.history->tools);
   request.messages = std::move(material.history->messages);
-  request.messages.push_back(question_of(material.history->input, std::move(material.files)));
+  request.messages.push_back(question_of(material.history->input, material.files->given));
   std::ranges::move(material.history->so_far, std::back_inserter(request.messages));
 }
 

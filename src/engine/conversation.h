@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +17,17 @@
 
 namespace agentrt::engine {
 
-struct Material {
+// What files say to a turn. All its requests are made with what it was prepared with, which its
+// context.resolved names, whatever becomes of the files meanwhile.
+struct TurnFiles {
   ports::Instructions instructions;
+  std::vector<ports::GivenFile> given;  // one for each file of the input, in order
+};
+std::size_t size_of(const TurnFiles& files);
+
+struct Material {
+  std::shared_ptr<const TurnFiles> files;
   Result<ports::HistoryWindow> history;
-  std::vector<ports::GivenFile> files;  // one for each file of the input, in order
 };
 
 struct MaterialQuery {
@@ -29,9 +37,10 @@ struct MaterialQuery {
   std::optional<std::uint64_t> context_tokens;  // of the model that will be asked
   std::vector<schema::PolicyRule> rules;        // that the session is under
   std::string home;
+  std::shared_ptr<const TurnFiles> files = nullptr;  // read before
 };
 
-// Reads it all. Blocks; called on a worker.
+// Reads it all, or all but the files. Blocks; called on a worker.
 Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query);
 
 // The bytes of a request that messages may have beside `instructions`.

@@ -76,11 +76,11 @@ TEST_CASE("a file that a rule keeps from the model is not given, wherever its pa
   MaterialQuery query = kQuery;
   query.rules = {{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user}};
   const Material material = gather(files, past, query);
-  REQUIRE(material.files.size() == 3);
-  CHECK(material.files[0].ref.reason.has_value());
-  CHECK(material.files[0].text.empty());
-  CHECK(material.files[1].ref.reason.has_value());
-  CHECK(material.files[2].text == "inside");
+  REQUIRE(material.files->given.size() == 3);
+  CHECK(material.files->given[0].ref.reason.has_value());
+  CHECK(material.files->given[0].text.empty());
+  CHECK(material.files->given[1].ref.reason.has_value());
+  CHECK(material.files->given[2].text == "inside");
 }
 
 TEST_CASE("files stand where the input has them, as text, attached, or with why they are not") {
@@ -104,6 +104,23 @@ TEST_CASE("files stand where the input has them, as text, attached, or with why 
         "[file c: not given, it is too large]\n?");
   REQUIRE(question.attachments.size() == 1);
   CHECK(question.attachments[0].bytes == "bytes");
+}
+
+TEST_CASE("a turn is asked with the files it was prepared with, whatever became of them") {
+  Files files;
+  files.told.text = "Use tabs.";
+  files.files["a.txt"].text = "before";
+  Past past;
+  past.given->input = {file("a.txt")};
+  MaterialQuery query = kQuery;
+  query.files = gather(files, past, query).files;
+  CHECK(size_of(*query.files) == std::string("Use tabs.before").size());
+  files.told.text = "Use blanks.";
+  files.files["a.txt"].text = "after";
+  ports::ModelRequest request;
+  put_material(gather(files, past, query), "/w", request);
+  CHECK(request.instructions.ends_with("Use tabs."));
+  CHECK(request.messages.back().text.contains("before"));
 }
 
 TEST_CASE("three quarters of the context, at four bytes a token, are for what is said") {

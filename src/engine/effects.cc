@@ -83,14 +83,17 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
 struct Engine::Preparing::Shared {
   SessionId session;
   ReportPrepared report;
+  Keep keep;
   int awaited = 2;
   bool wanted = true;
   bool over = false;
 };
 
-Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what)
+Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what,
+                             Keep keep)
     : shared_(std::make_shared<Shared>()) {
   shared_->session = view.id;
+  shared_->keep = std::move(keep);
   ReportPrepared& report = shared_->report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
@@ -111,8 +114,11 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
       parts.home};
   auto task = std::make_shared<ports::Step>([&parts, shared = shared_, query = std::move(query),
                                              commands = commands_of(view, what)]() mutable {
-    ReportPrepared read = read_all(parts, std::move(query), commands);
-    parts.loop.post([&parts, shared, read = std::move(read)]() mutable {
+    ReportPrepared read;
+    std::shared_ptr<const TurnFiles> files;
+    read_all(parts, std::move(query), commands, read, files);
+    parts.loop.post([&parts, shared, read = std::move(read), files = std::move(files)]() mutable {
+      if (shared->wanted && files) shared->keep(std::move(files));
       shared->report.context = std::move(read.context);
       shared->report.history = std::move(read.history);
       shared->report.policy = std::move(read.policy);
@@ -129,9 +135,9 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
 }
 
 // Blocks; on a worker.
-ReportPrepared Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
-                                           const ports::ProcessRequest& commands) {
-  ReportPrepared read;
+void Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
+                                 const ports::ProcessRequest& commands, ReportPrepared& read,
+                                 std::shared_ptr<const TurnFiles>& files) {
   read.context.cwd = query.cwd;
   if (auto policy = parts.policies.policy(query.cwd))
     read.policy = *std::move(policy);
@@ -145,7 +151,7 @@ ReportPrepared Engine::Preparing::read_all(const Parts& parts, MaterialQuery que
     read.context.environment = *std::move(environment);
   else
     read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
-  return read;
+  if (material.history) files = material.files;  // else those of the input were not read
 }
 
 void Engine::Preparing::arrived(const Parts& parts, const std::shared_ptr<Shared>& shared) {
@@ -356,7 +362,8 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };
 
-Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what)
+Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what,
+                       std::shared_ptr<const TurnFiles> files)
     : parts_(parts),
       request_(what.request),
       listener_(std::make_shared<Listener>(parts, view.id, what.request)) {
@@ -366,6 +373,7 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
       view.cwd,     context_of(parts.models.choice(what.model_name).candidates, what.model_name),
       view.granted, parts.home};
   query.rules.insert(query.rules.end(), view.policy.rules.begin(), view.policy.rules.end());
+  query.files = std::move(files);
   auto task = std::make_shared<ports::Step>(
       [&parts, listener = listener_, what, query = std::move(query)]() mutable {
         Material material = gather(parts.workspace, parts.history, query);

@@ -39,14 +39,17 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
 // the turn prepared.
 class Engine::Preparing final : public Running {
  public:
-  Preparing(const Parts& parts, const state::Session& view, const Prepare& what);
+  // `keep` is given, on the core, the files that the turn is prepared with.
+  using Keep = std::move_only_function<void(std::shared_ptr<const TurnFiles>)>;
+  Preparing(const Parts& parts, const state::Session& view, const Prepare& what, Keep keep);
   ~Preparing() override;
   bool over() const override;
 
  private:
   struct Shared;
-  static schema::ReportPrepared read_all(const Parts& parts, MaterialQuery query,
-                                         const ports::ProcessRequest& commands);
+  static void read_all(const Parts& parts, MaterialQuery query,
+                       const ports::ProcessRequest& commands, schema::ReportPrepared& read,
+                       std::shared_ptr<const TurnFiles>& files);
   static void arrived(const Parts& parts, const std::shared_ptr<Shared>& shared);
 
   std::shared_ptr<Shared> shared_;  // core only
@@ -66,7 +69,9 @@ class Engine::Waiting final : public Running {
 // A model request: gathers its fragments and reports them, then its end.
 class Engine::Asking final : public Running {
  public:
-  Asking(const Parts& parts, const state::Session& view, const Ask& what);
+  // `files`: what the turn was prepared with; none: they are read again.
+  Asking(const Parts& parts, const state::Session& view, const Ask& what,
+         std::shared_ptr<const TurnFiles> files);
   ~Asking() override;
 
  private:

@@ -38,7 +38,41 @@ void Engine::advance(const state::Session& view) {
     }
     running[effect.key] = start(view, effect);
   }
-  if (running.empty()) running_.erase(view.id);
+  drop_files(view, session);
+  if (running.empty() && session.files.empty()) running_.erase(view.id);
+}
+
+void Engine::keep_files(const SessionId& session, const TurnId& turn,
+                        std::shared_ptr<const TurnFiles> files) {
+  const auto known = running_.find(session);
+  if (known == running_.end()) return;
+  auto& kept = known->second.files;
+  if (const auto before = kept.find(turn); before != kept.end()) {
+    files_bytes_ -= size_of(*before->second);
+    kept.erase(before);
+  }
+  const std::size_t bytes = size_of(*files);
+  if (files_bytes_ + bytes > kFilesKeptBytesMax) return;
+  files_bytes_ += bytes;
+  kept.emplace(turn, std::move(files));
+}
+
+std::shared_ptr<const TurnFiles> Engine::files_of(const SessionId& session,
+                                                  const TurnId& turn) const {
+  const auto known = running_.find(session);
+  if (known == running_.end()) return nullptr;
+  const auto found = known->second.files.find(turn);
+  return found == known->second.files.end() ? nullptr : found->second;
+}
+
+// Those of turns that are over.
+void Engine::drop_files(const state::Session& view, OfSession& session) {
+  std::erase_if(session.files, [&](const auto& kept) {
+    const state::Turn* turn = state::find_turn(view, kept.first);
+    if (turn != nullptr && !turn->ended_at) return false;
+    files_bytes_ -= size_of(*kept.second);
+    return true;
+  });
 }
 
 void Engine::give(const schema::Command& command) {
@@ -54,9 +88,12 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
   return std::visit(
       [&]<class What>(const What& what) -> std::unique_ptr<Running> {
         if constexpr (std::is_same_v<What, Prepare>)
-          return std::make_unique<Preparing>(parts_, view, what);
+          return std::make_unique<Preparing>(
+              parts_, view, what, [this, session = view.id, turn = what.turn.turn](auto files) {
+                keep_files(session, turn, std::move(files));
+              });
         else if constexpr (std::is_same_v<What, Ask>)
-          return std::make_unique<Asking>(parts_, view, what);
+          return std::make_unique<Asking>(parts_, view, what, files_of(view.id, what.turn.turn));
         else if constexpr (std::is_same_v<What, AwaitRetry>)
           return std::make_unique<Waiting>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunHook>)

@@ -1,8 +1,8 @@
 // engine/engine.h: performs what plan() names, through ports, and reports what became of it.
 //
 // After each commit the engine plans the session anew: effects that are not under way are started,
-// those that the view no longer calls for are cancelled. It holds handles of running effects and
-// nothing else; outcomes go back as reports. Core only.
+// those that the view no longer calls for are cancelled. It holds handles of running effects, and
+// of turns that run the files they were prepared with; outcomes go back as reports. Core only.
 #pragma once
 
 #include <atomic>
@@ -32,6 +32,10 @@ namespace agentrt::engine {
 inline constexpr std::int64_t kGatherMs = 25;  // at most this long a fragment waits for others
 inline constexpr std::int64_t kRetryWaitMaxMs = 60'000;        // whatever the wall clock says
 inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // of one request; more is a failure
+// Of the files that turns were prepared with. What is more is read again for every request.
+inline constexpr std::size_t kFilesKeptBytesMax = 16 << 20;
+
+struct TurnFiles;
 
 class Engine {
  public:
@@ -81,10 +85,17 @@ class Engine {
   struct OfSession {
     std::unordered_map<std::string, std::unique_ptr<Running>> effects;  // by key
     std::size_t awaited = 0;                                            // of them, by turns
+    std::unordered_map<TurnId, std::shared_ptr<const TurnFiles>> files;
   };
+
+  void keep_files(const SessionId& session, const TurnId& turn,
+                  std::shared_ptr<const TurnFiles> files);
+  std::shared_ptr<const TurnFiles> files_of(const SessionId& session, const TurnId& turn) const;
+  void drop_files(const state::Session& view, OfSession& session);
 
   Parts parts_;
   std::unordered_map<SessionId, OfSession> running_;
+  std::size_t files_bytes_ = 0;  // of all sessions
   std::atomic<std::size_t> running_count_{0};
 };
 
