@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -142,12 +141,11 @@ TEST_CASE(
     REQUIRE(size > 0);
     return std::string(name.data(), static_cast<std::size_t>(size));
   };
-  std::set<std::string> seen = {host};
   for (int i = 0; i < 5; ++i) {
     if (i > 0) origin.get_ready();
     const std::string next = i == 0 || ::geteuid() != 0 ? "" : next_network_of(origin, host);
     const std::string found = network_of_command(launcher::Network::loopback);
-    CHECK(seen.insert(found).second);
+    CHECK(found != host);
     if (!next.empty()) CHECK(found == next);
     CHECK(network_of_command(launcher::Network::host) == host);
   }
