@@ -231,7 +231,6 @@ class Init {
   // Our own end keeps a processor busy, perhaps the one on which the supervisor is to tell of the
   // command's. It hangs up when it has.
   void let_it_be_told() const {
-    step_back();
     Message none;
     while (hear(link(), none)) {
     }

@@ -1,6 +1,5 @@
 #include "launcher/link.h"
 
-#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,11 +43,6 @@ bool hear(int link, Message& message, int* speaker) {
     }
     return true;
   }
-}
-
-void step_back() {
-  const sched_param none{};
-  ::sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
 void give_up(int link, std::string_view stage, std::string_view what) {

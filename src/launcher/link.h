@@ -40,9 +40,6 @@ bool hear(int link, Message& message, int* speaker = nullptr);
 // P1 tells H that it failed, with errno, and ends.
 [[noreturn]] void give_up(int link, std::string_view stage, std::string_view what = {});
 
-// What the caller does from now on nobody waits for: all others go first.
-void step_back();
-
 // A JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string quoted(std::string_view text);
 

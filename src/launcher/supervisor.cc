@@ -427,10 +427,11 @@ void Supervisor::ended() {
       err_.sync();
     }
     exit_record_.keep(record + "\n", spec_.survive ? Worth::kept : Worth::passing);
+    ::unlinkat(folder_.get(), kControlName, 0);
   }
+  // Whoever hears it may remove the folder: from here on nothing in it is touched.
   connections_.say_last(record);
-  step_back();
-  if (folder_) ::unlinkat(folder_.get(), kControlName, 0);
+  // Nobody waits for these.
   parts_.link.reset();
   siginfo_t info{};
   ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);

@@ -8,11 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -66,18 +68,22 @@ std::string network_at(const std::filesystem::path& path) {
   return std::filesystem::read_symlink(path, error).string();
 }
 
-// The one that it has ready, once it has.
-std::string next_network_of(const Origin& origin, const std::string& host) {
+// The one that it has ready, once it has, held: the kernel gives its number to no other meanwhile.
+struct HeldNetwork {
+  std::string name;
+  Descriptor held;
+};
+HeldNetwork next_network_of(const Origin& origin, const std::string& host) {
   const std::string descriptors = fmt::format("/proc/{}/fd", origin.pid());
   for (int i = 0; i < 2'000; ++i) {
     for (const auto& each : std::filesystem::directory_iterator(descriptors))
       if (const std::string name = network_at(each.path());
           name.starts_with("net:") && name != host)
-        return name;
+        return {name, Descriptor(::open(each.path().c_str(), O_RDONLY | O_CLOEXEC))};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   FAIL("the origin makes no network");
-  return "";
+  return {};
 }
 
 int run(Origin& origin, const launcher::Spec& spec) { return end_of(origin, spec).code; }
@@ -141,12 +147,18 @@ TEST_CASE(
     REQUIRE(size > 0);
     return std::string(name.data(), static_cast<std::size_t>(size));
   };
+  std::vector<HeldNetwork> before;
   for (int i = 0; i < 5; ++i) {
     if (i > 0) origin.get_ready();
-    const std::string next = i == 0 || ::geteuid() != 0 ? "" : next_network_of(origin, host);
+    HeldNetwork next;
+    if (i > 0 && ::geteuid() == 0) next = next_network_of(origin, host);
     const std::string found = network_of_command(launcher::Network::loopback);
     CHECK(found != host);
-    if (!next.empty()) CHECK(found == next);
+    CHECK(std::ranges::find(before, found, &HeldNetwork::name) == before.end());
+    if (next.held) {
+      CHECK(found == next.name);
+      before.push_back(std::move(next));
+    }
     CHECK(network_of_command(launcher::Network::host) == host);
   }
 }
