@@ -86,7 +86,7 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
   }
   Material material{query.files ? query.files : read, {}};
   const ports::Instructions& instructions = material.files->instructions;
-  ports::HistoryQuery asked{query.session, query.turn.thread, query.turn.turn, {}};
+  ports::HistoryQuery asked{query.session, query.turn.thread, query.turn.turn, {}, query.up_to};
   if (query.context_tokens)
     asked.bytes_max = messages_bytes_max(
         *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +

@@ -37,6 +37,7 @@ struct MaterialQuery {
   std::optional<std::uint64_t> context_tokens;  // of the model that will be asked
   std::vector<schema::PolicyRule> rules;        // that the session is under
   std::string home;
+  Sequence up_to = 0;                                // what the log held when this was called for
   std::shared_ptr<const TurnFiles> files = nullptr;  // read before
 };
 

@@ -111,7 +111,8 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
       view.cwd,
       context_of(report.candidates, policy::outcome_of(route).selected_name.value_or("")),
       view.granted,
-      parts.home};
+      parts.home,
+      view.sequence};
   auto task = std::make_shared<ports::Step>([&parts, shared = shared_, query = std::move(query),
                                              commands = commands_of(view, what)]() mutable {
     ReportPrepared read;
@@ -371,7 +372,8 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
   MaterialQuery query{
       view.id,      what.turn,
       view.cwd,     context_of(parts.models.choice(what.model_name).candidates, what.model_name),
-      view.granted, parts.home};
+      view.granted, parts.home,
+      view.sequence};
   query.rules.insert(query.rules.end(), view.policy.rules.begin(), view.policy.rules.end());
   query.files = std::move(files);
   auto task = std::make_shared<ports::Step>(

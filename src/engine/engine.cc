@@ -13,12 +13,31 @@ namespace agentrt::engine {
 Engine::Engine(Parts parts) : parts_(std::move(parts)) {}
 Engine::~Engine() = default;
 
+void Engine::foresee(const state::Session& view) {
+  for (const Effect& effect : plan_ahead(view, parts_.boot)) {
+    OfSession& session = running_[view.id];
+    if (session.effects.contains(effect.key)) continue;
+    session.foreseen.push_back(effect.key);
+    session.effects[effect.key] = start(view, effect);
+  }
+}
+
+void Engine::take_back(const SessionId& session) {
+  const auto known = running_.find(session);
+  if (known == running_.end()) return;
+  OfSession& of = known->second;
+  for (const std::string& key : of.foreseen) of.effects.erase(key);
+  of.foreseen.clear();
+  if (of.effects.empty() && of.files.empty()) running_.erase(known);
+}
+
 void Engine::advance(const state::Session& view) {
   const std::vector<Effect> effects = plan(view, parts_.boot);
   const auto known = running_.find(view.id);
   if (effects.empty() && known == running_.end()) return;
   OfSession& session = running_[view.id];
   auto& running = session.effects;
+  session.foreseen.clear();
 
   std::unordered_set<std::string> wanted;
   std::size_t awaited = 0;

@@ -2,7 +2,9 @@
 //
 // After each commit the engine plans the session anew: effects that are not under way are started,
 // those that the view no longer calls for are cancelled. It holds handles of running effects, and
-// of turns that run the files they were prepared with; outcomes go back as reports. Core only.
+// of turns that run the files they were prepared with; outcomes go back as reports. While a commit
+// is under way it only begins what its view will call for and what stays without consequences until
+// advance() is told that it is stored. Core only.
 #pragma once
 
 #include <atomic>
@@ -61,6 +63,9 @@ class Engine {
   explicit Engine(Parts parts);
   ~Engine();
 
+  // The view that a commit will leave which has just begun: advance() or take_back() follows.
+  void foresee(const state::Session& view);
+  void take_back(const SessionId& session);
   // Brings what runs in line with the view, which a commit has just left.
   void advance(const state::Session& view);
   // Gives to a process what the log says was given to it. Commands about anything else do nothing.
@@ -84,6 +89,7 @@ class Engine {
 
   struct OfSession {
     std::unordered_map<std::string, std::unique_ptr<Running>> effects;  // by key
+    std::vector<std::string> foreseen;                                  // keys: not stored yet
     std::size_t awaited = 0;                                            // of them, by turns
     std::unordered_map<TurnId, std::shared_ptr<const TurnFiles>> files;
   };

@@ -91,5 +91,8 @@ struct Effect {
 
 // Work of another boot is not planned, since the kernel closes it first; but for its processes.
 std::vector<Effect> plan(const state::Session& view, const BootId& boot);
+// Of what a view calls for that is not stored yet, that which may begin already: commands, since
+// each waits at its gate until the log says that it runs.
+std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot);
 
 }  // namespace agentrt::engine

@@ -130,14 +130,11 @@ Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const 
     out.messages.push_back(message_of(ports::Role::user, text_of(submitted->input)));
   std::optional<std::vector<ports::Message>> rest;
   if (past.turn.model_requests > 1 || !past.completed()) {
-    auto read = read_turn(store, {.session = session,
-                                  .turn = past.turn.turn_id,
-                                  .first = past.asked,
-                                  .last = past.completed() ? past.answered : 0,
-                                  .facts_max = limits.history_facts_max});
+    TurnReading reading(session, past.turn.turn_id, past.asked, limits.history_facts_max);
+    const auto read = reading.read_on(store, past.completed() ? past.answered : 0);
     if (!read && read.error().code != Code::limit_exceeded) return std::unexpected(read.error());
-    if (read) rest = std::move(read->messages);
-    if (read && read->ended > 0) out.answered = read->ended;
+    if (read) rest = reading.messages();
+    if (read && reading.ended() > 0) out.answered = reading.ended();
   }
   if (!rest) rest = answer_of(facts.at(past.answered));
   std::ranges::move(*rest, std::back_inserter(out.messages));
@@ -208,27 +205,35 @@ EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
   return out;
 }
 
-// The turn that asks. Its own calls and results come before anything of earlier turns.
-Result<void> add_own_turn(store::Store& store, const Limits& limits,
-                          const ports::HistoryQuery& query, Sequence first,
-                          ports::HistoryWindow& window) {
+// The turn that asks, from its beginning.
+Result<OwnTurn> begin_own(store::Store& store, const Limits& limits,
+                          const ports::HistoryQuery& query) {
+  TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
+  if (!entry) return fail(Code::not_found, fmt::format("there is no turn {}", query.turn.text()));
+  const Sequence first = entry->row.first;
+  OwnTurn own{{}, TurnReading(query.session, query.turn, first, limits.history_facts_max)};
   TRY_ASSIGN(const Fact asked, fact_at(store, query.session, first));
   if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
-    window.input = submitted->input;
-  TRY_ASSIGN(TurnMessages own, read_turn(store, {.session = query.session,
-                                                 .turn = query.turn,
-                                                 .first = first,
-                                                 .last = 0,
-                                                 .facts_max = limits.history_facts_max}));
-  window.so_far = std::move(own.messages);
-  window.tools = std::move(own.tools);
-  if (query.bytes_max)
-    if (const std::size_t cut = shorten(window.so_far, *query.bytes_max); cut > 0)
-      window.omitted.push_back(
-          {.ref = "turn:" + query.turn.text(),
-           .reason =
-               fmt::format("{} results of tools do not fit into {} bytes", cut, *query.bytes_max)});
-  return {};
+    own.input = submitted->input;
+  return own;
+}
+
+std::size_t size_of(const std::vector<ports::OfferedTool>& tools) {
+  std::size_t size = 0;
+  for (const ports::OfferedTool& tool : tools)
+    size += tool.name.size() + tool.description.size() + tool.input_schema.text.size();
+  return size;
+}
+
+// Its own calls and results come before anything of earlier turns.
+void put_own(const OwnTurn& own, const ports::HistoryQuery& query, ports::HistoryWindow& window) {
+  window.input = own.input;
+  window.tools = own.reading.tools();
+  if (!query.bytes_max) return;
+  if (const std::size_t cut = shorten(window.so_far, *query.bytes_max); cut > 0)
+    window.omitted.push_back({.ref = "turn:" + query.turn.text(),
+                              .reason = fmt::format("{} results of tools do not fit into {} bytes",
+                                                    cut, *query.bytes_max)});
 }
 
 }  // namespace
@@ -245,46 +250,51 @@ Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& tu
   return found;
 }
 
-std::shared_ptr<const EarlierTurns> KeptHistory::find(const TurnId& turn, std::size_t room) const {
+KeptHistory::Turn KeptHistory::find(const TurnId& turn) const {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(kept_, turn, [](const auto& each) { return each.first; });
-  if (found == kept_.end()) return nullptr;
-  const EarlierTurns& turns = *found->second;
-  const bool same =
-      room == turns.room || (room < turns.room && !turns.limit && turns.bytes <= room);
-  return same ? found->second : nullptr;
+  const auto found = std::ranges::find(kept_, turn, &Turn::id);
+  return found == kept_.end() ? Turn{turn, {}, {}} : *found;
 }
 
-void KeptHistory::keep(const TurnId& turn, std::shared_ptr<const EarlierTurns> turns) {
+void KeptHistory::keep(Turn turn) {
   const std::lock_guard lock(mutex_);
-  bytes_ += turns->bytes;
-  kept_.emplace_front(turn, std::move(turns));
+  if (const auto before = std::ranges::find(kept_, turn.id, &Turn::id); before != kept_.end()) {
+    bytes_ -= before->bytes;
+    kept_.erase(before);
+  }
+  bytes_ += turn.bytes;
+  kept_.push_front(std::move(turn));
   while (kept_.size() > kTurnsMax || bytes_ > bytes_max_) {
-    bytes_ -= kept_.back().second->bytes;
+    bytes_ -= kept_.back().bytes;
     kept_.pop_back();
   }
 }
 
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
                                             const ports::HistoryQuery& query, KeptHistory& kept) {
-  TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
-  if (!entry) return fail(Code::not_found, fmt::format("there is no turn {}", query.turn.text()));
+  KeptHistory::Turn turn = kept.find(query.turn);
+  TRY_ASSIGN(OwnTurn own, turn.own ? Result<OwnTurn>(*turn.own) : begin_own(store, limits, query));
+  TRY(own.reading.read_on(store, query.up_to));
   ports::HistoryWindow window;
-  TRY(add_own_turn(store, limits, query, entry->row.first, window));
+  window.so_far = own.reading.messages();
+  turn.bytes = size_of(window.so_far) + size_of(own.reading.tools());
+  put_own(own, query, window);
   std::size_t room = limits.history_bytes_max;
   if (query.bytes_max) {
-    const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
-    room = *query.bytes_max - std::min(own, *query.bytes_max);
+    const std::size_t own_bytes = size_of(window.so_far) + text_of(window.input).size();
+    room = *query.bytes_max - std::min(own_bytes, *query.bytes_max);
   }
-  std::shared_ptr<const EarlierTurns> earlier = kept.find(query.turn, room);
-  if (!earlier) {
+  if (!turn.earlier || !turn.earlier->hold_in(room)) {
     TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, room));
-    earlier = std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), room));
-    kept.keep(query.turn, earlier);
+    turn.earlier = std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), room));
   }
-  if (earlier->limit) window.omitted.push_back({.ref = "history", .reason = earlier->limit});
-  window.messages = earlier->messages;
-  window.loaded = earlier->loaded;
+  if (turn.earlier->limit)
+    window.omitted.push_back({.ref = "history", .reason = turn.earlier->limit});
+  window.messages = turn.earlier->messages;
+  window.loaded = turn.earlier->loaded;
+  turn.bytes += turn.earlier->bytes + text_of(window.input).size();
+  turn.own = std::make_shared<const OwnTurn>(std::move(own));
+  kept.keep(std::move(turn));
   return window;
 }
 

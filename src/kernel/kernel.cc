@@ -83,27 +83,13 @@ Kernel::Kernel(Parts parts)
               .limits = parts_.limits,
               .redactor = parts_.redactor,
               .boot = parts_.boot,
-              .publish =
-                  [this](const ports::FeedBatch& batch) {
-                    if (listener_) listener_(batch);
-                    pack_after(parts_.limits.pack_after_ms);
-                  },
-              .committed =
-                  [this](const state::Session& view) {
-                    if (observer_) observer_(view);
-                  },
-              .accepted =
-                  [this](const Command& command) {
-                    if (accepted_) accepted_(command);
-                  }}) {}
+              .observers = observers_,
+              .publish = [this](const ports::FeedBatch& batch) {
+                if (listener_) listener_(batch);
+                pack_after(parts_.limits.pack_after_ms);
+              }}) {}
 
-void Kernel::on_committed(std::function<void(const state::Session&)> observer) {
-  observer_ = std::move(observer);
-}
-
-void Kernel::on_accepted(std::function<void(const Command&)> observer) {
-  accepted_ = std::move(observer);
-}
+void Kernel::observe(Observers observers) { observers_ = std::move(observers); }
 
 void Kernel::listen(std::function<void(const ports::FeedBatch&)> listener) {
   parts_.loop.post([this, listener = std::move(listener)] { listener_ = listener; });

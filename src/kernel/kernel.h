@@ -41,11 +41,8 @@ class Kernel final : public ports::CommandSink,
 
   explicit Kernel(Parts parts);
 
-  // Called on the core after each commit with the view it left. Set before anything runs.
-  void on_committed(std::function<void(const state::Session&)> observer);
-  // Called on the core with each command that a commit stored, before it is answered. Set before
-  // anything runs.
-  void on_accepted(std::function<void(const schema::Command&)> observer);
+  // Before anything runs.
+  void observe(Observers observers);
   // Loads every session that an earlier boot left with open work, a few at a time; until a session
   // is through, lists call its status stale. `done` runs when all are.
   void recover(ports::Step done);
@@ -90,8 +87,7 @@ class Kernel final : public ports::CommandSink,
   Committer committer_;
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;
-  std::function<void(const state::Session&)> observer_;
-  std::function<void(const schema::Command&)> accepted_;
+  Observers observers_;
   Lanes lanes_;
   std::atomic<std::size_t> in_flight_{0};
   std::vector<SessionId> to_recover_;

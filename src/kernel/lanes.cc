@@ -35,6 +35,11 @@ void finish(Work& work, ports::Reply reply) {
     report.taken();
 }
 
+template <class Observer, class... What>
+void tell(const Observer& observer, const What&... what) {
+  if (observer) observer(what...);
+}
+
 // Whether a refusal can be told to somebody; what nobody waits for is tried again instead.
 bool has_asker(const Work& work) {
   const auto* report = std::get_if<ReportWork>(&work);
@@ -254,18 +259,19 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
                             else
                               failed(lane, *batch, result.error());
                           });
+  tell(parts_.observers.begun, lane.view);
 }
 
 void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Append append) {
   lane.state = LaneState::ready;
   for (Batch::Settled& settled : batch.settled) {
     const auto* command = std::get_if<CommandWork>(&settled.work);
-    if (command && settled.reply && parts_.accepted) parts_.accepted(command->command);
+    if (command && settled.reply) tell(parts_.observers.accepted, command->command);
     if (!command) finish(settled.work, std::move(settled.reply));
   }
   // Before the replies: whoever has one and looks whether work is under way must find it. And
   // before the feed: the work has a turn waiting for it.
-  parts_.committed(lane.view);
+  tell(parts_.observers.committed, lane.view);
   publish(first, std::move(append.events));
   for (Batch::Settled& settled : batch.settled)
     if (std::holds_alternative<CommandWork>(settled.work))
@@ -290,6 +296,7 @@ void Lanes::publish(store::Position first, std::vector<schema::StoredEvent> stor
 }
 
 void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
+  tell(parts_.observers.failed, lane.id);
   std::deque<Work> again;
   for (Batch::Settled& settled : batch.settled) {
     if (has_asker(settled.work))
@@ -353,11 +360,11 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   ++parts_.metrics.sessions_loaded;
   lane.view = std::move(result->view);
   lane.state = LaneState::ready;
-  if (!lane.view.processes.empty()) parts_.committed(lane.view);
+  if (!lane.view.processes.empty()) tell(parts_.observers.committed, lane.view);
   if (state::interrupted_work(lane.view, parts_.boot))
     lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
   // A question has its time, which nothing but the engine watches, and no commit may come.
-  if (asks_person(lane.view)) parts_.committed(lane.view);
+  if (asks_person(lane.view)) tell(parts_.observers.committed, lane.view);
   if (!result->repaired) return advance(lane);
   ++parts_.metrics.snapshots_repaired;
   auto batch = std::make_unique<Batch>();

@@ -48,6 +48,20 @@ struct ReadWork {
 };
 using Work = std::variant<CommandWork, ReportWork, ReadWork>;
 
+// Who is told, on the core, what becomes of a session. Any may be empty.
+struct Observers {
+  // A commit has just begun, and will leave this view. It may fail: what is done for it must be
+  // such that nobody sees it and it can be taken back.
+  std::function<void(const state::Session&)> begun;
+  // It has left this view. Also when a session with processes in the background was loaded, or one
+  // that waits for a person: nothing else may ever happen in it.
+  std::function<void(const state::Session&)> committed;
+  // It failed.
+  std::function<void(const SessionId&)> failed;
+  // Each command that a commit stored, before it is answered.
+  std::function<void(const schema::Command&)> accepted;
+};
+
 // True for a read that may go well later: the disk or its connections were not to be had. A damaged
 // log is `internal` and stays so.
 bool may_pass(const Error& error);
@@ -65,12 +79,8 @@ class Lanes {
     const Limits& limits;
     const policy::Redactor* redactor;  // may be null
     BootId boot;
-    // Called after each commit: the facts, then the view as the log has it. The view also when a
-    // session with processes in the background was loaded: nothing else may ever happen in it.
-    std::function<void(const ports::FeedBatch&)> publish;
-    std::function<void(const state::Session&)> committed;
-    // Called after each commit for the commands that it stored, before they are answered.
-    std::function<void(const schema::Command&)> accepted;
+    const Observers& observers;
+    std::function<void(const ports::FeedBatch&)> publish;  // the facts of each commit
   };
 
   explicit Lanes(Parts parts);

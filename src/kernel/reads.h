@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel/limits.h"
+#include "kernel/turn_messages.h"
 #include "ports/control_plane.h"
 #include "ports/workspace.h"
 #include "schema/snapshots.h"
@@ -51,24 +52,42 @@ struct EarlierTurns {
   std::optional<std::string> limit;  // that left out older ones
   std::size_t bytes = 0;             // of the messages
   std::size_t room = 0;              // that they had
+
+  // With this room they would be the same.
+  bool hold_in(std::size_t other_room) const {
+    return other_room == room || (other_room < room && !limit && bytes <= other_room);
+  }
 };
 
-// Earlier turns as they were read for a turn that runs: it needs them with every request, and while
-// it runs no other of its thread is completed. Any thread.
+// A turn that runs, as far as it was read.
+struct OwnTurn {
+  std::vector<schema::InputPart> input;
+  TurnReading reading;
+};
+
+// What was read for a turn that runs, since it needs it with every request: the log only grows, and
+// while a turn runs no other of its thread is completed. Any thread.
 class KeptHistory {
  public:
   static constexpr std::size_t kTurnsMax = 256;
+  struct Turn {
+    TurnId id;
+    std::shared_ptr<const OwnTurn> own;
+    std::shared_ptr<const EarlierTurns> earlier;
+    std::size_t bytes = 0;
+  };
   explicit KeptHistory(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Null: nothing is known of this turn, or with this room it would be something else.
-  std::shared_ptr<const EarlierTurns> find(const TurnId& turn, std::size_t room) const;
-  // Forgets those that were kept first, beyond kTurnsMax and bytes_max.
-  void keep(const TurnId& turn, std::shared_ptr<const EarlierTurns> turns);
+  // One without anything, where nothing is kept.
+  Turn find(const TurnId& turn) const;
+  // In place of what was kept of it. Forgets those that were kept first, beyond kTurnsMax and
+  // bytes_max.
+  void keep(Turn turn);
 
  private:
   const std::size_t bytes_max_;
-  mutable std::mutex mutex_;                                                 // guards what follows
-  std::deque<std::pair<TurnId, std::shared_ptr<const EarlierTurns>>> kept_;  // newest first
+  mutable std::mutex mutex_;  // guards what follows
+  std::deque<Turn> kept_;     // newest first
   std::size_t bytes_ = 0;
 };
 

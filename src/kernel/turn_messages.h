@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,23 +17,50 @@
 
 namespace agentrt::kernel {
 
-struct TurnMessages {
-  std::vector<ports::Message> messages;   // an assistant's and tools', in order
-  std::vector<ports::OfferedTool> tools;  // that the turn may call
-  Sequence ended = 0;                     // where the turn failed or was cancelled; 0: nowhere
-};
+// What the log says of one turn, as far as it was read: a turn that runs is read on for each of its
+// requests, not from its beginning.
+class TurnReading {
+ public:
+  // `first`: where the turn begins. `facts_max`: how many facts may be looked at for it.
+  TurnReading(SessionId session, TurnId turn, Sequence first, std::size_t facts_max)
+      : session_(std::move(session)),
+        turn_(std::move(turn)),
+        after_(first - 1),
+        facts_left_(facts_max) {}
 
-// Where in the log the turn's facts are, and how many facts may be looked at for them.
-struct TurnRange {
-  SessionId session;
-  TurnId turn;
-  Sequence first = 0;
-  Sequence last = 0;  // 0: up to the newest
-  std::size_t facts_max = 0;
-};
+  // Up to `last`, or to the newest fact for 0, or to the turn's end. Blocks; called on a worker.
+  // limit_exceeded: more facts lie there than may be looked at.
+  Result<void> read_on(store::Store& store, Sequence last);
 
-// Blocks; called on a worker. limit_exceeded: more facts lie in the range than may be looked at.
-Result<TurnMessages> read_turn(store::Store& store, const TurnRange& range);
+  std::vector<ports::Message> messages() const;  // an assistant's and tools', in order
+  const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // that it may call
+  Sequence ended() const { return ended_; }  // where it failed or was cancelled; 0: nowhere
+
+ private:
+  // What became of one call.
+  struct Outcome {
+    std::string text;
+    bool is_error = false;
+    bool known = false;
+    std::optional<std::int64_t> exit_code;
+  };
+
+  void take(const schema::Fact& fact);
+  void take_answer(const schema::ModelCompleted& completed);
+  void take_hook(const ToolCallId& call, const schema::HookCompleted& hook);
+  void take_tools(const schema::ToolCatalogResolved& catalog);
+  void add_note(std::string text);
+  ports::Message result_of(const ToolCallId& call) const;
+
+  SessionId session_;
+  TurnId turn_;
+  Sequence after_;
+  std::size_t facts_left_;
+  std::vector<ports::Message> answers_;  // and notes, in order
+  std::map<ToolCallId, Outcome> outcomes_;
+  std::vector<ports::OfferedTool> tools_;
+  Sequence ended_ = 0;
+};
 
 // About how much of a request a message makes up.
 std::size_t size_of(const ports::Message& message);

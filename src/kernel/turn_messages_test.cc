@@ -52,19 +52,21 @@ struct Desk {
     }
     REQUIRE(store.commit(std::span(&append, 1)).front().has_value());
   }
-  ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {}) {
+  ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {},
+                              Sequence up_to = 0) const {
     KeptHistory kept{limits.history_kept_bytes};
-    return window(kept, turn, bytes_max);
+    return window(kept, turn, bytes_max, up_to);
   }
   ports::HistoryWindow window(KeptHistory& kept, const std::string& turn,
-                              std::optional<std::size_t> bytes_max = {}) {
+                              std::optional<std::size_t> bytes_max = {}, Sequence up_to = 0) const {
     auto found = history_window(
-        store, limits, {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max}, kept);
+        store, limits, {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max, up_to},
+        kept);
     REQUIRE(found.has_value());
     return *std::move(found);
   }
 
-  store::MemoryStore store;
+  mutable store::MemoryStore store;
   Limits limits;
 };
 
@@ -205,22 +207,49 @@ TEST_CASE("earlier turns that were kept are what is read, also where there is le
 }
 
 TEST_CASE("histories are kept for a bounded number of turns, and of a bounded size") {
-  const auto turns = [](std::size_t bytes) {
-    EarlierTurns out;
-    out.bytes = bytes;
-    return std::make_shared<const EarlierTurns>(out);
-  };
   const auto id = [](std::size_t i) { return TurnId{"turn_" + std::to_string(i)}; };
   KeptHistory kept{1'000};
-  for (std::size_t i = 0; i <= KeptHistory::kTurnsMax; ++i) kept.keep(id(i), turns(0));
-  CHECK(kept.find(id(0), 0) == nullptr);
-  CHECK(kept.find(id(1), 0) != nullptr);
-  kept.keep(id(1'000), turns(600));
-  kept.keep(id(1'001), turns(600));
-  CHECK(kept.find(id(1'000), 0) == nullptr);
-  CHECK(kept.find(id(1'001), 0) != nullptr);
-  kept.keep(id(1'002), turns(1'001));
-  CHECK(kept.find(id(1'002), 0) == nullptr);
+  const auto keep = [&](std::size_t i, std::size_t bytes) {
+    kept.keep({id(i), {}, std::make_shared<const EarlierTurns>(), bytes});
+  };
+  const auto knows = [&](std::size_t i) { return kept.find(id(i)).earlier != nullptr; };
+  for (std::size_t i = 0; i <= KeptHistory::kTurnsMax; ++i) keep(i, 0);
+  CHECK_FALSE(knows(0));
+  CHECK(knows(1));
+  keep(1'000, 600);
+  keep(1'001, 600);
+  CHECK_FALSE(knows(1'000));
+  CHECK(knows(1'001));
+  for (int again = 0; again < 3; ++again) keep(1'001, 900);  // in place of what was kept of it
+  CHECK(knows(1'001));
+  keep(1'002, 1'001);
+  CHECK_FALSE(knows(1'002));
+}
+
+TEST_CASE("a turn that runs is read on, and is at each fact what it is when read at once") {
+  Given given = with_calls();
+  given.requested("1");
+  const Desk desk{given};
+  KeptHistory kept{desk.limits.history_kept_bytes};
+  const Sequence first = 3, last = given.view().sequence;
+  for (Sequence up_to = first; up_to <= last; ++up_to) {
+    const auto read_on = desk.window(kept, "1", {}, up_to), anew = desk.window("1", {}, up_to);
+    CHECK(told(read_on.so_far) == told(anew.so_far));
+    CHECK(read_on.tools.size() == anew.tools.size());
+    CHECK(read_on.input == anew.input);
+  }
+  CHECK(told(desk.window(kept, "1").so_far) == told(desk.window("1").so_far));
+}
+
+TEST_CASE("what was read of a turn that runs is not read again") {
+  KeptHistory kept{1 << 20};
+  CHECK(told(Desk{with_calls()}.window(kept, "1").so_far).size() == 4);
+  Given other;  // as long, and the turn says nothing
+  other.session().thread_started().running("1").asked("1");
+  while (other.view().sequence < with_calls().view().sequence) other.said("1", "x");
+  const Desk desk{other};
+  CHECK(desk.window("1").so_far.empty());
+  CHECK(told(desk.window(kept, "1").so_far).size() == 4);
 }
 
 TEST_CASE("results of the turn itself are cut from the oldest on, never calls") {
@@ -243,7 +272,7 @@ TEST_CASE("a turn among too many facts cannot be read, and an earlier one shows 
   given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
   desk.limits.history_facts_max = 3;
-  const auto own = read_turn(desk.store, {kSession, state::turn_ids("1").turn, 1, 0, 0});
+  const auto own = TurnReading(kSession, state::turn_ids("1").turn, 1, 0).read_on(desk.store, 0);
   REQUIRE_FALSE(own.has_value());
   CHECK(own.error().code == Code::limit_exceeded);
 }

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <string>
 
+#include "launcher/records.h"
+
 namespace agentrt::launcher {
 namespace {
 
@@ -20,18 +22,20 @@ int wait_to_be_killed(void*) {
   for (;;) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
 }
 
-Fd space_of(const Owner& owner) {
+}  // namespace
+
+Fd user_namespace(const Owner& inner) {
   alignas(16) static char stack[kHolderStackBytes];
   const pid_t holder = ::clone(wait_to_be_killed, stack + sizeof(stack),
                                CLONE_NEWUSER | CLONE_VM | SIGCHLD, nullptr);
   if (holder < 0) return Fd();
   const std::string place = "/proc/" + std::to_string(holder) + "/";
-  const auto put = [&](const char* name, unsigned id) {
-    const Fd file(::open((place + name).c_str(), O_WRONLY | O_CLOEXEC));
-    const std::string line = std::to_string(id) + " " + std::to_string(kOuterId) + " 1";
-    return file && ::write(file.get(), line.data(), line.size()) > 0;
+  const auto line = [](unsigned id) {
+    return std::to_string(id) + " " + std::to_string(kOuterId) + " 1";
   };
-  const bool mapped = put("uid_map", owner.first) && put("gid_map", owner.second);
+  const bool mapped = write_into(place + "setgroups", "deny") &&
+                      write_into(place + "uid_map", line(inner.first)) &&
+                      write_into(place + "gid_map", line(inner.second));
   Fd space(mapped ? ::open((place + "ns/user").c_str(), O_RDONLY | O_CLOEXEC) : -1);
   const int error = errno;
   ::kill(holder, SIGKILL);
@@ -40,11 +44,9 @@ Fd space_of(const Owner& owner) {
   return space;
 }
 
-}  // namespace
-
 bool IdMaps::add(const Owner& owner) {
   if (spaces_.contains(owner)) return true;
-  Fd space = space_of(owner);
+  Fd space = user_namespace(owner);
   if (!space) return false;
   spaces_.emplace(owner, std::move(space));
   return true;

@@ -19,6 +19,10 @@ inline constexpr std::size_t kIdMapsMax = 64;  // that an origin keeps; then it 
 // Who owns a root on disk; the command works in it as if it were its own.
 using Owner = std::pair<uid_t, gid_t>;
 
+// A user namespace in which these ids are the command's. None: the kernel does not give one, and
+// errno says why.
+Fd user_namespace(const Owner& inner);
+
 class IdMaps {
  public:
   // False: the kernel does not give one, and errno says why.

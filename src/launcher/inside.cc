@@ -20,6 +20,7 @@
 
 #include "launcher/filter.h"
 #include "launcher/landlock.h"
+#include "launcher/outside.h"
 
 namespace agentrt::launcher {
 namespace {
@@ -30,9 +31,8 @@ class Init {
 
   [[noreturn]] void run() {
     begin();
-    enter_cgroups();
     if (!wants(Layer::identity) && wants(Layer::user_namespace)) {
-      ask_for_ids();
+      if (!await_ids(link())) ::_exit(kFailedExit);
       in_force(Layer::user_namespace);
     }
     if (wants(Layer::network_namespace)) enter_network();
@@ -45,6 +45,8 @@ class Init {
     } else if (wants(Layer::pid_namespace)) {
       in_force(Layer::pid_namespace, "without a /proc of its own");
     }
+    if (!await_prepared(link(), prepared_)) ::_exit(kFailedExit);
+    enter_cgroups();
     if (wants(Layer::identity)) become_unprivileged();
     if (spec_.tty) open_terminal();
     // By path, and after the mounts: the folder that was inherited lies below them.
@@ -81,18 +83,9 @@ class Init {
   }
 
   void enter_cgroups() {
-    for (const int procs : inside_.cgroups)
-      if (::write(procs, "0", 1) != 1) give_up(link(), "cgroup");
-    if (!inside_.cgroups.empty())
-      in_force(Layer::cgroup, inside_.cgroups_how);
-    else if (wants(Layer::cgroup))
-      absent(Layer::cgroup, inside_.cgroups_how);
-  }
-
-  void ask_for_ids() {
-    Message answer;
-    tell(link(), Say::map_ids);
-    if (!hear(link(), answer) || answer.say != Say::mapped) ::_exit(kFailedExit);
+    for (const Fd& entry : prepared_.cgroups)
+      if (::write(entry.get(), "0", 1) != 1) give_up(link(), "cgroup");
+    prepared_.cgroups.clear();
   }
 
   // A network with nobody else in it. Where the kernel gives none the command has none at all: the
@@ -107,8 +100,8 @@ class Init {
   // Under root: a user namespace whose only user is one that owns nothing on the machine. The
   // mounts stay those of the outer one, so that nobody inside could change them with any right.
   void become_unprivileged() {
-    if (::unshare(CLONE_NEWUSER) != 0) give_up(link(), "user namespace");
-    ask_for_ids();
+    if (::setns(prepared_.identity.get(), CLONE_NEWUSER) != 0) give_up(link(), "user namespace");
+    prepared_.identity.reset();
     if (::setresgid(kInnerId, kInnerId, kInnerId) != 0 ||
         ::setresuid(kInnerId, kInnerId, kInnerId) != 0)
       give_up(link(), "identity");
@@ -142,11 +135,11 @@ class Init {
     if (spec_.file_bytes > 0) limit(RLIMIT_FSIZE, spec_.file_bytes);
     if (spec_.address_bytes > 0) limit(RLIMIT_AS, spec_.address_bytes);
     // The kernel exempts root from the number of processes; only a cgroup counts them then.
-    const bool root = ::geteuid() == 0 && !wants(Layer::identity) && !inside_.processes_limited;
+    const bool root = ::geteuid() == 0 && !wants(Layer::identity) && !prepared_.processes_limited;
     std::string how = std::to_string(spec_.open_files) + " open files";
     if (!root) how = std::to_string(spec_.processes) + " processes, " + how;
     if (root) how += "; number of processes: not enforced";
-    if (!inside_.memory_limited) how += "; memory: not enforced";
+    if (!prepared_.memory_limited) how += "; memory: not enforced";
     in_force(Layer::limits, how);
   }
 
@@ -284,6 +277,7 @@ class Init {
 
   Spec spec_;
   const Inside& inside_;
+  Prepared prepared_;
   std::string layers_;  // a line each: which, whether, how
   std::string program_;
   int master_ = -1;

@@ -17,10 +17,6 @@ struct Inside {
   int exec_pipe = -1;               // closed by a successful exec
   int gate = -1;                    // a byte: the command may go; end: it may not
   int in = -1, out = -1, err = -1;  // the command's own; unused with a terminal
-  std::vector<int> cgroups;         // the files to enter them by
-  std::string cgroups_how;          // what they limit, or why there are none
-  bool memory_limited = false;      // by them
-  bool processes_limited = false;   // by them
   const IdMaps* maps = nullptr;     // under root: owners of the roots
   const NextNetwork* network = nullptr;
 };

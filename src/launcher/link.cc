@@ -11,36 +11,66 @@
 
 namespace agentrt::launcher {
 
-void tell(int link, Say say, std::int32_t a, std::int32_t b, std::string_view text) {
+namespace {
+
+void take_beside(msghdr& header, Beside& beside) {
+  for (const cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr;
+       part = CMSG_NXTHDR(&header, const_cast<cmsghdr*>(part))) {
+    if (part->cmsg_type == SCM_CREDENTIALS) {
+      ucred who{};
+      std::memcpy(&who, CMSG_DATA(part), sizeof(who));
+      beside.speaker = who.pid;
+    } else if (part->cmsg_type == SCM_RIGHTS) {
+      int fds[kBesideMax];
+      const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      std::memcpy(fds, CMSG_DATA(part), count * sizeof(int));
+      for (std::size_t i = 0; i < count; ++i) beside.given.emplace_back(fds[i]);
+    }
+  }
+}
+
+}  // namespace
+
+void tell(int link, Say say, std::int32_t a, std::int32_t b, std::string_view text,
+          std::span<const int> given) {
   Message message;
   message.say = say;
   message.a = a;
   message.b = b;
   const std::size_t size = std::min(text.size(), sizeof(message.text) - 1);
   if (size > 0) std::memcpy(message.text, text.data(), size);
-  while (::write(link, &message, offsetof(Message, text) + size + 1) < 0 && errno == EINTR) {
+  iovec from{&message, offsetof(Message, text) + size + 1};
+  alignas(cmsghdr) char beside[CMSG_SPACE(kBesideMax * sizeof(int))] = {};
+  msghdr header{};
+  header.msg_iov = &from;
+  header.msg_iovlen = 1;
+  if (!given.empty()) {
+    header.msg_control = beside;
+    header.msg_controllen = CMSG_SPACE(given.size_bytes());
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(given.size_bytes());
+    std::memcpy(CMSG_DATA(rights), given.data(), given.size_bytes());
+  }
+  while (::sendmsg(link, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
 }
 
-bool hear(int link, Message& message, int* speaker) {
+bool hear(int link, Message& message, Beside* beside) {
   message = {};
   iovec into{&message, sizeof(message) - 1};
-  alignas(cmsghdr) char beside[CMSG_SPACE(sizeof(ucred))];
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(kBesideMax * sizeof(int))];
   msghdr header{};
   header.msg_iov = &into;
   header.msg_iovlen = 1;
   for (;;) {
-    header.msg_control = beside;
-    header.msg_controllen = sizeof(beside);
-    const ssize_t size = ::recvmsg(link, &header, 0);
+    header.msg_control = room;
+    header.msg_controllen = sizeof(room);
+    const ssize_t size = ::recvmsg(link, &header, MSG_CMSG_CLOEXEC);
     if (size == 0 || (size < 0 && errno != EINTR)) return false;
     if (size < 0) continue;
-    const cmsghdr* found = CMSG_FIRSTHDR(&header);
-    if (speaker != nullptr && found != nullptr && found->cmsg_type == SCM_CREDENTIALS) {
-      ucred who{};
-      std::memcpy(&who, CMSG_DATA(found), sizeof(who));
-      *speaker = who.pid;
-    }
+    if (beside != nullptr) take_beside(header, *beside);
     return true;
   }
 }

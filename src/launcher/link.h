@@ -6,42 +6,16 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launcher/spec.h"
 
 namespace agentrt::launcher {
 
 inline constexpr int kFailedExit = 125;  // the launcher's own failure, not the command's
-
-enum class Say : std::int32_t {
-  map_ids,      // P1 asks for its user ids to be mapped
-  mapped,       // H: they are
-  confined,     // P1: the listener of its filter is a, the terminal is b (-1: none); text: layers
-  taken,        // H has copies of both
-  placeholder,  // P1 makes an empty file or folder to protect: text is its path
-  ready,        // the command is at the gate, and says so itself
-  exited,       // P1: the command ended with wait status a; b is 1: so has all else inside
-  failed,       // P1 gives up at stage text, with errno a
-};
-
-struct Message {
-  Say say = Say::failed;
-  std::int32_t a = 0;
-  std::int32_t b = 0;
-  char text[4'084] = {};
-};
-
-void tell(int link, Say say, std::int32_t a = 0, std::int32_t b = 0, std::string_view text = {});
-// False: the other side is gone. `speaker`: who said it, if the link passes that on.
-bool hear(int link, Message& message, int* speaker = nullptr);
-
-// P1 tells H that it failed, with errno, and ends.
-[[noreturn]] void give_up(int link, std::string_view stage, std::string_view what = {});
-
-// A JSON string; bytes that are not UTF-8 become U+FFFD.
-std::string quoted(std::string_view text);
 
 // A descriptor that closes itself.
 class Fd {
@@ -71,5 +45,42 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+enum class Say : std::int32_t {
+  mapped,       // H: the ids of an ordinary user mean something inside
+  prepared,     // H: what is made outside is made; see outside.h
+  confined,     // P1: the listener of its filter is a, the terminal is b (-1: none); text: layers
+  taken,        // H has copies of both
+  placeholder,  // P1 makes an empty file or folder to protect: text is its path
+  ready,        // the command is at the gate, and says so itself
+  exited,       // P1: the command ended with wait status a; b is 1: so has all else inside
+  failed,       // P1 gives up at stage text, with errno a
+};
+
+struct Message {
+  Say say = Say::failed;
+  std::int32_t a = 0;
+  std::int32_t b = 0;
+  char text[4'084] = {};
+};
+
+inline constexpr std::size_t kBesideMax = 8;  // descriptors beside one message
+
+// What comes beside a message.
+struct Beside {
+  int speaker = 0;  // who said it, if the link passes that on
+  std::vector<Fd> given;
+};
+
+void tell(int link, Say say, std::int32_t a = 0, std::int32_t b = 0, std::string_view text = {},
+          std::span<const int> given = {});
+// False: the other side is gone.
+bool hear(int link, Message& message, Beside* beside = nullptr);
+
+// P1 tells H that it failed, with errno, and ends.
+[[noreturn]] void give_up(int link, std::string_view stage, std::string_view what = {});
+
+// A JSON string; bytes that are not UTF-8 become U+FFFD.
+std::string quoted(std::string_view text);
 
 }  // namespace agentrt::launcher

@@ -150,8 +150,8 @@ Pipes make_pipes(const Spec& spec, int control) {
   return pipes;
 }
 
-[[noreturn]] void go_inside(const Spec& spec, const CommandGroups& groups, Pipes& pipes, int link,
-                            const IdMaps& maps, const NextNetwork& network) {
+[[noreturn]] void go_inside(const Spec& spec, Pipes& pipes, int link, const IdMaps& maps,
+                            const NextNetwork& network) {
   const bool spooled = !spec.run_folder.empty();
   pipes.life.write.reset();
   pipes.gate.write.reset();
@@ -163,10 +163,6 @@ Pipes make_pipes(const Spec& spec, int control) {
   inside.in = spooled ? pipes.in.read.get() : 0;
   inside.out = spooled ? pipes.out.write.get() : 1;
   inside.err = spooled ? pipes.err.write.get() : 2;
-  inside.cgroups = groups.entries();
-  inside.cgroups_how = groups.how();
-  inside.memory_limited = groups.limits_memory();
-  inside.processes_limited = groups.limits_processes();
   inside.maps = &maps;
   inside.network = &network;
   run_inside(spec, inside);
@@ -192,8 +188,6 @@ int launch(int control, IdMaps maps, NextNetwork network) {
   ::prctl(PR_SET_NAME, "agentrt-run");
   RootLocks locks;
   if (const std::string root = locks.hold(spec); !root.empty()) stop(control, "lock of", root);
-  CommandGroups groups;
-  if (spec.wanted & bit(Layer::cgroup)) groups.make(spec);
   if (spec.wanted & bit(Layer::identity))
     map_owners(spec, control, maps);
   else
@@ -204,20 +198,14 @@ int launch(int control, IdMaps maps, NextNetwork network) {
   int init_fd = -1;
   Layers dropped = 0;
   const pid_t init = clone_into(spec, init_fd, dropped);
-  if (init < 0) {
-    const int error = errno;
-    groups.remove();
-    errno = error;
-    stop(control, "namespaces");
-  }
+  if (init < 0) stop(control, "namespaces");
   if (init == 0) {
     ::close(link[0]);
-    go_inside(spec, groups, pipes, link[1], maps, network);
+    go_inside(spec, pipes, link[1], maps, network);
   }
   maps.close();
   network.close();
   ::close(link[1]);
-  groups.close_entries();
   for (Fd* theirs :
        {&pipes.exec.write, &pipes.gate.read, &pipes.in.read, &pipes.out.write, &pipes.err.write})
     theirs->reset();
@@ -232,7 +220,7 @@ int launch(int control, IdMaps maps, NextNetwork network) {
                     .err = std::move(pipes.err.read),
                     .control = Fd(control),
                     .dropped = dropped,
-                    .groups = std::move(groups),
+                    .groups = {},
                     .locks = std::move(locks)});
 }
 

@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "launcher/inside.h"
+#include "launcher/outside.h"
 
 namespace agentrt::launcher {
 namespace {
@@ -38,6 +39,7 @@ Supervisor::Supervisor(Parts parts)
 
 int Supervisor::run() {
   hear_signals();
+  prepare();
   if (!spec_.run_folder.empty()) {
     folder_ = Fd(::open(spec_.run_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder_ || !exit_record_.open(folder_.get(), "exit.json")) refuse("run folder", errno);
@@ -67,6 +69,15 @@ void Supervisor::hear_signals() {
   signals_ = Fd(::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
   const int on = 1;  // who says something inside: the kernel knows it by its id out here
   ::setsockopt(parts_.link.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+}
+
+// First of all: P1 is under way and will wait for it.
+void Supervisor::prepare() {
+  const std::string failed = prepare_outside(spec_, parts_.init, parts_.link.get(), parts_.groups);
+  if (!failed.empty()) refuse(failed, errno);
+  if (!(spec_.wanted & bit(Layer::cgroup))) return;
+  if (parts_.groups.any()) in_force_ |= bit(Layer::cgroup);
+  layers_.emplace_back(Layer::cgroup, parts_.groups.how());
 }
 
 // Nothing has run and nothing will.
@@ -143,16 +154,14 @@ void Supervisor::hear_listener(short heard) {
 
 void Supervisor::hear_inside() {
   Message message;
-  pid_t speaker = 0;
-  if (!hear(parts_.link.get(), message, &speaker)) {
+  Beside beside;
+  if (!hear(parts_.link.get(), message, &beside)) {
     parts_.link.reset();
     if (!going_ && !status_ && !parts_.exec_pipe)
       refuse("the sandbox ended before the command began", 0);
     return;
   }
   switch (message.say) {
-    case Say::map_ids:
-      return map_ids();
     case Say::placeholder:
       parts_.locks.made(message.text);
       return connections_.report("{\"event\":\"placeholder\",\"folder\":" +
@@ -162,7 +171,7 @@ void Supervisor::hear_inside() {
       take_layers(message.text);
       return take_descriptors(message);
     case Say::ready:
-      return say_ready(speaker);
+      return say_ready(beside.speaker);
     case Say::exited:
       status_ = message.a;
       inside_gone_ = message.b == 1;
@@ -170,23 +179,10 @@ void Supervisor::hear_inside() {
     case Say::failed:
       refuse(message.text, message.a);
     case Say::mapped:
+    case Say::prepared:
     case Say::taken:
       return;
   }
-}
-
-void Supervisor::map_ids() {
-  const bool other = (spec_.wanted & bit(Layer::identity)) != 0;
-  const std::string place = "/proc/" + std::to_string(parts_.init) + "/";
-  const auto line = [&](unsigned own) {
-    return other ? std::to_string(kInnerId) + " " + std::to_string(kOuterId) + " 1"
-                 : std::to_string(own) + " " + std::to_string(own) + " 1";
-  };
-  if (!write_into(place + "setgroups", "deny") ||
-      !write_into(place + "uid_map", line(::geteuid())) ||
-      !write_into(place + "gid_map", line(::getegid())))
-    refuse("ids", errno);
-  tell(parts_.link.get(), Say::mapped);
 }
 
 void Supervisor::take_descriptors(const Message& message) {

@@ -32,10 +32,10 @@ class Supervisor {
     Fd link;
     Fd exec_pipe;
     Fd gate;
-    Fd in, out, err;  // our ends of the command's pipes; unused without a run folder
-    Fd control;       // where the runtime is connected
-    Layers dropped;   // namespaces that the kernel does not give
-    CommandGroups groups;
+    Fd in, out, err;       // our ends of the command's pipes; unused without a run folder
+    Fd control;            // where the runtime is connected
+    Layers dropped;        // namespaces that the kernel does not give
+    CommandGroups groups;  // made by prepare()
     RootLocks locks;
   };
 
@@ -47,6 +47,7 @@ class Supervisor {
  private:
   [[noreturn]] void refuse(const std::string& stage, int error);
   void hear_signals();
+  void prepare();
   void listen_for_others();
   void one_round();
   void hear_listener(short heard);
@@ -60,7 +61,6 @@ class Supervisor {
   void drain(Fd& from, Spool& spool);
   void drain_all();
   void feed();
-  void map_ids();
   void take_layers(std::string_view lines);
   void take_descriptors(const Message& message);
   void check_layers();

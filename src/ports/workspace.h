@@ -61,6 +61,7 @@ struct HistoryQuery {
   ThreadId thread;
   TurnId turn;                           // the one that asks
   std::optional<std::size_t> bytes_max;  // of all messages; absent: a limit of the history's own
+  Sequence up_to = 0;                    // of the turn's own facts; 0: all that are stored
 };
 
 class History {

@@ -338,11 +338,14 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .home = process_environment()("HOME").value_or("/nonexistent"),
                             .redactor = &redactor,
                             .keeper = outputs.get()});
-  kernel->on_committed([this](const state::Session& view) {
-    engine->advance(view);
-    checkpoint_when_due();
-  });
-  kernel->on_accepted([this](const schema::Command& command) { engine->give(command); });
+  kernel->observe({.begun = [this](const state::Session& view) { engine->foresee(view); },
+                   .committed =
+                       [this](const state::Session& view) {
+                         engine->advance(view);
+                         checkpoint_when_due();
+                       },
+                   .failed = [this](const SessionId& session) { engine->take_back(session); },
+                   .accepted = [this](const schema::Command& command) { engine->give(command); }});
 }
 
 void Runtime::Parts::checkpoint_when_due() {

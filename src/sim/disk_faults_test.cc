@@ -56,6 +56,12 @@ struct Faulty {
   Node node;
 };
 
+std::size_t held(Node& node) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(node.machine().processes,
+                            [](const auto& each) { return each.second.stage == FakeStage::held; }));
+}
+
 const char* const kSubmit =
     R"({"sessionId":"s","threadId":"t","input":[{"type":"text","text":"hi"}]})";
 
@@ -126,6 +132,26 @@ TEST_CASE("open work is found when the disk can be read again after a start") {
     CHECK(run.faults.failing_reads == 0);
     CHECK(count(run.node.log(kSession), "task.blocked") == 1);
   }
+}
+
+TEST_CASE("a command waits at its gate while its start is being stored, and goes when it is not") {
+  Faulty run({{{"Looking."}, 5, {}, {"ls"}}, {{"Done."}, 5, {}, {}}});
+  run.node.governance().policy.mode = schema::PermissionMode::bypass;
+  run.node.send("submit_turn", kSubmit);
+  run.node.machine().on_release = [&](const ProcessId&) {
+    CHECK(count(run.node.log(kSession), "process.started") == 1);
+  };
+  while (run.node.machine().processes.empty()) run.node.step();
+  CHECK(held(run.node) == 1);
+  CHECK(count(run.node.log(kSession), "tool.started") == 0);
+  run.faults.failing_commits = 1;
+  while (run.faults.failing_commits > 0) run.node.step();
+  while (held(run.node) > 0) REQUIRE(run.node.step());
+  CHECK(count(run.node.log(kSession), "tool.started") == 0);
+  CHECK(run.node.machine().runs() == 0);
+  run.node.settle();
+  CHECK(run.node.machine().runs() == 1);
+  CHECK(count(run.node.log(kSession), "turn.completed") == 1);
 }
 
 TEST_CASE("what a model said waits until the log can be read again") {

@@ -69,12 +69,16 @@ void Node::start() {
                                                                    .inspector = inspector_,
                                                                    .metrics = metrics_,
                                                                    .boot = boot_id_});
-  kernel_->on_committed([this](const state::Session& view) {
-    shown_[view.id] = view;
-    if (options_.seams.shown) options_.seams.shown(view);
-    engine_->advance(view);
-  });
-  kernel_->on_accepted([this](const schema::Command& command) { engine_->give(command); });
+  kernel_->observe(
+      {.begun = [this](const state::Session& view) { engine_->foresee(view); },
+       .committed =
+           [this](const state::Session& view) {
+             shown_[view.id] = view;
+             if (options_.seams.shown) options_.seams.shown(view);
+             engine_->advance(view);
+           },
+       .failed = [this](const SessionId& session) { engine_->take_back(session); },
+       .accepted = [this](const schema::Command& command) { engine_->give(command); }});
   kernel_->listen([this](const ports::FeedBatch& batch) {
     if (options_.seams.published) return options_.seams.published(batch);
     for (const ports::FeedEvent& event : *batch) published_.push_back(event.event);

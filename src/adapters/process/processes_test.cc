@@ -252,6 +252,21 @@ TEST_CASE("a command that is forgotten ends, and one that nobody can know about 
   CHECK(found->end->failure->category == schema::Category::lost);
 }
 
+TEST_CASE("a command that was forgotten at its gate can be started again under its name") {
+  Machine machine;
+  for (int again = 0; again < 5; ++again) {
+    const auto heard = machine.start("proc_1", "echo never");
+    if (again % 2 == 0) REQUIRE(machine.loop.run([&] { return heard->ready; }));
+    machine.processes->forget(ProcessId{"proc_1"});
+  }
+  const auto heard = machine.start("proc_1", "echo yes");
+  REQUIRE(machine.loop.run([&] { return heard->ready; }));
+  machine.processes->release(ProcessId{"proc_1"});
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  CHECK(heard->end->exit_code == 0);
+  CHECK(heard->end->preview == "yes\n");
+}
+
 TEST_CASE("what an earlier boot left and nobody asks for is removed") {
   Machine machine(8, 50);
   std::filesystem::create_directories(machine.run_folder() + "/proc_old");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 
 #include <fmt/format.h>
@@ -85,10 +86,17 @@ Layers required_layers(const schema::SandboxProfile& profile) {
   return needed;
 }
 
+namespace {
+
+Descriptor opened(const std::string& path) {
+  return Descriptor{::open(path.c_str(), O_PATH | O_CLOEXEC)};
+}
+
+bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
+
 // The kernel walks the path once; walking it here would cost a call for each of its folders, for
 // dozens of paths and every command.
-std::string real_path(const std::string& path) {
-  const Descriptor found{::open(path.c_str(), O_PATH | O_CLOEXEC)};
+std::string real_path(const std::string& path, const Descriptor& found) {
   if (!found) return path;
   std::array<char, PATH_MAX> target{};
   const std::string link = fmt::format("/proc/self/fd/{}", found.get());
@@ -96,6 +104,10 @@ std::string real_path(const std::string& path) {
   if (size <= 0 || static_cast<std::size_t>(size) == target.size()) return path;
   return {target.data(), static_cast<std::size_t>(size)};
 }
+
+}  // namespace
+
+std::string real_path(const std::string& path) { return real_path(path, opened(path)); }
 
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv) {
   launcher::Spec spec;
@@ -110,7 +122,10 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
                                                                  : launcher::Network::loopback;
   spec.roots = profile.roots;
   spec.protect = profile.protected_paths;
-  for (const std::string& path : profile.hidden_paths) spec.hide.push_back(real_path(path));
+  // Most of them are not there, on any machine, and need no hiding.
+  for (const std::string& path : profile.hidden_paths)
+    if (const Descriptor found = opened(path); found || !is_missing(errno))
+      spec.hide.push_back(real_path(path, found));
   spec.processes = profile.process_limits.processes;
   spec.open_files = profile.process_limits.open_files;
   spec.tmp_bytes = profile.process_limits.tmp_bytes;

@@ -83,9 +83,15 @@ std::size_t Watcher::count(bool background) const {
   }));
 }
 
+// It has the folder still that another of the same name is to get.
+bool Watcher::is_ending(const ProcessId& id) const {
+  return std::ranges::any_of(
+      watched_, [&](const auto& each) { return each->id == id && each->stage == Stage::ending; });
+}
+
 void Watcher::begin_waiting() {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
-    if (!next->background && count(false) >= parts_.processes_max) {
+    if (is_ending(next->id) || (!next->background && count(false) >= parts_.processes_max)) {
       ++next;
       continue;
     }

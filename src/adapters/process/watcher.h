@@ -98,6 +98,7 @@ class Watcher {
   void begin_waiting();
   void begin(ports::ProcessRequest request);
   std::size_t count(bool background) const;
+  bool is_ending(const ProcessId& id) const;
   Watched* find(const ProcessId& id);
   void hear(Watched& process);
   void take(Watched& process, const std::string& text);
