@@ -86,7 +86,12 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
   }
   Material material{query.files ? query.files : read, {}};
   const ports::Instructions& instructions = material.files->instructions;
-  ports::HistoryQuery asked{query.session, query.turn.thread, query.turn.turn, {}, query.up_to};
+  ports::HistoryQuery asked{.session = query.session,
+                            .thread = query.turn.thread,
+                            .turn = query.turn.turn,
+                            .bytes_max = {},
+                            .up_to = query.up_to,
+                            .last_ended = query.last_ended};
   if (query.context_tokens)
     asked.bytes_max = messages_bytes_max(
         *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +

@@ -37,7 +37,8 @@ struct MaterialQuery {
   std::optional<std::uint64_t> context_tokens;  // of the model that will be asked
   std::vector<schema::PolicyRule> rules;        // that the session is under
   std::string home;
-  Sequence up_to = 0;                                // what the log held when this was called for
+  Sequence up_to = 0;                // as the view had it that called for this, and so is
+  std::optional<TurnId> last_ended;  // the turn of the thread that ended last
   std::shared_ptr<const TurnFiles> files = nullptr;  // read before
 };
 

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::int64_t kBusyRetryMs = 50;  // until a full worker is tried again
 
+std::optional<TurnId> last_ended(const state::Session& view, const ThreadId& thread) {
+  const auto found = view.threads.find(thread);
+  if (found == view.threads.end() || !found->second.last) return std::nullopt;
+  return found->second.last->ids.turn;
+}
+
 // What every command of the turn is asked for with.
 ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
   ports::ProcessRequest request;
@@ -79,22 +85,25 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
 // --- preparing ---
 
 // What a turn is prepared with comes from two sides: files and log are read on a worker while the
-// servers say which tools they have.
+// servers say which tools they have. Servers are asked for a turn that is stored, since that may
+// start them.
 struct Engine::Preparing::Shared {
-  SessionId session;
+  const Parts& parts;
+  const SessionId session;
+  const MaterialQuery query;
+  const ports::ProcessRequest commands;
   ReportPrepared report;
   Keep keep;
+  bool stored = false;
+  bool read_again = false;  // it could not be read before it was stored
   int awaited = 2;
   bool wanted = true;
   bool over = false;
 };
 
 Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what,
-                             Keep keep)
-    : shared_(std::make_shared<Shared>()) {
-  shared_->session = view.id;
-  shared_->keep = std::move(keep);
-  ReportPrepared& report = shared_->report;
+                             Log log, Keep keep) {
+  ReportPrepared report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
   ports::ModelChoice choice = parts.models.choice(what.model);
@@ -112,27 +121,53 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
       context_of(report.candidates, policy::outcome_of(route).selected_name.value_or("")),
       view.granted,
       parts.home,
-      view.sequence};
-  auto task = std::make_shared<ports::Step>([&parts, shared = shared_, query = std::move(query),
-                                             commands = commands_of(view, what)]() mutable {
-    ReportPrepared read;
+      view.sequence,
+      last_ended(view, what.turn.thread)};
+  shared_ = std::make_shared<Shared>(Shared{.parts = parts,
+                                            .session = view.id,
+                                            .query = std::move(query),
+                                            .commands = commands_of(view, what),
+                                            .report = std::move(report),
+                                            .keep = std::move(keep)});
+  if (log == Log::has_it) stored();
+  read(shared_);
+}
+
+void Engine::Preparing::stored() {
+  shared_->stored = true;
+  ask_servers(shared_);
+  if (shared_->read_again) read(shared_);
+}
+
+void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
+  const bool ahead = !shared->stored;
+  auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
+    ReportPrepared found;
     std::shared_ptr<const TurnFiles> files;
-    read_all(parts, std::move(query), commands, read, files);
-    parts.loop.post([&parts, shared, read = std::move(read), files = std::move(files)]() mutable {
+    read_all(parts, shared->query, shared->commands, found, files);
+    parts.loop.post([shared, ahead, found = std::move(found), files = std::move(files)]() mutable {
+      const bool too_early = ahead && !files;
+      shared->read_again = too_early && !shared->stored;
+      if (too_early && shared->stored) return read(shared);
+      if (too_early) return;
       if (shared->wanted && files) shared->keep(std::move(files));
-      shared->report.context = std::move(read.context);
-      shared->report.history = std::move(read.history);
-      shared->report.policy = std::move(read.policy);
-      shared->report.policy_failed = std::move(read.policy_failed);
-      arrived(parts, shared);
+      shared->report.context = std::move(found.context);
+      shared->report.history = std::move(found.history);
+      shared->report.policy = std::move(found.policy);
+      shared->report.policy_failed = std::move(found.policy_failed);
+      arrived(shared);
     });
   });
-  run_soon(parts.loop, parts.worker, std::move(task));
-  parts.tools.list(view.id, view.cwd, [&parts, shared = shared_](ports::ToolListing listing) {
-    shared->report.server_tools = std::move(listing.tools);
-    shared->report.missing_servers = std::move(listing.missing);
-    arrived(parts, shared);
-  });
+  run_soon(shared->parts.loop, shared->parts.worker, std::move(task));
+}
+
+void Engine::Preparing::ask_servers(const std::shared_ptr<Shared>& shared) {
+  shared->parts.tools.list(shared->session, shared->query.cwd,
+                           [shared](ports::ToolListing listing) {
+                             shared->report.server_tools = std::move(listing.tools);
+                             shared->report.missing_servers = std::move(listing.missing);
+                             arrived(shared);
+                           });
 }
 
 // Blocks; on a worker.
@@ -155,10 +190,10 @@ void Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
   if (material.history) files = material.files;  // else those of the input were not read
 }
 
-void Engine::Preparing::arrived(const Parts& parts, const std::shared_ptr<Shared>& shared) {
+void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {
   if (--shared->awaited > 0 || !shared->wanted) return;
-  parts.reports.report(shared->session, std::move(shared->report),
-                       [shared] { shared->over = true; });
+  shared->parts.reports.report(shared->session, std::move(shared->report),
+                               [shared] { shared->over = true; });
 }
 
 bool Engine::Preparing::over() const { return shared_->over; }
@@ -363,51 +398,94 @@ class Engine::Asking::Listener final : public ports::ModelListener,
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };
 
-Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what,
-                       std::shared_ptr<const TurnFiles> files)
-    : parts_(parts),
-      request_(what.request),
-      listener_(std::make_shared<Listener>(parts, view.id, what.request)) {
-  ++parts.metrics.model_requests;
+namespace {
+
+// Blocks; on a worker.
+Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& what,
+                                         const MaterialQuery& query) {
+  Material material = gather(parts.workspace, parts.history, query);
+  if (!material.history) return std::unexpected(material.history.error());
+  ports::ModelRequest request;
+  request.id = what.request;
+  request.model_name = what.model_name;
+  request.ended_requests = what.ended_by_provider;
+  request.cwd = query.cwd;
+  put_material(std::move(material), query.cwd, request);
+  return request;
+}
+
+}  // namespace
+
+// A request may be put together before the log says that it is made; it is made after.
+struct Engine::Asking::Shared {
+  const Parts& parts;
+  const Ask what;
+  const MaterialQuery query;
+  std::shared_ptr<Listener> listener;
+  bool stored = false;
+  std::optional<Result<ports::ModelRequest>> ready;
+};
+
+Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
+                       std::shared_ptr<const TurnFiles> files) {
   MaterialQuery query{
-      view.id,      what.turn,
-      view.cwd,     context_of(parts.models.choice(what.model_name).candidates, what.model_name),
-      view.granted, parts.home,
-      view.sequence};
+      view.id,       what.turn,
+      view.cwd,      context_of(parts.models.choice(what.model_name).candidates, what.model_name),
+      view.granted,  parts.home,
+      view.sequence, last_ended(view, what.turn.thread)};
   query.rules.insert(query.rules.end(), view.policy.rules.begin(), view.policy.rules.end());
   query.files = std::move(files);
-  auto task = std::make_shared<ports::Step>(
-      [&parts, listener = listener_, what, query = std::move(query)]() mutable {
-        Material material = gather(parts.workspace, parts.history, query);
-        ports::ModelRequest request;
-        request.id = what.request;
-        request.model_name = what.model_name;
-        request.ended_requests = what.ended_by_provider;
-        request.cwd = query.cwd;
-        std::optional<Error> problem;
-        if (material.history)
-          put_material(std::move(material), query.cwd, request);
-        else
-          problem = material.history.error();
-        parts.loop.post([&parts, listener, problem, request = std::move(request)]() mutable {
-          if (!listener->wanted()) return;
-          if (!problem) {
-            listener->offer(request.tools);
-            return parts.models.start(std::move(request), listener);
-          }
-          listener->on_failed({.error = {Category::internal, problem->message, false},
+  shared_ = std::make_shared<Shared>(
+      Shared{.parts = parts,
+             .what = what,
+             .query = std::move(query),
+             .listener = std::make_shared<Listener>(parts, view.id, what.request),
+             .stored = log == Log::has_it});
+  gather_all(shared_);
+}
+
+void Engine::Asking::gather_all(const std::shared_ptr<Shared>& shared) {
+  const bool ahead = !shared->stored;
+  auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
+    auto request = put_together(parts, shared->what, shared->query);
+    parts.loop.post([shared, ahead, request = std::move(request)]() mutable {
+      if (!shared->listener->wanted()) return;
+      if (!shared->stored)
+        shared->ready = std::move(request);
+      else if (!request && ahead)
+        gather_all(shared);
+      else
+        ask(shared, std::move(request));
+    });
+  });
+  run_soon(shared->parts.loop, shared->parts.worker, std::move(task));
+}
+
+void Engine::Asking::stored() {
+  shared_->stored = true;
+  if (!shared_->ready || !shared_->listener->wanted()) return;
+  // What could not be read before it was stored can be now.
+  if (*shared_->ready) return ask(shared_, *std::move(shared_->ready));
+  gather_all(shared_);
+}
+
+void Engine::Asking::ask(const std::shared_ptr<Shared>& shared,
+                         Result<ports::ModelRequest> request) {
+  ++shared->parts.metrics.model_requests;
+  if (request) {
+    shared->listener->offer(request->tools);
+    return shared->parts.models.start(*std::move(request), shared->listener);
+  }
+  shared->listener->on_failed({.error = {Category::internal, request.error().message, false},
                                .provider_status = {},
                                .ended_by_provider = false,
                                .retry_after_ms = {}});
-        });
-      });
-  run_soon(parts.loop, parts.worker, std::move(task));
 }
 
 Engine::Asking::~Asking() {
-  if (!listener_->wanted()) return;
-  listener_->forget();
-  parts_.models.cancel(request_);
+  if (!shared_->listener->wanted()) return;
+  shared_->listener->forget();
+  shared_->parts.models.cancel(shared_->what.request);
 }
 
 }  // namespace agentrt::engine

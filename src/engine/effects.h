@@ -16,6 +16,8 @@ class Engine::Running {
   // It has said all it will say, and that is stored: where its effect is still called for, it is
   // called for anew.
   virtual bool over() const { return false; }
+  // It was begun while the view that calls for it was being stored, and now that is.
+  virtual void stored() {}
   // It is still called for, by a view that a commit has just left.
   virtual void called_again(const Effect&) {}
 };
@@ -41,16 +43,20 @@ class Engine::Preparing final : public Running {
  public:
   // `keep` is given, on the core, the files that the turn is prepared with.
   using Keep = std::move_only_function<void(std::shared_ptr<const TurnFiles>)>;
-  Preparing(const Parts& parts, const state::Session& view, const Prepare& what, Keep keep);
+  Preparing(const Parts& parts, const state::Session& view, const Prepare& what, Log log,
+            Keep keep);
   ~Preparing() override;
   bool over() const override;
+  void stored() override;
 
  private:
   struct Shared;
+  static void read(const std::shared_ptr<Shared>& shared);
   static void read_all(const Parts& parts, MaterialQuery query,
                        const ports::ProcessRequest& commands, schema::ReportPrepared& read,
                        std::shared_ptr<const TurnFiles>& files);
-  static void arrived(const Parts& parts, const std::shared_ptr<Shared>& shared);
+  static void ask_servers(const std::shared_ptr<Shared>& shared);
+  static void arrived(const std::shared_ptr<Shared>& shared);
 
   std::shared_ptr<Shared> shared_;  // core only
 };
@@ -70,16 +76,18 @@ class Engine::Waiting final : public Running {
 class Engine::Asking final : public Running {
  public:
   // `files`: what the turn was prepared with; none: they are read again.
-  Asking(const Parts& parts, const state::Session& view, const Ask& what,
+  Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
          std::shared_ptr<const TurnFiles> files);
   ~Asking() override;
+  void stored() override;
 
  private:
   class Listener;
+  struct Shared;
+  static void gather_all(const std::shared_ptr<Shared>& shared);
+  static void ask(const std::shared_ptr<Shared>& shared, Result<ports::ModelRequest> request);
 
-  const Parts& parts_;
-  ModelRequestId request_;
-  std::shared_ptr<Listener> listener_;
+  std::shared_ptr<Shared> shared_;  // core only
 };
 
 }  // namespace agentrt::engine

@@ -13,12 +13,12 @@ namespace agentrt::engine {
 Engine::Engine(Parts parts) : parts_(std::move(parts)) {}
 Engine::~Engine() = default;
 
-void Engine::foresee(const state::Session& view) {
-  for (const Effect& effect : plan_ahead(view, parts_.boot)) {
+void Engine::foresee(const state::Session& view, Sequence stored) {
+  for (const Effect& effect : plan_ahead(view, parts_.boot, stored)) {
     OfSession& session = running_[view.id];
     if (session.effects.contains(effect.key)) continue;
     session.foreseen.push_back(effect.key);
-    session.effects[effect.key] = start(view, effect);
+    session.effects[effect.key] = start(view, effect, Log::will_have_it);
   }
 }
 
@@ -28,7 +28,8 @@ void Engine::take_back(const SessionId& session) {
   OfSession& of = known->second;
   for (const std::string& key : of.foreseen) of.effects.erase(key);
   of.foreseen.clear();
-  if (of.effects.empty() && of.files.empty()) running_.erase(known);
+  drop_all_files(of);  // nobody may come to say that they are not needed; they can be read again
+  if (of.effects.empty()) running_.erase(known);
 }
 
 void Engine::advance(const state::Session& view) {
@@ -37,7 +38,8 @@ void Engine::advance(const state::Session& view) {
   if (effects.empty() && known == running_.end()) return;
   OfSession& session = running_[view.id];
   auto& running = session.effects;
-  session.foreseen.clear();
+  for (const std::string& key : std::exchange(session.foreseen, {}))
+    if (const auto begun = running.find(key); begun != running.end()) begun->second->stored();
 
   std::unordered_set<std::string> wanted;
   std::size_t awaited = 0;
@@ -55,7 +57,7 @@ void Engine::advance(const state::Session& view) {
       under_way->second->called_again(effect);
       continue;
     }
-    running[effect.key] = start(view, effect);
+    running[effect.key] = start(view, effect, Log::has_it);
   }
   drop_files(view, session);
   if (running.empty() && session.files.empty()) running_.erase(view.id);
@@ -94,6 +96,11 @@ void Engine::drop_files(const state::Session& view, OfSession& session) {
   });
 }
 
+void Engine::drop_all_files(OfSession& session) {
+  for (const auto& [_, files] : session.files) files_bytes_ -= size_of(*files);
+  session.files.clear();
+}
+
 void Engine::give(const schema::Command& command) {
   if (const auto* write = std::get_if<schema::WriteProcessStdin>(&command))
     parts_.processes.write(
@@ -103,16 +110,19 @@ void Engine::give(const schema::Command& command) {
     parts_.processes.resize(resize->process_id, resize->rows, resize->columns);
 }
 
-std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const Effect& effect) {
+std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const Effect& effect,
+                                               Log log) {
   return std::visit(
       [&]<class What>(const What& what) -> std::unique_ptr<Running> {
         if constexpr (std::is_same_v<What, Prepare>)
           return std::make_unique<Preparing>(
-              parts_, view, what, [this, session = view.id, turn = what.turn.turn](auto files) {
+              parts_, view, what, log,
+              [this, session = view.id, turn = what.turn.turn](auto files) {
                 keep_files(session, turn, std::move(files));
               });
         else if constexpr (std::is_same_v<What, Ask>)
-          return std::make_unique<Asking>(parts_, view, what, files_of(view.id, what.turn.turn));
+          return std::make_unique<Asking>(parts_, view, what, log,
+                                          files_of(view.id, what.turn.turn));
         else if constexpr (std::is_same_v<What, AwaitRetry>)
           return std::make_unique<Waiting>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunHook>)

@@ -63,8 +63,9 @@ class Engine {
   explicit Engine(Parts parts);
   ~Engine();
 
-  // The view that a commit will leave which has just begun: advance() or take_back() follows.
-  void foresee(const state::Session& view);
+  // The view that a commit will leave which has just begun, and up to where it is stored:
+  // advance() or take_back() follows.
+  void foresee(const state::Session& view, Sequence stored);
   void take_back(const SessionId& session);
   // Brings what runs in line with the view, which a commit has just left.
   void advance(const state::Session& view);
@@ -85,7 +86,8 @@ class Engine {
   class Inspecting;
   class Expiring;
 
-  std::unique_ptr<Running> start(const state::Session& view, const Effect& effect);
+  enum class Log { has_it, will_have_it };  // the view that calls for an effect
+  std::unique_ptr<Running> start(const state::Session& view, const Effect& effect, Log log);
 
   struct OfSession {
     std::unordered_map<std::string, std::unique_ptr<Running>> effects;  // by key
@@ -98,6 +100,7 @@ class Engine {
                   std::shared_ptr<const TurnFiles> files);
   std::shared_ptr<const TurnFiles> files_of(const SessionId& session, const TurnId& turn) const;
   void drop_files(const state::Session& view, OfSession& session);
+  void drop_all_files(OfSession& session);
 
   Parts parts_;
   std::unordered_map<SessionId, OfSession> running_;

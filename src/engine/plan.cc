@@ -76,15 +76,13 @@ std::vector<Effect> plan(const state::Session& view, const BootId& boot) {
   return effects;
 }
 
-std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot) {
-  const auto has_calls = [](const auto& entry) {
-    return entry.second.active && !entry.second.active->tools.empty();
-  };
-  if (std::ranges::none_of(view.threads, has_calls)) return {};  // most commits, at no cost
+std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot, Sequence stored) {
   std::vector<Effect> effects = plan(view, boot);
-  std::erase_if(effects, [](const Effect& effect) {
-    const auto* run = std::get_if<RunTool>(&effect.what);
-    return run == nullptr || run->stored;
+  std::erase_if(effects, [&](const Effect& effect) {
+    if (const auto* run = std::get_if<RunTool>(&effect.what)) return run->stored;
+    if (const auto* prepare = std::get_if<Prepare>(&effect.what))
+      return state::find_turn(view, prepare->turn.turn)->submitted <= stored;
+    return !std::holds_alternative<Ask>(effect.what);
   });
   return effects;
 }

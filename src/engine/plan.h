@@ -91,8 +91,11 @@ struct Effect {
 
 // Work of another boot is not planned, since the kernel closes it first; but for its processes.
 std::vector<Effect> plan(const state::Session& view, const BootId& boot);
-// Of what a view calls for that is not stored yet, that which may begin already: commands, since
-// each waits at its gate until the log says that it runs.
-std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot);
+// Of what a view calls for that is not stored yet, that which may begin already, since it changes
+// nothing before it is told that it is stored: a new turn is prepared and a request put together by
+// reading, and a command waits at its gate until the log says that it runs. Not a turn that was
+// there before: the answer that lets it go on may change what it would read. `stored`: how far the
+// view is.
+std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot, Sequence stored);
 
 }  // namespace agentrt::engine

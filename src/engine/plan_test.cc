@@ -100,23 +100,28 @@ TEST_CASE("a turn that goes on in another boot is prepared there again") {
   CHECK(plan(past.view(), kBoot).empty());
 }
 
-TEST_CASE("ahead of the log nothing begins but a command that waits at its gate") {
-  CHECK(plan_ahead(started().view(), kBoot).empty());
-  CHECK(plan_ahead(busy_thread().view(), kBoot).empty());
+TEST_CASE("ahead of the log nothing begins but what reads, and a command that waits at its gate") {
+  const Given past = started();
+  const Sequence submitted = state::find_turn(past.view(), TurnId{"turn_1"})->submitted;
+  CHECK(plan_ahead(past.view(), kBoot, submitted - 1).front().key == "prepare turn_1");
+  CHECK(plan_ahead(past.view(), kBoot, submitted).empty());
+  CHECK(plan_ahead(busy_thread().view(), kBoot, 0).front().key == "ask mreq_1");
+  CHECK(plan_ahead(started().asked("1").retrying("1", 1, 250).view(), kBoot, 0).empty());
   for (const char* tool : {"shell", "write_file"}) {
-    Given past = started().asked("1");
+    Given calling = started().asked("1");
     const ToolScope call{state::turn_scope("1"), StepId{"step_9"}, ToolCallId{"call_7"}};
-    past.fact(state::model_scope("1"),
+    calling
+        .fact(state::model_scope("1"),
               ModelCompleted{.tool_calls = {{ToolCallId{"call_7"}, tool, {"{}"}, {}}}})
         .fact(call, ToolStarted{.tool_name = tool});
     CAPTURE(tool);
-    const auto ahead = plan_ahead(past.view(), kBoot);
+    const auto ahead = plan_ahead(calling.view(), kBoot, 0);
     REQUIRE(ahead.size() == (tool == std::string("shell") ? 1 : 0));
     if (ahead.empty()) continue;
-    CHECK(ahead.front().key == only(past).key);
-    past.fact(ProcessScope{call, ProcessId{"proc_7"}},
-              ProcessStarted{.command = "ls", .boot_id = kBoot});
-    CHECK(plan_ahead(past.view(), kBoot).empty());
+    CHECK(ahead.front().key == only(calling).key);
+    calling.fact(ProcessScope{call, ProcessId{"proc_7"}},
+                 ProcessStarted{.command = "ls", .boot_id = kBoot});
+    CHECK(plan_ahead(calling.view(), kBoot, 0).empty());
   }
 }
 

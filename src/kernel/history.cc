@@ -148,6 +148,15 @@ struct Exchanges {
   std::optional<std::string> limit;  // that left out older ones
 };
 
+// A turn that is about to be told of as over may not be stored as that.
+Result<void> check_stored(store::Store& store, const std::optional<TurnId>& ended) {
+  if (!ended) return {};
+  TRY_ASSIGN(const auto entry, store.find("turn", ended->text()));
+  if (!entry || entry->row.open)
+    return fail(Code::unavailable, fmt::format("the end of turn {} is not stored", ended->text()));
+  return {};
+}
+
 // The newest turns of the thread that are over and fit.
 Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
                                  const ports::HistoryQuery& query, std::size_t bytes_max) {
@@ -218,16 +227,10 @@ Result<OwnTurn> begin_own(store::Store& store, const Limits& limits,
   return own;
 }
 
-std::size_t size_of(const std::vector<ports::OfferedTool>& tools) {
-  std::size_t size = 0;
-  for (const ports::OfferedTool& tool : tools)
-    size += tool.name.size() + tool.description.size() + tool.input_schema.text.size();
-  return size;
-}
-
 // Its own calls and results come before anything of earlier turns.
 void put_own(const OwnTurn& own, const ports::HistoryQuery& query, ports::HistoryWindow& window) {
   window.input = own.input;
+  window.so_far = own.reading.messages();
   window.tools = own.reading.tools();
   if (!query.bytes_max) return;
   if (const std::size_t cut = shorten(window.so_far, *query.bytes_max); cut > 0)
@@ -250,51 +253,30 @@ Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& tu
   return found;
 }
 
-KeptHistory::Turn KeptHistory::find(const TurnId& turn) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(kept_, turn, &Turn::id);
-  return found == kept_.end() ? Turn{turn, {}, {}} : *found;
-}
-
-void KeptHistory::keep(Turn turn) {
-  const std::lock_guard lock(mutex_);
-  if (const auto before = std::ranges::find(kept_, turn.id, &Turn::id); before != kept_.end()) {
-    bytes_ -= before->bytes;
-    kept_.erase(before);
-  }
-  bytes_ += turn.bytes;
-  kept_.push_front(std::move(turn));
-  while (kept_.size() > kTurnsMax || bytes_ > bytes_max_) {
-    bytes_ -= kept_.back().bytes;
-    kept_.pop_back();
-  }
-}
-
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
                                             const ports::HistoryQuery& query, KeptHistory& kept) {
-  KeptHistory::Turn turn = kept.find(query.turn);
-  TRY_ASSIGN(OwnTurn own, turn.own ? Result<OwnTurn>(*turn.own) : begin_own(store, limits, query));
-  TRY(own.reading.read_on(store, query.up_to));
+  KeptHistory::Found known = kept.find(query.turn);
+  if (!known.own) {
+    TRY_ASSIGN(known.own, begin_own(store, limits, query));
+  }
+  if (!known.whole) TRY(known.own->reading.read_on(store, query.up_to));
   ports::HistoryWindow window;
-  window.so_far = own.reading.messages();
-  turn.bytes = size_of(window.so_far) + size_of(own.reading.tools());
-  put_own(own, query, window);
+  put_own(*known.own, query, window);
   std::size_t room = limits.history_bytes_max;
   if (query.bytes_max) {
-    const std::size_t own_bytes = size_of(window.so_far) + text_of(window.input).size();
-    room = *query.bytes_max - std::min(own_bytes, *query.bytes_max);
+    const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
+    room = *query.bytes_max - std::min(own, *query.bytes_max);
   }
-  if (!turn.earlier || !turn.earlier->hold_in(room)) {
+  if (!known.earlier || !known.earlier->hold_in(room)) {
+    TRY(check_stored(store, query.last_ended));
     TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, room));
-    turn.earlier = std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), room));
+    known.earlier = std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), room));
   }
-  if (turn.earlier->limit)
-    window.omitted.push_back({.ref = "history", .reason = turn.earlier->limit});
-  window.messages = turn.earlier->messages;
-  window.loaded = turn.earlier->loaded;
-  turn.bytes += turn.earlier->bytes + text_of(window.input).size();
-  turn.own = std::make_shared<const OwnTurn>(std::move(own));
-  kept.keep(std::move(turn));
+  if (known.earlier->limit)
+    window.omitted.push_back({.ref = "history", .reason = known.earlier->limit});
+  window.messages = known.earlier->messages;
+  window.loaded = known.earlier->loaded;
+  kept.keep(query.session, query.turn, *std::move(known.own), known.earlier);
   return window;
 }
 

@@ -83,6 +83,7 @@ Kernel::Kernel(Parts parts)
               .limits = parts_.limits,
               .redactor = parts_.redactor,
               .boot = parts_.boot,
+              .history = kept_history_,
               .observers = observers_,
               .publish = [this](const ports::FeedBatch& batch) {
                 if (listener_) listener_(batch);

@@ -83,7 +83,7 @@ class Kernel final : public ports::CommandSink,
   void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 
   Parts parts_;
-  KeptHistory kept_history_{parts_.limits.history_kept_bytes};
+  KeptHistory kept_history_{parts_.limits.history_kept_bytes, parts_.limits.history_facts_max};
   Committer committer_;
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;

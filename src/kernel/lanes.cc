@@ -227,6 +227,7 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
     if (parts_.redactor) redact_fact(*parts_.redactor, batch.append.events.back(), draft);
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);
+    parts_.history.add(fact);
     for (state::ObjectRow& row : state::index(lane.view, fact)) batch.put(to_row(std::move(row)));
   }
 }
@@ -250,6 +251,7 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
     batch->append.expected = lane.view.sequence;
   }
   lane.state = LaneState::committing;
+  const Sequence stored = batch->append.expected;
   store::Append append = std::move(batch->append);
   parts_.committer.append(std::move(append),
                           [this, &lane, batch = std::move(batch)](Result<store::Position> result,
@@ -259,7 +261,7 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
                             else
                               failed(lane, *batch, result.error());
                           });
-  tell(parts_.observers.begun, lane.view);
+  tell(parts_.observers.begun, lane.view, stored);
 }
 
 void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Append append) {
@@ -296,6 +298,7 @@ void Lanes::publish(store::Position first, std::vector<schema::StoredEvent> stor
 }
 
 void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
+  parts_.history.forget(lane.id);
   tell(parts_.observers.failed, lane.id);
   std::deque<Work> again;
   for (Batch::Settled& settled : batch.settled) {

@@ -20,6 +20,7 @@
 
 #include "control/decide.h"
 #include "kernel/committer.h"
+#include "kernel/kept_history.h"
 #include "kernel/limits.h"
 #include "kernel/loader.h"
 #include "policy/redaction.h"
@@ -50,9 +51,9 @@ using Work = std::variant<CommandWork, ReportWork, ReadWork>;
 
 // Who is told, on the core, what becomes of a session. Any may be empty.
 struct Observers {
-  // A commit has just begun, and will leave this view. It may fail: what is done for it must be
-  // such that nobody sees it and it can be taken back.
-  std::function<void(const state::Session&)> begun;
+  // A commit has just begun, and will leave this view; up to that sequence its facts are stored. It
+  // may fail: what is done for it must be such that nobody sees it and it can be taken back.
+  std::function<void(const state::Session&, Sequence)> begun;
   // It has left this view. Also when a session with processes in the background was loaded, or one
   // that waits for a person: nothing else may ever happen in it.
   std::function<void(const state::Session&)> committed;
@@ -79,6 +80,7 @@ class Lanes {
     const Limits& limits;
     const policy::Redactor* redactor;  // may be null
     BootId boot;
+    KeptHistory& history;
     const Observers& observers;
     std::function<void(const ports::FeedBatch&)> publish;  // the facts of each commit
   };

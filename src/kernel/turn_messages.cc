@@ -35,6 +35,7 @@ void TurnReading::take(const Fact& fact) {
       outcome.text += fmt::format("\n[The whole output is behind {}.]", *result->output_ref);
     outcome.is_error = result->is_error;
     outcome.known = true;
+    bytes_ += outcome.text.size();
   } else if (const auto* failed = std::get_if<ToolFailed>(&fact.payload)) {
     Outcome& outcome = about();
     outcome.text = fmt::format("The call failed ({}): {}", name_of(failed->error.category),
@@ -59,12 +60,16 @@ void TurnReading::take_answer(const ModelCompleted& completed) {
     answer.text += fmt::format("\n[The rest is behind {}.]", *completed.output_ref);
   for (const RequestedCall& call : completed.tool_calls)
     answer.calls.push_back({call.tool_call_id, call.name, call.args});
+  bytes_ += size_of(answer);
   if (!answer.text.empty() || !answer.calls.empty()) answers_.push_back(std::move(answer));
 }
 
 // What a hook has to say comes behind the answer, and the results, that it is about.
 void TurnReading::take_hook(const ToolCallId& call, const HookCompleted& hook) {
-  if (hook.updated_tool_output) outcomes_[call].text = *hook.updated_tool_output;
+  if (hook.updated_tool_output) {
+    outcomes_[call].text = *hook.updated_tool_output;
+    bytes_ += hook.updated_tool_output->size();
+  }
   for (const std::string& text : hook.additional_context.value_or(std::vector<std::string>{}))
     add_note("[A hook adds: " + text + "]");
   if (!hook.block.value_or(false)) return;
@@ -79,14 +84,17 @@ void TurnReading::add_note(std::string text) {
   ports::Message note;
   note.role = ports::Role::user;
   note.text = std::move(text);
+  bytes_ += size_of(note);
   answers_.push_back(std::move(note));
 }
 
 void TurnReading::take_tools(const ToolCatalogResolved& catalog) {
   tools_.clear();
-  for (const CatalogTool& tool : catalog.tools)
-    if (tool.policy != "denied")
-      tools_.push_back({tool.tool_name, tool.description, tool.input_schema});
+  for (const CatalogTool& tool : catalog.tools) {
+    if (tool.policy == "denied") continue;
+    tools_.push_back({tool.tool_name, tool.description, tool.input_schema});
+    bytes_ += tool.description.size() + tool.input_schema.text.size();
+  }
 }
 
 ports::Message TurnReading::result_of(const ToolCallId& call) const {
@@ -122,6 +130,8 @@ Result<void> TurnReading::read_on(store::Store& store, Sequence last) {
       return fail(Code::limit_exceeded,
                   fmt::format("turn {} lies in more facts than are looked at", turn_.text()));
     TRY_ASSIGN(const auto page, store.events(session_, after_, kPageEvents, kPageBytes));
+    if (page.empty() && last > 0)
+      return fail(Code::unavailable, fmt::format("fact {} is not stored yet", last));
     if (page.empty()) break;
     for (const store::Event& each : page) {
       if (ended_ > 0 || (last > 0 && each.event.sequence > last)) break;

@@ -29,12 +29,15 @@ class TurnReading {
         facts_left_(facts_max) {}
 
   // Up to `last`, or to the newest fact for 0, or to the turn's end. Blocks; called on a worker.
-  // limit_exceeded: more facts lie there than may be looked at.
+  // limit_exceeded: more facts lie there than may be looked at. unavailable: `last` is not stored.
   Result<void> read_on(store::Store& store, Sequence last);
+  // A fact of the turn, by whoever knows them all in order.
+  void take(const schema::Fact& fact);
 
   std::vector<ports::Message> messages() const;  // an assistant's and tools', in order
   const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // that it may call
-  Sequence ended() const { return ended_; }  // where it failed or was cancelled; 0: nowhere
+  Sequence ended() const { return ended_; }     // where it failed or was cancelled; 0: nowhere
+  std::size_t bytes() const { return bytes_; }  // about what it takes to keep it
 
  private:
   // What became of one call.
@@ -45,7 +48,6 @@ class TurnReading {
     std::optional<std::int64_t> exit_code;
   };
 
-  void take(const schema::Fact& fact);
   void take_answer(const schema::ModelCompleted& completed);
   void take_hook(const ToolCallId& call, const schema::HookCompleted& hook);
   void take_tools(const schema::ToolCatalogResolved& catalog);
@@ -60,6 +62,7 @@ class TurnReading {
   std::map<ToolCallId, Outcome> outcomes_;
   std::vector<ports::OfferedTool> tools_;
   Sequence ended_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 // About how much of a request a message makes up.

@@ -54,13 +54,13 @@ struct Desk {
   }
   ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {},
                               Sequence up_to = 0) const {
-    KeptHistory kept{limits.history_kept_bytes};
+    KeptHistory kept{limits.history_kept_bytes, limits.history_facts_max};
     return window(kept, turn, bytes_max, up_to);
   }
   ports::HistoryWindow window(KeptHistory& kept, const std::string& turn,
                               std::optional<std::size_t> bytes_max = {}, Sequence up_to = 0) const {
     auto found = history_window(
-        store, limits, {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max, up_to},
+        store, limits, {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max, up_to, {}},
         kept);
     REQUIRE(found.has_value());
     return *std::move(found);
@@ -193,7 +193,7 @@ TEST_CASE("earlier turns that were kept are what is read, also where there is le
   Given given = with_calls();
   given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
-  KeptHistory kept{desk.limits.history_kept_bytes};
+  KeptHistory kept{desk.limits.history_kept_bytes, desk.limits.history_facts_max};
   const auto read = desk.window("2");
   REQUIRE(read.messages.size() > 1);
   CHECK(desk.window(kept, "2").messages == read.messages);
@@ -208,11 +208,13 @@ TEST_CASE("earlier turns that were kept are what is read, also where there is le
 
 TEST_CASE("histories are kept for a bounded number of turns, and of a bounded size") {
   const auto id = [](std::size_t i) { return TurnId{"turn_" + std::to_string(i)}; };
-  KeptHistory kept{1'000};
+  KeptHistory kept{1'000, 1'000};
   const auto keep = [&](std::size_t i, std::size_t bytes) {
-    kept.keep({id(i), {}, std::make_shared<const EarlierTurns>(), bytes});
+    auto earlier = std::make_shared<EarlierTurns>();
+    earlier->bytes = bytes;
+    kept.keep(kSession, id(i), {{}, TurnReading(kSession, id(i), 1, 1)}, std::move(earlier));
   };
-  const auto knows = [&](std::size_t i) { return kept.find(id(i)).earlier != nullptr; };
+  const auto knows = [&](std::size_t i) { return kept.find(id(i)).own.has_value(); };
   for (std::size_t i = 0; i <= KeptHistory::kTurnsMax; ++i) keep(i, 0);
   CHECK_FALSE(knows(0));
   CHECK(knows(1));
@@ -226,11 +228,64 @@ TEST_CASE("histories are kept for a bounded number of turns, and of a bounded si
   CHECK_FALSE(knows(1'002));
 }
 
+TEST_CASE("facts that were added as they were made need not be read, or be stored yet") {
+  const Given given = with_calls();
+  const Desk desk{given}, before{Given{}.session().thread_started()};
+  KeptHistory kept{1 << 20, 1'000};
+  for (const Fact& fact : given.log()) {
+    kept.add(fact);
+    if (!kept.find(state::turn_ids("1").turn).own) continue;  // it has not begun
+    CAPTURE(fact.sequence);
+    const auto added = before.window(kept, "1", {}, fact.sequence);
+    const auto read = desk.window("1", {}, fact.sequence);
+    CHECK(told(added.so_far) == told(read.so_far));
+    CHECK(added.tools.size() == read.tools.size());
+    CHECK(added.input == read.input);
+  }
+}
+
+TEST_CASE("what was added and not stored is forgotten, and a turn that ended is too") {
+  Given given = with_calls();
+  KeptHistory kept{1 << 20, 1'000};
+  const auto add_all = [&] {
+    for (const Fact& fact : given.log()) kept.add(fact);
+  };
+  const TurnId turn = state::turn_ids("1").turn;
+  add_all();
+  kept.forget(SessionId{"another"});
+  CHECK(kept.find(turn).whole);
+  kept.forget(kSession);
+  CHECK_FALSE(kept.find(turn).own.has_value());
+  given.requested("1").completed("1", "Done.");
+  add_all();
+  CHECK_FALSE(kept.find(turn).own.has_value());
+}
+
+TEST_CASE("what a turn that is not stored says is not made up") {
+  const Desk desk{Given{}.session().thread_started()};
+  KeptHistory kept{1 << 20, 1'000};
+  const ports::HistoryQuery query{kSession, state::kThread, state::turn_ids("1").turn, {}, 5, {}};
+  CHECK(history_window(desk.store, desk.limits, query, kept).error().code == Code::not_found);
+  const Desk half{Given{}.session().thread_started().running("1")};
+  const ports::HistoryQuery ahead{kSession, state::kThread, state::turn_ids("1").turn, {}, 100, {}};
+  CHECK(history_window(half.store, half.limits, ahead, kept).error().code == Code::unavailable);
+  // The turn before it has ended by the view, and not by the log.
+  Given given = with_calls();
+  given.requested("1").queued("2");
+  const Desk behind{given};
+  ports::HistoryQuery next{kSession, state::kThread, state::turn_ids("2").turn, {}, 0, {}};
+  CHECK(history_window(behind.store, behind.limits, next, kept).has_value());
+  next.turn = state::turn_ids("2").turn;
+  next.last_ended = state::turn_ids("1").turn;
+  KeptHistory none{0, 1'000};
+  CHECK(history_window(behind.store, behind.limits, next, none).error().code == Code::unavailable);
+}
+
 TEST_CASE("a turn that runs is read on, and is at each fact what it is when read at once") {
   Given given = with_calls();
   given.requested("1");
   const Desk desk{given};
-  KeptHistory kept{desk.limits.history_kept_bytes};
+  KeptHistory kept{desk.limits.history_kept_bytes, desk.limits.history_facts_max};
   const Sequence first = 3, last = given.view().sequence;
   for (Sequence up_to = first; up_to <= last; ++up_to) {
     const auto read_on = desk.window(kept, "1", {}, up_to), anew = desk.window("1", {}, up_to);
@@ -242,7 +297,7 @@ TEST_CASE("a turn that runs is read on, and is at each fact what it is when read
 }
 
 TEST_CASE("what was read of a turn that runs is not read again") {
-  KeptHistory kept{1 << 20};
+  KeptHistory kept{1 << 20, 1'000};
   CHECK(told(Desk{with_calls()}.window(kept, "1").so_far).size() == 4);
   Given other;  // as long, and the turn says nothing
   other.session().thread_started().running("1").asked("1");

@@ -61,14 +61,16 @@ struct HistoryQuery {
   ThreadId thread;
   TurnId turn;                           // the one that asks
   std::optional<std::size_t> bytes_max;  // of all messages; absent: a limit of the history's own
-  Sequence up_to = 0;                    // of the turn's own facts; 0: all that are stored
+  // What the view knows that calls for this; it may not be stored yet.
+  Sequence up_to = 0;                // of the turn's own facts; 0: all that are stored
+  std::optional<TurnId> last_ended;  // of the thread
 };
 
 class History {
  public:
   virtual ~History() = default;
   // The turn that asks, and those of its thread before it, as far as they fit: the newest first.
-  // Blocks; called on a Worker.
+  // Blocks; called on a Worker. unavailable, not_found: what is asked for is not stored.
   virtual Result<HistoryWindow> window(const HistoryQuery& query) = 0;
 };
 

@@ -338,7 +338,8 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .home = process_environment()("HOME").value_or("/nonexistent"),
                             .redactor = &redactor,
                             .keeper = outputs.get()});
-  kernel->observe({.begun = [this](const state::Session& view) { engine->foresee(view); },
+  kernel->observe({.begun = [this](const state::Session& view,
+                                   Sequence stored) { engine->foresee(view, stored); },
                    .committed =
                        [this](const state::Session& view) {
                          engine->advance(view);

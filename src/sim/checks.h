@@ -24,6 +24,7 @@ inline constexpr std::string_view kRepeats = "a repeat gets the reply that was g
 inline constexpr std::string_view kReplay = "replay, live view and snapshot plus tail are equal";
 inline constexpr std::string_view kSequences = "sequences have no gap and time does not go back";
 inline constexpr std::string_view kEffects = "a model request is started once and ends once";
+inline constexpr std::string_view kAsked = "a model is asked with what the log says";
 inline constexpr std::string_view kProcesses =
     "a command runs once, after it is stored, and never unseen";
 inline constexpr std::string_view kCalls =

@@ -70,7 +70,8 @@ void Node::start() {
                                                                    .metrics = metrics_,
                                                                    .boot = boot_id_});
   kernel_->observe(
-      {.begun = [this](const state::Session& view) { engine_->foresee(view); },
+      {.begun = [this](const state::Session& view,
+                       Sequence stored) { engine_->foresee(view, stored); },
        .committed =
            [this](const state::Session& view) {
              shown_[view.id] = view;

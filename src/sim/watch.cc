@@ -1,8 +1,11 @@
 #include "sim/watch.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
+
+#include "kernel/reads.h"
 
 namespace agentrt::sim {
 namespace {
@@ -45,17 +48,47 @@ void Watch::published(const std::vector<ports::FeedEvent>& batch) {
   }
 }
 
-void Watch::model_started(const ModelRequestId& request, const BootId& boot) {
-  if (!started_.insert(request).second)
-    return fail(invariant::kEffects, fmt::format("request {} is started twice", request.text()));
+void Watch::model_started(const ports::ModelRequest& request, const BootId& boot) {
+  const std::string& id = request.id.text();
+  if (!started_.insert(request.id).second)
+    return fail(invariant::kEffects, fmt::format("request {} is started twice", id));
   for (const SessionId& session : sessions()) replayed(session);
   // A turn may have been interrupted a moment ago; that it was asked for must be stored.
-  const auto found = requested_.find(request);
+  const auto found = requested_.find(request.id);
   if (found == requested_.end())
-    fail(invariant::kEffects,
-         fmt::format("request {} is started, but it is not stored", request.text()));
-  else if (found->second != boot)
-    fail(invariant::kEffects, fmt::format("request {} is of another boot", request.text()));
+    return fail(invariant::kEffects,
+                fmt::format("request {} is started, but it is not stored", id));
+  if (std::get<schema::ModelRequested>(found->second.payload).boot_id != boot)
+    return fail(invariant::kEffects, fmt::format("request {} is of another boot", id));
+  check_asked(request, found->second);
+}
+
+// What the runtime keeps in memory of a turn is what a reader of its log finds.
+void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& requested) {
+  const state::Turn* turn =
+      state::find_turn(replayed(requested.ids.session), requested.ids.turn_id);
+  if (turn == nullptr || turn->ended_at) return;  // it is a turn of the past itself by now
+  kernel::KeptHistory nothing(0, limits_.history_facts_max);
+  const auto read = kernel::history_window(store_, limits_,
+                                           {requested.ids.session,
+                                            requested.ids.thread_id,
+                                            requested.ids.turn_id,
+                                            {},
+                                            requested.sequence,
+                                            {}},
+                                           nothing);
+  const auto differs = [&](const char* what) {
+    fail(invariant::kAsked,
+         fmt::format("request {} has other {} than its log", request.id.text(), what));
+  };
+  if (!read) return differs("facts");
+  const std::size_t before = read->messages.size(), after = read->so_far.size();
+  const auto& asked = request.messages;
+  if (asked.size() != before + 1 + after) return differs("messages");
+  if (!std::ranges::equal(std::span(asked).first(before), read->messages) ||
+      !std::ranges::equal(std::span(asked).last(after), read->so_far))
+    return differs("messages");
+  if (request.tools != read->tools) return differs("tools");
 }
 
 void Watch::hook_started(const std::string& run, const BootId& boot) {
@@ -134,8 +167,8 @@ const state::Session& Watch::replayed(const SessionId& session) {
         return replica;
       }
       state::fold(replica, *fact);
-      if (const auto* requested = std::get_if<schema::ModelRequested>(&fact->payload))
-        requested_[fact->ids.model_request_id] = requested->boot_id;
+      if (std::holds_alternative<schema::ModelRequested>(fact->payload))
+        requested_[fact->ids.model_request_id] = *fact;
       else if (const auto* hook = std::get_if<schema::HookStarted>(&fact->payload))
         hooks_[hook->hook_run_id.value_or("")] = hook->boot_id.value_or(BootId{});
       else if (const auto* process = std::get_if<schema::ProcessStarted>(&fact->payload))

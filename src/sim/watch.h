@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/limits.h"
 #include "ports/control_plane.h"
+#include "ports/models.h"
 #include "sim/checks.h"
 #include "store/memory/memory_store.h"
 
@@ -21,14 +23,14 @@ namespace agentrt::sim {
 class Watch {
  public:
   Watch(std::shared_ptr<store::MemoryDisk> disk, const control::Settings& settings,
-        std::function<void(Violation)> broken)
-      : store_(std::move(disk)), settings_(settings), broken_(std::move(broken)) {}
+        const kernel::Limits& limits, std::function<void(Violation)> broken)
+      : store_(std::move(disk)), settings_(settings), limits_(limits), broken_(std::move(broken)) {}
 
   // --- as it happens ---
 
   void shown(const state::Session& view);
   void published(const std::vector<ports::FeedEvent>& batch);
-  void model_started(const ModelRequestId& request, const BootId& boot);
+  void model_started(const ports::ModelRequest& request, const BootId& boot);
   void hook_started(const std::string& run, const BootId& boot);
   void process_released(const ProcessId& process, const BootId& boot);
   void file_written(const ToolCallId& call);
@@ -62,16 +64,18 @@ class Watch {
  private:
   Log log(const SessionId& session);
   Facts facts(const SessionId& session);
+  void check_asked(const ports::ModelRequest& request, const schema::Fact& requested);
   void fail(std::string_view invariant, std::string what) {
     broken_({std::string(invariant), std::move(what)});
   }
 
   store::MemoryStore store_;
   const control::Settings& settings_;
+  const kernel::Limits& limits_;
   std::function<void(Violation)> broken_;
   std::map<SessionId, state::Session> replicas_;
-  std::map<SessionId, Sequence> published_;     // the last one, in this boot
-  std::map<ModelRequestId, BootId> requested_;  // stored, with the boot that asks
+  std::map<SessionId, Sequence> published_;           // the last one, in this boot
+  std::map<ModelRequestId, schema::Fact> requested_;  // stored
   std::set<ModelRequestId> started_;
   std::map<std::string, BootId> hooks_;  // stored, with the boot that hears them
   std::set<std::string> hooks_started_;

@@ -57,13 +57,13 @@ class World {
         settings_(settings_of(plan)),
         limits_(limits_of(plan)),
         node_(node_options()),
-        watch_(node_.disk(), settings_, [this](Violation v) { broken(std::move(v)); }),
+        watch_(node_.disk(), settings_, limits_, [this](Violation v) { broken(std::move(v)); }),
         ledger_(limits_.idempotency_keep_ms),
         followers_(
             node_, [this](const SessionId& s, Sequence n) { return watch_.stored_text(s, n); },
             [this](Violation v) { broken(std::move(v)); }) {
     provider_.on_start = [this](const ports::ModelRequest& request) {
-      watch_.model_started(request.id, node_.boot_id());
+      watch_.model_started(request, node_.boot_id());
     };
     node_.governance().hook = [this](const ports::HookRequest& request) {
       watch_.hook_started(request.id, node_.boot_id());

@@ -94,8 +94,9 @@ Result<std::string> Launched::report() const {
   std::string text(kReportBytesMax, '\0');
   for (;;) {
     const ssize_t size = ::recv(control_, text.data(), text.size(), 0);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno != ECONNRESET) return failed("The launcher cannot be heard");
+    // Reset: it is gone and left an order unread. That is said once, before its last words.
+    if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
+    if (size < 0) return failed("The launcher cannot be heard");
     text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     return text;
   }

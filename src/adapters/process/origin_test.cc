@@ -90,6 +90,18 @@ int run(Origin& origin, const launcher::Spec& spec) { return end_of(origin, spec
 
 }  // namespace
 
+TEST_CASE("what a launcher says last is heard, also when it left an order unread") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  const Launched launched(-1, ends[0]);
+  REQUIRE(launched.order("closeInput").has_value());
+  for (const char* text : {"one", "two"}) REQUIRE(::send(ends[1], text, 3, 0) == 3);
+  ::close(ends[1]);
+  CHECK(launched.report().value_or("-") == "one");
+  CHECK(launched.report().value_or("-") == "two");
+  CHECK(launched.report().value_or("-").empty());
+}
+
 TEST_CASE("copies of an origin are children of this process, and each runs its own command") {
   Origin origin(launcher_program());
   CHECK(origin.pid() == -1);
