@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
@@ -13,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <span>
 
 namespace agentrt::launcher {
@@ -131,7 +132,7 @@ constexpr unsigned kMachine = AUDIT_ARCH_X86_64;
 constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
 #endif
 
-// Writes the filter, instruction by instruction.
+// Writes instructions, one after another.
 class Program {
  public:
   void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
@@ -139,8 +140,7 @@ class Program {
   void argument(unsigned index) { load(offsetof(seccomp_data, args) + 8 * std::size_t{index}); }
   void answer(unsigned action) { add(BPF_RET | BPF_K, action); }
   void if_equal(unsigned value, unsigned action) {
-    add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-    answer(action);
+    when_equal(value, [&] { answer(action); });
   }
   void if_any_bit(unsigned bits, unsigned action) {
     add(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
@@ -155,16 +155,7 @@ class Program {
     answer(action);
   }
   void and_with(unsigned mask) { add(BPF_ALU | BPF_AND | BPF_K, mask); }
-  // What `body` does not answer is allowed, for this call; other calls skip it.
-  template <class Body>
-  void for_call(int number, Body body) {
-    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 0);
-    const std::size_t test = code_.size() - 1;
-    body();
-    answer(SECCOMP_RET_ALLOW);
-    code_[test].jf = static_cast<std::uint8_t>(code_.size() - test - 1);
-  }
-  // As if_equal, for several instructions behind the test.
+  // REQUIRES: `body` is short enough for a jump.
   template <class Body>
   void when_equal(unsigned value, Body body) {
     add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0);
@@ -172,7 +163,19 @@ class Program {
     body();
     code_[test].jf = static_cast<std::uint8_t>(code_.size() - test - 1);
   }
-  sock_fprog program() { return {static_cast<unsigned short>(code_.size()), code_.data()}; }
+  // The same for any number of instructions.
+  template <class Body>
+  void unless_at_least(unsigned value, Body body) {
+    add(BPF_JMP | BPF_JGE | BPF_K, value, 0, 1);
+    add(BPF_JMP | BPF_JA, 0);
+    const std::size_t jump = code_.size() - 1;
+    body();
+    code_[jump].k = static_cast<unsigned>(code_.size() - jump - 1);
+  }
+  void append(const Program& more) {
+    code_.insert(code_.end(), more.code_.begin(), more.code_.end());
+  }
+  std::vector<sock_filter> code() && { return std::move(code_); }
 
  private:
   void add(int code, unsigned k, int jump_true = 0, int jump_false = 0) {
@@ -182,37 +185,75 @@ class Program {
   std::vector<sock_filter> code_;
 };
 
+// What is answered for each call that is not simply allowed.
+//
+// The kernel follows the filter through for every call there is, to learn which ones it always
+// allows; through a plain list that took most of the time of installing it. So the numbers are
+// sorted and passed over by the group.
+class Answers {
+ public:
+  void put(long number, unsigned action) { of_[static_cast<unsigned>(number)].answer(action); }
+  // What `body` does not answer is allowed.
+  template <class Body>
+  void put(long number, Body body) {
+    Program& answer = of_[static_cast<unsigned>(number)];
+    body(answer);
+    answer.answer(SECCOMP_RET_ALLOW);
+  }
+
+  // Into a program that has loaded the number of the call.
+  void write(Program& program) const {
+    for (auto next = of_.begin(); next != of_.end();) {
+      const auto first = next;
+      std::size_t count = 0;
+      while (next != of_.end() && count++ < kTogether) ++next;
+      program.unless_at_least(std::prev(next)->first + 1, [&] {
+        for (auto each = first; each != next; ++each)
+          program.when_equal(each->first, [&] { program.append(each->second); });
+        program.answer(SECCOMP_RET_ALLOW);
+      });
+    }
+    program.answer(SECCOMP_RET_ALLOW);
+  }
+
+ private:
+  static constexpr std::size_t kTogether = 8;  // about the root of how many there are
+  std::map<unsigned, Program> of_;
+};
+
 constexpr unsigned kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
 
 // Local sockets, and where there is a network its families. Of the local ones only those that must
 // connect before they can say anything, since that is where they are judged: a datagram goes to any
 // path at once (and what is called raw is a datagram too). Where nobody can be asked, none at all.
-void filter_sockets(Program& program, const Spec& spec, unsigned deny, Asking asking) {
+void filter_sockets(Answers& answers, const Spec& spec, unsigned deny, Asking asking) {
   const bool inet = spec.network != Network::none;
-  const auto connected_kinds = [&] {
-    program.argument(1);
-    program.and_with(0xf);
-    program.if_equal(SOCK_STREAM, SECCOMP_RET_ALLOW);
-    program.if_equal(SOCK_SEQPACKET, SECCOMP_RET_ALLOW);
-    program.answer(deny);
+  const auto if_local = [&](Program& program) {
+    program.when_equal(AF_UNIX, [&] {
+      program.argument(1);
+      program.and_with(0xf);
+      program.if_equal(SOCK_STREAM, SECCOMP_RET_ALLOW);
+      program.if_equal(SOCK_SEQPACKET, SECCOMP_RET_ALLOW);
+      program.answer(deny);
+    });
   };
-  program.for_call(SYS_socket, [&] {
+  answers.put(SYS_socket, [&](Program& program) {
     program.argument(0);
-    if (asking == Asking::on) program.when_equal(AF_UNIX, connected_kinds);
+    if (asking == Asking::on) if_local(program);
     if (inet)
       for (const unsigned family : {AF_INET, AF_INET6, AF_NETLINK})
         program.if_equal(family, SECCOMP_RET_ALLOW);
     program.answer(deny);
   });
-  program.for_call(SYS_socketpair, [&] {
+  answers.put(SYS_socketpair, [&](Program& program) {
     program.argument(0);
-    program.when_equal(AF_UNIX, connected_kinds);
+    if_local(program);
     program.answer(deny);
   });
   if (asking == Asking::off) return;
-  program.for_call(SYS_connect, [&] { program.answer(SECCOMP_RET_USER_NOTIF); });
+  answers.put(SYS_connect, SECCOMP_RET_USER_NOTIF);
   if (spec.network != Network::loopback) return;
-  program.for_call(SYS_sendto, [&] {  // with an address
+  answers.put(SYS_sendto, [](Program& program) {  // with an address
     program.argument(4);
     program.when_equal(0, [&] {
       program.load(offsetof(seccomp_data, args) + 8 * 4 + 4);
@@ -222,46 +263,55 @@ void filter_sockets(Program& program, const Spec& spec, unsigned deny, Asking as
   });
 }
 
-void watch_writes(Program& program) {
-  for (const WriteCall& call : kWrites)
-    program.for_call(call.number, [&] {
-      if (call.flags_at < 0) return program.answer(SECCOMP_RET_USER_NOTIF);
-      program.argument(static_cast<unsigned>(call.flags_at));
-      program.if_any_bit(kToWrite, SECCOMP_RET_USER_NOTIF);
-    });
+void watch_writes(Answers& answers) {
+  for (const WriteCall& call : kWrites) {
+    if (call.flags_at < 0)
+      answers.put(call.number, SECCOMP_RET_USER_NOTIF);
+    else
+      answers.put(call.number, [&](Program& program) {
+        program.argument(static_cast<unsigned>(call.flags_at));
+        program.if_any_bit(kToWrite, SECCOMP_RET_USER_NOTIF);
+      });
+  }
 }
 
 }  // namespace
 
-int install_filter(const Spec& spec, Asking asking) {
+std::vector<sock_filter> filter_of(const Spec& spec, Asking asking) {
   const unsigned deny = asking == Asking::on ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | EPERM;
+  Answers answers;
+  for (const Call& call : kDenied) answers.put(call.number, deny);
+  // Their arguments stand behind pointers, or they go around this filter; programs fall back.
+  for (const long call :
+       {SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register})
+    answers.put(call, kNoSuchCall);
+  answers.put(SYS_clone, [&](Program& program) {
+    program.argument(0);
+    program.if_any_bit(kNewNamespaces, deny);
+  });
+  answers.put(SYS_unshare, [&](Program& program) {
+    program.argument(0);
+    program.if_any_bit(kNewNamespaces | kNewTime, deny);
+  });
+  answers.put(SYS_ioctl, [&](Program& program) {
+    program.argument(1);
+    program.if_equal(kTtyPushInput, deny);
+    program.if_equal(kTtyLinux, deny);
+  });
+  filter_sockets(answers, spec, deny, asking);
+  if (asking == Asking::on && spec.watch_writes) watch_writes(answers);
   Program program;
   program.load(offsetof(seccomp_data, arch));
   program.unless_equal(kMachine, SECCOMP_RET_KILL_PROCESS);
   program.load(offsetof(seccomp_data, nr));
   program.if_at_least(kX32, kNoSuchCall);
-  for (const Call& call : kDenied) program.if_equal(static_cast<unsigned>(call.number), deny);
-  // Their arguments stand behind pointers, or they go around this filter; programs fall back.
-  for (const long call :
-       {SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register})
-    program.if_equal(static_cast<unsigned>(call), kNoSuchCall);
-  program.for_call(SYS_clone, [&] {
-    program.argument(0);
-    program.if_any_bit(kNewNamespaces, deny);
-  });
-  program.for_call(SYS_unshare, [&] {
-    program.argument(0);
-    program.if_any_bit(kNewNamespaces | kNewTime, deny);
-  });
-  program.for_call(SYS_ioctl, [&] {
-    program.argument(1);
-    program.if_equal(kTtyPushInput, deny);
-    program.if_equal(kTtyLinux, deny);
-  });
-  filter_sockets(program, spec, deny, asking);
-  if (asking == Asking::on && spec.watch_writes) watch_writes(program);
-  program.answer(SECCOMP_RET_ALLOW);
-  sock_fprog code = program.program();
+  answers.write(program);
+  return std::move(program).code();
+}
+
+int install_filter(const Spec& spec, Asking asking) {
+  std::vector<sock_filter> filter = filter_of(spec, asking);
+  sock_fprog code{static_cast<unsigned short>(filter.size()), filter.data()};
   const auto install = [&](unsigned flags) {
     return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &code));
   };

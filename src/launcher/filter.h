@@ -5,13 +5,20 @@
 // fact, and is refused with EPERM either way.
 #pragma once
 
+#include <linux/filter.h>
+
+#include <vector>
+
 #include "launcher/link.h"
 
 namespace agentrt::launcher {
 
 enum class Asking { off, on };
 
-// Installs the filter. With asking on: the descriptor on which the supervisor is asked, or -1 and
+// The filter, as the kernel takes it.
+std::vector<sock_filter> filter_of(const Spec& spec, Asking asking);
+
+// Installs it. With asking on: the descriptor on which the supervisor is asked, or -1 and
 // errno when the kernel gives none (then nothing was installed). With asking off: 0, or -1.
 int install_filter(const Spec& spec, Asking asking);
 

@@ -113,19 +113,35 @@ class Mounts {
   // Any procfs but the command's own shows the host's processes.
   void hide_other_processes() {
     if (!(spec_.wanted & bit(Layer::pid_namespace))) return;
-    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/mountinfo", "re"),
-                                                     std::fclose);
-    char line[4'096], path[2'048];
+    const std::string all = mounts_now();
     std::vector<std::string> found;
-    while (file && std::fgets(line, sizeof(line), file.get()) != nullptr)
-      if (std::strstr(line, " - proc ") != nullptr &&
-          std::sscanf(line, "%*s %*s %*s %*s %2047s", path) == 1 && std::strcmp(path, "/proc") != 0)
-        found.push_back(unescaped(path));
+    for (std::size_t at = all.find(" - proc "); at != all.npos; at = all.find(" - proc ", at + 1)) {
+      const std::string_view line = std::string_view(all).substr(0, at);
+      const std::string path = mount_point(line.substr(line.rfind('\n') + 1));
+      if (path != "/proc") found.push_back(path);
+    }
     // What this process cannot reach, the command cannot either.
     for (const std::string& other : found)
       if (::mount("tmpfs", other.c_str(), "tmpfs", MS_RDONLY, "mode=0,size=4k") != 0 &&
           errno != EACCES && errno != ENOENT && errno != ENOTDIR)
         fail("mount over", other);
+  }
+
+  std::string mounts_now() {
+    const Fd file(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+    std::string text;
+    char part[16 * 1024];
+    for (ssize_t size = 0; file && (size = ::read(file.get(), part, sizeof(part))) > 0;)
+      text.append(part, static_cast<std::size_t>(size));
+    if (text.empty()) fail("mounts", "/proc/self/mountinfo");
+    return text;
+  }
+
+  // The fifth word of a line.
+  static std::string mount_point(std::string_view line) {
+    for (int word = 0; word < 4; ++word)
+      line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
+    return unescaped(line.substr(0, line.find(' ')));
   }
 
   // As mountinfo writes a path: blanks and the like are a backslash and three octal digits.

@@ -1,0 +1,182 @@
+// launcher/filter_test.cc: the answer that each system call gets, by running the filter here.
+#include "launcher/filter.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace agentrt::launcher {
+namespace {
+
+constexpr unsigned kAllow = SECCOMP_RET_ALLOW, kAsk = SECCOMP_RET_USER_NOTIF;
+constexpr unsigned kNo = SECCOMP_RET_ERRNO | EPERM, kUnknown = SECCOMP_RET_ERRNO | ENOSYS;
+#ifdef __x86_64__
+constexpr unsigned kMachine = AUDIT_ARCH_X86_64;
+#else
+constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
+#endif
+
+struct Outcome {
+  unsigned answer = 0;
+  std::size_t steps = 0;
+};
+
+// What the kernel does with a filter of these instructions.
+Outcome run(const std::vector<sock_filter>& code, const seccomp_data& call) {
+  unsigned a = 0;
+  Outcome out;
+  for (std::size_t at = 0; at < code.size(); ++at, ++out.steps) {
+    const sock_filter& now = code[at];
+    switch (now.code) {
+      case BPF_LD | BPF_W | BPF_ABS:
+        std::memcpy(&a, reinterpret_cast<const char*>(&call) + now.k, sizeof(a));
+        break;
+      case BPF_ALU | BPF_AND | BPF_K:
+        a &= now.k;
+        break;
+      case BPF_JMP | BPF_JA:
+        at += now.k;
+        break;
+      case BPF_JMP | BPF_JEQ | BPF_K:
+        at += a == now.k ? now.jt : now.jf;
+        break;
+      case BPF_JMP | BPF_JGE | BPF_K:
+        at += a >= now.k ? now.jt : now.jf;
+        break;
+      case BPF_JMP | BPF_JSET | BPF_K:
+        at += (a & now.k) != 0 ? now.jt : now.jf;
+        break;
+      case BPF_RET | BPF_K:
+        out.answer = now.k;
+        return out;
+      default:
+        FAIL("an instruction that is not known");
+    }
+  }
+  FAIL("the filter ends without an answer");
+  return out;
+}
+
+struct Filter {
+  explicit Filter(Asking asking = Asking::on, bool writes = true,
+                  Network network = Network::loopback) {
+    Spec spec;
+    spec.watch_writes = writes;
+    spec.network = network;
+    code = filter_of(spec, asking);
+  }
+  Outcome of(long number, std::vector<std::uint64_t> arguments = {}) const {
+    seccomp_data call{};
+    call.nr = static_cast<int>(number);
+    call.arch = kMachine;
+    for (std::size_t i = 0; i < arguments.size(); ++i) call.args[i] = arguments[i];
+    return run(code, call);
+  }
+  unsigned operator()(long number, std::vector<std::uint64_t> arguments = {}) const {
+    return of(number, std::move(arguments)).answer;
+  }
+  std::vector<sock_filter> code;
+};
+
+constexpr long kNumbers = 700;  // more than there are calls
+
+}  // namespace
+
+TEST_CASE("a call that is named as denied asks, one that changes a path too, others are allowed") {
+  const Filter filter;
+  const std::set<long> not_there{SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter,
+                                 SYS_io_uring_register};
+  const std::set<long> by_arguments{SYS_clone, SYS_unshare, SYS_ioctl, SYS_sendto};
+  std::map<unsigned, int> answers;
+  for (long number = 0; number < kNumbers; ++number) {
+    CAPTURE(number);
+    const unsigned answer = filter(number);
+    ++answers[answer];
+    if (not_there.contains(number)) {
+      CHECK(answer == kUnknown);
+      continue;
+    }
+    const bool named = call_name(static_cast<int>(number)) != "call " + std::to_string(number);
+    const WriteCall* write = write_call(static_cast<int>(number));
+    const bool writes = write != nullptr && write->flags_at < 0;
+    const bool asks = writes || (named && !by_arguments.contains(number));
+    CHECK(answer == (asks ? kAsk : kAllow));
+  }
+  CHECK(answers.size() == 3);
+  CHECK(answers[kAsk] > 60);
+}
+
+TEST_CASE("where nobody can be asked the same calls are refused, and nothing is watched") {
+  const Filter asking(Asking::on, false), refusing(Asking::off, false);
+  const std::set<long> sockets{SYS_socket, SYS_socketpair, SYS_connect, SYS_sendto};
+  for (long number = 0; number < kNumbers; ++number) {
+    CAPTURE(number);
+    if (sockets.contains(number)) continue;
+    const unsigned asked = asking(number);
+    CHECK(refusing(number) == (asked == kAsk ? kNo : asked));
+  }
+  CHECK(refusing(SYS_mkdirat) == kAllow);
+  CHECK(refusing(SYS_socket, {AF_UNIX, SOCK_STREAM}) == kNo);
+  CHECK(refusing(SYS_socketpair, {AF_UNIX, SOCK_STREAM}) == kAllow);
+  CHECK(refusing(SYS_connect) == kAllow);
+}
+
+TEST_CASE("of some calls the arguments decide") {
+  const Filter filter;
+  CHECK(filter(SYS_clone, {CLONE_VM | CLONE_FS}) == kAllow);
+  CHECK(filter(SYS_clone, {CLONE_VM | CLONE_NEWUSER}) == kAsk);
+  CHECK(filter(SYS_unshare, {CLONE_FILES}) == kAllow);
+  CHECK(filter(SYS_unshare, {CLONE_NEWNS}) == kAsk);
+  CHECK(filter(SYS_unshare, {0x80}) == kAsk);
+  CHECK(filter(SYS_ioctl, {0, TCGETS}) == kAllow);
+  CHECK(filter(SYS_ioctl, {0, TIOCSTI}) == kAsk);
+  CHECK(filter(SYS_ioctl, {0, TIOCSTI | 1ull << 32}) == kAsk);  // the kernel looks at 32 bits
+  CHECK(filter(SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC}) == kAllow);
+  CHECK(filter(SYS_openat, {0, 0, O_RDWR}) == kAsk);
+  CHECK(filter(SYS_openat, {0, 0, O_RDONLY | O_CREAT}) == kAsk);
+  CHECK(filter(SYS_sendto, {3, 0, 0, 0, 0}) == kAllow);
+  CHECK(filter(SYS_sendto, {3, 0, 0, 0, 1}) == kAsk);
+  CHECK(filter(SYS_sendto, {3, 0, 0, 0, 1ull << 32}) == kAsk);
+}
+
+TEST_CASE("sockets are local ones that connect, and those of the network there is") {
+  for (const Network network : {Network::none, Network::loopback, Network::host}) {
+    const Filter filter(Asking::on, true, network);
+    const unsigned inet = network == Network::none ? kAsk : kAllow;
+    CHECK(filter(SYS_socket, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}) == kAllow);
+    CHECK(filter(SYS_socket, {AF_UNIX, SOCK_SEQPACKET}) == kAllow);
+    CHECK(filter(SYS_socket, {AF_UNIX, SOCK_DGRAM}) == kAsk);
+    CHECK(filter(SYS_socket, {AF_INET, SOCK_DGRAM}) == inet);
+    CHECK(filter(SYS_socket, {AF_INET6, SOCK_STREAM}) == inet);
+    CHECK(filter(SYS_socket, {AF_NETLINK, SOCK_RAW}) == inet);
+    CHECK(filter(SYS_socket, {AF_PACKET, SOCK_RAW}) == kAsk);
+    CHECK(filter(SYS_socketpair, {AF_UNIX, SOCK_DGRAM}) == kAsk);
+    CHECK(filter(SYS_connect) == kAsk);
+  }
+}
+
+TEST_CASE("another machine's calls end the process, and those of x32 are not there") {
+  const Filter filter;
+  seccomp_data call{};
+  call.arch = kMachine + 1;
+  CHECK(run(filter.code, call).answer == SECCOMP_RET_KILL_PROCESS);
+  CHECK(filter(0x40000000) == kUnknown);
+  CHECK(filter(0x40000000 | SYS_mount) == kUnknown);
+}
+
+TEST_CASE("no call takes the filter long: it is followed through for each when it is installed") {
+  const Filter filter;
+  for (long number = 0; number < kNumbers; ++number) CHECK(filter.of(number).steps < 40);
+}
+
+}  // namespace agentrt::launcher
