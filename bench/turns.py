@@ -77,7 +77,7 @@ def plain_command_ms():
     took = []
     for _ in range(20):
         began = time.perf_counter()
-        os.waitpid(os.posix_spawn("/bin/bash", ["bash", "-c", COMMAND], {}), 0)
+        os.waitpid(os.posix_spawn("/bin/bash", ["bash", "-c", COMMAND], {"SHELL": "/bin/bash"}), 0)
         took.append((time.perf_counter() - began) * 1e3)
     return statistics.median(took)
 

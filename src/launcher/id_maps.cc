@@ -24,7 +24,7 @@ int wait_to_be_killed(void*) {
 
 }  // namespace
 
-Fd user_namespace(const Owner& inner) {
+Fd user_namespace(const Owner& inner, pid_t* left) {
   alignas(16) static char stack[kHolderStackBytes];
   const pid_t holder = ::clone(wait_to_be_killed, stack + sizeof(stack),
                                CLONE_NEWUSER | CLONE_VM | SIGCHLD, nullptr);
@@ -39,7 +39,10 @@ Fd user_namespace(const Owner& inner) {
   Fd space(mapped ? ::open((place + "ns/user").c_str(), O_RDONLY | O_CLOEXEC) : -1);
   const int error = errno;
   ::kill(holder, SIGKILL);
-  ::waitpid(holder, nullptr, 0);
+  if (left != nullptr)
+    *left = holder;
+  else
+    ::waitpid(holder, nullptr, 0);
   errno = error;
   return space;
 }

@@ -20,8 +20,9 @@ inline constexpr std::size_t kIdMapsMax = 64;  // that an origin keeps; then it 
 using Owner = std::pair<uid_t, gid_t>;
 
 // A user namespace in which these ids are the command's. None: the kernel does not give one, and
-// errno says why.
-Fd user_namespace(const Owner& inner);
+// errno says why. The process that it is made with is killed; with `left` whoever asks waits for it
+// later, since it takes a processor to end.
+Fd user_namespace(const Owner& inner, pid_t* left = nullptr);
 
 class IdMaps {
  public:

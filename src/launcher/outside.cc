@@ -23,7 +23,8 @@ bool map_own_ids(pid_t init) {
 
 }  // namespace
 
-std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroups& groups) {
+std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroups& groups,
+                            pid_t& left) {
   const auto wants = [&](Layer layer) { return (spec.wanted & bit(layer)) != 0; };
   if (wants(Layer::user_namespace) && !wants(Layer::identity)) {
     if (!map_own_ids(init)) return "ids";
@@ -36,7 +37,7 @@ std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroup
   std::vector<int> given = groups.entries();
   Fd identity;
   if (wants(Layer::identity)) {
-    identity = user_namespace({kInnerId, kInnerId});
+    identity = user_namespace({kInnerId, kInnerId}, &left);
     if (!identity) return "user namespace";
     given.push_back(identity.get());
     what |= kIdentityIsLast;

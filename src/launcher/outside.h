@@ -11,8 +11,10 @@
 
 namespace agentrt::launcher {
 
-// By the supervisor, once P1 is there; `groups` are made. What failed, with errno; empty: nothing.
-std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroups& groups);
+// By the supervisor, once P1 is there; `groups` are made. `left`: a process that is about to end,
+// to be waited for at the end. What failed, with errno; empty: nothing.
+std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroups& groups,
+                            pid_t& left);
 
 struct Prepared {
   std::vector<Fd> cgroups;         // the files to enter them by

@@ -73,7 +73,8 @@ void Supervisor::hear_signals() {
 
 // First of all: P1 is under way and will wait for it.
 void Supervisor::prepare() {
-  const std::string failed = prepare_outside(spec_, parts_.init, parts_.link.get(), parts_.groups);
+  const std::string failed =
+      prepare_outside(spec_, parts_.init, parts_.link.get(), parts_.groups, left_);
   if (!failed.empty()) refuse(failed, errno);
   if (!(spec_.wanted & bit(Layer::cgroup))) return;
   if (parts_.groups.any()) in_force_ |= bit(Layer::cgroup);
@@ -428,6 +429,7 @@ void Supervisor::ended() {
   // Whoever hears it may remove the folder: from here on nothing in it is touched.
   connections_.say_last(record);
   // Nobody waits for these.
+  if (left_ > 0) ::waitpid(left_, nullptr, 0);
   parts_.link.reset();
   siginfo_t info{};
   ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);

@@ -13,6 +13,7 @@
 #include "adapters/process/launcher_report.h"
 #include "adapters/process/sandbox.h"
 #include "policy/sandbox_profile.h"
+#include "schema/tools.h"
 
 namespace agentrt::runtime {
 namespace {
@@ -156,6 +157,8 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
     inputs.own_paths.push_back(std::filesystem::path(*user).parent_path().string());
   for (const std::string_view name : policy::environment_kept())
     if (const auto value = environment(name)) inputs.environment[std::string(name)] = *value;
+  // Where a service has none, each shell would look its user up to find one.
+  inputs.environment.try_emplace("SHELL", schema::kShellProgram);
   inputs.denied = choice.hidden;
   schema::SandboxProfile profile = policy::sandbox_profile(inputs);
   profile.report_writes = config.sandbox.report_writes;

@@ -165,7 +165,9 @@ void LauncherProcesses::lost_sight(const ProcessId& process) {
 void LauncherProcesses::ended(const ProcessId& process, ports::ProcessEnd end) {
   const auto found = listeners_.extract(process);
   if (found) found.mapped()->on_ended(std::move(end));
-  run_soon([folder = folder_of(process)] { folder.remove(); });
+  // In a step of its own: what was reported comes first.
+  parts_.loop.post(
+      [this, folder = folder_of(process)] { run_soon([folder] { folder.remove(); }); });
 }
 
 void LauncherProcesses::run_soon(std::function<void()> task) {

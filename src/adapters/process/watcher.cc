@@ -166,7 +166,6 @@ void Watcher::release(const ProcessId& id) {
   if (!process) return;
   process->released = true;
   (void)process->launched.order("go");
-  get_ready_for_next();
 }
 
 void Watcher::signal(const ProcessId& id, int number) {
@@ -320,6 +319,8 @@ void Watcher::take(Watched& process, const std::string& text) {
   if (process.found && !std::exchange(process.answered, true) && report.event != "exited")
     parts_.hearer.tell(process.id, [](ports::ProcessListener& listener) { listener.on_found(); });
   if (report.event == "ready") return ready(process, report);
+  // Not before it runs: it would have to share a processor with that.
+  if (report.event == "started") return get_ready_for_next();
   if (report.event == "output") return output(process, report);
   if (report.event == "violation") return violation(process, report);
   if (report.event == "inputRefused")
