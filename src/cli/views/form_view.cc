@@ -44,12 +44,28 @@ struct FormSchema {
 };
 BOOST_DESCRIBE_STRUCT(FormSchema, (), (properties, required))
 
+// The same, for the order in which its server wrote them.
+struct FormText {
+  std::optional<Json> properties;
+};
+BOOST_DESCRIBE_STRUCT(FormText, (), (properties))
+struct NoMembers {};
+BOOST_DESCRIBE_STRUCT(NoMembers, (), ())
+
 template <class T>
 T read(const Json& json) {
   T out;
   Met met;
   (void)read_loosely(json.text, out, met);
   return out;
+}
+
+std::vector<std::string> names_in_order(const Json& schema) {
+  const auto text = read<FormText>(schema);
+  NoMembers none;
+  Met met;
+  if (text.properties) (void)read_loosely(text.properties->text, none, met);
+  return std::move(met.others);
 }
 
 std::vector<FormChoice> choices_in(const Json& schema) {
@@ -185,7 +201,10 @@ std::vector<FormField> form_fields(const Json& schema) {
   const auto form = read<FormSchema>(schema);
   if (!form.properties) return {};
   std::vector<FormField> fields;
-  for (const auto& [name, json] : *form.properties) {
+  for (const std::string& name : names_in_order(schema)) {
+    const auto found = form.properties->find(name);
+    if (found == form.properties->end()) continue;
+    const Json& json = found->second;
     const auto member = read<FormMember>(json);
     FormField field{name,
                     member.type.value_or("string"),

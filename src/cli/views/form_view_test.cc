@@ -30,6 +30,19 @@ TEST_CASE("a form asks first for what it must have") {
   CHECK(form_fields(Json{"7"}).empty());
 }
 
+TEST_CASE("a form asks in the order of its server") {
+  const auto names = [](const char* properties) {
+    std::vector<std::string> out;
+    for (const FormField& field :
+         form_fields(Json{std::string(R"({"properties":)") + properties + "}"}))
+      out.push_back(field.name);
+    return out;
+  };
+  CHECK(names(R"({"street":{},"city":{},"age":{}})") ==
+        std::vector<std::string>{"street", "city", "age"});
+  CHECK(names(R"({"b\u0061":{},"a":null})") == std::vector<std::string>{"ba", "a"});
+}
+
 TEST_CASE("the only member takes the line as it is") {
   CHECK(typed(kOne, "Ann O'Hara, esq.") == R"({"name":"Ann O'Hara, esq."})");
   CHECK(typed(kOne, R"({"name":"x"})") == R"({"name":"x"})");
