@@ -87,6 +87,7 @@ void Supervisor::refuse(const std::string& stage, int error) {
   ::syscall(SYS_pidfd_send_signal, parts_.init_fd.get(), SIGKILL, nullptr, 0);
   siginfo_t info{};
   ::waitid(P_PIDFD, static_cast<id_t>(parts_.init_fd.get()), &info, WEXITED);
+  if (left_ > 0) ::waitpid(left_, nullptr, 0);
   parts_.locks.clean(spec_);
   parts_.groups.remove();
   const std::string record = "{\"event\":\"refused\",\"stage\":" + quoted(stage) +
