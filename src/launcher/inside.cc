@@ -71,7 +71,10 @@ class Init {
     ::prctl(PR_SET_NAME, "agentrt-init");
     ::close(kSpecFd);
     ::close(kControlFd);
-    if (wants(Layer::ipc_namespace)) in_force(Layer::ipc_namespace);
+    if (!wants(Layer::ipc_namespace)) return;
+    // Where none was made before, this process was born into one.
+    if (inside_.spaces->ready() && !inside_.spaces->enter_ipc()) give_up(link(), "ipc namespace");
+    in_force(Layer::ipc_namespace);
   }
 
   // The parent cannot be asked for: its id is 0 seen from here. The lifeline closes the race.
@@ -91,7 +94,7 @@ class Init {
   // A network with nobody else in it. Where the kernel gives none the command has none at all: the
   // filter then knows no such sockets.
   void enter_network() {
-    if (inside_.network->enter() || (::unshare(CLONE_NEWNET) == 0 && loopback_up()))
+    if (inside_.spaces->enter_network() || (::unshare(CLONE_NEWNET) == 0 && loopback_up()))
       return in_force(Layer::network_namespace, "a loopback of its own");
     absent(Layer::network_namespace, std::strerror(errno));
     spec_.network = Network::none;
@@ -176,11 +179,11 @@ class Init {
       if (listener < 0 && install_filter(spec_, Asking::off) != 0) give_up(link(), "seccomp");
       in_force(Layer::seccomp);
     }
-    tell(link(), Say::confined, listener, master_, layers_);
-    Message answer;
-    if (!hear(link(), answer) || answer.say != Say::taken) ::_exit(kFailedExit);
-    if (listener >= 0) ::close(listener);
-    if (master_ >= 0) ::close(master_);
+    std::vector<int> given;
+    for (const int each : {listener, master_})
+      if (each >= 0) given.push_back(each);
+    tell(link(), Say::confined, listener >= 0 ? 1 : 0, master_ >= 0 ? 1 : 0, layers_, given);
+    for (const int each : given) ::close(each);
     ::prctl(PR_SET_DUMPABLE, 0);  // nobody inside may look into this process
   }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "launcher/mounts.h"
-#include "launcher/next_network.h"
+#include "launcher/next_spaces.h"
 
 namespace agentrt::launcher {
 
@@ -18,7 +18,7 @@ struct Inside {
   int gate = -1;                    // a byte: the command may go; end: it may not
   int in = -1, out = -1, err = -1;  // the command's own; unused with a terminal
   const IdMaps* maps = nullptr;     // under root: owners of the roots
-  const NextNetwork* network = nullptr;
+  const NextSpaces* spaces = nullptr;
 };
 
 // What exec_pipe carries.

@@ -68,8 +68,10 @@ bool hear(int link, Message& message, Beside* beside) {
     header.msg_control = room;
     header.msg_controllen = sizeof(room);
     const ssize_t size = ::recvmsg(link, &header, MSG_CMSG_CLOEXEC);
-    if (size == 0 || (size < 0 && errno != EINTR)) return false;
-    if (size < 0) continue;
+    // Reset: the other side is gone and left something unread. That is said once, before what it
+    // said itself.
+    if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
+    if (size <= 0) return false;
     if (beside != nullptr) take_beside(header, *beside);
     return true;
   }

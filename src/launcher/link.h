@@ -49,8 +49,7 @@ class Fd {
 enum class Say : std::int32_t {
   mapped,       // H: the ids of an ordinary user mean something inside
   prepared,     // H: what is made outside is made; see outside.h
-  confined,     // P1: the listener of its filter is a, the terminal is b (-1: none); text: layers
-  taken,        // H has copies of both
+  confined,     // P1: with the listener of its filter if a, the terminal if b; text: layers
   placeholder,  // P1 makes an empty file or folder to protect: text is its path
   ready,        // the command is at the gate, and says so itself
   exited,       // P1: the command ended with wait status a; b is 1: so has all else inside

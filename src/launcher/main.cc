@@ -71,7 +71,7 @@ void map_owners(const Spec& spec, int control, IdMaps& maps) {
   }
 }
 
-unsigned long namespaces_of(const Spec& spec) {
+unsigned long namespaces_of(const Spec& spec, const NextSpaces& spaces) {
   unsigned long flags = CLONE_PIDFD | SIGCHLD;
   const auto with = [&](Layer layer, unsigned long flag) {
     if (spec.wanted & bit(layer)) flags |= flag;
@@ -80,16 +80,16 @@ unsigned long namespaces_of(const Spec& spec) {
   if (!(spec.wanted & bit(Layer::identity))) with(Layer::user_namespace, CLONE_NEWUSER);
   with(Layer::mount_namespace, CLONE_NEWNS);
   with(Layer::pid_namespace, CLONE_NEWPID);
-  with(Layer::ipc_namespace, CLONE_NEWIPC | CLONE_NEWUTS);
+  if (!spaces.ready()) with(Layer::ipc_namespace, CLONE_NEWIPC | CLONE_NEWUTS);
   return flags;
 }
 
 // P1, in namespaces of its own. The one that nothing depends on is left out where the kernel does
 // not give it: its layer is dropped from what is wanted.
-pid_t clone_into(Spec& spec, int& init_fd, Layers& dropped) {
+pid_t clone_into(Spec& spec, const NextSpaces& spaces, int& init_fd, Layers& dropped) {
   const auto attempt = [&] {
     return static_cast<pid_t>(
-        ::syscall(SYS_clone, namespaces_of(spec), nullptr, &init_fd, nullptr, 0));
+        ::syscall(SYS_clone, namespaces_of(spec, spaces), nullptr, &init_fd, nullptr, 0));
   };
   constexpr Layers kIpc = bit(Layer::ipc_namespace);
   const pid_t init = attempt();
@@ -151,7 +151,7 @@ Pipes make_pipes(const Spec& spec, int control) {
 }
 
 [[noreturn]] void go_inside(const Spec& spec, Pipes& pipes, int link, const IdMaps& maps,
-                            const NextNetwork& network) {
+                            const NextSpaces& spaces) {
   const bool spooled = !spec.run_folder.empty();
   pipes.life.write.reset();
   pipes.gate.write.reset();
@@ -164,7 +164,7 @@ Pipes make_pipes(const Spec& spec, int control) {
   inside.out = spooled ? pipes.out.write.get() : 1;
   inside.err = spooled ? pipes.err.write.get() : 2;
   inside.maps = &maps;
-  inside.network = &network;
+  inside.spaces = &spaces;
   run_inside(spec, inside);
 }
 
@@ -178,7 +178,7 @@ int supervise(Supervisor::Parts parts) {
   return Supervisor(std::move(parts)).run();
 }
 
-int launch(int control, IdMaps maps, NextNetwork network) {
+int launch(int control, IdMaps maps, NextSpaces spaces) {
   Spec spec = read_spec(control);
   errno = EINVAL;
   if (spec.tty && spec.run_folder.empty()) stop(control, "a terminal needs a run folder");
@@ -192,19 +192,20 @@ int launch(int control, IdMaps maps, NextNetwork network) {
     map_owners(spec, control, maps);
   else
     maps.close();
+  if (namespaces_of(spec, spaces) & CLONE_NEWUSER) spaces.close();  // not to be entered from there
   int link[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) stop(control, "link");
   Pipes pipes = make_pipes(spec, control);
   int init_fd = -1;
   Layers dropped = 0;
-  const pid_t init = clone_into(spec, init_fd, dropped);
+  const pid_t init = clone_into(spec, spaces, init_fd, dropped);
   if (init < 0) stop(control, "namespaces");
   if (init == 0) {
     ::close(link[0]);
-    go_inside(spec, pipes, link[1], maps, network);
+    go_inside(spec, pipes, link[1], maps, spaces);
   }
   maps.close();
-  network.close();
+  spaces.close();
   ::close(link[1]);
   for (Fd* theirs :
        {&pipes.exec.write, &pipes.gate.read, &pipes.in.read, &pipes.out.write, &pipes.err.write})
@@ -244,11 +245,11 @@ int main(int count, char** words) {
   const int control = is_socket(kControlFd) ? kControlFd : -1;
   ::close_range(static_cast<unsigned>(kControlFd) + (control >= 0 ? 1 : 0), ~0u, 0);
   IdMaps maps;
-  NextNetwork network;
-  if (stays && !become_copy(maps, network)) ::_exit(0);
+  NextSpaces spaces;
+  if (stays && !become_copy(maps, spaces)) ::_exit(0);
   ::fcntl(kSpecFd, F_SETFD, FD_CLOEXEC);
   if (control >= 0) ::fcntl(control, F_SETFD, FD_CLOEXEC);
   for (int fd = 0; fd < 3; ++fd)  // no descriptor of ours may take the place of a standard stream
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
-  ::_exit(launch(control, std::move(maps), std::move(network)));
+  ::_exit(launch(control, std::move(maps), std::move(spaces)));
 }

@@ -60,7 +60,7 @@ void set_signals(int how) {
 
 }  // namespace
 
-bool become_copy(IdMaps& maps, NextNetwork& network) {
+bool become_copy(IdMaps& maps, NextSpaces& spaces) {
   ::prctl(PR_SET_NAME, "agentrt-origin");
   ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
   // What is given later must not land where a copy has its own.
@@ -72,7 +72,7 @@ bool become_copy(IdMaps& maps, NextNetwork& network) {
     std::vector<Fd> given;
     const Heard heard = hear_order(order, given);
     if (heard == Heard::end) return false;
-    if (heard == Heard::get_ready && !network.make()) ::_exit(kFailedExit);  // another is started
+    if (heard == Heard::get_ready && !spaces.make()) ::_exit(kFailedExit);  // another is started
     if (heard != Heard::order) continue;
     if (maps.size() + order.owners > kIdMapsMax) maps.close();
     // Where there is none, the copy asks again and says why.
@@ -87,7 +87,7 @@ bool become_copy(IdMaps& maps, NextNetwork& network) {
     }
     if (reply.pid < 0) reply.error = errno;
     (void)!::send(kControlFd, &reply, sizeof(reply), MSG_NOSIGNAL);
-    network.close();
+    spaces.close();
   }
 }
 

@@ -9,12 +9,12 @@
 #pragma once
 
 #include "launcher/id_maps.h"
-#include "launcher/next_network.h"
+#include "launcher/next_spaces.h"
 
 namespace agentrt::launcher {
 
 // Answers orders. Returns true in a copy, which has its descriptors in place, the maps of its
 // owners and, where it could get ready before, a network; false once nobody is connected any more.
-bool become_copy(IdMaps& maps, NextNetwork& network);
+bool become_copy(IdMaps& maps, NextSpaces& spaces);
 
 }  // namespace agentrt::launcher

@@ -74,7 +74,7 @@ struct Spec {
   // Below a root and read-only, there or not; "/" at the end: a folder.
   std::vector<std::string> protect;
   std::vector<std::string> hide;  // empty for the command
-  std::string run_folder;         // where spools and the exit record go; empty: stdio is ours
+  std::string run_folder;         // where spools and the exit record go; made; empty: stdio is ours
   bool tty = false;               // needs a run folder
   bool survive = false;           // outlives the connection that it was started over
   bool apart = false;             // signals of the caller's terminal do not reach it

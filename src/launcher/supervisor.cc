@@ -41,6 +41,7 @@ int Supervisor::run() {
   hear_signals();
   prepare();
   if (!spec_.run_folder.empty()) {
+    ::mkdir(spec_.run_folder.c_str(), 0700);  // unless whoever asks has made it
     folder_ = Fd(::open(spec_.run_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder_ || !exit_record_.open(folder_.get(), "exit.json")) refuse("run folder", errno);
     if (!out_.open(spec_.run_folder, "stdout", spec_.spool_bytes) ||
@@ -171,7 +172,7 @@ void Supervisor::hear_inside() {
                                  ",\"path\":" + quoted(message.text) + "}");
     case Say::confined:
       take_layers(message.text);
-      return take_descriptors(message);
+      return take_descriptors(message, std::move(beside.given));
     case Say::ready:
       return say_ready(beside.speaker);
     case Say::exited:
@@ -182,27 +183,22 @@ void Supervisor::hear_inside() {
       refuse(message.text, message.a);
     case Say::mapped:
     case Say::prepared:
-    case Say::taken:
       return;
   }
 }
 
-void Supervisor::take_descriptors(const Message& message) {
-  const auto copy = [&](int theirs) {
-    Fd ours(static_cast<int>(::syscall(SYS_pidfd_getfd, parts_.init_fd.get(), theirs, 0)));
-    if (!ours) refuse("descriptors of the sandbox", errno);
-    return ours;
-  };
-  if (message.a >= 0) {
-    listener_ = copy(message.a);
+void Supervisor::take_descriptors(const Message& message, std::vector<Fd> given) {
+  const auto named = static_cast<std::size_t>(message.a + message.b);
+  if (given.size() != named) refuse("descriptors of the sandbox", EBADF);
+  if (message.a == 1) {
+    listener_ = std::move(given.front());
     ::ioctl(listener_.get(), kSetFlags, kSyncWakeUp);
   }
-  if (message.b >= 0) {
-    master_ = copy(message.b);
+  if (message.b == 1) {
+    master_ = std::move(given.back());
     ::fcntl(master_.get(), F_SETFL, O_RDWR | O_NONBLOCK);
   }
   check_layers();
-  tell(parts_.link.get(), Say::taken);
 }
 
 // A line each: which, whether, how.

@@ -62,7 +62,7 @@ class Supervisor {
   void drain_all();
   void feed();
   void take_layers(std::string_view lines);
-  void take_descriptors(const Message& message);
+  void take_descriptors(const Message& message, std::vector<Fd> given);
   void check_layers();
   void say_ready(pid_t command);
   void signal_command(int signal);

@@ -63,7 +63,7 @@ Ended end_of(Origin& origin, const launcher::Spec& spec, int out = STDOUT_FILENO
   return ended;
 }
 
-std::string network_at(const std::filesystem::path& path) {
+std::string space_at(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::read_symlink(path, error).string();
 }
@@ -77,8 +77,7 @@ HeldNetwork next_network_of(const Origin& origin, const std::string& host) {
   const std::string descriptors = fmt::format("/proc/{}/fd", origin.pid());
   for (int i = 0; i < 2'000; ++i) {
     for (const auto& each : std::filesystem::directory_iterator(descriptors))
-      if (const std::string name = network_at(each.path());
-          name.starts_with("net:") && name != host)
+      if (const std::string name = space_at(each.path()); name.starts_with("net:") && name != host)
         return {name, Descriptor(::open(each.path().c_str(), O_RDONLY | O_CLOEXEC))};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -144,7 +143,7 @@ TEST_CASE("a command that ends at once in a place of its own is said to have sta
 TEST_CASE(
     "every command has a network of its own, which under root is made before it is asked for") {
   Origin origin(launcher_program());
-  const std::string host = network_at("/proc/self/ns/net");
+  const std::string host = space_at("/proc/self/ns/net");
   const auto network_of_command = [&](launcher::Network network) {
     launcher::Spec spec = plain_spec({"/usr/bin/readlink", "-n", "/proc/self/ns/net"});
     spec.wanted = bit(launcher::Layer::network_namespace);
@@ -173,6 +172,32 @@ TEST_CASE(
     }
     CHECK(network_of_command(launcher::Network::host) == host);
   }
+}
+
+TEST_CASE("System V memory and the host name are a command's own, made before or with it") {
+  Origin origin(launcher_program());
+  launcher::Spec spec =
+      plain_spec({"/bin/sh", "-c", "readlink /proc/self/ns/ipc /proc/self/ns/uts"});
+  spec.wanted = bit(launcher::Layer::ipc_namespace);
+  if (::geteuid() != 0) spec.wanted |= bit(launcher::Layer::user_namespace);
+  for (const bool ready : {false, true, false}) {
+    if (ready) origin.get_ready();
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    const Descriptor read(ends[0]), write(ends[1]);
+    REQUIRE(end_of(origin, spec, write.get()).code == 0);
+    std::array<char, 128> names{};
+    REQUIRE(::read(read.get(), names.data(), names.size()) > 0);
+    const std::string_view found(names.data());
+    CHECK(found.starts_with("ipc:"));
+    CHECK(found.contains("uts:"));
+    for (const char* kind : {"ipc", "uts"})
+      CHECK_FALSE(found.contains(space_at(std::string("/proc/self/ns/") + kind)));
+  }
+  // One that has a user namespace from its birth cannot enter what was made outside.
+  spec.wanted |= bit(launcher::Layer::user_namespace);
+  origin.get_ready();
+  CHECK(run(origin, spec) == 0);
 }
 
 TEST_CASE("a program that is none cannot be an origin") {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -59,13 +60,13 @@ std::optional<ExitRecord> read_exit_record(std::string_view json) {
                     .abandoned = report.abandoned.value_or(false)};
 }
 
-Result<void> RunFolder::make() const {
-  if (::mkdir(path_.c_str(), 0700) == 0) return {};
-  std::error_code error;
-  fs::remove_all(path_, error);  // of one that was killed
-  ::mkdir(fs::path(path_).parent_path().c_str(), 0700);
-  if (::mkdir(path_.c_str(), 0700) != 0)
+Result<void> RunFolder::make_way() const {
+  const fs::path around = fs::path(path_).parent_path();
+  if (::access(around.c_str(), W_OK | X_OK) != 0 && ::mkdir(around.c_str(), 0700) != 0)
     return fail(Code::unavailable, fmt::format("the folder {} cannot be made", path_));
+  std::error_code error;
+  if (::access(path_.c_str(), F_OK) == 0) fs::remove_all(path_, error);  // of one that was killed
+  if (error) return fail(Code::unavailable, fmt::format("the folder {} cannot be removed", path_));
   return {};
 }
 

@@ -36,8 +36,8 @@ class RunFolder {
       : path_(std::move(path)), half_(spool_bytes / 2) {}
 
   const std::string& path() const { return path_; }
-  // Made anew; what an earlier run of the same name left is removed.
-  Result<void> make() const;
+  // What an earlier run of the same name left is removed; its launcher makes the folder.
+  Result<void> make_way() const;
   void remove() const;
 
   // Bytes of a stream that stand in its beginning, from `offset`, at most `bytes_max`.

@@ -114,8 +114,8 @@ void Watcher::begin(ports::ProcessRequest request) {
   if (!profile)
     return parts_.hearer.refused(id, {Category::invalid_input, profile.error().message, false});
   RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
-  if (const auto made = folder.make(); !made)
-    return parts_.hearer.refused(id, {Category::unavailable, made.error().message, false});
+  if (const auto free = folder.make_way(); !free)
+    return parts_.hearer.refused(id, {Category::unavailable, free.error().message, false});
   launcher::Spec spec = spec_of(*profile, request.argv);
   spec.run_folder = folder.path();
   spec.spool_bytes = kSpoolBytes;
