@@ -31,15 +31,7 @@ void take_beside(msghdr& header, Beside& beside) {
 
 }  // namespace
 
-void tell(int link, Say say, std::int32_t a, std::int32_t b, std::string_view text,
-          std::span<const int> given) {
-  Message message;
-  message.say = say;
-  message.a = a;
-  message.b = b;
-  const std::size_t size = std::min(text.size(), sizeof(message.text) - 1);
-  if (size > 0) std::memcpy(message.text, text.data(), size);
-  iovec from{&message, offsetof(Message, text) + size + 1};
+ssize_t send_beside(int link, iovec from, std::span<const int> given, int flags) {
   alignas(cmsghdr) char beside[CMSG_SPACE(kBesideMax * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &from;
@@ -53,8 +45,21 @@ void tell(int link, Say say, std::int32_t a, std::int32_t b, std::string_view te
     rights->cmsg_len = CMSG_LEN(given.size_bytes());
     std::memcpy(CMSG_DATA(rights), given.data(), given.size_bytes());
   }
-  while (::sendmsg(link, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  ssize_t sent = 0;
+  while ((sent = ::sendmsg(link, &header, flags)) < 0 && errno == EINTR) {
   }
+  return sent;
+}
+
+void tell(int link, Say say, std::int32_t a, std::int32_t b, std::string_view text,
+          std::span<const int> given) {
+  Message message;
+  message.say = say;
+  message.a = a;
+  message.b = b;
+  const std::size_t size = std::min(text.size(), sizeof(message.text) - 1);
+  if (size > 0) std::memcpy(message.text, text.data(), size);
+  send_beside(link, {&message, offsetof(Message, text) + size + 1}, given, MSG_NOSIGNAL);
 }
 
 bool hear(int link, Message& message, Beside* beside) {

@@ -5,6 +5,9 @@
 // cannot go on says so and ends: everything else ends with it.
 #pragma once
 
+#include <sys/types.h>
+#include <sys/uio.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -70,6 +73,9 @@ struct Beside {
   int speaker = 0;  // who said it, if the link passes that on
   std::vector<Fd> given;
 };
+
+// One whole message with descriptors beside it, at most kBesideMax; as sendmsg, but for signals.
+ssize_t send_beside(int link, iovec from, std::span<const int> given, int flags);
 
 void tell(int link, Say say, std::int32_t a = 0, std::int32_t b = 0, std::string_view text = {},
           std::span<const int> given = {});

@@ -8,17 +8,15 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "adapters/process/memory_file.h"
+#include "launcher/link.h"
 
 namespace agentrt::adapters {
 namespace {
-
-constexpr std::size_t kGivenMax = 5;  // a spec, a connection, three streams
 
 std::unexpected<Error> failed(int error) {
   return fail(Code::unavailable, fmt::format("The launcher cannot be started: {}.",
@@ -26,24 +24,8 @@ std::unexpected<Error> failed(int error) {
 }
 
 bool send_order(int link, const launcher::CopyOrder& order, std::span<const int> given) {
-  iovec from{const_cast<launcher::CopyOrder*>(&order), sizeof(order)};
-  alignas(cmsghdr) char beside[CMSG_SPACE(kGivenMax * sizeof(int))] = {};
-  msghdr header{};
-  header.msg_iov = &from;
-  header.msg_iovlen = 1;
-  if (!given.empty()) {
-    header.msg_control = beside;
-    header.msg_controllen = CMSG_SPACE(given.size_bytes());
-    cmsghdr* rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(given.size_bytes());
-    std::memcpy(CMSG_DATA(rights), given.data(), given.size_bytes());
-  }
-  ssize_t sent = 0;
-  while ((sent = ::sendmsg(link, &header, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EINTR) {
-  }
-  return sent == sizeof(order);
+  const iovec from{const_cast<launcher::CopyOrder*>(&order), sizeof(order)};
+  return launcher::send_beside(link, from, given, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(order);
 }
 
 // False: it is gone, or has not answered in time.
