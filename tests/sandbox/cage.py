@@ -4,6 +4,7 @@ Everything belongs to the user that the runtime runs as, so that outside the san
 would work: what stops it is the sandbox and not the file system's permissions.
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ PROBE = os.environ.get("SANDBOX_PROBE_BIN", "")
 ATTACK = os.environ.get("SANDBOX_ATTACK_BIN", "")
 NOBODY = 65534
 SECRET = "canary-7f3a"
+PR_SET_CHILD_SUBREAPER = 36
 NAMESPACES = ["userNamespace", "mountNamespace", "pidNamespace", "networkNamespace",
               "ipcNamespace"]
 
@@ -230,6 +232,26 @@ def is_alive(pid):
         return state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def inherit():
+    """From here on whoever is left behind by a process of ours becomes our child."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children():
+    """Ours, alive or not, until `has_ended` takes note of their end."""
+    found = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    return {int(pid) for pid in found.split()}
+
+
+def has_ended(child):
+    return os.waitpid(child, os.WNOHANG)[0] == child
+
+
+def groups_called(name):
+    """Cgroups, wherever they stand; others may come and go meanwhile."""
+    return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if folder.endswith("/" + name)]
 
 
 def processes_with(mark):

@@ -17,6 +17,11 @@ TREE = ("trap '' TERM INT HUP; "
 
 
 class Life(cage.Caged):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cage.inherit()
+
     def started(self, words, **options):
         one = self.cage.started(words, **options)
         self.addCleanup(one.end)
@@ -91,6 +96,7 @@ class Life(cage.Caged):
             while not texts or '"exited"' not in texts[-1]:
                 try:
                     texts.append(door.recv(65536).decode())
+                    self.assertTrue(texts[-1], "it ended without saying so")
                 except ConnectionResetError:
                     pass  # it ended before it read closeInput; its last words are still there
         self.assertIn('"code":7', texts[-1])
@@ -116,23 +122,20 @@ class Life(cage.Caged):
                 self.assertEqual(one.record()["event"], "refused")
 
     def test_a_runtime_killed_at_any_moment_leaves_nothing(self):
+        before, left = cage.children(), set()
         for step in range(25):
             mark = f"moment-{os.getpid()}-{self.uid}-{step}"
             one = self.started(["bash", "-c", f"exec -a {mark} sleep 1000"])
             time.sleep(step * 0.0006)
             one.process.kill()
             one.process.wait()
+            left |= cage.children() - before
             self.assert_gone(mark)
-        wait_until(lambda: not self.groups(), 5, "the cgroups to go")
-        wait_until(lambda: not (self.cage.workspace / ".agentrt").exists(), 5,
-                   "the placeholder to go")
-
-    @staticmethod
-    def groups():
-        found = []
-        for top in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"):
-            found += [p for p in pathlib.Path(top).rglob("agentrt-run-*")]
-        return [p for p in found if not cage.is_alive(int(p.name.rsplit("-", 1)[1]))]
+        self.assertGreater(len(left), 10)
+        for launcher in left:
+            wait_until(lambda: cage.has_ended(launcher), 5, f"launcher {launcher} to end")
+            self.assertEqual(cage.groups_called(f"agentrt-run-{launcher}"), [])
+        self.assertFalse((self.cage.workspace / ".agentrt").exists(), "a placeholder is left")
 
     # --- signals ---
 
