@@ -24,6 +24,21 @@ std::optional<TurnId> last_ended(const state::Session& view, const ThreadId& thr
   return found->second.last->ids.turn;
 }
 
+// What a turn is asked with, as the view has it.
+MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view, const TurnIds& turn,
+                       std::optional<std::uint64_t> context_tokens) {
+  MaterialQuery query;
+  query.session = view.id;
+  query.turn = turn;
+  query.cwd = view.cwd;
+  query.context_tokens = context_tokens;
+  query.rules = view.granted;
+  query.home = parts.home;
+  query.up_to = view.sequence;
+  query.last_ended = last_ended(view, turn.thread);
+  return query;
+}
+
 // What every command of the turn is asked for with.
 ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
   ports::ProcessRequest request;
@@ -114,15 +129,9 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   // The same choice that the decision about this report will make.
   const policy::RoutingAnswer route = policy::route(
       {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
-  MaterialQuery query{
-      view.id,
-      what.turn,
-      view.cwd,
-      context_of(report.candidates, policy::outcome_of(route).selected_name.value_or("")),
-      view.granted,
-      parts.home,
-      view.sequence,
-      last_ended(view, what.turn.thread)};
+  MaterialQuery query =
+      query_of(parts, view, what.turn,
+               context_of(report.candidates, policy::outcome_of(route).selected_name.value_or("")));
   shared_ = std::make_shared<Shared>(Shared{.parts = parts,
                                             .session = view.id,
                                             .query = std::move(query),
@@ -428,11 +437,9 @@ struct Engine::Asking::Shared {
 
 Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
                        std::shared_ptr<const TurnFiles> files) {
-  MaterialQuery query{
-      view.id,       what.turn,
-      view.cwd,      context_of(parts.models.choice(what.model_name).candidates, what.model_name),
-      view.granted,  parts.home,
-      view.sequence, last_ended(view, what.turn.thread)};
+  MaterialQuery query =
+      query_of(parts, view, what.turn,
+               context_of(parts.models.choice(what.model_name).candidates, what.model_name));
   query.rules.insert(query.rules.end(), view.policy.rules.begin(), view.policy.rules.end());
   query.files = std::move(files);
   shared_ = std::make_shared<Shared>(

@@ -78,6 +78,7 @@ void KeptHistory::measure(Place place) {
   place->bytes = size_of(place->own.input) + place->own.reading.bytes() +
                  (place->earlier ? place->earlier->bytes : 0);
   bytes_ += place->bytes;
+  if (place->bytes > bytes_max_) return drop(place);  // not at the expense of all others
   kept_.splice(kept_.begin(), kept_, place);
   make_room();
 }

@@ -1,9 +1,10 @@
 // kernel/lanes.h: one sequential lane a session.
 //
 // A lane owns its session's view. It takes what waits in order: decides, folds, and hands the facts
-// to the committer as one append; while that is under way the view runs ahead of the log and
-// nothing is shown of it. Only when the append is stored are replies given, facts published and
-// the engine told, so between commits the view is exactly what the log says. A read waits its turn
+// to the committer as one append; while that is under way the view runs ahead of the log, and
+// nobody but the engine is shown it, to begin what can be taken back. Only when the append is
+// stored are replies given, facts published and the engine told so, so between commits the view is
+// exactly what the log says. A read waits its turn
 // like a command, so whoever reads after a reply sees its effect.
 //
 // When an append fails, the view is thrown away and loaded again: commands get the failure, reports

@@ -41,6 +41,7 @@ void TurnReading::take(const Fact& fact) {
     outcome.text = fmt::format("The call failed ({}): {}", name_of(failed->error.category),
                                failed->error.message);
     outcome.is_error = outcome.known = true;
+    bytes_ += outcome.text.size();
   } else if (const auto* process = std::get_if<ProcessCompleted>(&fact.payload)) {
     about().exit_code = process->exit_code;
   } else if (const auto* catalog = std::get_if<ToolCatalogResolved>(&fact.payload)) {

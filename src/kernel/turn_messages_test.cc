@@ -226,6 +226,7 @@ TEST_CASE("histories are kept for a bounded number of turns, and of a bounded si
   CHECK(knows(1'001));
   keep(1'002, 1'001);
   CHECK_FALSE(knows(1'002));
+  CHECK(knows(1'001));  // what fits nowhere pushes nobody out
 }
 
 TEST_CASE("facts that were added as they were made need not be read, or be stored yet") {

@@ -80,7 +80,7 @@ unsigned long namespaces_of(const Spec& spec, const NextSpaces& spaces) {
   if (!(spec.wanted & bit(Layer::identity))) with(Layer::user_namespace, CLONE_NEWUSER);
   with(Layer::mount_namespace, CLONE_NEWNS);
   with(Layer::pid_namespace, CLONE_NEWPID);
-  if (!spaces.ready()) with(Layer::ipc_namespace, CLONE_NEWIPC | CLONE_NEWUTS);
+  with(Layer::ipc_namespace, spaces.ready() ? CLONE_NEWUTS : CLONE_NEWUTS | CLONE_NEWIPC);
   return flags;
 }
 

@@ -14,7 +14,6 @@ namespace {
 Fd present(const char* place) { return Fd(::open(place, O_RDONLY | O_CLOEXEC)); }
 Fd present_network() { return present("/proc/self/ns/net"); }
 Fd present_ipc() { return present("/proc/self/ns/ipc"); }
-Fd present_names() { return present("/proc/self/ns/uts"); }
 
 bool enter(const Fd& space, int kind) { return space && ::setns(space.get(), kind) == 0; }
 
@@ -30,26 +29,22 @@ bool loopback_up() {
 
 bool NextSpaces::make() {
   if (ready()) return true;
-  const Fd network = present_network(), ipc = present_ipc(), names = present_names();
-  if (!network || !ipc || !names || ::unshare(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0)
-    return true;
+  const Fd network = present_network(), ipc = present_ipc();
+  if (!network || !ipc || ::unshare(CLONE_NEWNET | CLONE_NEWIPC) != 0) return true;
   if (loopback_up()) {
     network_ = present_network();
     ipc_ = present_ipc();
-    names_ = present_names();
   }
-  return enter(network, CLONE_NEWNET) && enter(ipc, CLONE_NEWIPC) && enter(names, CLONE_NEWUTS);
+  if (!ready()) close();
+  return enter(network, CLONE_NEWNET) && enter(ipc, CLONE_NEWIPC);
 }
 
 bool NextSpaces::enter_network() const { return enter(network_, CLONE_NEWNET); }
-bool NextSpaces::enter_ipc() const {
-  return enter(ipc_, CLONE_NEWIPC) && enter(names_, CLONE_NEWUTS);
-}
+bool NextSpaces::enter_ipc() const { return enter(ipc_, CLONE_NEWIPC); }
 
 void NextSpaces::close() {
   network_.reset();
   ipc_.reset();
-  names_.reset();
 }
 
 }  // namespace agentrt::launcher

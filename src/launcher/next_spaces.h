@@ -1,8 +1,9 @@
 // launcher/next_spaces.h: under root, namespaces that are made before a command needs them.
 //
-// To make a network is the most expensive part of a sandbox, and what System V memory and the host
-// name take is not little either. They say nothing about a command, so an origin makes the next
-// ones while nobody waits, and hands each to one copy only.
+// To make a network is the most expensive part of a sandbox, and one for System V memory is not
+// cheap either. They say nothing about a command or the machine, so an origin makes the next ones
+// while nobody waits, and hands each to one copy only. (The host name may change meanwhile: its
+// namespace is made with the command.)
 #pragma once
 
 #include "launcher/link.h"
@@ -17,14 +18,14 @@ class NextSpaces {
   // Some with nobody in them, the loopback up. An ordinary user may make them only inside a
   // sandbox: there are none then. False: the caller could not return to its own.
   bool make();
-  bool ready() const { return static_cast<bool>(network_); }
+  bool ready() const { return network_ && ipc_; }
   // False: there is none, or the caller may not enter it.
   bool enter_network() const;
-  bool enter_ipc() const;  // and that of the host name
+  bool enter_ipc() const;
   void close();
 
  private:
-  Fd network_, ipc_, names_;
+  Fd network_, ipc_;  // both or none
 };
 
 }  // namespace agentrt::launcher

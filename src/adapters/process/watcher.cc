@@ -275,7 +275,7 @@ void Watcher::run_tasks() {
 
 void Watcher::refuse(Watched& process, Category category, std::string why) {
   parts_.hearer.refused(process.id, {category, std::move(why), false});
-  end(process, Then::nothing);
+  end(process, Then::remove_folder);  // which its launcher may be about to make
 }
 
 // Its connection is closed, and its launcher goes; `then` follows when it has.
