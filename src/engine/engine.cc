@@ -3,9 +3,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/asking.h"
 #include "engine/calls.h"
-#include "engine/effects.h"
 #include "engine/gates.h"
+#include "engine/preparing.h"
 #include "engine/tools.h"
 
 namespace agentrt::engine {

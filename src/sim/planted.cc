@@ -37,6 +37,8 @@ constexpr std::array kDefects = {
                   "commands run before it is stored that they do", 10},
     PlantedDefect{Plant::write_unannounced, "write_unannounced",
                   "files are written before it is stored that they change", 20},
+    PlantedDefect{Plant::forget_the_turn_before, "forget_the_turn_before",
+                  "a model is not told of the turn before the one it answers", 5},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -112,6 +114,19 @@ class AnswerRepeatAnew final : public StoreOver {
   }
 };
 
+class ForgetTurnBefore final : public StoreOver {
+ public:
+  using StoreOver::StoreOver;
+
+  Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override {
+    TRY_ASSIGN(auto entries, inner().list(query));
+    const auto ended = [](const store::IndexEntry& entry) { return !entry.row.open; };
+    const auto last = std::ranges::find_if(entries, ended);
+    if (query.kind == "turn" && query.parent && last != entries.end()) entries.erase(last);
+    return entries;
+  }
+};
+
 class BreakCheck final : public StoreOver {
  public:
   using StoreOver::StoreOver;
@@ -145,6 +160,8 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
       return std::make_unique<WrongSnapshot>(inner, count_otherwise);
     case Plant::answer_a_repeat_with_new_facts:
       return std::make_unique<AnswerRepeatAnew>(inner);
+    case Plant::forget_the_turn_before:
+      return std::make_unique<ForgetTurnBefore>(inner);
     case Plant::break_a_check:
       return std::make_unique<BreakCheck>(inner);
     case Plant::lose_the_sync:

@@ -33,6 +33,7 @@ enum class Plant {
   approve_another_world,
   let_go_too_early,
   write_unannounced,
+  forget_the_turn_before,
 };
 
 struct PlantedDefect {

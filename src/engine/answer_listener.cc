@@ -1,0 +1,181 @@
+#include "engine/answer_listener.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/effects.h"
+#include "schema/arguments.h"
+#include "schema/tools.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+AnswerListener::AnswerListener(const Engine::Parts& parts, SessionId session,
+                               ModelRequestId request)
+    : parts_(parts),
+      session_(std::move(session)),
+      request_(std::move(request)),
+      answer_(parts.redactor),
+      reasoning_(parts.redactor) {}
+
+void AnswerListener::offer(const std::vector<ports::OfferedTool>& tools) {
+  for (const ports::OfferedTool& tool : tools)
+    if (tool.name.starts_with(kServerToolPrefix)) offered_[tool.name] = tool.input_schema;
+}
+
+// --- what is said ---
+
+void AnswerListener::Said::add(std::string_view told) {
+  bytes += told.size();
+  text += utf8_prefix(told, kTextInlineMax - std::min(text.size(), kTextInlineMax));
+}
+
+void AnswerListener::on_text(std::string_view text) { take(answer_, text); }
+void AnswerListener::on_reasoning(std::string_view text) { take(reasoning_, text); }
+
+void AnswerListener::take(Said& said, std::string_view text) {
+  if (!wanted_) return;
+  std::string told;
+  said.redaction.put(text, told);
+  if (told.empty()) return;
+  said.add(told);
+  if (answer_.bytes + reasoning_.bytes > kModelOutputBytesMax) {
+    parts_.models.cancel(request_);
+    return fail(
+        Category::provider,
+        fmt::format("the model sent more than {} MiB in one answer", kModelOutputBytesMax >> 20),
+        false);
+  }
+  add_piece(said, told);
+  // In a step of its own, so that an answer that comes whole is reported whole.
+  if (gathering_ || flush_posted_) return;
+  flush_posted_ = true;
+  parts_.loop.post([self = shared_from_this()] { self->flush(); });
+}
+
+// What was held back in case it was the beginning of a secret.
+void AnswerListener::take_rest(Said& said) {
+  std::string told;
+  said.redaction.finish(told);
+  if (told.empty()) return;
+  said.add(told);
+  add_piece(said, told);
+}
+
+void AnswerListener::add_piece(const Said& said, std::string_view text) {
+  const bool reasoning = &said == &reasoning_;
+  if (!pieces_.empty() && pieces_.back().reasoning == reasoning)
+    pieces_.back().text += text;
+  else
+    pieces_.push_back({reasoning, std::string(text)});
+}
+
+void AnswerListener::on_call(std::string name, Json args) {
+  if (!wanted_ || calls_.size() > kToolCallsMax) return;
+  // What is not kept takes no room from the calls behind it.
+  const bool omitted = args_bytes_ + args.text.size() > kToolArgsBytesMax;
+  if (!omitted) args_bytes_ += args.text.size();
+  AskedCall call{std::string(utf8_prefix(name, kToolNameBytesMax)),
+                 omitted ? Json{"{}"} : std::move(args), omitted};
+  const auto offered = offered_.find(call.name);
+  if (offered != offered_.end() && !omitted)
+    call.wrong = wrong_arguments(offered->second, call.args);
+  calls_.push_back(std::move(call));
+}
+
+void AnswerListener::on_raw(std::string request, std::string response) {
+  if (wanted_ && parts_.keeper) raw_ = Raw{std::move(request), std::move(response)};
+}
+
+// --- reports while it speaks ---
+
+void AnswerListener::flush() {
+  flush_posted_ = false;
+  if (!wanted_ || gathering_ || pieces_.empty()) return;
+  gathering_ = true;
+  stored_ = elapsed_ = false;
+  auto self = shared_from_this();
+  parts_.reports.report(session_, ReportFragments{request_, std::move(pieces_)}, [self] {
+    self->stored_ = true;
+    self->gathered();
+  });
+  pieces_.clear();
+  parts_.loop.after(kGatherMs, [self] {
+    self->elapsed_ = true;
+    self->gathered();
+  });
+}
+
+void AnswerListener::gathered() {
+  if (!stored_ || !elapsed_) return;
+  gathering_ = false;
+  flush();
+}
+
+// --- its end ---
+
+void AnswerListener::on_completed(StopReason reason, const Usage& usage) {
+  if (!wanted_) return;
+  if (calls_.size() > kToolCallsMax)
+    return fail(Category::provider,
+                fmt::format("the model asked for more than {} calls at once", kToolCallsMax), true);
+  wanted_ = false;
+  take_rest(reasoning_);
+  take_rest(answer_);
+  if (!calls_.empty()) reason = StopReason::tool_use;
+  end(ReportModelCompleted{.request = request_,
+                           .calls = std::move(calls_),
+                           .stop_reason = reason,
+                           .usage = usage,
+                           .pieces = std::move(pieces_),
+                           .text = std::move(answer_.text),
+                           .text_bytes = answer_.bytes,
+                           .reasoning = std::move(reasoning_.text),
+                           .reasoning_bytes = reasoning_.bytes,
+                           .raw = {}});
+}
+
+void AnswerListener::on_failed(const ports::ModelFault& fault) {
+  if (!wanted_) return;
+  wanted_ = false;
+  take_rest(reasoning_);
+  take_rest(answer_);
+  ++parts_.metrics.model_failures;
+  end(ReportModelFailed{.request = request_,
+                        .pieces = std::move(pieces_),
+                        .error = fault.error,
+                        .provider_status = fault.provider_status,
+                        .ended_by_provider = fault.ended_by_provider,
+                        .retry_after_ms = fault.retry_after_ms,
+                        .raw = {}});
+}
+
+void AnswerListener::fail(Category category, std::string why, bool ended_by_provider) {
+  on_failed({.error = {category, std::move(why), false},
+             .provider_status = {},
+             .ended_by_provider = ended_by_provider,
+             .retry_after_ms = {}});
+}
+
+// What went over the wire is kept before the facts that name it; where it cannot be, they are made
+// without.
+template <class Report>
+void AnswerListener::end(Report report) {
+  if (!raw_) return parts_.reports.report(session_, std::move(report), {});
+  auto task =
+      std::make_shared<ports::Step>([&parts = parts_, session = session_, raw = *std::move(raw_),
+                                     report = std::move(report)]() mutable {
+        auto request = parts.keeper->keep_bytes(raw.request, {});
+        auto response = parts.keeper->keep_bytes(raw.response, {});
+        if (request && response)
+          report.raw = KeptExchange{*std::move(request), *std::move(response)};
+        parts.loop.post([&parts, session, report = std::move(report)]() mutable {
+          parts.reports.report(session, std::move(report), {});
+        });
+      });
+  run_soon(parts_.loop, parts_.worker, std::move(task));
+}
+
+}  // namespace agentrt::engine

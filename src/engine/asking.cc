@@ -1,0 +1,109 @@
+#include "engine/asking.h"
+
+#include <algorithm>
+
+#include "engine/answer_listener.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+// Blocks; on a worker.
+Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& what,
+                                         const MaterialQuery& query) {
+  Material material = gather(parts.workspace, parts.history, query);
+  if (!material.history) return std::unexpected(material.history.error());
+  ports::ModelRequest request;
+  request.id = what.request;
+  request.model_name = what.model_name;
+  request.ended_requests = what.ended_by_provider;
+  request.cwd = query.cwd;
+  put_material(std::move(material), query.cwd, request);
+  return request;
+}
+
+}  // namespace
+
+// A request may be put together before the log says that it is made; it is made after.
+struct Engine::Asking::Shared {
+  const Parts& parts;
+  const Ask what;
+  const MaterialQuery query;
+  std::shared_ptr<AnswerListener> listener;
+  bool stored = false;
+  std::optional<Result<ports::ModelRequest>> ready;
+};
+
+Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
+                       std::shared_ptr<const TurnFiles> files) {
+  MaterialQuery query = query_of(parts, view, what.turn,
+                                 parts.models.choice(what.model_name).candidates, what.model_name);
+  query.rules = rules_of(view);
+  query.files = std::move(files);
+  shared_ = std::make_shared<Shared>(
+      Shared{.parts = parts,
+             .what = what,
+             .query = std::move(query),
+             .listener = std::make_shared<AnswerListener>(parts, view.id, what.request),
+             .stored = log == Log::has_it});
+  gather_all(shared_);
+}
+
+void Engine::Asking::gather_all(const std::shared_ptr<Shared>& shared) {
+  const bool ahead = !shared->stored;
+  auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
+    auto request = put_together(parts, shared->what, shared->query);
+    parts.loop.post([shared, ahead, request = std::move(request)]() mutable {
+      if (!shared->listener->wanted()) return;
+      if (!shared->stored)
+        shared->ready = std::move(request);
+      else if (!request && ahead)
+        gather_all(shared);
+      else
+        ask(shared, std::move(request));
+    });
+  });
+  run_soon(shared->parts.loop, shared->parts.worker, std::move(task));
+}
+
+void Engine::Asking::stored() {
+  shared_->stored = true;
+  if (!shared_->ready || !shared_->listener->wanted()) return;
+  // What could not be read before it was stored can be now.
+  if (*shared_->ready) return ask(shared_, *std::move(shared_->ready));
+  gather_all(shared_);
+}
+
+void Engine::Asking::ask(const std::shared_ptr<Shared>& shared,
+                         Result<ports::ModelRequest> request) {
+  ++shared->parts.metrics.model_requests;
+  if (request) {
+    shared->listener->offer(request->tools);
+    return shared->parts.models.start(*std::move(request), shared->listener);
+  }
+  shared->listener->fail(Category::internal, request.error().message, false);
+}
+
+Engine::Asking::~Asking() {
+  if (!shared_->listener->wanted()) return;
+  shared_->listener->forget();
+  shared_->parts.models.cancel(shared_->what.request);
+}
+
+// --- waiting ---
+
+Engine::Waiting::Waiting(const Parts& parts, const state::Session& view, const AwaitRetry& what)
+    : parts_(parts) {
+  // The instant is one of the wall clock, which may have been set back since it was named.
+  const std::int64_t delay =
+      std::clamp<std::int64_t>(what.at - parts.loop.now(), 0, kRetryWaitMaxMs);
+  timer_ = parts.loop.after(delay, [&parts, session = view.id, turn = what.turn] {
+    parts.reports.report(session, ReportRetryDue{turn}, {});
+  });
+}
+
+Engine::Waiting::~Waiting() { parts_.loop.cancel(timer_); }
+
+}  // namespace agentrt::engine

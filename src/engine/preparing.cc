@@ -1,0 +1,131 @@
+#include "engine/preparing.h"
+
+#include "policy/routing.h"
+
+namespace agentrt::engine {
+
+using namespace schema;
+
+namespace {
+
+// What every command of the turn is asked for with.
+ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
+  ports::ProcessRequest request;
+  request.workspace = view.cwd;
+  request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
+  request.sandbox = what.sandbox;
+  return request;
+}
+
+}  // namespace
+
+// What a turn is prepared with comes from two sides: files and log are read on a worker while the
+// servers say which tools they have. Servers are asked for a turn that is stored, since that may
+// start them.
+struct Engine::Preparing::Shared {
+  const Parts& parts;
+  const SessionId session;
+  const MaterialQuery query;
+  const ports::ProcessRequest commands;
+  ReportPrepared report;
+  Keep keep;
+  bool stored = false;
+  bool read_again = false;  // it could not be read before it was stored
+  int awaited = 2;
+  bool wanted = true;
+  bool over = false;
+};
+
+Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what,
+                             Log log, Keep keep) {
+  ReportPrepared report;
+  report.turn = what.turn.turn;
+  report.context.cwd = view.cwd;
+  ports::ModelChoice choice = parts.models.choice(what.model);
+  report.candidates = std::move(choice.candidates);
+  report.excluded = std::move(choice.excluded);
+  report.default_model = std::move(choice.default_name);
+  report.fallback = std::move(choice.fallback);
+  // The same choice that the decision about this report will make.
+  const policy::RoutingAnswer route = policy::route(
+      {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
+  MaterialQuery query = query_of(parts, view, what.turn, report.candidates,
+                                 policy::outcome_of(route).selected_name.value_or(""));
+  shared_ = std::make_shared<Shared>(Shared{.parts = parts,
+                                            .session = view.id,
+                                            .query = std::move(query),
+                                            .commands = commands_of(view, what),
+                                            .report = std::move(report),
+                                            .keep = std::move(keep)});
+  if (log == Log::has_it) stored();
+  read(shared_);
+}
+
+void Engine::Preparing::stored() {
+  shared_->stored = true;
+  ask_servers(shared_);
+  if (shared_->read_again) read(shared_);
+}
+
+void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
+  const bool ahead = !shared->stored;
+  auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
+    ReportPrepared found;
+    std::shared_ptr<const TurnFiles> files;
+    read_all(parts, shared->query, shared->commands, found, files);
+    parts.loop.post([shared, ahead, found = std::move(found), files = std::move(files)]() mutable {
+      const bool too_early = ahead && !files;
+      shared->read_again = too_early && !shared->stored;
+      if (too_early && shared->stored) return read(shared);
+      if (too_early) return;
+      if (shared->wanted && files) shared->keep(std::move(files));
+      shared->report.context = std::move(found.context);
+      shared->report.history = std::move(found.history);
+      shared->report.policy = std::move(found.policy);
+      shared->report.policy_failed = std::move(found.policy_failed);
+      arrived(shared);
+    });
+  });
+  run_soon(shared->parts.loop, shared->parts.worker, std::move(task));
+}
+
+void Engine::Preparing::ask_servers(const std::shared_ptr<Shared>& shared) {
+  shared->parts.tools.list(shared->session, shared->query.cwd,
+                           [shared](ports::ToolListing listing) {
+                             shared->report.server_tools = std::move(listing.tools);
+                             shared->report.missing_servers = std::move(listing.missing);
+                             arrived(shared);
+                           });
+}
+
+// Blocks; on a worker.
+void Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
+                                 const ports::ProcessRequest& commands, ReportPrepared& read,
+                                 std::shared_ptr<const TurnFiles>& files) {
+  read.context.cwd = query.cwd;
+  if (auto policy = parts.policies.policy(query.cwd))
+    read.policy = *std::move(policy);
+  else
+    read.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
+  query.rules.insert(query.rules.end(), read.policy.rules.begin(), read.policy.rules.end());
+  const Material material = gather(parts.workspace, parts.history, query);
+  describe(material, read.context);
+  if (material.history) read.history = material.history->loaded;
+  if (auto environment = parts.processes.environment(commands))
+    read.context.environment = *std::move(environment);
+  else
+    read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
+  if (material.history) files = material.files;  // else those of the input were not read
+}
+
+void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {
+  if (--shared->awaited > 0 || !shared->wanted) return;
+  shared->parts.reports.report(shared->session, std::move(shared->report),
+                               [shared] { shared->over = true; });
+}
+
+bool Engine::Preparing::over() const { return shared_->over; }
+
+Engine::Preparing::~Preparing() { shared_->wanted = false; }
+
+}  // namespace agentrt::engine

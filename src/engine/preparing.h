@@ -1,0 +1,33 @@
+// engine/preparing.h: a turn before its first request: what it will be asked with, and with which
+// tools.
+#pragma once
+
+#include "engine/effects.h"
+
+namespace agentrt::engine {
+
+// Reads instructions, history and policy on a worker and asks servers for their tools, then reports
+// the turn prepared.
+class Engine::Preparing final : public Running {
+ public:
+  // `keep` is given, on the core, the files that the turn is prepared with.
+  using Keep = std::move_only_function<void(std::shared_ptr<const TurnFiles>)>;
+  Preparing(const Parts& parts, const state::Session& view, const Prepare& what, Log log,
+            Keep keep);
+  ~Preparing() override;
+  bool over() const override;
+  void stored() override;
+
+ private:
+  struct Shared;
+  static void read(const std::shared_ptr<Shared>& shared);
+  static void read_all(const Parts& parts, MaterialQuery query,
+                       const ports::ProcessRequest& commands, schema::ReportPrepared& read,
+                       std::shared_ptr<const TurnFiles>& files);
+  static void ask_servers(const std::shared_ptr<Shared>& shared);
+  static void arrived(const std::shared_ptr<Shared>& shared);
+
+  std::shared_ptr<Shared> shared_;  // core only
+};
+
+}  // namespace agentrt::engine
