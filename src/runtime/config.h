@@ -66,6 +66,7 @@ struct ModelConfig {
 struct McpServerConfig {
   std::vector<std::string> command;  // the program and its arguments, or
   std::optional<std::string> url;    // where it listens
+  std::optional<std::string> type;   // stdio, http or sse; absent: as the two above say
   std::map<std::string, std::string> env;
   std::map<std::string, std::string> headers;
   std::optional<std::string> bearer_token_env;

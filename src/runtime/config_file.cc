@@ -246,6 +246,7 @@ Result<McpServerConfig> read_server(const toml::table& table, const std::string&
   McpServerConfig server;
   TRY_ASSIGN(auto command, section.value<Texts>("command"));
   TRY_ASSIGN(server.url, section.value<std::string>("url"));
+  TRY_ASSIGN(server.type, section.value<std::string>("type"));
   TRY_ASSIGN(auto env, section.value<NamedTexts>("env"));
   TRY_ASSIGN(auto headers, section.value<NamedTexts>("headers"));
   TRY_ASSIGN(server.bearer_token_env, section.value<std::string>("bearer_token_env"));

@@ -69,17 +69,12 @@ Result<void> read_json_server(const Json& json, McpServerConfig& out) {
   if (!met.misfits.empty())
     return fail(Code::invalid_params, fmt::format("has a {} of the wrong form{}.",
                                                   met.misfits[0].member, met.misfits[0].what));
-  if (read.type == "sse")
-    return fail(Code::invalid_params,
-                "uses the older transport sse, which is not supported; give it the type http and "
-                "the URL of its streamable HTTP.");
-  if (read.type && *read.type != "stdio" && *read.type != "http" && *read.type != "streamable-http")
-    return fail(Code::invalid_params, "has a type that is neither stdio nor http.");
   if (!read.command && read.args)
     return fail(Code::invalid_params, "has args and no command; it must have a command or a url.");
   if (read.command) out.command.push_back(*read.command);
   if (read.args) out.command.insert(out.command.end(), read.args->begin(), read.args->end());
   out.url = read.url;
+  out.type = read.type == "streamable-http" ? "http" : read.type;  // as some programs write it
   out.env = read.env.value_or(std::map<std::string, std::string>{});
   out.headers = read.headers.value_or(std::map<std::string, std::string>{});
   if (const auto wrong = wrong_server(out)) return fail(Code::invalid_params, *wrong);
@@ -100,6 +95,7 @@ Result<void> check_url(std::string_view url) {
 
 Result<adapters::McpHttp> http_of(const McpServerConfig& server, const Environment& environment) {
   adapters::McpHttp out;
+  if (server.type == "sse") out.kind = adapters::McpHttpKind::older;
   TRY_ASSIGN(out.url, expanded(*server.url, environment));
   TRY(check_url(out.url));
   for (const auto& [name, text] : server.headers) {
@@ -257,6 +253,10 @@ Result<void> name_passed_over(const ConfigSources& sources, Unusable& out) {
 std::optional<std::string> wrong_server(const McpServerConfig& server) {
   if (server.command.empty() == !server.url.has_value())
     return "must have either a command or a url.";
+  if (server.type && *server.type != "stdio" && *server.type != "http" && *server.type != "sse")
+    return "has a type that is none of stdio, http and sse.";
+  if (server.type && server.url.has_value() == (*server.type == "stdio"))
+    return "has a type that does not fit: stdio is for a command, http and sse for a url.";
   if (!server.url && server.command.front().empty()) return "has a command that is empty.";
   if (server.url && (!server.env.empty() || server.cwd || server.sandbox || server.network))
     return "has a url, so env, cwd, sandbox and network mean nothing; remove them.";

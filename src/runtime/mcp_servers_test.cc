@@ -107,6 +107,7 @@ TEST_CASE("a server behind a URL is given headers and a token") {
   const auto& http = std::get<adapters::McpHttp>(server.way);
   CHECK(http.url == "https://example.com/mcp?x=1");
   CHECK(http.headers == std::vector<std::string>{"X-Team: red", "Authorization: Bearer t0p"});
+  CHECK(http.kind == adapters::McpHttpKind::streamable);
   home.variables["TEAM"] = "red\r\nEvil: 1";
   CHECK(home.only().unusable == "its header X-Team has a line break in it");
   home.variables.erase("TEAM");
@@ -118,6 +119,11 @@ TEST_CASE("a server behind a URL is given headers and a token") {
     home.user(std::string("[mcp_servers.web]\nurl = \"") + url + "\"\n");
     CHECK(has(home.only().unusable.value_or(""), "its url must be like"));
   }
+  home.user("[mcp_servers.web]\nurl = \"https://x/sse\"\ntype = \"sse\"\n");
+  const auto older = home.only();
+  CHECK(std::get<adapters::McpHttp>(older.way).kind == adapters::McpHttpKind::older);
+  home.user("[mcp_servers.web]\nurl = \"https://x/sse\"\ntype = \"stdio\"\n");
+  CHECK(has(home.error(), "mcp_servers.web has a type that does not fit"));
 }
 
 TEST_CASE("a sandbox of its own, and what the host policy allows") {
@@ -144,6 +150,9 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
                            R"("theirs":{"command":"npx","args":["-y","srv"],"env":{"A":"1"}},)"
                            R"("web":{"type":"http","url":"http://127.0.0.1:1/mcp"},)"
                            R"("old":{"type":"sse","url":"http://127.0.0.1:1/sse"},)"
+                           R"("unfit":{"type":"sse","command":"x"},)"
+                           R"("unfit2":{"type":"stdio","url":"http://127.0.0.1:1/"},)"
+                           R"("strange":{"type":"ws","url":"http://127.0.0.1:1/"},)"
                            R"("none":{},"odd":{"command":7},"bare":{"args":["x"]},)"
                            R"("mixed":{"url":"http://h/","args":["x"]},"empty":{"command":""}}})";
   home.workspace(text, true);
@@ -155,7 +164,11 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
   CHECK(std::get<adapters::McpStdio>(by_name["theirs"].way).command ==
         std::vector<std::string>{"npx", "-y", "srv"});
   CHECK(std::get<adapters::McpHttp>(by_name["web"].way).url == "http://127.0.0.1:1/mcp");
-  CHECK(has(by_name["old"].unusable.value_or(""), "older transport sse"));
+  CHECK(std::get<adapters::McpHttp>(by_name["web"].way).kind == adapters::McpHttpKind::streamable);
+  CHECK(std::get<adapters::McpHttp>(by_name["old"].way).kind == adapters::McpHttpKind::older);
+  for (const char* const name : {"unfit", "unfit2"})
+    CHECK(has(by_name[name].unusable.value_or(""), "has a type that does not fit"));
+  CHECK(has(by_name["strange"].unusable.value_or(""), "none of stdio, http and sse"));
   CHECK(has(by_name["none"].unusable.value_or(""), "must have either a command or a url"));
   for (const char* const name : {"bare", "mixed"})
     CHECK(has(by_name[name].unusable.value_or(""), "args and no command; it must have a command"));

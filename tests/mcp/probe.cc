@@ -1,7 +1,7 @@
 // tests/mcp/probe.cc: the client of servers of tools as a program, for tests that have a server of
 // somebody else on the other side.
 //
-//   mcp_probe [--call TOOL ARGS]... [--answer JSON] (URL | -- PROGRAM ARGUMENTS...)
+//   mcp_probe [--call TOOL ARGS]... [--answer JSON] ([--sse] URL | -- PROGRAM ARGUMENTS...)
 //
 // Lists the tools, makes the calls one after the other, accepts every question with the answer, and
 // prints one JSON object a line for everything that it hears. Exit status 1: something is missing.
@@ -139,6 +139,8 @@ Wanted wanted_of(std::vector<std::string> words, const std::string& cwd) {
       i += 2;
     } else if (words[i] == "--answer" && i + 1 < words.size()) {
       out.answer = words[++i];
+    } else if (words[i] == "--sse" && i + 1 < words.size()) {
+      out.server.way = adapters::McpHttp{words[++i], {}, adapters::McpHttpKind::older};
     } else if (words[i] == "--") {
       adapters::McpStdio program;
       program.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
@@ -150,7 +152,7 @@ Wanted wanted_of(std::vector<std::string> words, const std::string& cwd) {
       out.server.way = program;
       return out;
     } else {
-      out.server.way = adapters::McpHttp{words[i], {}};
+      out.server.way = adapters::McpHttp{words[i], {}, adapters::McpHttpKind::streamable};
     }
   }
   return out;

@@ -24,14 +24,22 @@ def program(package):
     return ["node", str(folder / next(iter(bins.values())))]
 
 
+def older(url):
+    """A server that is reached over the older transport."""
+    return ("--sse", url)
+
+
 def probe(calls, server, cwd, answer=None):
-    """The list of tools and what each call gave. `server`: a URL or a command."""
+    """The list of tools and what each call gave. `server`: a URL, an older one or a command."""
     words = [PROBE]
     for tool, args in calls:
         words += ["--call", tool, json.dumps(args)]
     if answer is not None:
         words += ["--answer", json.dumps(answer)]
-    words += [server] if isinstance(server, str) else ["--"] + server
+    if isinstance(server, list):
+        words += ["--", *server]
+    else:
+        words += server if isinstance(server, tuple) else (server,)
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=WAIT_S)
     heard = [json.loads(line) for line in done.stdout.splitlines()]
     if not heard:

@@ -17,11 +17,10 @@ class Runtime(ServerCase):
     @classmethod
     def setUpClass(cls):
         cls.web = servers_test.EverythingOverHttp
-        cls.web.setUpClass()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.web.tearDownClass()
+        cls.old = servers_test.EverythingOverSse
+        for each in (cls.web, cls.old):
+            each.setUpClass()
+            cls.addClassCleanup(each.tearDownClass)
 
     def setUp(self):
         super().setUp()
@@ -30,22 +29,25 @@ class Runtime(ServerCase):
         self.configure(
             f"[mcp_servers.files]\ncommand = {json.dumps(files)}\nstartup_timeout_ms = 30000\n"
             f"[mcp_servers.pipes]\ncommand = {json.dumps(pipes)}\nstartup_timeout_ms = 30000\n"
-            f'[mcp_servers.web]\nurl = "{self.web.server}"\n')
+            f'[mcp_servers.web]\nurl = "{self.web.server}"\n'
+            f'[mcp_servers.old]\nurl = "{self.old.url}"\ntype = "sse"\n')
 
     def previews(self):
         return [result.get("preview", "") for result in self.of("tool.result")]
 
-    def test_three_servers_in_one_turn(self):
+    def test_four_servers_in_one_turn(self):
         path = str(self.home.workspace / "made.txt")
         self.play(line(use("write_file", "files", path=path, content="by a server\n"),
                        use("echo", "pipes", message="over pipes"),
-                       use("echo", "web", message="over HTTP")),
+                       use("echo", "web", message="over HTTP"),
+                       use("echo", "old", message="over the older transport")),
                   line(use("read_text_file", "files", path=path)), DONE)
         self.assertEqual(self.missing(), {})
         self.assertEqual(self.made(), "by a server\n")
         told = self.previews()
         self.assertIn("Echo: over pipes", told)
         self.assertIn("Echo: over HTTP", told)
+        self.assertIn("Echo: over the older transport", told)
         self.assertIn("by a server", told[-1])
 
     def test_a_question_of_a_server_over_each_transport(self):

@@ -105,21 +105,21 @@ def free_port():
         return one.getsockname()[1]
 
 
-class EverythingOverHttp(Everything, unittest.TestCase):
+class Listening(Everything):
     @classmethod
-    def setUpClass(cls):
+    def listen(cls, how):
+        """The address of a server that is started."""
         cls.root = pathlib.Path(tempfile.gettempdir()).resolve()
         port = free_port()
-        cls.server = f"http://127.0.0.1:{port}/mcp"
         cls.process = subprocess.Popen(
-            probing.program("server-everything") + ["streamableHttp"],
+            probing.program("server-everything") + [how],
             env=dict(os.environ, PORT=str(port)),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + probing.WAIT_S
         while time.monotonic() < until:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
-                return
+                return f"http://127.0.0.1:{port}"
             except OSError:
                 time.sleep(0.05)
         raise AssertionError("the server did not start")
@@ -129,9 +129,26 @@ class EverythingOverHttp(Everything, unittest.TestCase):
         cls.process.kill()
         cls.process.wait()
 
+
+class EverythingOverHttp(Listening, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.listen("streamableHttp") + "/mcp"
+
     def test_a_server_that_is_not_there_is_missing(self):
         listing, _ = probing.probe([], f"http://127.0.0.1:{free_port()}/mcp", self.root)
         self.assertIn("it cannot be reached", listing["missing"][0])
+
+
+class EverythingOverSse(Listening, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.url = cls.listen("sse") + "/sse"
+        cls.server = probing.older(cls.url)
+
+    def test_without_its_type_it_is_missing_and_the_type_is_named(self):
+        listing, _ = probing.probe([], self.url, self.root)
+        self.assertIn('an older server needs type = "sse"', listing["missing"][0])
 
 
 if __name__ == "__main__":

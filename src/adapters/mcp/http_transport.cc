@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "adapters/mcp/address.h"
 #include "adapters/mcp/rpc.h"
-#include "base/event_stream.h"
 
 namespace agentrt::adapters {
 namespace {
 
 constexpr std::int64_t kRpcServerError = -32'000;
 constexpr std::uint64_t kOk = 200, kAccepted = 202, kUnauthorized = 401, kForbidden = 403,
-                        kNotFound = 404;
+                        kNotFound = 404, kNotAllowed = 405;
 
 bool is_stream(const HttpHead& head) { return head.content_type.starts_with("text/event-stream"); }
 bool is_fine(const HttpHead& head) { return head.status >= kOk && head.status < 300; }
@@ -89,11 +89,10 @@ class HttpTransport::Exchange final : public HttpExchange {
       ending_.heard = true;
       if (event.data.empty()) continue;
       if (untaken_->fetch_add(event.data.size()) > limits_.untaken_bytes_max) return stop_reading();
-      loop_.post([owner = owner_, here = here_, untaken = untaken_, within = within_,
-                  data = std::move(event.data)]() mutable {
-        untaken->fetch_sub(data.size());
-        if (!here.expired() && owner->listener_)
-          owner->listener_->on_message(std::move(data), within);
+      loop_.post([owner = owner_, here = here_, untaken = untaken_, talk = talk_, within = within_,
+                  event = std::move(event)]() mutable {
+        untaken->fetch_sub(event.data.size());
+        if (!here.expired()) owner->heard(talk, within, std::move(event));
       });
     }
     return HttpWants::more;
@@ -118,16 +117,42 @@ HttpTransport::HttpTransport(ports::Loop& loop, HttpStreams& streams, McpHttp se
       server_(std::move(server)),
       listener_(&listener),
       limits_(limits),
-      untaken_(std::make_shared<std::atomic<std::size_t>>(0)) {}
+      untaken_(std::make_shared<std::atomic<std::size_t>>(0)) {
+  if (!is_older()) send_to_ = server_.url;
+}
 
 HttpTransport::~HttpTransport() {
   while (!talks_.empty()) drop(talks_.begin()->first);
 }
 
+// With an older server everything waits for the address that its stream begins with.
+void HttpTransport::open() {
+  if (!is_older()) return;
+  listens_ = true;
+  in_order_ = ++last_talk_;
+  talks_[*in_order_].purpose = Purpose::listen;
+  listen(*in_order_);
+}
+
+void HttpTransport::heard(std::uint64_t talk, std::optional<std::uint64_t> within,
+                          StreamEvent event) {
+  if (listener_ == nullptr) return;
+  if (is_older() && event.type == "endpoint") return take_address(talk, event.data);
+  if (event.type == "message") listener_->on_message(std::move(event.data), within);
+}
+
+void HttpTransport::take_address(std::uint64_t talk, std::string_view named) {
+  if (!send_to_.empty()) return;
+  auto address = address_beside(server_.url, named);
+  if (!address) return lost(address.error().message);
+  send_to_ = *std::move(address);
+  release(talk);
+}
+
 HttpRequest HttpTransport::request_of(HttpMethod method) const {
   HttpRequest request;
   request.method = method;
-  request.url = server_.url;
+  request.url = method == HttpMethod::post ? send_to_ : server_.url;
   request.headers = server_.headers;
   request.headers.emplace_back(method == HttpMethod::get
                                    ? "Accept: text/event-stream"
@@ -136,9 +161,9 @@ HttpRequest HttpTransport::request_of(HttpMethod method) const {
   if (!session_.empty()) request.headers.push_back("Mcp-Session-Id: " + session_);
   if (!protocol_.empty()) request.headers.push_back("MCP-Protocol-Version: " + protocol_);
   // How long an answer may take is the client's to judge.
-  request.timeouts.first_byte_ms = limits_.stream_max_ms;
-  request.timeouts.idle_ms = limits_.stream_max_ms;
-  request.timeouts.whole_ms = limits_.stream_max_ms;
+  const bool is_connection = is_older() && method == HttpMethod::get;
+  const std::int64_t whole = is_connection ? limits_.connection_max_ms : limits_.stream_max_ms;
+  request.timeouts.first_byte_ms = request.timeouts.idle_ms = request.timeouts.whole_ms = whole;
   return request;
 }
 
@@ -178,6 +203,7 @@ void HttpTransport::release(std::uint64_t talk) {
 }
 
 void HttpTransport::began(std::uint64_t id, const std::optional<std::string>& session) {
+  if (is_older()) return;
   if (session) session_ = *session;
   const auto found = talks_.find(id);
   if (found == talks_.end() || found->second.purpose != Purpose::listen) return;
@@ -251,22 +277,30 @@ void HttpTransport::ended(std::uint64_t id, const Ending& ending) {
   release(id);
 }
 
+// What ends the connection, whatever was asked.
+std::optional<std::string> HttpTransport::failure_in(const Ending& ending) const {
+  const std::uint64_t status = ending.head.status;
+  if (ending.too_large)
+    return fmt::format("it sent a message of more than {} bytes", limits_.message_bytes_max);
+  if (status == kUnauthorized || status == kForbidden)
+    return fmt::format(
+        "it wants to know who asks (HTTP status {}); name the environment variable with its token "
+        "in bearer_token_env",
+        status);
+  if (status == 0) return words_of(ending.end);
+  return std::nullopt;
+}
+
 void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
   Talk& talk = talks_.at(id);
   const bool complete = ending.end.ending == HttpEnding::complete;
   const std::uint64_t status = ending.head.status;
-  if (ending.too_large)
-    return lost(fmt::format("it sent a message of more than {} bytes", limits_.message_bytes_max));
-  if (status == kUnauthorized || status == kForbidden)
-    return lost(
-        fmt::format("it wants to know who asks (HTTP status {}); name the environment "
-                    "variable with its token in bearer_token_env",
-                    status));
-  if (status == kNotFound && !session_.empty()) {
+  if (auto failure = failure_in(ending)) return lost(*std::move(failure));
+  if (status == kNotFound && (!session_.empty() || is_older())) {
     session_.clear();
     return lost("its session is over", talk.request);
   }
-  if (status == 0) return lost(words_of(ending.end));
+  if (is_fine(ending.head) && is_older()) return drop(id);  // the answer comes in the stream
   if (!is_fine(ending.head)) {
     take_body(talk, ending);
   } else if (is_stream(ending.head)) {
@@ -285,9 +319,12 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
 void HttpTransport::take_body(const Talk& talk, const Ending& ending) {
   const auto messages = read_rpc(ending.body);
   const bool says_why = messages && messages->size() == 1 && messages->front().error;
-  answer_failed(talk, says_why
-                          ? messages->front().error->message
-                          : fmt::format("it answered with HTTP status {}", ending.head.status));
+  const std::uint64_t status = ending.head.status;
+  const bool maybe_older = protocol_.empty() && (status == kNotFound || status == kNotAllowed);
+  answer_failed(
+      talk, says_why ? messages->front().error->message
+                     : fmt::format("it answered with HTTP status {}{}", status,
+                                   maybe_older ? "; an older server needs type = \"sse\"" : ""));
 }
 
 void HttpTransport::answer_failed(const Talk& talk, std::string_view why) {
@@ -297,10 +334,18 @@ void HttpTransport::answer_failed(const Talk& talk, std::string_view why) {
 }
 
 void HttpTransport::listen_ended(std::uint64_t id, const Ending& ending) {
+  if (is_older()) return connection_ended(ending);
   if (is_fine(ending.head) && is_stream(ending.head)) return take_up(id, ending);
   const Talk& talk = talks_.at(id);
   if (talk.request) answer_failed(talk, "its answer broke off");
   drop(id);  // it offers no such stream
+}
+
+void HttpTransport::connection_ended(const Ending& ending) {
+  if (auto failure = failure_in(ending)) return lost(*std::move(failure));
+  if (!is_fine(ending.head))
+    return lost(fmt::format("it answered with HTTP status {}", ending.head.status));
+  lost(is_stream(ending.head) ? "its stream ended" : "its answer is no stream of events");
 }
 
 void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {

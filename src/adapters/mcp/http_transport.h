@@ -1,9 +1,12 @@
-// adapters/mcp/http_transport.h: a server behind a URL (streamable HTTP).
+// adapters/mcp/http_transport.h: a server behind a URL.
 //
 // Each message is a POST of its own. Its answer is JSON or a stream of events; a stream that breaks
 // off before the answer is taken up again from its last event. Beside those, one GET listens to
 // what the server says on its own, where the server offers that. Whoever gave us a session is told
 // its end with DELETE. Redirects are not followed.
+//
+// With an older server that GET comes first: its first event names the address that messages are
+// sent to, all answers come in it, and its end is that of the connection.
 //
 // Thread rule: as Transport; the exchanges with the server live on the thread of HttpStreams and
 // hand over whole messages.
@@ -20,6 +23,7 @@
 #include "adapters/http/http_streams.h"
 #include "adapters/mcp/server.h"
 #include "adapters/mcp/transport.h"
+#include "base/event_stream.h"
 #include "ports/loop.h"
 
 namespace agentrt::adapters {
@@ -36,6 +40,7 @@ struct McpHttpLimits {
   std::int64_t listen_wait_ms = 1'000;    // for the server to take the GET, before it is asked
   std::int64_t goodbye_wait_ms = 2'000;   // for the answer to DELETE
   std::int64_t stream_max_ms = 3'600'000;
+  std::int64_t connection_max_ms = 24 * 3'600'000;  // the stream of an older server
 };
 
 class HttpTransport final : public Transport {
@@ -45,7 +50,7 @@ class HttpTransport final : public Transport {
                 TransportListener& listener, McpHttpLimits limits = {});
   ~HttpTransport() override;
 
-  void open() override {}
+  void open() override;
   void send(std::string message, std::optional<std::uint64_t> request) override;
   void answered(std::uint64_t request) override;
   void forget(std::uint64_t request) override;
@@ -81,9 +86,11 @@ class HttpTransport final : public Transport {
   void begin(std::uint64_t talk, HttpRequest request);
   void listen(std::uint64_t talk);
   HttpRequest request_of(HttpMethod method) const;
+  bool is_older() const { return server_.kind == McpHttpKind::older; }
   void ended(std::uint64_t talk, const Ending& ending);
   void post_ended(std::uint64_t talk, const Ending& ending);
   void listen_ended(std::uint64_t talk, const Ending& ending);
+  void connection_ended(const Ending& ending);
   void take_body(const Talk& talk, const Ending& ending);
   void answer_failed(const Talk& talk, std::string_view why);
   void take_up(std::uint64_t talk, const Ending& ending);
@@ -91,6 +98,9 @@ class HttpTransport final : public Transport {
   void next_message();
   void release(std::uint64_t talk);
   void began(std::uint64_t talk, const std::optional<std::string>& session);
+  void heard(std::uint64_t talk, std::optional<std::uint64_t> within, StreamEvent event);
+  void take_address(std::uint64_t talk, std::string_view named);
+  std::optional<std::string> failure_in(const Ending& ending) const;
   void lost(std::string why, std::optional<std::uint64_t> refused = std::nullopt);
   void finish();
 
@@ -101,6 +111,7 @@ class HttpTransport final : public Transport {
   const McpHttpLimits limits_;
   std::string protocol_;
   std::string session_;
+  std::string send_to_;  // empty: an older server has not said it yet
   struct Unsent {
     std::string message;
     std::optional<std::uint64_t> request;

@@ -26,10 +26,14 @@ struct McpStdio {
   bool operator==(const McpStdio&) const = default;
 };
 
-// A server that is reached over streamable HTTP.
+// How a server is spoken to over HTTP: by requests that are answered one by one, or, with the older
+// servers (`sse`), by a stream that all answers come in.
+enum class McpHttpKind { streamable, older };
+
 struct McpHttp {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
+  McpHttpKind kind = McpHttpKind::streamable;
 
   bool operator==(const McpHttp&) const = default;
 };
