@@ -140,14 +140,14 @@ std::string output_tail(std::string_view output, Paper paper) {
   std::erase_if(lines, [](std::string_view line) {
     return line.find_first_not_of(" \t\r") == std::string_view::npos;
   });
+  // What the model is told for want of anything else before it.
+  if (!lines.empty() && lines.front() == "[stderr]") lines.erase(lines.begin());
   std::string out;
   std::size_t from = 0;
   if (lines.size() > kOutputLinesMax) {
-    from = lines.size() - kOutputLinesMax;
+    from = lines.size() - kOutputLinesMax + 1;
     out += std::string(kIndent) +
-           paint(fmt::format("… {} line{} before", from, from == 1 ? "" : "s"), Paint::dim,
-                 paper.colour) +
-           "\n";
+           paint(fmt::format("… {} lines before", from), Paint::dim, paper.colour) + "\n";
   }
   for (std::size_t i = from; i < lines.size(); ++i)
     out += std::string(kIndent) + paint(laid(lines[i], paper), Paint::dim, paper.colour) + "\n";

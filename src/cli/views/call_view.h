@@ -36,14 +36,15 @@ std::string call_title(const Call& call);
 // The line of a call that ended; `detail` says why one was refused.
 std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
                       std::string_view detail, Paper paper);
-// How the output of a failed call ends: at most kOutputLinesMax lines, indented.
+// How the output of a failed call ends: at most kOutputLinesMax lines, indented, with that which
+// says how many are left out.
 std::string output_tail(std::string_view output, Paper paper);
 // A unified diff in colour: at most kDiffLinesMax lines, and how many more there are.
 std::string diff_text(std::string_view diff, Paper paper);
 // The plan that `args` of update_plan give, a step a line; empty where they give none.
 std::string plan_text(std::string_view args, Paper paper);
 
-inline constexpr std::size_t kOutputLinesMax = 5;
+inline constexpr std::size_t kOutputLinesMax = 6;
 inline constexpr std::size_t kDiffLinesMax = 40;
 inline constexpr std::size_t kPlanStepsMax = 30;
 

@@ -217,8 +217,11 @@ TEST_CASE("a call of a tool is one line with its time and outcome") {
   CHECK(screen_of(view.show(event_of(result_of("ok\n")))) == "✓ $ npm test · 1.2 s\n");
   view.show(event_of(calling("shell", R"({"command":"make"})")));
   view.show(event_of(ProcessCompleted{.exit_code = 2}));
-  CHECK(screen_of(view.show(event_of(result_of("1\n2\n3\n4\n\n5\n6\x1b[2J\n", true)))) ==
-        "✗ $ make · exit code 2 · 1.2 s\n  … 1 line before\n  2\n  3\n  4\n  5\n  6\\x1b[2J\n");
+  CHECK(screen_of(view.show(event_of(result_of("1\n2\n3\n4\n\n5\n6\n7\x1b[2J\n", true)))) ==
+        "✗ $ make · exit code 2 · 1.2 s\n  … 2 lines before\n  3\n  4\n  5\n  6\n  7\\x1b[2J\n");
+  view.show(event_of(calling("shell", R"({"command":"make"})")));
+  CHECK(screen_of(view.show(event_of(result_of("[stderr]\n1\n2\n3\n4\n5\n6\n", true)))) ==
+        "✗ $ make · failed · 1.2 s\n  1\n  2\n  3\n  4\n  5\n  6\n");
   view.show(event_of(calling("shell", R"({"command":"rm -rf /"})")));
   ToolFailed refused;
   refused.error = {Category::denied, "a rule denies it", false};
