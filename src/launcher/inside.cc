@@ -1,6 +1,7 @@
 #include "launcher/inside.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
@@ -103,6 +104,8 @@ class Init {
   // Under root: a user namespace whose only user is one that owns nothing on the machine. The
   // mounts stay those of the outer one, so that nobody inside could change them with any right.
   void become_unprivileged() {
+    // Root's groups open what they own, whoever has them; in there nobody may give them up.
+    if (::setgroups(0, nullptr) != 0 && ::getgroups(0, nullptr) != 0) give_up(link(), "groups");
     if (::setns(prepared_.identity.get(), CLONE_NEWUSER) != 0) give_up(link(), "user namespace");
     prepared_.identity.reset();
     if (::setresgid(kInnerId, kInnerId, kInnerId) != 0 ||

@@ -277,6 +277,22 @@ class Escape(cage.Caged):
                     self.addCleanup(one.end)
                     self.assertEqual(one.wait_for("exited")["code"], code, one.output())
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root has more groups than it was given")
+    def test_the_groups_of_root_stay_outside(self):
+        if self.uid != 0:
+            self.skipTest("an ordinary user's groups are its own")
+        secret = self.cage.outside / "of_a_group"
+        secret.write_text(cage.SECRET)
+        self.addCleanup(secret.unlink)
+        for group in (0, 42):
+            os.chown(secret, 0, group)
+            os.chmod(secret, 0o640)
+            with self.subTest(group=group):
+                done = self.cage.sandboxed(["cat", str(secret)], extra_groups=[0, 42])
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        done = self.cage.sandboxed(["id", "-G"], extra_groups=[0, 42])
+        self.assertEqual(done.stdout, "1000\n")
+
     @unittest.skipUnless(os.geteuid() == 0, "only root can make a setuid program")
     def test_a_setuid_program_gives_nothing(self):
         program = self.cage.base / "become_root"
