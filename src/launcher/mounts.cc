@@ -64,6 +64,21 @@ class Mounts {
     if (!out) fail("open_tree", path);
     return out;
   }
+  Fd tree_at(int at, const std::string& what) {
+    Fd out(::open_tree(at, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH));
+    if (!out) fail("open_tree", what);
+    return out;
+  }
+
+  // Roots have no links in them: one that is there now was put there since they were looked up.
+  Fd open_root(const std::string& root) {
+    open_how how{};
+    how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    Fd found(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, root.c_str(), &how, sizeof(how))));
+    if (!found) fail("root", root);
+    return found;
+  }
 
   void set_attributes(int at, const char* path, std::uint64_t set, int user_namespace = -1,
                       const std::string& what = "") {
@@ -97,7 +112,7 @@ class Mounts {
   }
 
   Fd root_tree(const std::string& root) {
-    Fd out = tree(root);
+    Fd out = tree_at(open_root(root).get(), root);
     struct stat found{};
     if (::fstat(out.get(), &found) != 0) fail("stat", root);
     const std::uint64_t read_only = spec_.mode == Mode::read_only ? MOUNT_ATTR_RDONLY : 0;
@@ -107,7 +122,10 @@ class Mounts {
 
   void attach_root(const std::string& root, const Fd& tree) {
     if (is_under(root, "/tmp")) make_folders(root);
-    attach(tree.get(), AT_FDCWD, root.c_str(), root);
+    // A command that may rename a folder between two roots says what the inner one is for the next.
+    fix_the_way_to(root);
+    attach(tree.get(), open_root(root).get(), "", root);
+    fixed_.push_back(root);
   }
 
   // Any procfs but the command's own shows the host's processes.
@@ -212,84 +230,114 @@ class Mounts {
     }
   }
 
-  const std::string* root_of(const std::string& path) const {
-    for (const std::string& root : spec_.roots)
-      if (is_under(path, root) && path.size() > root.size() + 1) return &root;
+  // The nearest root above; nullptr: there is none. What lies between two roots is fixed already.
+  const std::string* root_above(const std::string& path) const {
+    for (auto root = root_paths_.rbegin(); root != root_paths_.rend(); ++root)
+      if (is_under(path, *root) && path.size() > root->size() + 1) return &*root;
     return nullptr;
+  }
+
+  // One name on the way from a root to what lies below it.
+  struct Step {
+    int at = -1;  // the folder that it stands in
+    std::string name, path;
+    bool last = false;
+    Fd found;  // none: errno says why
+  };
+
+  // Name by name and through no link. `visit` returns where to go on; nothing: the way ends there.
+  template <class Visit>
+  void walk(const std::string& root, std::string path, Visit visit) {
+    while (path.back() == '/') path.pop_back();
+    Fd at = open_root(root);
+    for (std::size_t begin = root == "/" ? 1 : root.size() + 1; at && begin < path.size();) {
+      const std::size_t end = std::min(path.find('/', begin), path.size());
+      Step step{.at = at.get(),
+                .name = path.substr(begin, end - begin),
+                .path = path.substr(0, end),
+                .last = end == path.size(),
+                .found = Fd()};
+      step.found = open_beneath(at.get(), step.name);
+      at = visit(step);
+      begin = end + 1;
+    }
   }
 
   // What is to be protected and is not there becomes an empty file or folder on the disk, since a
   // mount needs something to be mounted on; only the first name that is missing.
-  void make_placeholder(std::string path) {
-    const std::string* root = root_of(path);
+  void make_placeholder(const std::string& path) {
+    const std::string* root = root_above(path);
     if (root == nullptr) return;
-    const bool folder = path.back() == '/';
-    while (path.back() == '/') path.pop_back();
-    Fd at(::open(root->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    for (std::size_t begin = root->size() + 1; at && begin < path.size();) {
-      const std::size_t end = std::min(path.find('/', begin), path.size());
-      const std::string name = path.substr(begin, end - begin), so_far = path.substr(0, end);
-      Fd found = open_beneath(at.get(), name);
-      if (found && is_placeholder(so_far)) {
-        placeholders_.push_back(so_far);
-        return;
+    walk(*root, path, [&](Step& step) {
+      const bool as_folder = path.back() == '/' || !step.last;
+      bool stands = step.found && is_placeholder(step.path);
+      while (!stands && !step.found && errno == ENOENT) {
+        stands = put_placeholder(step, as_folder);
+        if (stands) break;
+        step.found = open_beneath(step.at, step.name);
+        stands = step.found && is_placeholder(step.path);
       }
-      if (!found && errno == ENOENT) {
-        const bool as_folder = folder || end < path.size();
-        // Said first: whoever cleans up must know of it, however soon this process is killed.
-        tell(link_, Say::placeholder, as_folder ? 1 : 0, 0, so_far);
-        const int made = as_folder ? ::mkdirat(at.get(), name.c_str(), 0755)
-                                   : ::mknodat(at.get(), name.c_str(), S_IFREG | 0644, 0);
-        if (made != 0 && errno == EEXIST) continue;  // another sandbox was faster
-        if (made != 0) fail("placeholder", so_far);
-        struct stat around{};
-        if (::geteuid() == 0 && ::fstat(at.get(), &around) == 0)
-          (void)!::fchownat(at.get(), name.c_str(), around.st_uid, around.st_gid,
-                            AT_SYMLINK_NOFOLLOW);
-        mark_placeholder(so_far);
-        placeholders_.push_back(so_far);
-        return;
-      }
-      if (!found) fail("protect", so_far);
-      if (!is_folder(found.get())) return;
-      at = std::move(found);
-      begin = end + 1;
-    }
-    if (!at) fail("protect", path);
+      if (stands) placeholders_.push_back(step.path);
+      if (!stands && !step.found) fail("protect", step.path);
+      return !stands && is_folder(step.found.get()) ? std::move(step.found) : Fd();
+    });
   }
 
-  // Every folder between the root and the protected name becomes a mount of its own: one that is
-  // not can be renamed, and the protection with it.
-  void protect(std::string path) {
-    const std::string* root = root_of(path);
+  // False: another sandbox was faster.
+  bool put_placeholder(const Step& step, bool as_folder) {
+    // Said first: whoever cleans up must know of it, however soon this process is killed.
+    tell(link_, Say::placeholder, as_folder ? 1 : 0, 0, step.path);
+    const int made = as_folder ? ::mkdirat(step.at, step.name.c_str(), 0755)
+                               : ::mknodat(step.at, step.name.c_str(), S_IFREG | 0644, 0);
+    if (made != 0 && errno == EEXIST) return false;
+    if (made != 0) fail("placeholder", step.path);
+    struct stat around{};
+    if (::geteuid() == 0 && ::fstat(step.at, &around) == 0)
+      (void)!::fchownat(step.at, step.name.c_str(), around.st_uid, around.st_gid,
+                        AT_SYMLINK_NOFOLLOW);
+    mark_placeholder(step.path);
+    return true;
+  }
+
+  void protect(const std::string& path) {
+    const std::string* root = root_above(path);
     if (root == nullptr) return;
-    while (path.back() == '/') path.pop_back();
-    Fd at(::open(root->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    for (std::size_t begin = root->size() + 1; at && begin < path.size();) {
-      const std::size_t end = std::min(path.find('/', begin), path.size());
-      const std::string so_far = path.substr(0, end);
-      Fd found = open_beneath(at.get(), path.substr(begin, end - begin));
-      if (!found) fail("protect", so_far);
+    walk(*root, path, [&](Step& step) {
+      if (!step.found) fail("protect", step.path);
+      if (is_read_only(step.found.get())) return Fd();  // an earlier rule covers it
       // A file where a folder was expected (.git of a linked work tree) is protected itself.
-      const bool last = end == path.size() || !is_folder(found.get()) ||
-                        std::ranges::find(placeholders_, so_far) != placeholders_.end();
-      if (is_read_only(found.get())) return;  // an earlier rule covers it
-      if (!last && std::ranges::find(fixed_, so_far) != fixed_.end()) {
-        at = std::move(found);
-        begin = end + 1;
-        continue;
-      }
-      Fd mounted(::open_tree(found.get(), "",
-                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH));
-      if (!mounted) fail("open_tree", so_far);
-      set_attributes(mounted.get(), "", last ? kSafe | MOUNT_ATTR_RDONLY : kSafe);
-      attach(mounted.get(), found.get(), "", so_far);
-      if (last) return;
-      fixed_.push_back(so_far);
-      at = std::move(mounted);
-      begin = end + 1;
-    }
-    if (!at) fail("protect", path);
+      const bool last = step.last || !is_folder(step.found.get()) ||
+                        std::ranges::find(placeholders_, step.path) != placeholders_.end();
+      if (!last) return fixed(step);
+      mount_on_itself(step, kSafe | MOUNT_ATTR_RDONLY);
+      return Fd();
+    });
+  }
+
+  // A folder that is a mount of its own cannot be renamed, and what is below it not with it.
+  Fd fixed(Step& step) {
+    if (std::ranges::find(fixed_, step.path) != fixed_.end()) return std::move(step.found);
+    fixed_.push_back(step.path);
+    return mount_on_itself(step, kSafe);
+  }
+
+  Fd mount_on_itself(const Step& step, std::uint64_t attributes) {
+    Fd mounted = tree_at(step.found.get(), step.path);
+    set_attributes(mounted.get(), "", attributes);
+    attach(mounted.get(), step.found.get(), "", step.path);
+    return mounted;
+  }
+
+  // Every folder above `path` that the command could rename.
+  void fix_the_way_to(const std::string& path) {
+    static const std::string kWhole = "/";
+    const std::string* root = spec_.mode == Mode::full_access ? &kWhole : root_above(path);
+    if (root == nullptr || spec_.mode == Mode::read_only) return;
+    walk(*root, path, [&](Step& step) {
+      if (step.last) return Fd();
+      if (!step.found) fail("the way to", path);
+      return is_read_only(step.found.get()) ? std::move(step.found) : fixed(step);
+    });
   }
 
   static Fd open_beneath(int at, const std::string& name) {
@@ -318,13 +366,14 @@ class Mounts {
     struct stat found{};
     // What is not there cannot be made outside the roots; a link is named by what it leads to.
     if (::lstat(path.c_str(), &found) != 0 || S_ISLNK(found.st_mode)) return;
+    fix_the_way_to(path);
     if (!S_ISDIR(found.st_mode))
       return attach(tree("/dev/null").get(), AT_FDCWD, path.c_str(), path);
     // One empty folder stands for all of them: a file system of its own costs more than a copy.
-    if (!nothing_.empty()) return attach(tree(nothing_).get(), AT_FDCWD, path.c_str(), path);
+    if (nothing_) return attach(tree_at(nothing_.get(), path).get(), AT_FDCWD, path.c_str(), path);
     mount("tmpfs", path, MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
           "mode=0555,size=4k,nr_inodes=2");
-    nothing_ = path;
+    nothing_ = Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
 
   const Spec& spec_;
@@ -334,8 +383,8 @@ class Mounts {
   std::vector<Fd> roots_;
   std::vector<Fd> devices_;
   std::vector<std::string> placeholders_;
-  std::vector<std::string> fixed_;  // folders on the way to protected names: mounts already
-  std::string nothing_;             // a hidden folder, empty; the others are copies of it
+  std::vector<std::string> fixed_;  // folders that are mounts of their own already
+  Fd nothing_;                      // a hidden folder, empty; the others are copies of it
 };
 
 }  // namespace

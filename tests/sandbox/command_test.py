@@ -115,6 +115,22 @@ class Command(cage.Caged):
         self.assertEqual([p.name for p in (home / ".ssh").iterdir()], ["id"])
         (home / "fine").unlink()
 
+    def test_what_is_hidden_does_not_move_with_its_folder(self):
+        secret = self.cage.home / ".cargo/credentials.toml"
+        secret.parent.mkdir()
+        secret.write_text(cage.SECRET)
+        self.cage.own()
+        for mode in ("workspace_write", "full_access"):
+            with self.subTest(mode):
+                self.run_in(self.cage.home, "mv .cargo c2", arguments=["--profile", mode])
+                done = self.run_in(self.cage.home, "cat c2/credentials.toml .cargo/*",
+                                   arguments=["--profile", mode])
+                self.assertNotIn(cage.SECRET, done.stdout)
+                self.assertEqual(secret.read_text(), cage.SECRET)
+        done = self.run_in(self.cage.home, "echo x > .cargo/env && cat .cargo/env")
+        self.assertEqual(done.stdout, "x\n", done.stderr)
+        shutil.rmtree(secret.parent)
+
     def test_a_workspace_that_holds_the_data_does_not_show_it(self):
         done = self.run_in(self.cage.base, "cat data/token; ls -A data; echo x > data/y; "
                            "echo x > fine && cat fine; rm fine")

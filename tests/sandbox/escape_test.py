@@ -248,6 +248,39 @@ class Escape(cage.Caged):
         self.assertEqual(self.cage.local.reached, before)
         inside.unlink()
 
+    def test_no_command_says_what_a_root_within_another_is(self):
+        outer = self.cage.base / "outer"
+        app = outer / "packages/deep/app"
+        app.mkdir(parents=True)
+        self.cage.own()
+        roots = [app, outer]
+
+        def run(script):
+            words = self.cage.probe_words(["bash", "-c", script], workspace=roots[0])
+            return self.cage._run([words[0], "--root", str(roots[1]), *words[1:]])
+
+        for moved in ("packages", "packages/deep", "packages/deep/app"):
+            for roots in ([app, outer], [outer, app]):
+                with self.subTest(moved, roots=roots):
+                    run(f"cd {outer} && perl -e 'rename \"{moved}\", \"moved\" or exit 1' && "
+                        f"mkdir -p packages/deep && ln -s {self.cage.outside} {app}")
+                    self.assertFalse((outer / "moved").exists())
+                    run(f"echo x > {app}/file")
+                    self.assertEqual((self.cage.outside / "file").read_text(), "before\n")
+        done = run(f"cd {outer} && echo x > packages/deep/y && mv packages/deep/y z && echo y > "
+                   f"{app}/a && cat z {app}/a")
+        self.assertEqual(done.stdout, "x\ny\n", done.stderr)
+
+    def test_a_root_that_became_a_link_is_refused(self):
+        moved = self.cage.base / "linked"
+        moved.symlink_to(self.cage.outside)
+        self.addCleanup(moved.unlink)
+        words = self.cage.probe_words(["bash", "-c", "echo x > {out}/file"])
+        # The probe looks roots up as the runtime does; here the link comes after that.
+        done = self.cage._run([words[0], "--root-as-it-is", str(moved), *words[1:]])
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertEqual((self.cage.outside / "file").read_text(), "before\n")
+
     def test_a_descriptor_that_was_open_is_closed(self):
         words = self.cage.fill(attack("inherited", "99"))
         with open("/etc/passwd") as file:

@@ -41,6 +41,8 @@ Wish wish_of(int count, char** words) {
     const std::string name = words[at], value = words[at + 1];
     if (name == "--root")
       wish.inputs.roots.push_back(adapters::real_path(value));
+    else if (name == "--root-as-it-is")
+      wish.inputs.roots.push_back(value);
     else if (name == "--own")
       wish.inputs.own_paths.push_back(value);
     else if (name == "--hide")
