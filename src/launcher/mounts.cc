@@ -121,7 +121,7 @@ class Mounts {
   }
 
   void attach_root(const std::string& root, const Fd& tree) {
-    if (is_under(root, "/tmp")) make_folders(root);
+    if (is_under(root, "/tmp") || is_under(root, "/dev/shm")) make_folders(root);
     // A command that may rename a folder between two roots says what the inner one is for the next.
     fix_the_way_to(root);
     attach(tree.get(), open_root(root).get(), "", root);

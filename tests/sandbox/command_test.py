@@ -94,6 +94,16 @@ class Command(cage.Caged):
         done = self.run_in(folder, "ls /tmp")
         self.assertEqual(done.stdout, folder.name + "\n")
 
+    def test_a_workspace_below_shared_memory(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="agentrt_ws_", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "in/ner").mkdir(parents=True)
+        if os.geteuid() == 0:
+            for each in (folder, folder / "in", folder / "in/ner"):
+                os.chown(each, self.uid, self.uid)
+        self.assert_works_in(folder)
+        self.assert_works_in(folder / "in/ner")
+
     def test_a_workspace_in_a_folder_of_its_owner_alone(self):
         closed = self.cage.base / "closed"
         (closed / "ws").mkdir(parents=True)
