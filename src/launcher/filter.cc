@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,6 +87,25 @@ constexpr Call kPartlyDenied[] = {{SYS_clone, "clone"},           {SYS_unshare, 
                                   {SYS_socketpair, "socketpair"}, {SYS_connect, "connect"},
                                   {SYS_sendto, "sendto"}};
 
+// The calls that give a file its mode; with `flags_at`, only where those make one. (The kernel
+// takes neither bit that is stopped from mkdir.)
+struct ModeCall {
+  int number;
+  const char* name;
+  int mode_at;
+  int flags_at = -1;
+};
+constexpr ModeCall kModes[] = {
+#ifdef __x86_64__
+    {SYS_open, "open", 2, 1},     {SYS_creat, "creat", 1},     {SYS_chmod, "chmod", 1},
+    {SYS_mknod, "mknod", 1},
+#endif
+    {SYS_openat, "openat", 3, 2}, {SYS_fchmod, "fchmod", 1},   {SYS_fchmodat, "fchmodat", 2},
+    {452, "fchmodat2", 2},        {SYS_mknodat, "mknodat", 2},
+};
+constexpr unsigned kSetId = S_ISUID | S_ISGID, kModeBits = 07777;
+constexpr unsigned kMakesFile = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+
 // The calls that name a path and change it. Paths stand behind the arguments given; -1: relative to
 // the working folder, or no second path.
 constexpr WriteCall kWrites[] = {
@@ -105,7 +125,6 @@ constexpr WriteCall kWrites[] = {
     {SYS_mknod, "mknod", {{-1, 0}}},
 #endif
     {SYS_openat, "openat", {{0, 1}}, 2},
-    {SYS_openat2, "openat2", {{0, 1}}},
     {SYS_unlinkat, "unlinkat", {{0, 1}}},
     {SYS_renameat2, "renameat2", {{0, 1}, {2, 3}}},
     {SYS_mkdirat, "mkdirat", {{0, 1}}},
@@ -143,8 +162,7 @@ class Program {
     when_equal(value, [&] { answer(action); });
   }
   void if_any_bit(unsigned bits, unsigned action) {
-    add(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
-    answer(action);
+    when_any_bit(bits, [&] { answer(action); });
   }
   void unless_equal(unsigned value, unsigned action) {
     add(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
@@ -158,10 +176,11 @@ class Program {
   // REQUIRES: `body` is short enough for a jump.
   template <class Body>
   void when_equal(unsigned value, Body body) {
-    add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0);
-    const std::size_t test = code_.size() - 1;
-    body();
-    code_[test].jf = static_cast<std::uint8_t>(code_.size() - test - 1);
+    when(BPF_JEQ, value, body);
+  }
+  template <class Body>
+  void when_any_bit(unsigned bits, Body body) {
+    when(BPF_JSET, bits, body);
   }
   // The same for any number of instructions.
   template <class Body>
@@ -178,6 +197,13 @@ class Program {
   std::vector<sock_filter> code() && { return std::move(code_); }
 
  private:
+  template <class Body>
+  void when(int test, unsigned value, Body body) {
+    add(BPF_JMP | test | BPF_K, value);
+    const std::size_t at = code_.size() - 1;
+    body();
+    code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
+  }
   void add(int code, unsigned k, int jump_true = 0, int jump_false = 0) {
     code_.push_back({static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(jump_true),
                      static_cast<std::uint8_t>(jump_false), k});
@@ -192,13 +218,11 @@ class Program {
 // sorted and passed over by the group.
 class Answers {
  public:
+  // What was put first answers first; what nobody answers is allowed.
   void put(long number, unsigned action) { of_[static_cast<unsigned>(number)].answer(action); }
-  // What `body` does not answer is allowed.
   template <class Body>
   void put(long number, Body body) {
-    Program& answer = of_[static_cast<unsigned>(number)];
-    body(answer);
-    answer.answer(SECCOMP_RET_ALLOW);
+    body(of_[static_cast<unsigned>(number)]);
   }
 
   // Into a program that has loaded the number of the call.
@@ -209,7 +233,10 @@ class Answers {
       while (next != of_.end() && count++ < kTogether) ++next;
       program.unless_at_least(std::prev(next)->first + 1, [&] {
         for (auto each = first; each != next; ++each)
-          program.when_equal(each->first, [&] { program.append(each->second); });
+          program.when_equal(each->first, [&] {
+            program.append(each->second);
+            program.answer(SECCOMP_RET_ALLOW);
+          });
         program.answer(SECCOMP_RET_ALLOW);
       });
     }
@@ -263,6 +290,21 @@ void filter_sockets(Answers& answers, const Spec& spec, unsigned deny, Asking as
   });
 }
 
+// A program that runs as its owner or its group, whoever starts it: under root the owner of what a
+// command makes may be root.
+void filter_modes(Answers& answers, unsigned deny) {
+  for (const ModeCall& call : kModes)
+    answers.put(call.number, [&](Program& program) {
+      const auto judge = [&] {
+        program.argument(static_cast<unsigned>(call.mode_at));
+        program.if_any_bit(kSetId, deny);
+      };
+      if (call.flags_at < 0) return judge();
+      program.argument(static_cast<unsigned>(call.flags_at));
+      program.when_any_bit(kMakesFile, judge);
+    });
+}
+
 void watch_writes(Answers& answers) {
   for (const WriteCall& call : kWrites) {
     if (call.flags_at < 0)
@@ -283,7 +325,7 @@ std::vector<sock_filter> filter_of(const Spec& spec, Asking asking) {
   for (const Call& call : kDenied) answers.put(call.number, deny);
   // Their arguments stand behind pointers, or they go around this filter; programs fall back.
   for (const long call :
-       {SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register})
+       {SYS_clone3, SYS_openat2, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register})
     answers.put(call, kNoSuchCall);
   answers.put(SYS_clone, [&](Program& program) {
     program.argument(0);
@@ -299,6 +341,7 @@ std::vector<sock_filter> filter_of(const Spec& spec, Asking asking) {
     program.if_equal(kTtyLinux, deny);
   });
   filter_sockets(answers, spec, deny, asking);
+  filter_modes(answers, deny);
   if (asking == Asking::on && spec.watch_writes) watch_writes(answers);
   Program program;
   program.load(offsetof(seccomp_data, arch));
@@ -325,7 +368,17 @@ std::string call_name(int number) {
   for (const auto& list : {std::span<const Call>(kDenied), std::span<const Call>(kPartlyDenied)})
     for (const Call& call : list)
       if (call.number == number) return call.name;
+  for (const ModeCall& call : kModes)
+    if (call.number == number) return call.name;
   return "call " + std::to_string(number);
+}
+
+unsigned stopped_mode(const seccomp_data& asked) {
+  const auto* const call = std::ranges::find(kModes, asked.nr, &ModeCall::number);
+  if (call == std::end(kModes)) return 0;
+  if (call->flags_at >= 0 && (asked.args[call->flags_at] & kMakesFile) == 0) return 0;
+  const auto mode = static_cast<unsigned>(asked.args[call->mode_at]);
+  return (mode & kSetId) != 0 ? mode & kModeBits : 0;
 }
 
 const WriteCall* write_call(int number) {

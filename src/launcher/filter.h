@@ -6,6 +6,7 @@
 #pragma once
 
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <vector>
 
@@ -24,6 +25,10 @@ int install_filter(const Spec& spec, Asking asking);
 
 // The call's name, for those that the filter stops; "call N" otherwise.
 std::string call_name(int number);
+
+// The mode that the call would give to a file and may not, since a program of it runs as its owner
+// or its group; 0: it is stopped for another reason, or not at all.
+unsigned stopped_mode(const seccomp_data& asked);
 
 // A call that names a path and could change it; only watched, never stopped, by the filter.
 struct WriteCall {

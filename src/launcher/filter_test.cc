@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -25,6 +26,8 @@ constexpr unsigned kMachine = AUDIT_ARCH_X86_64;
 #else
 constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
 #endif
+
+constexpr long kFchmodat2 = 452;
 
 struct Outcome {
   unsigned answer = 0;
@@ -94,9 +97,14 @@ constexpr long kNumbers = 700;  // more than there are calls
 
 TEST_CASE("a call that is named as denied asks, one that changes a path too, others are allowed") {
   const Filter filter;
-  const std::set<long> not_there{SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter,
+  const std::set<long> not_there{SYS_clone3, SYS_openat2, SYS_io_uring_setup, SYS_io_uring_enter,
                                  SYS_io_uring_register};
-  const std::set<long> by_arguments{SYS_clone, SYS_unshare, SYS_ioctl, SYS_sendto};
+  const std::set<long> by_arguments{SYS_clone,  SYS_unshare, SYS_ioctl,  SYS_sendto,
+                                    SYS_openat, SYS_fchmod,  kFchmodat2,
+#ifdef __x86_64__
+                                    SYS_open
+#endif
+  };
   std::map<unsigned, int> answers;
   for (long number = 0; number < kNumbers; ++number) {
     CAPTURE(number);
@@ -147,6 +155,54 @@ TEST_CASE("of some calls the arguments decide") {
   CHECK(filter(SYS_sendto, {3, 0, 0, 0, 0}) == kAllow);
   CHECK(filter(SYS_sendto, {3, 0, 0, 0, 1}) == kAsk);
   CHECK(filter(SYS_sendto, {3, 0, 0, 0, 1ull << 32}) == kAsk);
+}
+
+TEST_CASE("no call gives a file a mode by which it runs as its owner or its group") {
+  struct ModeArguments {
+    long number;
+    std::vector<std::uint64_t> before;  // the mode stands behind them
+  };
+  const std::vector<ModeArguments> calls = {
+#ifdef __x86_64__
+      {SYS_chmod, {0}},
+      {SYS_creat, {0}},
+      {SYS_mknod, {0}},
+      {SYS_open, {0, O_WRONLY | O_CREAT}},
+      {SYS_open, {0, O_RDWR | O_TMPFILE}},
+#endif
+      {SYS_fchmod, {0}},
+      {SYS_fchmodat, {0, 0}},
+      {kFchmodat2, {0, 0}},
+      {SYS_mknodat, {0, 0}},
+      {SYS_openat, {0, 0, O_WRONLY | O_CREAT}},
+      {SYS_openat, {0, 0, O_RDWR | O_TMPFILE}},
+  };
+  for (const bool writes : {false, true}) {
+    const Filter asking(Asking::on, writes), refusing(Asking::off, writes);
+    for (const auto& [number, before] : calls) {
+      CAPTURE(number);
+      const auto with = [&](std::uint64_t mode) {
+        auto arguments = before;
+        arguments.push_back(mode);
+        return arguments;
+      };
+      for (const std::uint64_t mode : {04755, 02755, 06000}) {
+        CHECK(asking(number, with(mode)) == kAsk);
+        CHECK(refusing(number, with(mode)) == kNo);
+        seccomp_data asked{};
+        asked.nr = static_cast<int>(number);
+        std::ranges::copy(with(mode), asked.args);
+        CHECK(stopped_mode(asked) == mode);
+      }
+      CHECK(refusing(number, with(01777)) == kAllow);
+      if (!writes) CHECK(asking(number, with(01777)) == kAllow);
+    }
+    // Without a file that is made there is no mode, whatever stands in its place.
+    CHECK(refusing(SYS_openat, {0, 0, O_RDONLY | O_DIRECTORY, 06777}) == kAllow);
+    CHECK(asking(SYS_openat, {0, 0, O_RDONLY | O_DIRECTORY, 06777}) == kAllow);
+    CHECK(refusing(SYS_openat, {0, 0, O_WRONLY, 06777}) == kAllow);
+    CHECK(refusing(SYS_mkdirat, {0, 0, 02755}) == kAllow);
+  }
 }
 
 TEST_CASE("sockets are local ones that connect, and those of the network there is") {

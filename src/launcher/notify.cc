@@ -163,6 +163,8 @@ class Question {
       found = connect();
     else if (call == SYS_sendto)
       found = send_to();
+    else if (const unsigned mode = stopped_mode(asked_.data))
+      found = denied_mode(mode);
     else if (const WriteCall* write = spec_.watch_writes ? write_call(call) : nullptr)
       found = write_elsewhere(*write);
     else
@@ -293,13 +295,15 @@ class Question {
     return Violation{network ? "network" : "process", what, "seccomp"};
   }
 
+  std::optional<Violation> denied_mode(unsigned mode) {
+    char text[8];
+    std::snprintf(text, sizeof(text), "%04o", mode);
+    if (!still_asks()) return std::nullopt;
+    return Violation{"filesystem", call_name(asked_.data.nr) + " with mode " + text, "seccomp"};
+  }
+
   std::optional<Violation> write_elsewhere(const WriteCall& call) {
     let_through();
-    if (call.number == SYS_openat2) {
-      open_how how{};
-      read_memory(asker(), argument(2), &how, sizeof(how));
-      if ((how.flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) == 0) return std::nullopt;
-    }
     for (const WriteCall::Path& at : call.paths) {
       if (at.path_at < 0) continue;
       std::string path(kPathMax, '\0');

@@ -89,6 +89,19 @@ ATTEMPTS = [
     Attempt("read the runtime's token", ["grep", "-q", "{secret}", "{data}/token"],
             ["mountNamespace"]),
     Attempt("list the runtime's data", shell("ls -A {data} | grep -q ."), ["mountNamespace"]),
+    # programs for others to run
+    Attempt("a program that runs as its owner", shell("cp /usr/bin/id s && chmod 4755 s"), FILTER,
+            fact="with mode 4755"),
+    Attempt("one that runs as its group", shell("cp /usr/bin/id s && chmod g+s s"), FILTER,
+            fact="with mode 2755"),
+    Attempt("such a mode from the beginning",
+            ["/usr/bin/python3", "-c", "import os; os.open('s', os.O_CREAT | os.O_RDWR, 0o4755)"],
+            FILTER, fact="with mode 4755"),
+    Attempt("the same without a name",
+            ["/usr/bin/python3", "-c", "import os; os.open('.', os.O_TMPFILE | os.O_RDWR, 0o4755)"],
+            FILTER, fact="with mode 4755"),
+    Attempt("the same by mknod", ["/usr/bin/python3", "-c", "import os; os.mknod('s', 0o104755)"],
+            FILTER, fact="with mode 4755"),
     # the runtime
     Attempt("its environment", shell("grep -qa {secret} /proc/{daemon}/environ"), OTHERS),
     Attempt("its command line", shell("grep -qa sleep /proc/{daemon}/cmdline"),
@@ -147,7 +160,7 @@ class Escape(cage.Caged):
 
     def reset(self):
         c = self.cage
-        for name in ("l", "h", "taken", "own", "device", "t", "g"):
+        for name in ("l", "h", "s", "taken", "own", "device", "t", "g"):
             path = c.workspace / name
             if path.is_dir():
                 for file in sorted(path.rglob("*"), reverse=True):
@@ -214,6 +227,18 @@ class Escape(cage.Caged):
                 if attempt.fact:
                     self.assertIn("stopped by", done.stderr)
                     self.assertIn(attempt.fact, done.stderr)
+
+    def test_no_program_runs_as_its_owner_whoever_watches(self):
+        for watch in ({}, {"watch": 1}):
+            with self.subTest(**watch):
+                self.reset()
+                done = self.cage.probed(shell("umask 077; cp /usr/bin/id s; chmod 4755 s; "
+                                              "chmod 755 s && stat -c %a s"), **watch)
+                self.assertEqual(done.stdout, "755\n", done.stderr)
+                self.assertIn("Operation not permitted", done.stderr)
+                told = [r for r in done.reports if r["event"] == "violation"]
+                self.assertEqual([(r["kind"], r["attempted"]) for r in told],
+                                 [("filesystem", "fchmodat with mode 4755")])
 
     def test_works_without_the_layers_that_stop_it(self):
         for attempt in ATTEMPTS:
