@@ -210,8 +210,9 @@ void Supervisor::take_layers(std::string_view lines) {
     layers_.emplace_back(layer, lines.substr(2, end - 2));
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
-  if (spec_.network == Network::loopback && !(in_force_ & bit(Layer::network_namespace)))
-    spec_.network = Network::none;  // as inside
+  if (in_force_ & bit(Layer::network_namespace)) return;
+  spec_.wanted &= ~bit(Layer::network_namespace);  // names in it would be the machine's
+  if (spec_.network == Network::loopback) spec_.network = Network::none;  // as inside
 }
 
 void Supervisor::check_layers() {

@@ -306,6 +306,16 @@ class Escape(cage.Caged):
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertEqual((self.cage.outside / "file").read_text(), "before\n")
 
+    def test_without_a_network_of_its_own_it_reaches_no_abstract_socket(self):
+        if self.uid == 0:
+            self.skipTest("root's commands need users that this place does not know")
+        words = self.cage.probe_words(attack("stream", "{abstract}"))
+        # A place in which the kernel gives users and no networks.
+        done = self.cage._run(words, preexec_fn=lambda: cage.enter_users(
+            self.uid, {"max_net_namespaces": 0}))
+        self.assertEqual((done.returncode, done.stdout), (1, "Permission denied\n"), done.stderr)
+        self.assertEqual(self.cage.abstract.reached, 0)
+
     def test_a_descriptor_that_was_open_is_closed(self):
         words = self.cage.fill(attack("inherited", "99"))
         with open("/etc/passwd") as file:
