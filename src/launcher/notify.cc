@@ -72,14 +72,16 @@ std::string text_of(const Address& address) {
   return "family " + std::to_string(address.family());
 }
 
+// The loopback, also as 0.0.0.0 or ::, for which the kernel takes it.
 bool is_loopback(const Address& address) {
-  if (address.family() == AF_INET) {
-    const auto& in = reinterpret_cast<const sockaddr_in&>(address.bytes);
-    return ntohl(in.sin_addr.s_addr) >> 24 == 127;
-  }
-  const auto& in = reinterpret_cast<const sockaddr_in6&>(address.bytes);
-  return IN6_IS_ADDR_LOOPBACK(&in.sin6_addr) ||
-         (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr) && in.sin6_addr.s6_addr[12] == 127);
+  const auto is_own = [](std::uint32_t ip) { return ip >> 24 == 127 || ip == INADDR_ANY; };
+  if (address.family() == AF_INET)
+    return is_own(ntohl(reinterpret_cast<const sockaddr_in&>(address.bytes).sin_addr.s_addr));
+  const in6_addr& ip = reinterpret_cast<const sockaddr_in6&>(address.bytes).sin6_addr;
+  if (!IN6_IS_ADDR_V4MAPPED(&ip)) return IN6_IS_ADDR_LOOPBACK(&ip) || IN6_IS_ADDR_UNSPECIFIED(&ip);
+  std::uint32_t mapped = 0;
+  std::memcpy(&mapped, &ip.s6_addr[12], sizeof(mapped));
+  return is_own(ntohl(mapped));
 }
 
 // A connect under way, on our copies of socket and address. It may wait for its peer as long as it

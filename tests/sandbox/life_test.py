@@ -274,6 +274,11 @@ class Life(cage.Caged):
                   "    assert int.from_bytes(who[4:8], 'little') == os.getuid(), who\n"
                   "s = socket.create_server(('127.0.0.1', 0))\n"
                   "c = socket.create_connection(s.getsockname()); a, _ = s.accept()\n"
+                  "for any in ('0.0.0.0', '::ffff:0.0.0.0'):\n"
+                  "    f = socket.AF_INET6 if ':' in any else socket.AF_INET\n"
+                  "    socket.socket(f).connect((any, s.getsockname()[1])); s.accept()\n"
+                  "s6 = socket.create_server(('::1', 0), family=socket.AF_INET6)\n"
+                  "socket.socket(socket.AF_INET6).connect(('::', s6.getsockname()[1]))\n"
                   "n = socket.socket(); n.setblocking(False)\n"
                   "assert n.connect_ex(s.getsockname()) in (0, 115)\n"
                   "print('all')\n")
