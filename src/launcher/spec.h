@@ -31,8 +31,9 @@ struct CopyReply {
   std::int32_t error = 0;  // errno, where there is none
 };
 
-// Under root a command runs as kOuterId, a user that owns nothing, and sees itself as kInnerId.
-inline constexpr unsigned kOuterId = 100'000;
+// Under root a command runs as kOuterId, a user that owns nothing, and sees itself as kInnerId. It
+// lies beyond all that people, their containers (subuid) and systemd are given.
+inline constexpr unsigned kOuterId = 2'000'000'000;
 inline constexpr unsigned kInnerId = 1'000;
 
 enum class Mode { read_only, workspace_write, full_access };

@@ -175,6 +175,17 @@ class Life(cage.Caged):
         stat = pathlib.Path(f"/proc/{ready['pid']}/stat").read_text()
         self.assertEqual(ready["startTicks"], int(stat.rsplit(")", 1)[1].split()[19]))
 
+    def test_under_root_it_is_a_user_that_nobody_else_is(self):
+        if self.uid != 0:
+            self.skipTest("an ordinary user's commands are that user's")
+        one = self.started(["sleep", "5"])
+        status = pathlib.Path(f"/proc/{one.wait_for('ready')['pid']}/status").read_text()
+        for kind in ("Uid:", "Gid:"):
+            real = int(status.split(kind)[1].split()[0])
+            self.assertGreater(real, 600_100_000)  # SUB_UID_MAX of login.defs
+            self.assertGreater(real, 1_879_048_191)  # the last that systemd gives to containers
+            self.assertLess(real, 1 << 31)
+
     # --- output and input ---
 
     def test_output_keeps_head_and_tail(self):
