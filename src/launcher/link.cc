@@ -21,17 +21,25 @@ void take_beside(msghdr& header, Beside& beside) {
       std::memcpy(&who, CMSG_DATA(part), sizeof(who));
       beside.speaker = who.pid;
     } else if (part->cmsg_type == SCM_RIGHTS) {
-      int fds[kBesideMax];
-      const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-      std::memcpy(fds, CMSG_DATA(part), count * sizeof(int));
-      for (std::size_t i = 0; i < count; ++i) beside.given.emplace_back(fds[i]);
+      take_given(*part, beside.given);
     }
   }
 }
 
 }  // namespace
 
+void take_given(const cmsghdr& rights, std::vector<Fd>& given) {
+  const std::size_t count = (rights.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t i = 0; i < count; ++i) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(&rights) + i * sizeof(fd), sizeof(fd));
+    given.emplace_back(fd);
+  }
+}
+
 ssize_t send_beside(int link, iovec from, std::span<const int> given, int flags) {
+  errno = E2BIG;
+  if (given.size() > kBesideMax) return -1;
   alignas(cmsghdr) char beside[CMSG_SPACE(kBesideMax * sizeof(int))] = {};
   msghdr header{};
   header.msg_iov = &from;

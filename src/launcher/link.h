@@ -5,6 +5,7 @@
 // cannot go on says so and ends: everything else ends with it.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -74,7 +75,11 @@ struct Beside {
   std::vector<Fd> given;
 };
 
-// One whole message with descriptors beside it, at most kBesideMax; as sendmsg, but for signals.
+// The descriptors of one part of what came beside a message, however many there are.
+void take_given(const cmsghdr& rights, std::vector<Fd>& given);
+
+// One whole message with descriptors beside it; as sendmsg, but for signals. More than kBesideMax
+// of them are refused.
 ssize_t send_beside(int link, iovec from, std::span<const int> given, int flags);
 
 void tell(int link, Say say, std::int32_t a = 0, std::int32_t b = 0, std::string_view text = {},

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
+
 namespace agentrt::launcher {
 namespace {
 
@@ -57,6 +59,43 @@ TEST_CASE("descriptors come beside a message, and belong to whoever hears it") {
   char bytes[4];
   CHECK(::read(read.get(), bytes, sizeof(bytes)) == 1);
   CHECK(::read(read.get(), bytes, sizeof(bytes)) == 0);
+}
+
+TEST_CASE("more descriptors than fit beside a message are refused, not cut") {
+  Link link;
+  const std::vector<int> given(kBesideMax + 1, link.inside.get());
+  char byte = 'x';
+  CHECK(send_beside(link.inside.get(), {&byte, 1}, given, MSG_NOSIGNAL) == -1);
+  CHECK(send_beside(link.inside.get(), {&byte, 1}, std::span(given).first(kBesideMax),
+                    MSG_NOSIGNAL) == 1);
+  Message message;
+  Beside beside;
+  REQUIRE(hear(link.outside.get(), message, &beside));
+  CHECK(beside.given.size() == kBesideMax);
+}
+
+TEST_CASE("what comes from elsewhere and is more than is expected is taken whole") {
+  Link link;
+  const std::vector<int> many(kBesideMax + 3, link.inside.get());
+  std::vector<char> beside(CMSG_SPACE(many.size() * sizeof(int)));
+  char byte = 'x';
+  iovec from{&byte, 1};
+  msghdr header{};
+  header.msg_iov = &from;
+  header.msg_iovlen = 1;
+  header.msg_control = beside.data();
+  header.msg_controllen = beside.size();
+  cmsghdr* rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(many.size() * sizeof(int));
+  std::memcpy(CMSG_DATA(rights), many.data(), many.size() * sizeof(int));
+  REQUIRE(::sendmsg(link.inside.get(), &header, 0) == 1);
+  Message message;
+  Beside heard;
+  REQUIRE(hear(link.outside.get(), message, &heard));
+  CHECK(heard.given.size() >= kBesideMax);
+  for (const Fd& each : heard.given) CHECK(::fcntl(each.get(), F_GETFD) >= 0);
 }
 
 }  // namespace agentrt::launcher

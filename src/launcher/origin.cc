@@ -34,10 +34,7 @@ Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
   const cmsghdr* found = CMSG_FIRSTHDR(&header);
   if (found == nullptr) return size == sizeof(order) ? Heard::get_ready : Heard::nothing;
   if (found->cmsg_type != SCM_RIGHTS) return Heard::nothing;
-  int fds[kGivenMax];
-  const std::size_t count = (found->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-  std::memcpy(fds, CMSG_DATA(found), count * sizeof(int));
-  for (std::size_t i = 0; i < count; ++i) given.emplace_back(fds[i]);
+  take_given(*found, given);
   return size == sizeof(order) ? Heard::order : Heard::nothing;
 }
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "launcher/id_maps.h"
 #include "launcher/records.h"
 
@@ -42,7 +44,9 @@ std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroup
     given.push_back(identity.get());
     what |= kIdentityIsLast;
   }
-  tell(link, Say::prepared, what, 0, {}, given);
+  errno = E2BIG;
+  if (given.size() > kBesideMax) return "cgroups";
+  tell(link, Say::prepared, what, static_cast<std::int32_t>(given.size()), {}, given);
   groups.close_entries();
   return {};
 }
@@ -56,6 +60,7 @@ bool await_prepared(int link, Prepared& prepared) {
   Message said;
   Beside beside;
   if (!hear(link, said, &beside) || said.say != Say::prepared) return false;
+  if (beside.given.size() != static_cast<std::size_t>(said.b)) return false;
   prepared.memory_limited = (said.a & kMemoryLimited) != 0;
   prepared.processes_limited = (said.a & kProcessesLimited) != 0;
   prepared.cgroups = std::move(beside.given);

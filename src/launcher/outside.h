@@ -23,7 +23,7 @@ struct Prepared {
   Fd identity;                     // under root: the user namespace to enter
 };
 
-// By P1; both wait. False: the supervisor is gone.
+// By P1; both wait. False: the supervisor is gone, or what it gave has not come whole.
 bool await_ids(int link);
 bool await_prepared(int link, Prepared& prepared);
 

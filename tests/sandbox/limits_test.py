@@ -57,6 +57,25 @@ class Limits(cage.Caged):
         self.assertEqual(plain.returncode, 0)
         self.assertIn("memory: not enforced", self.layers(plain)["limits"]["how"])
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to mount a cgroup tree")
+    def test_a_cgroup_tree_that_is_mounted_many_times_is_one(self):
+        if self.uid != 0:
+            self.skipTest("these cgroups are root's")
+        mounts = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+        trees = [line.split()[4] for line in mounts if " - cgroup " in line and "pids" in line]
+        if not trees:
+            self.skipTest("version 1 has a tree of its own for processes")
+        places = [self.cage.base / f"tree{i}" for i in range(12)]
+        for place in places:
+            place.mkdir()
+        for count in (1, len(places)):
+            mount = "".join(f"mount --bind {trees[0]} {place} && " for place in places[:count])
+            with self.subTest(mounts=count):
+                words = self.cage.probe_words(["true"], require="cgroup")
+                done = self.cage._run(["unshare", "-m", "bash", "-c", mount + 'exec "$@"', "x",
+                                       *words])
+                self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_descriptors_run_out_inside_alone(self):
         done = self.cage.probed(attack("open_many", "500"), files=200)
         self.assertEqual(done.returncode, 1)

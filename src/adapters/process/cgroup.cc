@@ -1,6 +1,7 @@
 #include "adapters/process/cgroup.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "launcher/cgroup.h"
@@ -91,6 +93,7 @@ std::vector<std::string> find_writable() {
     }
     if (at == places.unified_top) break;
   }
+  found = each_once(found);
   for (const std::string& folder : found) remove_leftovers(folder);
   return found;
 }
@@ -123,6 +126,16 @@ CgroupPlaces cgroup_places(std::string_view cgroups, std::string_view mounts) {
     }
   }
   return places;
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& folders) {
+  std::set<std::pair<dev_t, ino_t>> seen;
+  std::vector<std::string> out;
+  for (const std::string& folder : folders)
+    if (struct stat found{};
+        ::stat(folder.c_str(), &found) == 0 && seen.emplace(found.st_dev, found.st_ino).second)
+      out.push_back(folder);
+  return out;
 }
 
 const std::vector<std::string>& writable_cgroups() {

@@ -19,6 +19,9 @@ struct CgroupPlaces {
 };
 CgroupPlaces cgroup_places(std::string_view cgroups, std::string_view mounts);
 
+// A folder that is seen through several mounts counts once; one that is not there, not at all.
+std::vector<std::string> each_once(const std::vector<std::string>& folders);
+
 // Where a group for a command may be made on this machine; empty: nowhere. Looked up once; groups
 // that launchers left behind that were killed are removed then.
 const std::vector<std::string>& writable_cgroups();

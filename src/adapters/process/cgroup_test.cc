@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 namespace agentrt::adapters {
 
 TEST_CASE("version 1 has one folder for processes and one for memory") {
@@ -33,6 +35,12 @@ TEST_CASE("a mount that shows a part of the tree shows it from there") {
       cgroup_places("4:memory:/docker/abc/inner\n",
                     "36 31 0:33 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
   CHECK(places.legacy == std::vector<std::string>{"/sys/fs/cgroup/memory/inner"});
+}
+
+TEST_CASE("a folder counts once, however many ways lead to it") {
+  const std::filesystem::path base = std::filesystem::temp_directory_path();
+  const std::string one = base.string(), two = (base / ".." / base.filename()).string();
+  CHECK(each_once({one, two, "/", one + "/.", "/nowhere"}) == std::vector<std::string>{one, "/"});
 }
 
 TEST_CASE("texts that say nothing give nothing") {

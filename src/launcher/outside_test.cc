@@ -1,0 +1,33 @@
+// launcher/outside_test.cc: what is made outside of a sandbox, and how it gets in.
+#include "launcher/outside.h"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+namespace agentrt::launcher {
+namespace {
+
+struct Link {
+  Link() {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+    outside = Fd(ends[0]);
+    inside = Fd(ends[1]);
+  }
+  Fd outside, inside;
+};
+
+}  // namespace
+
+TEST_CASE("a file to enter a cgroup by that got lost is missed") {
+  for (const std::int32_t said : {2, 3}) {
+    Link link;
+    const int given[] = {link.outside.get(), link.outside.get()};
+    tell(link.outside.get(), Say::prepared, 0, said, {}, given);
+    Prepared prepared;
+    CHECK(await_prepared(link.inside.get(), prepared) == (said == 2));
+    if (said == 2) CHECK(prepared.cgroups.size() == 2);
+  }
+}
+
+}  // namespace agentrt::launcher
