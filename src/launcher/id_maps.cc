@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,17 +18,27 @@ namespace {
 
 constexpr std::size_t kHolderStackBytes = 4'096;
 
-// Shares our memory, so it does nothing but wait.
-int wait_to_be_killed(void*) {
+// Shares the memory of its parent, so it makes nothing but system calls. What the parent has open
+// must not stay open with it: others wait for the end of that.
+int wait_to_be_killed(void* parent) {
+  ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  ::syscall(SYS_close_range, 0, ~0u, 0);
+  if (::syscall(SYS_getppid) != *static_cast<const pid_t*>(parent)) return 0;
   for (;;) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
 }
 
 }  // namespace
 
-Fd user_namespace(const Owner& inner, pid_t* left) {
+pid_t hold_user_namespace() {
   alignas(16) static char stack[kHolderStackBytes];
-  const pid_t holder = ::clone(wait_to_be_killed, stack + sizeof(stack),
-                               CLONE_NEWUSER | CLONE_VM | SIGCHLD, nullptr);
+  static pid_t parent;
+  parent = ::getpid();
+  return ::clone(wait_to_be_killed, stack + sizeof(stack), CLONE_NEWUSER | CLONE_VM | SIGCHLD,
+                 &parent);
+}
+
+Fd user_namespace(const Owner& inner, pid_t* left) {
+  const pid_t holder = hold_user_namespace();
   if (holder < 0) return Fd();
   const std::string place = "/proc/" + std::to_string(holder) + "/";
   const auto line = [](unsigned id) {

@@ -19,6 +19,10 @@ inline constexpr std::size_t kIdMapsMax = 64;  // that an origin keeps; then it 
 // Who owns a root on disk; the command works in it as if it were its own.
 using Owner = std::pair<uid_t, gid_t>;
 
+// A process in a user namespace of its own, which has nothing open, does nothing and ends with the
+// caller. -1: the kernel does not give one, and errno says why.
+pid_t hold_user_namespace();
+
 // A user namespace in which these ids are the command's. None: the kernel does not give one, and
 // errno says why. The process that it is made with is killed; with `left` whoever asks waits for it
 // later, since it takes a processor to end.
