@@ -160,9 +160,7 @@ void Supervisor::hear_inside() {
   Beside beside;
   if (!hear(parts_.link.get(), message, &beside)) {
     parts_.link.reset();
-    if (!going_ && !status_ && !parts_.exec_pipe)
-      refuse("the sandbox ended before the command began", 0);
-    return;
+    return check_beginning();
   }
   switch (message.say) {
     case Say::placeholder:
@@ -255,8 +253,15 @@ void Supervisor::hear_exec() {
   } else if (length == 0) {  // closed by exec, or the process died at the gate
     parts_.exec_pipe.reset();
     if (going_) return connections_.report("{\"event\":\"started\"}");
-    if (!parts_.link && !status_) refuse("the sandbox ended before the command began", 0);
+    check_beginning();
   }
+}
+
+// Once inside says no more: a command that has not begun never will. Where it was ended because
+// nobody was there to let it go, that is how it ended, and whoever comes later finds it on record.
+void Supervisor::check_beginning() {
+  if (parts_.link || parts_.exec_pipe || going_ || status_ || abandoned_) return;
+  refuse("the sandbox ended before the command began", 0);
 }
 
 void Supervisor::take_signals() {

@@ -53,6 +53,7 @@ class Supervisor {
   void hear_listener(short heard);
   void hear_inside();
   void hear_exec();
+  void check_beginning();
   void take_signals();
   void hear_connection(std::size_t index);
   void take_order(std::string_view order, Connections::Which from);

@@ -119,7 +119,9 @@ class Life(cage.Caged):
                 one.process.kill()
                 wait_until(lambda: not cage.is_alive(ready["supervisor"]), what="the supervisor")
                 self.assertFalse(trace.exists())
-                self.assertEqual(one.record()["event"], "refused")
+                record = one.record()
+                self.assertEqual((record["event"], record["started"], record["abandoned"]),
+                                 ("exited", False, True))
 
     def test_a_runtime_killed_at_any_moment_leaves_nothing(self):
         before, left = cage.children(), set()

@@ -310,6 +310,23 @@ TEST_CASE("one that ended while no runtime was there is known by its record") {
   CHECK(heard->end->preview == "up\ndone\n");
 }
 
+TEST_CASE("one whose runtime was gone before it was let go never ran, and the next one knows") {
+  for (const auto place : {Machine::Place::foreground, Machine::Place::background}) {
+    Machine machine;
+    const auto gone = machine.start("proc_1", "echo never", place);
+    REQUIRE(machine.loop.run([&] { return gone->ready; }));
+    machine.processes->stop();
+    machine.boot();
+    const auto heard = std::make_shared<Heard>();
+    const auto began = std::chrono::steady_clock::now();
+    machine.processes->find(ProcessId{"proc_1"}, heard);
+    REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+    CHECK(heard->end->never_ran);
+    CHECK(heard->end->failure->category == schema::Category::interrupted);
+    CHECK(std::chrono::steady_clock::now() - began < 2s);
+  }
+}
+
 TEST_CASE("one of which nothing is left is lost") {
   Machine machine;
   const auto heard = machine.follow("proc_9");

@@ -51,6 +51,7 @@ bool append(const std::string& from, std::uint64_t offset, std::uint64_t size, s
 
 std::optional<ExitRecord> read_exit_record(std::string_view json) {
   const LauncherReport report = read_launcher_report(json);
+  if (report.event == "refused") return ExitRecord{.started = false, .abandoned = true};
   if (report.event != "exited") return std::nullopt;
   return ExitRecord{.code = report.code,
                     .signal = report.signal,

@@ -56,7 +56,8 @@ class RunFolder {
   std::uint64_t half_;
 };
 
-// What the launcher says when a command has ended, also the text of exit.json.
+// What the launcher says when a command has ended, also the text of exit.json. A refusal in there
+// was meant for a runtime that is gone: nothing ran.
 std::optional<ExitRecord> read_exit_record(std::string_view json);
 
 }  // namespace agentrt::adapters

@@ -104,6 +104,11 @@ TEST_CASE("the record of an end is read, and its absence is no end") {
   CHECK_FALSE(record->signal.has_value());
   CHECK(record->out == 7);
   CHECK_FALSE(read_exit_record("{").has_value());
+  const auto refused = read_exit_record(R"({"event":"refused","stage":"cgroup","errno":5})");
+  REQUIRE(refused.has_value());
+  CHECK_FALSE(refused->started);
+  CHECK(refused->abandoned);
+  CHECK_FALSE(refused->code.has_value());
 }
 
 TEST_CASE("what an earlier run left makes way") {
