@@ -26,6 +26,7 @@ namespace {
 
 constexpr unsigned long kSetFlags = 0x40082104;  // SECCOMP_IOCTL_NOTIF_SET_FLAGS
 constexpr unsigned long kSyncWakeUp = 1;
+constexpr unsigned kToGroup = 1u << 2;  // PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9
 
 }  // namespace
 
@@ -223,6 +224,7 @@ void Supervisor::check_layers() {
 
 void Supervisor::say_ready(pid_t command) {
   command_ = command;
+  command_fd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, command_, 0)));
   const std::string start = std::to_string(start_ticks(command_));
   connections_.report("{\"event\":\"ready\",\"pid\":" + std::to_string(command_) +
                       ",\"startTicks\":" + start + ",\"supervisor\":" + std::to_string(::getpid()) +
@@ -278,10 +280,14 @@ void Supervisor::signal_command(int signal) {
     ::syscall(SYS_pidfd_send_signal, parts_.init_fd.get(), SIGKILL, nullptr, 0);
     return;
   }
-  if (status_ || !parts_.link) return;
-  // While init lives and has not said that it ended, its id cannot be another's.
-  ::kill(-command_, signal);
-  ::kill(command_, signal);
+  if (status_) return;
+  // By its descriptor, since its id may be another's by now. It leads a session: whatever it does,
+  // it stays in its group.
+  const auto send = [&](int what, unsigned to) {
+    return ::syscall(SYS_pidfd_send_signal, command_fd_.get(), what, nullptr, to) == 0;
+  };
+  if (send(signal, kToGroup) || errno != EINVAL) return;
+  if (send(0, 0)) ::kill(-command_, signal);  // a kernel older than that flag
 }
 
 void Supervisor::drain(Fd& from, Spool& spool) {

@@ -84,6 +84,7 @@ class Supervisor {
   bool going_ = false;
   bool abandoned_ = false;  // the command was ended because nobody was connected
   pid_t command_ = 0;
+  Fd command_fd_;
   pid_t left_ = 0;             // killed, and not waited for yet
   std::optional<int> status_;  // of the command
   bool inside_gone_ = false;   // all but init, which does nothing any more

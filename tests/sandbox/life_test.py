@@ -150,6 +150,25 @@ class Life(cage.Caged):
         self.assertEqual(one.wait_for("exited")["signal"], signal.SIGKILL)
         self.assert_gone(mark)
 
+    def test_a_signal_comes_once_to_the_command_and_to_its_children(self):
+        count = ("import os, signal\n"
+                 "signal.pthread_sigmask(signal.SIG_BLOCK, [40])\n"  # one that is not merged
+                 "child = os.fork()\n"
+                 "name = 'child' if child == 0 else 'command'\n"
+                 "print(name, 'up', flush=True)\n"
+                 "heard = [signal.sigwaitinfo([40])]\n"
+                 "while signal.sigtimedwait([40], 0.1): heard.append(1)\n"
+                 "if child: os.waitpid(child, 0)\n"
+                 "print(name, len(heard), flush=True)\n"
+                 "os._exit(0)\n")
+        one = self.started(["/usr/bin/python3", "-c", count], orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        wait_until(lambda: one.output().count(b"up\n") == 2, what="both")
+        one.order("signal 40")
+        self.assertEqual(one.wait_for("exited")["code"], 0)
+        self.assertEqual(one.output().splitlines()[2:], [b"child 1", b"command 1"])
+
     def test_a_polite_command_ends_with_the_first(self):
         one = self.started(["bash", "-c", "trap 'echo bye; exit 3' TERM; echo up; "
                             "while :; do sleep 0.05; done"], orders=1)
