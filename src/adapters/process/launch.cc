@@ -36,6 +36,7 @@ namespace agentrt::adapters {
 namespace {
 
 constexpr std::size_t kReportBytesMax = 64 * 1024;
+constexpr int kLaunchTries = 2;  // with the origin that is there, and with a new one
 
 std::unexpected<Error> failed(std::string_view what) {
   return fail(Code::unavailable,
@@ -57,6 +58,26 @@ void name_owners(const launcher::Spec& spec, launcher::CopyOrder& order) {
 Origin& origin() {
   static Origin kept(launcher_program());
   return kept;
+}
+
+Result<Launched> launch_once(const launcher::Spec& spec, const Streams& streams) {
+  TRY_ASSIGN(const Descriptor text, file_in_memory("agentrt-spec", launcher::encode(spec)));
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return failed("No connection can be made");
+  Descriptor ours(ends[0]);
+  const Descriptor theirs(ends[1]);
+  launcher::CopyOrder order;
+  std::vector<int> given = {text.get(), theirs.get()};
+  const int own[] = {streams.in, streams.out, streams.err};
+  for (unsigned stream = 0; stream < 3; ++stream) {
+    if (own[stream] < 0) continue;
+    order.streams |= 1u << stream;
+    given.push_back(own[stream]);
+  }
+  name_owners(spec, order);
+  TRY_ASSIGN(const pid_t pid, origin().copy(order, given));
+  return Launched(pid, ours.release());
 }
 
 }  // namespace
@@ -112,23 +133,9 @@ int Launched::wait() {
 }
 
 Result<Launched> launch(const launcher::Spec& spec, const Streams& streams) {
-  TRY_ASSIGN(const Descriptor text, file_in_memory("agentrt-spec", launcher::encode(spec)));
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return failed("No connection can be made");
-  Descriptor ours(ends[0]);
-  const Descriptor theirs(ends[1]);
-  launcher::CopyOrder order;
-  std::vector<int> given = {text.get(), theirs.get()};
-  const int own[] = {streams.in, streams.out, streams.err};
-  for (unsigned stream = 0; stream < 3; ++stream) {
-    if (own[stream] < 0) continue;
-    order.streams |= 1u << stream;
-    given.push_back(own[stream]);
-  }
-  name_owners(spec, order);
-  TRY_ASSIGN(const pid_t pid, origin().copy(order, given));
-  return Launched(pid, ours.release());
+  for (int tried = 1; tried < kLaunchTries; ++tried)
+    if (auto launched = launch_once(spec, streams)) return launched;
+  return launch_once(spec, streams);
 }
 
 void get_ready_for_next() { origin().get_ready(); }

@@ -42,13 +42,8 @@ bool hear_reply(int link, launcher::CopyReply& reply) {
 
 Result<pid_t> Origin::copy(const launcher::CopyOrder& order, std::span<const int> given) {
   const std::lock_guard lock(mutex_);
-  Result<pid_t> made = failed(0);
-  for (int tried = 0; tried < kOriginTries; ++tried) {
-    if (pid_ < 0) TRY(start());
-    made = ask(order, given);
-    if (made) break;
-  }
-  return made;
+  if (pid_ < 0) TRY(start());
+  return ask(order, given);
 }
 
 void Origin::get_ready() {

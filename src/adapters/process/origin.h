@@ -1,8 +1,8 @@
 // adapters/process/origin.h: the launcher that stays, and is copied for each command.
 //
-// Started with the first command and again whenever it is gone; it ends with this process. A copy
-// is a child of this process like one that is spawned, and costs a fraction of it, however much
-// memory this process has. Any thread; one copy at a time.
+// Started with the first copy that is asked for, and with the next one whenever it is gone; it ends
+// with this process. A copy is a child of this process like one that is spawned, and costs a
+// fraction of it, however much memory this process has. Any thread; one copy at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,6 @@
 namespace agentrt::adapters {
 
 inline constexpr int kOriginAnswerMs = 10'000;  // then it is killed
-inline constexpr int kOriginTries = 2;          // the one that is there, and a new one
 
 class Origin {
  public:
@@ -27,10 +26,11 @@ class Origin {
   ~Origin() { end(); }
   Origin(const Origin&) = delete;
 
-  // The process of a copy with these descriptors. Errors: unavailable (the machine cannot start a
-  // process, or not from memory).
   // Lets it get ready for the next copy; best while nobody waits for anything else.
   void get_ready();
+  // The process of a copy with these descriptors. Errors: unavailable (the machine cannot start a
+  // process, or not from memory; or the origin is gone, and another will be started). An origin
+  // that went may have made a copy before: whoever asks again gives descriptors that are new.
   Result<pid_t> copy(const launcher::CopyOrder& order, std::span<const int> given);
 
   // Where it waits now; -1 before the first copy. For tests.

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -85,6 +86,17 @@ HeldNetwork next_network_of(const Origin& origin, const std::string& host) {
   return {};
 }
 
+// -1: there is none.
+pid_t child_called(std::string_view name) {
+  std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  for (pid_t child = 0; children >> child;) {
+    std::string found;
+    std::getline(std::ifstream(fmt::format("/proc/{}/comm", child)) >> std::ws, found);
+    if (found == name) return child;
+  }
+  return -1;
+}
+
 int run(Origin& origin, const launcher::Spec& spec) { return end_of(origin, spec).code; }
 
 }  // namespace
@@ -110,14 +122,41 @@ TEST_CASE("copies of an origin are children of this process, and each runs its o
   CHECK(origin.pid() == first);
 }
 
-TEST_CASE("an origin that is gone is replaced by the next one that is asked for") {
+TEST_CASE("an origin that is gone takes nothing with it to the next one, which is asked again") {
   Origin origin(launcher_program());
   CHECK(run(origin, plain_spec({"/bin/true"})) == 0);
   const pid_t first = origin.pid();
   REQUIRE(::kill(first, SIGKILL) == 0);
+  // A copy that it may have made before has these descriptors: no other gets them.
+  const auto text = file_in_memory("spec", launcher::encode(plain_spec({"/bin/true"})));
+  REQUIRE(text);
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+  const Descriptor ours(ends[0]), theirs(ends[1]);
+  const int given[] = {text->get(), theirs.get()};
+  const auto made = origin.copy({}, given);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == Code::unavailable);
   CHECK(run(origin, plain_spec({"/bin/sh", "-c", "exit 5"})) == 5);
   CHECK(origin.pid() != first);
   CHECK((::waitpid(first, nullptr, WNOHANG) == -1 && errno == ECHILD));
+}
+
+TEST_CASE("a launch goes on with another origin when the one that was there is gone") {
+  for (const int code : {3, 4}) {
+    auto launched = launch(plain_spec({"/bin/sh", "-c", fmt::format("exit {}", code)}));
+    REQUIRE(launched);
+    for (;;) {
+      const auto report = launched->report();
+      REQUIRE(report);
+      if (report->empty()) break;
+      if (report->starts_with("{\"event\":\"ready\"")) REQUIRE(launched->order("go"));
+    }
+    CHECK(launched->wait() == code);
+    const pid_t origin = child_called("agentrt-origin");
+    REQUIRE(origin > 0);
+    REQUIRE(::kill(origin, SIGKILL) == 0);
+  }
 }
 
 TEST_CASE("signals of a terminal do not end an origin, and its copies hear them") {
