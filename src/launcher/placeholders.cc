@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -41,12 +40,43 @@ void remove_if_empty(const std::string& path) {
     ::unlink(path.c_str());
 }
 
-bool lock_within(int folder, int wait_ms) {
-  for (int waited = 0; ::flock(folder, LOCK_SH | LOCK_NB) != 0; waited += kLockPauseMs) {
-    if (errno != EWOULDBLOCK || waited >= wait_ms) return false;
+// What a byte of a root is locked for. On a folder the kernel gives shared locks alone. So each
+// side locks its own byte first and looks at the other's then, and never do both find it free.
+enum class Use : off_t { working, cleaning };
+
+struct flock byte_of(Use use, short type) {
+  struct flock byte{};
+  byte.l_type = type;
+  byte.l_whence = SEEK_SET;
+  byte.l_start = static_cast<off_t>(use);
+  byte.l_len = 1;
+  return byte;
+}
+
+bool set_lock(int folder, Use use, short type) {
+  const struct flock byte = byte_of(use, type);
+  return ::fcntl(folder, F_OFD_SETLK, &byte) == 0;
+}
+
+// Also when nobody can tell.
+bool is_used_by_others(int folder, Use use) {
+  struct flock byte = byte_of(use, F_WRLCK);
+  return ::fcntl(folder, F_OFD_GETLK, &byte) != 0 || byte.l_type != F_UNLCK;
+}
+
+bool begin_work(int folder, int wait_ms) {
+  if (!set_lock(folder, Use::working, F_RDLCK)) return false;
+  for (int waited = 0; is_used_by_others(folder, Use::cleaning); waited += kLockPauseMs) {
+    if (waited >= wait_ms) return false;
     ::usleep(kLockPauseMs * 1'000);
   }
   return true;
+}
+
+// False: others work there.
+bool begin_cleaning(int folder) {
+  return set_lock(folder, Use::cleaning, F_RDLCK) && set_lock(folder, Use::working, F_UNLCK) &&
+         !is_used_by_others(folder, Use::working);
 }
 
 }  // namespace
@@ -62,7 +92,7 @@ std::string RootLocks::hold(const Spec& spec) {
   if (spec.mode != Mode::workspace_write || spec.protect.empty()) return "";
   for (const std::string& root : spec.roots) {
     Fd folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder || !lock_within(folder.get(), kLockWaitMs)) return root;
+    if (!folder || !begin_work(folder.get(), kLockWaitMs)) return root;
     roots_.emplace_back(root, std::move(folder));
   }
   return "";
@@ -70,7 +100,10 @@ std::string RootLocks::hold(const Spec& spec) {
 
 void RootLocks::clean(const Spec& spec) {
   for (const auto& [root, folder] : roots_) {
-    if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (!begin_cleaning(folder.get())) {
+      set_lock(folder.get(), Use::cleaning, F_UNLCK);  // others need not wait for the rest
+      continue;
+    }
     for (const std::string& path : spec.protect) {
       if (!is_under(path, root)) continue;
       for (std::size_t end = path.find('/', root.size() + 1);; end = path.find('/', end + 1)) {

@@ -4,12 +4,14 @@ import fcntl
 import os
 import pathlib
 import signal
+import struct
 import time
 import unittest
 
 import cage
 from cage import wait_until
 
+F_OFD_SETLK = 37
 TREE = ("trap '' TERM INT HUP; "
         "(setsid bash -c \"trap '' TERM; exec -a {mark} sleep 1000\" &) ; "
         "(bash -c \"exec >&- 2>&- <&-; exec -a {mark} sleep 1000\" &) ; "
@@ -339,19 +341,39 @@ class Life(cage.Caged):
         self.assertEqual(third.returncode, 0)
         self.assertEqual(list(bare.iterdir()), [])
 
-    def test_a_locked_workspace_is_refused_and_holds_up_nobody(self):
+    def test_sandboxes_that_come_and_go_do_not_disturb_each_other(self):
         bare = self.cage.base / "bare"
-        with FolderLock(bare):
+        script = "for i in $(seq 20); do test -d .agentrt || exit 3; done"
+        for _ in range(6):
+            several = [self.started(["bash", "-c", script], workspace=bare) for _ in range(4)]
+            for one in several:
+                self.assertEqual(one.process.wait(20), 0, one.reports())
+        self.assertEqual(list(bare.iterdir()), [])
+
+    def test_a_workspace_that_is_cleaned_for_ever_is_refused_and_holds_up_nobody(self):
+        bare = self.cage.base / "bare"
+        with CleaningLock(bare):
             began = time.monotonic()
             done = self.cage.probed(["true"], workspace=bare)
         self.assertEqual(done.returncode, 125)
         self.assertLess(time.monotonic() - began, 5)
 
+    def test_the_lock_of_the_workspace_is_the_commands(self):
+        done = self.cage.probed(["flock", "-n", ".", "echo", "got"])
+        self.assertEqual((done.returncode, done.stdout), (0, "got\n"), done.stderr)
+        folder = os.open(str(self.cage.workspace), os.O_RDONLY | os.O_DIRECTORY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)  # as a build outside, which commands need not wait for
+        self.assertEqual(self.cage.probed(["true"]).returncode, 0)
 
-class FolderLock:
+
+class CleaningLock:
+    """As a launcher has it that removes placeholders: see launcher/placeholders.cc."""
+
     def __init__(self, folder):
         self.fd = os.open(str(folder), os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(self.fd, fcntl.LOCK_EX)
+        byte = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 1, 1, 0)
+        fcntl.fcntl(self.fd, F_OFD_SETLK, byte)
 
     def __enter__(self):
         return self
