@@ -86,12 +86,12 @@ class Repository(Case):
                                  "docs/CHANGES.md": "- add() adds.\n"}, told)
         self.assertEqual(events[-1]["type"], "task.completed", told)
         self.assertEqual(types(events).count("artifact.changed"), 2, told)
-        # A command that was cut off may have come to nothing; none ran twice.
+        # A command that was cut off may have come to nothing, or to an empty file; none ran twice.
         cut_off = [event for event in events if event["type"] == "process.failed"
                    and not event["payload"].get("neverRan")]
         runs = [len(path.read_text().split()) for path in sorted(folder.glob("runs_*"))]
-        self.assertTrue(all(count == 1 for count in runs), (told, runs))
-        self.assertGreaterEqual(len(runs) + len(cut_off), 2, told)
+        self.assertTrue(all(count <= 1 for count in runs), (told, runs))
+        self.assertGreaterEqual(sum(runs) + len(cut_off), 2, told)
 
     def test_the_task_is_done_and_every_step_of_it_is_a_fact(self):
         folder = self.begin("whole")
