@@ -77,7 +77,8 @@ bool fits(const Rule& rule, const Asked& asked) {
 void ask_rules(const Asked& asked, const Rules& rules, std::vector<Verdict>& chain) {
   for (const Rule& rule : rules.all)
     if (is_about(rule, asked.tool) && fits(rule, asked))
-      chain.push_back(rule_verdict(rule, decision_of(rule.source.effect), "the rule fits"));
+      chain.push_back(rule_verdict(rule, decision_of(rule.source.effect),
+                                   fmt::format("the rule {} fits", rule.source.rule)));
 }
 
 // The strongest verdict; of equal ones the first, and the mode's last. Its ask gives way to any

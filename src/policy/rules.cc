@@ -223,7 +223,7 @@ bool is_about(const Rule& rule, std::string_view tool) {
   if (rule.tool == tool) return true;
   if (rule.tool.ends_with('*'))
     return tool.starts_with(std::string_view(rule.tool).substr(0, rule.tool.size() - 1));
-  if (rule.source.effect == RuleEffect::allow || rule.kind != Rule::Kind::path) return false;
+  if (rule.source.effect == RuleEffect::allow) return false;
   if (rule.tool == "read_file") return is_reading(tool) || tool == "edit_file";
   return is_writing(rule.tool) && is_writing(tool);
 }

@@ -136,6 +136,12 @@ TEST_CASE("a deny of one file tool holds for those that do the same") {
   CHECK(about("write_file(./x)", RuleEffect::ask, "edit_file"));
   CHECK_FALSE(about("write_file(./x)", RuleEffect::deny, "read_file"));
   CHECK_FALSE(about("read_file(./x)", RuleEffect::allow, "search_files"));
+  for (const char* rule : {"write_file", "write_file(*)", "edit_file"})
+    for (const char* tool : {"write_file", "edit_file"}) CHECK(about(rule, RuleEffect::deny, tool));
+  CHECK(about("read_file", RuleEffect::ask, "search_files"));
+  CHECK(about("read_file", RuleEffect::deny, "list_files"));
+  CHECK_FALSE(about("write_file", RuleEffect::allow, "edit_file"));
+  CHECK_FALSE(about("search_files", RuleEffect::deny, "read_file"));
   CHECK(about("mcp__files", RuleEffect::allow, "mcp__files__read"));
   CHECK_FALSE(about("mcp__files", RuleEffect::allow, "mcp__files2__read"));
 }
