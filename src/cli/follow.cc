@@ -301,7 +301,8 @@ Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
       fmt::format("agentrt run --session {} --thread {}", turn.session.text(), turn.thread.text());
   const std::string reason = end.reason.substr(0, end.reason.find(';'));  // advice of its own aside
   std::string advice = "continue it with: ";
-  if (end.phase == "no_model") advice = "configure a model, then continue it with: ";
+  if (end.phase == "no_model")
+    advice = "a new PROMPT takes its place; once it has a model, continue it with: ";
   if (end.phase == "action")
     return Error{Code::conflict,
                  fmt::format("The turn waits: {}; agentrt approvals shows what for, and agentrt "

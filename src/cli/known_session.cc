@@ -51,6 +51,7 @@ Result<std::optional<OpenTurn>> open_turn(const Client& client, const SessionId&
                 read.status == schema::Status::waiting_permission ||
                 read.status == schema::Status::waiting_input;
   open.resumable = read.status == schema::Status::blocked && read.resumable.value_or(false);
+  open.no_model = read.status == schema::Status::blocked && read.status_reason == "no_model";
   return open;
 }
 
@@ -59,6 +60,15 @@ Result<void> resume(const Client& client, const FollowedTurn& turn) {
   params.session_id = turn.session;
   params.thread_id = turn.thread;
   TRY(client.call("resume_thread", schema::to_json(params)));
+  return {};
+}
+
+Result<void> interrupt(const Client& client, const FollowedTurn& turn) {
+  schema::InterruptTurn params;
+  params.session_id = turn.session;
+  params.thread_id = turn.thread;
+  params.turn_id = turn.turn;
+  TRY(client.call("interrupt_turn", schema::to_json(params)));
   return {};
 }
 

@@ -41,11 +41,13 @@ struct OpenTurn {
   Sequence before = 0;     // its first fact comes after this one
   bool stands = false;     // until a person does something
   bool resumable = false;  // which may be to resume it
+  bool no_model = false;   // there is none that it could ask
 };
 Result<std::optional<OpenTurn>> open_turn(const Client& client, const SessionId& session,
                                           const ThreadId& thread);
 // Sets it to work again.
 Result<void> resume(const Client& client, const FollowedTurn& turn);
+Result<void> interrupt(const Client& client, const FollowedTurn& turn);
 
 inline constexpr std::string_view kMainThread = "main";
 

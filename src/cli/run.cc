@@ -283,8 +283,8 @@ Result<int> run_open(Context& context, const RunArguments& arguments, const Requ
   return go_on(context, arguments, *open, attachment, signals);
 }
 
-// A turn that stands in the way of a new one: it is brought to its end first. The exit code where
-// that ends the run, too.
+// A turn that stands in the way of a new one: it is brought to its end first, or given up where it
+// has no model that it could ask. The exit code where that ends the run, too.
 Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& arguments,
                                          const Request& request, Attachment& attachment,
                                          Signals& signals) {
@@ -299,7 +299,11 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
   if (code == kExitInterrupted) return code;
   TRY_ASSIGN(const auto left,
              open_turn(attachment.client(), open->turn.session, open->turn.thread));
-  return left && left->turn.turn == open->turn.turn ? std::optional(code) : std::nullopt;
+  if (!left || left->turn.turn != open->turn.turn) return std::nullopt;
+  if (!left->no_model) return code;
+  context.output.hint("· that turn is given up for the new one");
+  TRY(interrupt(attachment.client(), left->turn));
+  return std::nullopt;
 }
 
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,

@@ -135,7 +135,7 @@ TEST_CASE("the usage of a turn is the sum over its requests") {
 }
 
 TEST_CASE("a transient failure is tried again after a while that doubles") {
-  const std::vector<std::int64_t> waits = {250, 500, 1'000};
+  const std::vector<std::int64_t> waits = {2'000, 4'000, 8'000};
   for (std::uint64_t retries = 0; retries < waits.size(); ++retries) {
     const Given past = after_retries(retries);
     const Outcome outcome = when(past, failure(kTransient));
@@ -150,12 +150,23 @@ TEST_CASE("a transient failure is tried again after a while that doubles") {
   }
 }
 
-TEST_CASE("the provider's own retry-after is kept, up to the longest wait") {
+TEST_CASE("a failure that is not of a busy provider is tried again sooner") {
+  ReportModelFailed report = failure(kTransient);
+  report.provider_status = 500;
+  CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 250);
+}
+
+TEST_CASE("the provider's own retry-after is kept, or the turn fails where it is too long") {
   ReportModelFailed report = failure(kTransient);
   report.retry_after_ms = 1'700;
   CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 1'700);
+  report.retry_after_ms = 300'000;
+  CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 300'000);
   report.retry_after_ms = 3'600'000;
-  CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 30'000);
+  const Outcome outcome = when(alone(), report);
+  CHECK_FALSE(outcome.payload_of<ModelFailed>().retry);
+  CHECK(outcome.payload_of<TurnFailed>().error->message.ends_with(
+      "; it asks for a wait of 3600 s, so run it again later"));
   report.retry_after_ms = -5;
   CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 0);
 }

@@ -24,6 +24,8 @@ namespace agentrt::control {
 
 enum class AfterRestart { ask, resume };
 
+inline constexpr std::int64_t kAskTimeoutMaxMs = 30LL * 24 * 3'600 * 1'000;
+
 // The limits and habits of this runtime, from its configuration.
 struct Settings {
   std::size_t queue_turns_max = 1'000;
@@ -31,7 +33,9 @@ struct Settings {
   std::uint64_t turn_steps_max = 50;
   std::uint64_t model_retries_max = 3;  // in a row
   std::int64_t retry_base_ms = 250;     // doubled with every retry
+  std::int64_t retry_busy_ms = 2'000;   // the same, of a provider that has too much to do
   std::int64_t retry_max_ms = 30'000;
+  std::int64_t retry_told_max_ms = 300'000;  // as long as a provider asks for; beyond it is no wait
   std::size_t background_processes_max = 32;                // of one session, at once
   std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
   std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, whoever asks

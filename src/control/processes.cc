@@ -94,8 +94,9 @@ std::optional<Failure> no_room_in_background(const Session& view, const Inputs& 
 
 std::string background_preview(const ProcessId& process) {
   return fmt::format(
-      "[it runs in the background as {}; what it prints and how it ends is told "
-      "under that id]",
+      "[It runs in the background as {}. What it prints is not shown to you: have it write to a "
+      "file that you can read. Commands after it do not reach its ports or processes; a person can "
+      "end it.]",
       process.text());
 }
 

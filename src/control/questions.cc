@@ -1,6 +1,8 @@
 // control/questions.cc: what a turn asks a person: a permission, an answer for the model or a
 // server, trust.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/digest.h"
@@ -31,8 +33,8 @@ std::string question_about(const state::ToolCall& call, const Binding& binding) 
 void Flow::limit_wait(ActionRequired& required) {
   const auto limit = turn().options.ask_timeout_ms;
   if (!limit) return;
-  required.expires_in_ms = *limit;
-  required.expires_at = inputs_.now + *limit;
+  required.expires_in_ms = std::clamp<std::int64_t>(*limit, 0, kAskTimeoutMaxMs);
+  required.expires_at = inputs_.now + *required.expires_in_ms;
 }
 
 void Flow::require(const TurnScope& held_back, const ActionId& action, ActionRequired required) {

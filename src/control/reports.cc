@@ -180,6 +180,7 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
                            .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
   put_text(completed, report.text, report.text_bytes, stream.text_ref(), args_bytes);
   put_raw(facts, stream.scope(), report.raw, completed, inputs);
+  completed.provider_state = report.provider_state;
   facts.add(stream.scope(), std::move(completed));
   if (stream.reasoning()) {
     ItemCompleted item{.kind = ItemKind::reasoning};
@@ -193,15 +194,22 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
   }
 }
 
+bool asks_too_long_a_wait(const ReportModelFailed& report, const Settings& settings) {
+  return report.retry_after_ms.value_or(0) > settings.retry_told_max_ms;
+}
+
 std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& report,
                                    const Inputs& inputs) {
   const Settings& settings = *inputs.settings;
   if (!report.error.retryable || turn.retries >= settings.model_retries_max ||
-      turn.requests >= settings.turn_steps_max)
+      turn.requests >= settings.turn_steps_max || asks_too_long_a_wait(report, settings))
     return std::nullopt;
-  const std::int64_t doubled = settings.retry_base_ms << std::min<std::uint64_t>(turn.retries, 16);
-  const std::int64_t after =
-      std::clamp<std::int64_t>(report.retry_after_ms.value_or(doubled), 0, settings.retry_max_ms);
+  const std::uint64_t status = report.provider_status.value_or(0);
+  const bool busy = status == 429 || status == 503 || status == 529;
+  const std::int64_t base = busy ? settings.retry_busy_ms : settings.retry_base_ms;
+  const std::int64_t doubled = base << std::min<std::uint64_t>(turn.retries, 16);
+  const std::int64_t after = std::max<std::int64_t>(
+      0, report.retry_after_ms.value_or(std::min(doubled, settings.retry_max_ms)));
   return ModelRetry{turn.retries + 1, after, inputs.now + after};
 }
 
@@ -213,6 +221,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   const Turn& turn = *thread->active;
   Facts facts{view, inputs};
   if (report.policy_failed) {
+    close_tools(facts, turn, *report.policy_failed, inputs.boot);
     facts.fail(turn, *report.policy_failed);
     facts.start_next(*thread);
     return accept(facts);
@@ -268,7 +277,11 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
   const std::optional<ModelRetry> retry = retry_of(turn, report, inputs);
-  ModelFailed failed{.error = report.error,
+  Failure error = report.error;
+  if (asks_too_long_a_wait(report, *inputs.settings))
+    error.message += fmt::format("; it asks for a wait of {} s, so run it again later",
+                                 *report.retry_after_ms / 1'000);
+  ModelFailed failed{.error = error,
                      .provider_status = report.provider_status,
                      .ended_by_provider = report.ended_by_provider,
                      .retry = retry,
@@ -280,7 +293,7 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
   Turn with_items = turn;
   with_items.message_item = stream.message();
   with_items.reasoning_item = stream.reasoning();
-  facts.close_items(with_items, Status::failed, report.error);
+  facts.close_items(with_items, Status::failed, error);
   if (retry) {
     facts.add(facts.of(turn.ids),
               RunStatus{.status = Status::retrying,
@@ -290,7 +303,7 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
                                               inputs.settings->model_retries_max, retry->after_ms,
                                               report.error.message)});
   } else {
-    facts.fail(turn, report.error);
+    facts.fail(turn, error);
     facts.start_next(*thread);
   }
   return accept(facts);

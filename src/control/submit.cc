@@ -38,6 +38,14 @@ std::optional<Error> wrong_cwd(const Session& view, const TurnOptions& options) 
   return std::nullopt;
 }
 
+std::optional<Error> wrong_wait(const TurnOptions& options) {
+  const std::int64_t wait = options.ask_timeout_ms.value_or(0);
+  if (wait >= 0 && wait <= kAskTimeoutMaxMs) return std::nullopt;
+  return Error{Code::invalid_params,
+               fmt::format("options.askTimeoutMs: expected 0 to {}", kAskTimeoutMaxMs),
+               {}};
+}
+
 std::optional<Error> forbidden(const TurnOptions& options, const Settings& settings) {
   const auto among = [](const auto& list, const auto& value) {
     return value && std::ranges::find(list, *value) != list.end();
@@ -122,6 +130,7 @@ Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inpu
   if (auto error = wrong_input(command.input)) return *error;
   const TurnOptions options = command.options.value_or(TurnOptions{});
   if (auto error = wrong_cwd(view, options)) return *error;
+  if (auto error = wrong_wait(options)) return *error;
   if (auto error = forbidden(options, *inputs.settings)) return *error;
   if (command.metadata && !command.metadata->text.starts_with('{'))
     return refuse(Code::invalid_params, "metadata: expected an object");

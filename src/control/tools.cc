@@ -87,11 +87,11 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
                                "smaller steps",
                                kToolArgsBytesMax >> 10),
                    false};
+  if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
   const OwnTool* own = own_tool(call.tool);
   if ((own || server_tool(view, call.tool)) && !call.args.text.starts_with('{'))
     return Failure{Category::invalid_input, "expected the arguments as one JSON object", false};
   if (own) return wrong_arguments_of(*own, call.args);
-  if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
   if (server_tool(view, call.tool)) return std::nullopt;
   if (call.tool.starts_with(kServerToolPrefix))
     return Failure{Category::not_found,
@@ -298,10 +298,16 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
   }
   const std::int64_t ran_ms = facts.ran_ms(*call, report.duration_ms);
   if (report.failure) {
-    facts.add(scope, ToolFailed{.error = *report.failure, .error_ref = {}, .duration_ms = ran_ms});
-    facts.add(scope,
-              ItemCompleted{
-                  .kind = item_of(call->tool), .status = Status::failed, .error = report.failure});
+    ToolFailed failed{.error = *report.failure, .error_ref = {}, .duration_ms = ran_ms};
+    ItemCompleted item{
+        .kind = item_of(call->tool), .status = Status::failed, .error = report.failure};
+    if (!report.preview.empty()) failed.preview = item.preview = report.preview;
+    for (const KeptOutput& output : report.outputs) {
+      if (!failed.output_refs) failed.output_refs.emplace();
+      failed.output_refs->push_back(output.ref.text());
+    }
+    facts.add(scope, std::move(failed));
+    facts.add(scope, std::move(item));
   } else {
     const bool good = report.exit_code == 0;
     ToolResult result{.preview = report.preview, .is_error = !good, .duration_ms = ran_ms};

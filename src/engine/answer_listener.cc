@@ -12,6 +12,14 @@ namespace agentrt::engine {
 
 using namespace schema;
 
+namespace {
+
+constexpr const char* kCutOff =
+    "the answer reached the model's output limit within these arguments; ask for less at once, "
+    "such as a long file in parts";
+
+}  // namespace
+
 AnswerListener::AnswerListener(const Engine::Parts& parts, SessionId session,
                                ModelRequestId request)
     : parts_(parts),
@@ -73,7 +81,7 @@ void AnswerListener::add_piece(const Said& said, std::string_view text) {
 }
 
 void AnswerListener::on_call(std::string name, Json args) {
-  if (!wanted_ || calls_.size() > kToolCallsMax) return;
+  if (!wanted_ || calls_.size() > kToolCallsToldMax) return;
   // What is not kept takes no room from the calls behind it.
   const bool omitted = args_bytes_ + args.text.size() > kToolArgsBytesMax;
   if (!omitted) args_bytes_ += args.text.size();
@@ -82,7 +90,16 @@ void AnswerListener::on_call(std::string name, Json args) {
   const auto offered = offered_.find(call.name);
   if (offered != offered_.end() && !omitted)
     call.wrong = wrong_arguments(offered->second, call.args);
+  if (calls_.size() >= kToolCallsMax)
+    call.wrong = fmt::format("{} calls of one answer are the most; make it again in the next",
+                             kToolCallsMax);
   calls_.push_back(std::move(call));
+}
+
+// It means nothing with a part of it gone, so one that is too long or holds a secret is not kept.
+void AnswerListener::on_state(Json state) {
+  const bool secret = parts_.redactor != nullptr && parts_.redactor->redact_json(state.text);
+  if (state.text.size() <= kTextInlineMax && !secret) state_ = std::move(state);
 }
 
 void AnswerListener::on_raw(std::string request, std::string response) {
@@ -118,13 +135,18 @@ void AnswerListener::gathered() {
 
 void AnswerListener::on_completed(StopReason reason, const Usage& usage) {
   if (!wanted_) return;
-  if (calls_.size() > kToolCallsMax)
+  if (calls_.size() > kToolCallsToldMax)
     return fail(Category::provider,
-                fmt::format("the model asked for more than {} calls at once", kToolCallsMax), true);
+                fmt::format("the model asked for more than {} calls at once", kToolCallsToldMax),
+                true);
   wanted_ = false;
   take_rest(reasoning_);
   take_rest(answer_);
-  if (!calls_.empty()) reason = StopReason::tool_use;
+  if (!calls_.empty()) {
+    AskedCall& last = calls_.back();
+    if (reason == StopReason::max_tokens && !last.args.text.starts_with('{')) last.wrong = kCutOff;
+    reason = StopReason::tool_use;
+  }
   end(ReportModelCompleted{.request = request_,
                            .calls = std::move(calls_),
                            .stop_reason = reason,
@@ -134,6 +156,7 @@ void AnswerListener::on_completed(StopReason reason, const Usage& usage) {
                            .text_bytes = answer_.bytes,
                            .reasoning = std::move(reasoning_.text),
                            .reasoning_bytes = reasoning_.bytes,
+                           .provider_state = std::move(state_),
                            .raw = {}});
 }
 

@@ -19,14 +19,13 @@ class AnswerListener final : public ports::ModelListener,
 
   // The tools of servers, whose schemas stand nowhere else; the runtime's own know theirs.
   void offer(const std::vector<ports::OfferedTool>& tools);
-  // It ends so, for good; whether the provider has seen its end.
-  void fail(schema::Category category, std::string why, bool ended_by_provider);
   void forget() { wanted_ = false; }
   bool wanted() const { return wanted_; }
 
   void on_text(std::string_view text) override;
   void on_reasoning(std::string_view text) override;
   void on_call(std::string name, schema::Json args) override;
+  void on_state(schema::Json state) override;
   void on_raw(std::string request, std::string response) override;
   void on_completed(schema::StopReason reason, const schema::Usage& usage) override;
   void on_failed(const ports::ModelFault& fault) override;
@@ -50,6 +49,7 @@ class AnswerListener final : public ports::ModelListener,
   void add_piece(const Said& said, std::string_view text);
   void flush();
   void gathered();
+  void fail(schema::Category category, std::string why, bool ended_by_provider);
   template <class Report>
   void end(Report report);
 
@@ -62,6 +62,7 @@ class AnswerListener final : public ports::ModelListener,
   std::map<std::string, schema::Json> offered_;         // schemas by name
   std::vector<schema::AskedCall> calls_;
   std::size_t args_bytes_ = 0;
+  std::optional<schema::Json> state_;
   std::optional<Raw> raw_;
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
 };

@@ -83,7 +83,12 @@ void Engine::Asking::ask(const std::shared_ptr<Shared>& shared,
     shared->listener->offer(request->tools);
     return shared->parts.models.start(*std::move(request), shared->listener);
   }
-  shared->listener->fail(Category::internal, request.error().message, false);
+  const Code code = request.error().code;
+  const bool may_pass = code == Code::unavailable || code == Code::overloaded;
+  shared->listener->on_failed({.error = {Category::internal, request.error().message, may_pass},
+                               .provider_status = {},
+                               .ended_by_provider = false,
+                               .retry_after_ms = {}});
 }
 
 Engine::Asking::~Asking() {

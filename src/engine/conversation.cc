@@ -63,6 +63,33 @@ ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
   return refused;
 }
 
+// The files that the question names, as far as there is room for their texts.
+std::vector<ports::GivenFile> all_given(ports::Workspace& workspace, const MaterialQuery& query,
+                                        const std::vector<InputPart>& input,
+                                        std::optional<std::size_t> room) {
+  std::vector<ports::GivenFile> out;
+  for (const InputPart& part : input) {
+    if (part.type != InputKind::file) continue;
+    ports::GivenFile file = given(workspace, query, part.path.value_or(""));
+    if (room && file.text.size() > *room) {
+      ports::GivenFile refused;
+      refused.ref = {.ref = file.ref.ref,
+                     .reason = fmt::format("its {} bytes do not fit into the model's context",
+                                           file.text.size())};
+      file = std::move(refused);
+    }
+    if (room) *room -= file.text.size();
+    out.push_back(std::move(file));
+  }
+  return out;
+}
+
+std::size_t texts_in(const TurnFiles& files) {
+  std::size_t size = 0;
+  for (const ports::GivenFile& file : files.given) size += file.text.size();
+  return size;
+}
+
 }  // namespace
 
 std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruction_bytes) {
@@ -96,11 +123,16 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
     asked.bytes_max = messages_bytes_max(
         *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +
                                    skills_index(instructions.skills).size());
+  const auto leave_room = [&] {
+    if (asked.bytes_max) *asked.bytes_max -= std::min(*asked.bytes_max, texts_in(*material.files));
+  };
+  leave_room();
   material.history = history.window(asked);
-  if (read && material.history)
-    for (const InputPart& part : material.history->input)
-      if (part.type == InputKind::file)
-        read->given.push_back(given(workspace, query, part.path.value_or("")));
+  if (!read || !material.history) return material;
+  read->given = all_given(workspace, query, material.history->input, asked.bytes_max);
+  if (!asked.bytes_max || texts_in(*read) == 0) return material;
+  leave_room();
+  material.history = history.window(asked);
   return material;
 }
 

@@ -138,6 +138,28 @@ TEST_CASE("three quarters of the context, at four bytes a token, are for what is
   CHECK(past.asked.bytes_max == 30'000 - system_prompt("/w").size() - 100);
 }
 
+TEST_CASE(
+    "files that are given take their part of the context, and those that do not fit are named") {
+  Files files;
+  files.files["a.txt"].text = std::string(1'000, 'a');
+  files.files["b.txt"].text = std::string(50'000, 'b');
+  Past past;
+  past.given->input = {file("a.txt"), file("b.txt")};
+  MaterialQuery query = kQuery;
+  query.context_tokens = 10'000;
+  const Material material = gather(files, past, query);
+  const std::size_t left = 30'000 - system_prompt("/w").size() - 1'000;
+  CHECK(past.asked.bytes_max == left);
+  REQUIRE(material.files->given.size() == 2);
+  CHECK(material.files->given[0].text.size() == 1'000);
+  CHECK(material.files->given[1].text.empty());
+  CHECK(material.files->given[1].ref.reason ==
+        "its 50000 bytes do not fit into the model's context");
+  query.files = material.files;
+  gather(files, past, query);
+  CHECK(past.asked.bytes_max == left);
+}
+
 TEST_CASE("history that cannot be read is missing, and what did not fit is omitted") {
   Files files;
   Past past;

@@ -134,6 +134,8 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<MakingCall>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitAnswer>)
           return std::make_unique<Expiring>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, RunTool>)
+          return std::make_unique<RunningTool>(parts_, view, what, log);
         else
           return std::make_unique<RunningTool>(parts_, view, what);
       },

@@ -32,7 +32,7 @@ class Redactor;
 namespace agentrt::engine {
 
 inline constexpr std::int64_t kGatherMs = 25;  // at most this long a fragment waits for others
-inline constexpr std::int64_t kRetryWaitMaxMs = 60'000;        // whatever the wall clock says
+inline constexpr std::int64_t kRetryWaitMaxMs = 300'000;       // whatever the wall clock says
 inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // of one request; more is a failure
 // Of the files that turns were prepared with. What is more is read again for every request.
 inline constexpr std::size_t kFilesKeptBytesMax = 16 << 20;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -29,6 +30,11 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     news_.process = std::move(process);
   }
 
+  void hold_until_stored() { stored_ = false; }
+  void stored() {
+    stored_ = true;
+    for (auto& report : std::exchange(held_, {})) report();
+  }
   // 0: it may run for as long as it likes.
   void limit(std::uint64_t timeout_ms) { timeout_ms_ = timeout_ms; }
   // A person approved the call: what it was bound to is looked at again before it is let go.
@@ -54,13 +60,13 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     ReportProcessReady report{news_.turn, news_.call, news_.process, sandbox, started, {}};
     if (background_) report.started.background = true;
     if (background_ && timeout_ms_ > 0) report.started.timeout_ms = timeout_ms_;
-    if (!bound_) return tell_ready(std::move(report));
+    if (!bound_) return say(std::move(report));
     auto task = std::make_shared<ports::Step>([&parts = parts_, self = shared_from_this(),
                                                report = std::move(report)]() mutable {
       if (auto binding = look_at(parts.inspector, self->bound_->request, self->bound_->executes))
         report.binding = *std::move(binding);
       parts.loop.post([self, report = std::move(report)]() mutable {
-        if (self->wanted_) self->tell_ready(std::move(report));
+        if (self->wanted_) self->say(std::move(report));
       });
     });
     run_soon(parts_.loop, parts_.worker, std::move(task));
@@ -107,7 +113,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     if (timed_out_)
       report.failure =
           Failure{Category::timeout, fmt::format("it ran longer than {} ms", timeout_ms_), true};
-    parts_.reports.report(session_, std::move(report), {});
+    say(std::move(report));
   }
 
   // Nothing more is heard.
@@ -142,8 +148,13 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     std::vector<std::string> executes;
   };
 
-  void tell_ready(ReportProcessReady report) {
-    parts_.reports.report(session_, std::move(report), {});
+  // Nothing is said about a call before the log has it.
+  template <class Report>
+  void say(Report report) {
+    if (stored_) return parts_.reports.report(session_, std::move(report), {});
+    held_.push_back([this, report = std::move(report)]() mutable {
+      parts_.reports.report(session_, std::move(report), {});
+    });
   }
   void show(ProcessOutput output) {
     if (!output.text || !output.offset) return news_.output.push_back(std::move(output));
@@ -217,13 +228,16 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   std::optional<ports::Loop::TimerId> timer_;
   bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
   bool background_ = false;
+  bool stored_ = true;
+  std::vector<std::move_only_function<void()>> held_;  // that it is ready, that it has ended
 };
 
 Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
-                                 const RunTool& what)
+                                 const RunTool& what, Log log)
     : parts_(parts),
       process_(process_of(call_of(view, what.turn, what.call))),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
+  if (log == Log::will_have_it) listener_->hold_until_stored();
   const state::ToolCall& call = call_of(view, what.turn, what.call);
   auto request = request_of(parts, view, *state::find_turn(view, what.turn), call);
   if (!request) {
@@ -298,6 +312,8 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   parts.processes.follow(process_, {what.tty, what.out_shown, what.err_shown}, listener_);
   if (what.ending) end_once();
 }
+
+void Engine::RunningTool::stored() { listener_->stored(); }
 
 void Engine::RunningTool::called_again(const Effect& effect) {
   const auto* run = std::get_if<RunTool>(&effect.what);

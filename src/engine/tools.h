@@ -9,10 +9,11 @@ namespace agentrt::engine {
 
 class Engine::RunningTool final : public Running {
  public:
-  RunningTool(const Parts& parts, const state::Session& view, const RunTool& what);
+  RunningTool(const Parts& parts, const state::Session& view, const RunTool& what, Log log);
   RunningTool(const Parts& parts, const state::Session& view, const FindProcess& what);
   RunningTool(const Parts& parts, const state::Session& view, const FollowProcess& what);
   ~RunningTool() override;
+  void stored() override;
   void called_again(const Effect& effect) override;
 
   // What a call asks for, of a call that runs no process what one would get. invalid_params: its

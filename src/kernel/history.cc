@@ -33,8 +33,9 @@ std::string text_of(const std::vector<InputPart>& input) {
   std::string out;
   for (const InputPart& part : input) {
     if (!out.empty()) out += '\n';
-    out += part.type == InputKind::text ? part.text.value_or("")
-                                        : fmt::format("[file {}]", part.path.value_or(""));
+    out += part.type == InputKind::text
+               ? part.text.value_or("")
+               : fmt::format("[file {}: was given with this message]", part.path.value_or(""));
   }
   return out;
 }
@@ -137,6 +138,7 @@ Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const 
     if (read && reading.ended() > 0) out.answered = reading.ended();
   }
   if (!rest) rest = answer_of(facts.at(past.answered));
+  for (ports::Message& message : *rest) message.state.reset();  // of use within its own turn alone
   std::ranges::move(*rest, std::back_inserter(out.messages));
   if (!past.completed())
     out.messages.push_back(message_of(ports::Role::user, note_of_end(past.turn)));
@@ -155,6 +157,15 @@ Result<void> check_stored(store::Store& store, const std::optional<TurnId>& ende
   if (!entry || entry->row.open)
     return fail(Code::unavailable, fmt::format("the end of turn {} is not stored", ended->text()));
   return {};
+}
+
+// The last turn is told even where it does not fit as it was: without its results, or as what was
+// asked and what was answered in the end.
+void cut_down(std::vector<ports::Message>& messages, std::size_t bytes_max) {
+  shorten(messages, bytes_max);
+  if (size_of(messages) <= bytes_max || messages.size() < 2) return;
+  const bool has_end = messages.back().role != ports::Role::tool && messages.back().calls.empty();
+  messages.erase(messages.begin() + 1, has_end ? messages.end() - 1 : messages.end());
 }
 
 // The newest turns of the thread that are over and fit.
@@ -182,10 +193,13 @@ Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
         TRY_ASSIGN(facts, facts_of(store, query.session, next));
       }
       TRY_ASSIGN(Exchange exchange, read_exchange(store, limits, query.session, turns[i], facts));
+      if (out.found.empty() && size_of(exchange.messages) > bytes_max) {
+        cut_down(exchange.messages, bytes_max);
+        out.limit = "the newest turn does not fit whole";
+      }
       bytes += size_of(exchange.messages);
       if (bytes > bytes_max) {
-        out.limit = fmt::format("turns before the newest {} do not fit into {} bytes",
-                                out.found.size(), bytes_max);
+        out.limit = fmt::format("turns before the newest {} do not fit", out.found.size());
         return out;
       }
       out.found.push_back(std::move(exchange));
@@ -276,7 +290,7 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& l
     window.omitted.push_back({.ref = "history", .reason = known.earlier->limit});
   window.messages = known.earlier->messages;
   window.loaded = known.earlier->loaded;
-  kept.keep(query.session, query.turn, *std::move(known.own), known.earlier);
+  kept.keep(query.session, query.turn, std::move(known));
   return window;
 }
 

@@ -52,17 +52,18 @@ KeptHistory::Found KeptHistory::find(const TurnId& turn) const {
   return {known->second->own, known->second->whole, known->second->earlier};
 }
 
-void KeptHistory::keep(const SessionId& session, const TurnId& turn, OwnTurn own,
-                       std::shared_ptr<const EarlierTurns> earlier) {
+void KeptHistory::keep(const SessionId& session, const TurnId& turn, Found found) {
   const std::lock_guard lock(mutex_);
   const auto known = by_turn_.find(turn);
-  if (known == by_turn_.end() || !known->second->whole)
+  if (known == by_turn_.end() || !known->second->whole) {
+    if (found.whole) return;  // it may hold facts that never were stored, and would be read twice
     return put_first({.session = session,
                       .turn = turn,
-                      .own = std::move(own),
+                      .own = *std::move(found.own),
                       .whole = false,
-                      .earlier = std::move(earlier)});
-  known->second->earlier = std::move(earlier);
+                      .earlier = std::move(found.earlier)});
+  }
+  known->second->earlier = std::move(found.earlier);
   measure(known->second);
 }
 

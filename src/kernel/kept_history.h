@@ -34,7 +34,7 @@ struct EarlierTurns {
 
   // With this room they would be the same.
   bool hold_in(std::size_t other_room) const {
-    return other_room == room || (other_room < room && !limit && bytes <= other_room);
+    return other_room == room || (other_room < room && bytes <= other_room);
   }
 };
 
@@ -55,9 +55,9 @@ class KeptHistory {
     std::shared_ptr<const EarlierTurns> earlier;
   };
   Found find(const TurnId& turn) const;
-  // What was read for a turn; its own facts count only where they are not added here.
-  void keep(const SessionId& session, const TurnId& turn, OwnTurn own,
-            std::shared_ptr<const EarlierTurns> earlier);
+  // What was found of a turn, completed by what was read for it; its own facts count only where
+  // they are not added here, and not at all where they were and have been forgotten since.
+  void keep(const SessionId& session, const TurnId& turn, Found found);
 
  private:
   struct Kept {

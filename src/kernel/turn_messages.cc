@@ -1,6 +1,8 @@
 #include "kernel/turn_messages.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -12,14 +14,32 @@ using namespace schema;
 constexpr std::size_t kPageEvents = 512;
 constexpr std::size_t kPageBytes = 1 << 20;
 constexpr std::string_view kNoResult = "The call was cut off; it is not known what it did.";
+constexpr std::string_view kNotMade = "The call was not made: the turn ended before.";
 constexpr std::string_view kCut =
     "[This result was left out: the conversation is longer than the model's context.]";
 
 // The facts that say something to a model; the rest is not even decoded.
 bool telling(const std::string& type) {
-  return type == ModelCompleted::kType || type == ToolResult::kType || type == ToolFailed::kType ||
-         type == ProcessCompleted::kType || type == ToolCatalogResolved::kType ||
-         type == HookCompleted::kType || type == TurnFailed::kType;
+  return type == ModelCompleted::kType || type == ToolStarted::kType || type == ToolResult::kType ||
+         type == ToolFailed::kType || type == ProcessCompleted::kType ||
+         type == ToolCatalogResolved::kType || type == HookCompleted::kType ||
+         type == TurnFailed::kType;
+}
+
+// "signal 11 (SIGSEGV)"
+std::string signal_words(const std::string& signal) {
+  int number = 0;
+  std::from_chars(signal.data(), signal.data() + signal.size(), number);
+  const char* const name = ::sigabbrev_np(number);
+  return name == nullptr ? "signal " + signal : fmt::format("signal {} (SIG{})", signal, name);
+}
+
+// What was more than the preview shows.
+std::string whereabouts(const std::vector<std::string>& refs) {
+  std::string list;
+  for (const std::string& ref : refs)
+    list += fmt::format("{}output:{}", list.empty() ? "" : " and ", ref);
+  return list.empty() ? "" : fmt::format("\n[The whole output is behind {}.]", list);
 }
 
 }  // namespace
@@ -28,11 +48,13 @@ void TurnReading::take(const Fact& fact) {
   const auto about = [&]() -> Outcome& { return outcomes_[fact.ids.tool_call_id]; };
   if (const auto* completed = std::get_if<ModelCompleted>(&fact.payload)) {
     take_answer(*completed);
+  } else if (std::holds_alternative<ToolStarted>(fact.payload)) {
+    about().begun = true;
   } else if (const auto* result = std::get_if<ToolResult>(&fact.payload)) {
     Outcome& outcome = about();
     outcome.text = result->preview.value_or("");
-    if (result->output_ref)
-      outcome.text += fmt::format("\n[The whole output is behind {}.]", *result->output_ref);
+    if (result->output_ref && outcome.refs.empty()) outcome.refs = {*result->output_ref};
+    outcome.text += whereabouts(outcome.refs);
     outcome.is_error = result->is_error;
     outcome.known = true;
     bytes_ += outcome.text.size();
@@ -40,10 +62,15 @@ void TurnReading::take(const Fact& fact) {
     Outcome& outcome = about();
     outcome.text = fmt::format("The call failed ({}): {}", name_of(failed->error.category),
                                failed->error.message);
+    if (failed->preview && !failed->preview->empty())
+      outcome.text += "\nIt had printed:\n" + *failed->preview;
+    outcome.text += whereabouts(failed->output_refs.value_or(std::vector<std::string>{}));
     outcome.is_error = outcome.known = true;
     bytes_ += outcome.text.size();
   } else if (const auto* process = std::get_if<ProcessCompleted>(&fact.payload)) {
     about().exit_code = process->exit_code;
+    about().signal = process->signal ? process->signal->text : "";
+    about().refs = process->output_refs.value_or(std::vector<std::string>{});
   } else if (const auto* catalog = std::get_if<ToolCatalogResolved>(&fact.payload)) {
     take_tools(*catalog);
   } else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload)) {
@@ -61,6 +88,8 @@ void TurnReading::take_answer(const ModelCompleted& completed) {
     answer.text += fmt::format("\n[The rest is behind {}.]", *completed.output_ref);
   for (const RequestedCall& call : completed.tool_calls)
     answer.calls.push_back({call.tool_call_id, call.name, call.args});
+  if (completed.provider_state)
+    answer.state = {completed.provider, completed.model, *completed.provider_state};
   bytes_ += size_of(answer);
   if (!answer.text.empty() || !answer.calls.empty()) answers_.push_back(std::move(answer));
 }
@@ -106,11 +135,13 @@ ports::Message TurnReading::result_of(const ToolCallId& call) const {
   const bool known = found != outcomes_.end() && found->second.known;
   message.is_error = !known || found->second.is_error;
   if (!known) {
-    message.text = kNoResult;
+    message.text = found != outcomes_.end() && found->second.begun ? kNoResult : kNotMade;
     return message;
   }
   if (const auto code = found->second.exit_code; code && *code != 0)
     message.text = fmt::format("Exit code {}.\n", *code);
+  if (!found->second.signal.empty())
+    message.text = fmt::format("Ended by {}.\n", signal_words(found->second.signal));
   message.text += found->second.text;
   if (message.text.empty()) message.text = "It printed nothing.";
   return message;
@@ -147,7 +178,7 @@ Result<void> TurnReading::read_on(store::Store& store, Sequence last) {
 }
 
 std::size_t size_of(const ports::Message& message) {
-  std::size_t size = message.text.size();
+  std::size_t size = message.text.size() + (message.state ? message.state->state.text.size() : 0);
   for (const ports::MadeCall& call : message.calls)
     size += call.name.size() + call.args.text.size();
   return size;

@@ -43,9 +43,12 @@ class TurnReading {
   // What became of one call.
   struct Outcome {
     std::string text;
+    bool begun = false;
     bool is_error = false;
     bool known = false;
     std::optional<std::int64_t> exit_code;
+    std::string signal;             // that ended it; empty: none did
+    std::vector<std::string> refs;  // of what it printed
   };
 
   void take_answer(const schema::ModelCompleted& completed);

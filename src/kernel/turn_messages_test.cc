@@ -107,12 +107,39 @@ TEST_CASE("a turn's calls have their results, in order, and one without says so"
   const ports::HistoryWindow window = desk.window("1");
   CHECK(told(window.so_far) ==
         Lines{R"(assistant: Looking. a{"x":1} b{} c{})",
-              "tool: out\n[The whole output is behind out_1.] for a",
+              "tool: out\n[The whole output is behind output:out_1.] for a",
               "tool: The call failed (denied): no for b (error)",
-              "tool: The call was cut off; it is not known what it did. for c (error)"});
+              "tool: The call was not made: the turn ended before. for c (error)"});
   REQUIRE(window.tools.size() == 1);
   CHECK(window.tools[0].name == "shell");
   CHECK(window.input.size() == 1);
+}
+
+TEST_CASE("how a command was ended is told, and what it had printed until then") {
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  const auto take = [&](const char* id, Payload payload) {
+    Fact fact;
+    fact.ids.tool_call_id = ToolCallId{id};
+    fact.payload = std::move(payload);
+    reading.take(fact);
+  };
+  take("", ModelCompleted{.tool_calls = {call("a"), call("b"), call("c")}});
+  take("a", ToolStarted{});
+  take("a", ProcessCompleted{.signal = Json{"11"},
+                             .output_refs = std::vector<std::string>{"out_1", "out_2"}});
+  take("a", ToolResult{.preview = "half", .output_ref = "out_1", .is_error = true});
+  take("b", ToolStarted{});
+  take("b", ToolFailed{.error = {Category::timeout, "it ran longer than 9 ms", false},
+                       .preview = "building",
+                       .output_refs = std::vector<std::string>{"out_3"}});
+  take("c", ToolStarted{});
+  CHECK(told(reading.messages()) ==
+        Lines{"assistant:  a{} b{} c{}",
+              "tool: Ended by signal 11 (SIGSEGV).\nhalf\n[The whole output is behind output:out_1 "
+              "and output:out_2.] for a (error)",
+              "tool: The call failed (timeout): it ran longer than 9 ms\nIt had printed:\n"
+              "building\n[The whole output is behind output:out_3.] for b (error)",
+              "tool: The call was cut off; it is not known what it did. for c (error)"});
 }
 
 TEST_CASE("what hooks add stands behind the results, and an output they replaced is the one told") {
@@ -156,9 +183,9 @@ TEST_CASE("a later turn is told of one that failed or was interrupted, with what
   const ports::HistoryWindow window = desk.window("4");
   CHECK(told(window.messages) ==
         Lines{"user: ask 1", R"(assistant: Looking. a{"x":1} b{} c{})",
-              "tool: out\n[The whole output is behind out_1.] for a",
+              "tool: out\n[The whole output is behind output:out_1.] for a",
               "tool: The call failed (denied): no for b (error)",
-              "tool: The call was cut off; it is not known what it did. for c (error)",
+              "tool: The call was not made: the turn ended before. for c (error)",
               "user: [This turn was interrupted here.]", "user: ask 2",
               "user: [This turn failed here: it broke]", "user: ask 3", "assistant: Third."});
   REQUIRE(window.loaded.has_value());
@@ -184,7 +211,7 @@ TEST_CASE("earlier turns that do not fit are left out whole, and that is said") 
   const ports::HistoryWindow window = desk.window("3", 25);
   CHECK(told(window.messages) == Lines{"user: ask 2", "assistant: An answer."});
   REQUIRE(window.omitted.size() == 1);
-  CHECK(window.omitted[0].reason->starts_with("turns before the newest 1 do not fit into"));
+  CHECK(window.omitted[0].reason == "turns before the newest 1 do not fit");
   desk.limits.history_turns_max = 1;
   CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are given");
 }
@@ -212,7 +239,8 @@ TEST_CASE("histories are kept for a bounded number of turns, and of a bounded si
   const auto keep = [&](std::size_t i, std::size_t bytes) {
     auto earlier = std::make_shared<EarlierTurns>();
     earlier->bytes = bytes;
-    kept.keep(kSession, id(i), {{}, TurnReading(kSession, id(i), 1, 1)}, std::move(earlier));
+    kept.keep(kSession, id(i),
+              {OwnTurn{{}, TurnReading(kSession, id(i), 1, 1)}, false, std::move(earlier)});
   };
   const auto knows = [&](std::size_t i) { return kept.find(id(i)).own.has_value(); };
   for (std::size_t i = 0; i <= KeptHistory::kTurnsMax; ++i) keep(i, 0);
@@ -227,6 +255,21 @@ TEST_CASE("histories are kept for a bounded number of turns, and of a bounded si
   keep(1'002, 1'001);
   CHECK_FALSE(knows(1'002));
   CHECK(knows(1'001));  // what fits nowhere pushes nobody out
+}
+
+TEST_CASE("what was forgotten while a request was put together is not put back") {
+  KeptHistory kept(1 << 20, 1'000);
+  Fact submitted;
+  submitted.sequence = 1;
+  submitted.ids.session = kSession;
+  submitted.ids.turn_id = TurnId{"turn_1"};
+  submitted.payload = TurnSubmitted{};
+  kept.add(submitted);
+  KeptHistory::Found found = kept.find(TurnId{"turn_1"});
+  REQUIRE(found.whole);
+  kept.forget(kSession);
+  kept.keep(kSession, TurnId{"turn_1"}, std::move(found));
+  CHECK_FALSE(kept.find(TurnId{"turn_1"}).own);
 }
 
 TEST_CASE("facts that were added as they were made need not be read, or be stored yet") {

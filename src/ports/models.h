@@ -36,11 +36,22 @@ struct Attachment {
   bool operator==(const Attachment&) const = default;
 };
 
+// What a provider wants to hear again with an answer that made calls, while the turn goes on: its
+// reasoning, in a form of its own that means nothing to any other model.
+struct ProviderState {
+  std::string provider;
+  std::string model;
+  schema::Json state;
+
+  bool operator==(const ProviderState&) const = default;
+};
+
 struct Message {
   Role role = Role::user;
   std::string text;
   std::vector<Attachment> attachments;  // a user's
   std::vector<MadeCall> calls;          // an assistant's
+  std::optional<ProviderState> state;   // an assistant's
   ToolCallId answers;                   // a tool's: whose result this is
   bool is_error = false;                // a tool's
 
@@ -81,6 +92,8 @@ class ModelListener {
   // A tool that the model wants called. `args` is valid JSON: an object, or, where the model wrote
   // something else, that as a JSON string. All of them before on_completed.
   virtual void on_call(std::string name, schema::Json args) = 0;
+  // What the provider wants to hear again with the calls; before on_completed.
+  virtual void on_state(schema::Json /*state*/) {}
   // What went over the wire, as texts without keys, where the model's configuration says to keep
   // it; just before the end.
   virtual void on_raw(std::string /*request*/, std::string /*response*/) {}

@@ -44,6 +44,18 @@ std::optional<std::string> value_of(const Environment& environment, std::string_
   return value && !value->empty() ? value : std::nullopt;
 }
 
+// A key without what surrounds it where it was copied from. One that could not stand in a header is
+// none.
+std::optional<std::string> key_in(const Environment& environment, std::string_view name) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  auto value = environment(name);
+  if (!value || value->find_first_not_of(kBlank) == std::string::npos) return std::nullopt;
+  value->erase(value->find_last_not_of(kBlank) + 1);
+  value->erase(0, value->find_first_not_of(kBlank));
+  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  return std::ranges::any_of(*value, control) ? std::nullopt : value;
+}
+
 std::int64_t or_default(const std::optional<std::uint64_t>& given, std::int64_t otherwise) {
   return given ? static_cast<std::int64_t>(*given) : otherwise;
 }
@@ -56,12 +68,13 @@ adapters::Endpoint endpoint_of(const ModelConfig& model, const Environment& envi
   while (endpoint.base_url.ends_with('/')) endpoint.base_url.pop_back();
   if (model.api_key_env) {
     endpoint.key_env = *model.api_key_env;
-    endpoint.key = value_of(environment, *model.api_key_env).value_or("");
+    endpoint.key = key_in(environment, *model.api_key_env).value_or("");
   }
   endpoint.model_setting = model.model_setting;
   endpoint.url_setting = model.url_setting;
   endpoint.key_setting = model.key_setting;
   endpoint.max_output_tokens = model.max_output_tokens;
+  endpoint.takes_tools = std::ranges::count(model.capabilities, "tools") > 0;
   endpoint.reasons = std::ranges::count(model.capabilities, "reasoning") > 0;
   endpoint.keep_payloads =
       model.debug_payloads.value_or(value_of(environment, "AGENTRT_DEBUG_PAYLOADS") == "1");
@@ -107,7 +120,7 @@ void fill_in_endpoint(ModelConfig& model) {
 
 Result<void> add_environment_models(Config& config, const Environment& environment) {
   for (const EnvironmentRow& row : kEnvironment) {
-    const auto key = value_of(environment, row.key);
+    const auto key = key_in(environment, row.key);
     const auto url = value_of(environment, row.url);
     if (!key && !url) continue;
     if (url)
@@ -130,7 +143,7 @@ Result<void> add_environment_models(Config& config, const Environment& environme
 }
 
 std::optional<std::string> missing_key(const ModelConfig& model, const Environment& environment) {
-  if (!model.api_key_env || value_of(environment, *model.api_key_env)) return std::nullopt;
+  if (!model.api_key_env || key_in(environment, *model.api_key_env)) return std::nullopt;
   return model.api_key_env;
 }
 

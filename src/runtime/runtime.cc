@@ -43,6 +43,7 @@ constexpr std::size_t kToolQueueMax = 1'024;
 constexpr std::size_t kProcessThreads = 1;
 constexpr std::size_t kProcessQueueMax = 1'024;
 constexpr std::int64_t kDayMs = 24LL * 3'600 * 1'000;
+constexpr std::uint64_t kKeepDaysMax = 36'500;  // more is for ever
 
 // What the host policy, which allows at most `ceiling`, lets nobody choose.
 template <class Mode>
@@ -59,7 +60,8 @@ control::Settings settings_of(const RuntimeOptions& options) {
   settings.queue_turns_max = options.config.limits.queue_turns_max;
   settings.turn_steps_max = options.config.limits.turn_steps;
   settings.model_retries_max = options.config.limits.model_retries_max;
-  settings.output_keep_ms = static_cast<std::int64_t>(options.config.outputs.keep_days) * kDayMs;
+  settings.output_keep_ms =
+      static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
   settings.home = process_environment()("HOME").value_or(settings.home);
   if (const auto ceiling = options.config.managed_mode)

@@ -65,8 +65,9 @@ struct ReportFragments {
 struct AskedCall {
   std::string name;
   Json args;
-  bool args_omitted = false;              // they were more than is kept
-  std::optional<std::string> wrong = {};  // by the schema that the model was given
+  bool args_omitted = false;  // they were more than is kept
+  // Why it is not made: by the schema that the model was given, or a limit of the answer.
+  std::optional<std::string> wrong = {};
 };
 
 // What went over the wire of one request, kept.
@@ -86,6 +87,7 @@ struct ReportModelCompleted {
   std::uint64_t text_bytes = 0;
   std::string reasoning;
   std::uint64_t reasoning_bytes = 0;
+  std::optional<Json> provider_state;  // at most kTextInlineMax bytes
   std::optional<KeptExchange> raw;
 };
 

@@ -117,7 +117,8 @@ inline constexpr std::string_view kServerToolPrefix = "mcp__";
 inline constexpr std::string_view kShellProgram = "/bin/bash";
 inline constexpr std::uint64_t kShellTimeoutMs = 120'000;
 inline constexpr std::uint64_t kShellTimeoutMaxMs = 3'600'000;
-inline constexpr std::size_t kToolCallsMax = 64;  // of one answer
+inline constexpr std::size_t kToolCallsMax = 64;       // of one answer are made
+inline constexpr std::size_t kToolCallsToldMax = 128;  // and so many heard; more are a failure
 // Of all calls of one answer: they stand in facts and in the view.
 inline constexpr std::size_t kToolArgsBytesMax = 48 * 1024;
 inline constexpr std::size_t kToolNameBytesMax = 128;

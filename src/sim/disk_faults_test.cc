@@ -154,6 +154,22 @@ TEST_CASE("a command waits at its gate while its start is being stored, and goes
   CHECK(count(run.node.log(kSession), "turn.completed") == 1);
 }
 
+TEST_CASE("a command that was begun ahead of a commit that fails is begun again, and runs once") {
+  Faulty run({{{"Looking."}, 5, {}, {"ls", "pwd"}}, {{"Done."}, 5, {}, {}}});
+  run.node.governance().policy.mode = schema::PermissionMode::bypass;
+  run.node.send("submit_turn",
+                R"({"sessionId":"s","threadId":"t","input":[{"type":"text","text":"hi"}]})");
+  while (run.node.machine().processes.size() < 2) run.node.step();
+  run.node.time().hold(*run.node.boot().writer, 50);  // time enough for it to be ready
+  run.faults.failing_commits = 1;
+  const std::int64_t until = run.node.time().monotonic_ms() + 60'000;
+  while (run.node.step_until(until)) {
+  }
+  CHECK(count(run.node.log(kSession), "turn.completed") == 1);
+  CHECK(count(run.node.log(kSession), "process.started") == 2);
+  for (const auto& [_, process] : run.node.machine().processes) CHECK(process.runs <= 1);
+}
+
 TEST_CASE("what a model said waits until the log can be read again") {
   for (std::size_t failing = 1; failing < 8; ++failing) {
     CAPTURE(failing);

@@ -68,11 +68,13 @@ class ModelCase(Case):
 
 
 def plain(event, names):
-    """The event without what must differ: ids by the order they came up, times, provider names."""
+    """The event without what must differ: ids by the order they came up, times, provider names,
+    and what a provider alone can read."""
     def number(found):
         return names.setdefault(found.group(), f"id{len(names)}")
 
-    payload = json.dumps(event["payload"], sort_keys=True)
+    told = {name: value for name, value in event["payload"].items() if name != "providerState"}
+    payload = json.dumps(told, sort_keys=True)
     payload = re.sub(r"\b[a-z]+_[0-9a-z]{26}\b", number, payload)
     payload = re.sub(r'"(durationMs|pid|startTicks|toSequence)": \d+', r'"\1": 0', payload)
     payload = re.sub(r"\b(openai_chat|openai_responses|anthropic)\b", "WIRE", payload)
@@ -155,7 +157,10 @@ class SameFacts(ModelCase):
                           "tool"])
         self.assertEqual([c["id"] for c in chat[2]["tool_calls"]],
                          [chat[3]["tool_call_id"], chat[4]["tool_call_id"]])
-        self.assertEqual(chat[5]["tool_calls"][1]["function"]["arguments"], '{"command": "echo')
+        self.assertEqual(json.loads(chat[5]["tool_calls"][1]["function"]["arguments"]),
+                         {"not_json": '{"command": "echo'})
+        self.assertEqual(chat[2]["reasoning_content"], "I should look first.")
+        self.assertNotIn("reasoning_content", chat[5])
         items = bodies["/v1/responses"]["input"]
         self.assertEqual([i.get("type", i.get("role")) for i in items],
                          ["user", "assistant", "function_call", "function_call",

@@ -120,6 +120,18 @@ class Words(Case):
             for word in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "[models.main]"):
                 self.assertIn(word, done.stderr)
 
+    def test_a_turn_that_finds_no_model_makes_way_for_the_next(self):
+        script = self.home.script("good", [{"text": "Here I am."}])
+        self.start()
+        done = self.home.run("run", "--session", "s", "--model", "nonesuch", "hello")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("a new PROMPT takes its place", done.stderr)
+        done = self.home.run("run", "--session", "s", "--model", f"script:{script}", "again")
+        self.assertEqual((done.returncode, done.stdout), (0, "Here I am.\n"), done.stderr)
+        turns = [event for event in self.daemon.events("s")
+                 if event["type"] in ("turn.failed", "turn.completed")]
+        self.assertEqual([turn["payload"]["status"] for turn in turns], ["cancelled", "completed"])
+
     def test_a_daemon_says_it_too(self):
         self.start()
         for model, words in (("nonesuch", ["nonesuch", "context_full, empty_answer"]),

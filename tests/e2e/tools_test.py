@@ -134,9 +134,11 @@ class Shell(ToolCase):
 
     def test_what_runs_too_long_is_ended_with_all_its_children(self):
         marker = f"sleep 3{random.randrange(10_000, 99_999)}"
-        events = self.play(line(call(f"trap '' TERM; ({marker} &) ; {marker}", timeoutMs=300)))
-        self.assertEqual(self.of(events, "tool.failed")[0]["payload"]["error"]["category"],
-                         "timeout")
+        events = self.play(line(call(f"trap '' TERM; ({marker} &) ; echo so far; {marker}",
+                                     timeoutMs=300)))
+        failed = self.of(events, "tool.failed")[0]["payload"]
+        self.assertEqual(failed["error"]["category"], "timeout")
+        self.assertEqual(failed["preview"], "so far\n")
         self.assertEqual(len(self.of(events, "process.terminated")), 1)
         wait_until(lambda: not processes_with(marker), what="the end of every child")
 
@@ -148,6 +150,15 @@ class Shell(ToolCase):
         self.assertIn("at most 48 KiB", failed[0]["payload"]["error"]["message"])
         self.assertEqual([e["payload"]["preview"] for e in self.of(events, "tool.result")],
                          ["before\n", "behind\n"])
+
+    def test_of_too_many_calls_those_within_the_limit_are_made(self):
+        events = self.play(line(*[call(f"echo {number}") for number in range(66)]),
+                           {"text": "Done."})
+        self.assertEqual([e["payload"]["preview"] for e in self.of(events, "tool.result")],
+                         [f"{number}\n" for number in range(64)])
+        self.assertEqual([e["payload"]["error"]["message"] for e in self.of(events, "tool.failed")],
+                         ["64 calls of one answer are the most; make it again in the next"] * 2)
+        self.assertEqual(events[-1]["type"], "task.completed")
 
     def test_an_interrupt_ends_the_command(self):
         marker = f"sleep 4{random.randrange(10_000, 99_999)}"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -49,7 +50,10 @@ std::uint64_t status_of_words(const ProviderWords& words) {
   for (const std::string& said : {words.code, words.type})
     for (const Row& row : kRows)
       if (said == row.word) return row.status;
-  return 500;
+  std::uint64_t status = 0;  // some send a status as the code
+  const char* const end = words.code.data() + words.code.size();
+  const bool is_number = std::from_chars(words.code.data(), end, status).ptr == end;
+  return is_number && status >= 400 && status < 600 ? status : 500;
 }
 
 bool mentions(const ProviderWords& words, std::string_view what) {
@@ -102,6 +106,9 @@ std::string sentence(std::uint64_t status, const ProviderWords& words, const std
   if (status == 404)
     return fmt::format("{} does not know the model {} ({}); correct {}, or {}", subject.address,
                        subject.model, what, subject.model_setting, subject.url_setting);
+  if (mentions(words, "does not support tools"))
+    return fmt::format("{} takes no tools ({}); leave \"tools\" out of capabilities in [models.{}]",
+                       subject.model, what, subject.name);
   if (status == 429) return fmt::format("the provider limits how often it is asked ({})", what);
   if (status >= 300 && status < 400)
     return fmt::format("{} sends us elsewhere ({}), which is not followed; correct {}",

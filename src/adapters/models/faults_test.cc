@@ -19,6 +19,15 @@ const Subject kSubject{.name = "main",
 
 }  // namespace
 
+TEST_CASE("a status that is told as a number is one") {
+  const ports::ModelFault fault =
+      told_fault(read_provider_words(R"({"error":{"message":"no credits","code":402}})"), {});
+  CHECK(fault.error.category == schema::Category::denied);
+  CHECK_FALSE(fault.error.retryable);
+  CHECK(told_fault(read_provider_words(R"({"error":{"message":"x","code":503}})"), {})
+            .error.retryable);
+}
+
 TEST_CASE("an error is read in the shapes that providers use") {
   CHECK(read_provider_words(R"({"error":{"type":"t","code":"c","message":"m"}})").code == "c");
   CHECK(read_provider_words(R"({"type":"error","error":{"type":"t","message":"m"}})").type == "t");

@@ -94,6 +94,7 @@ class HttpModels::Exchange final : public HttpExchange,
         reader_(wire_of(endpoint.provider)->read(answer_, subject_)) {}
 
   HttpRequest request() override {
+    if (!endpoint_.takes_tools) request_.tools.clear();
     HttpRequest http = wire_of(endpoint_.provider)->write(endpoint_, request_);
     request_.messages.clear();  // told; images need not be kept
     if (endpoint_.keep_payloads) raw_request_ = raw_request(http);
@@ -204,6 +205,7 @@ class HttpModels::Exchange final : public HttpExchange,
   static void say(ports::ModelListener& to, SaidCall& what) {
     to.on_call(std::move(what.name), std::move(what.args));
   }
+  static void say(ports::ModelListener& to, SaidState& what) { to.on_state(std::move(what.state)); }
   static void say(ports::ModelListener& to, SaidEnd& what) {
     to.on_completed(what.reason, what.usage);
   }

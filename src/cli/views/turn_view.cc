@@ -204,6 +204,7 @@ void TurnView::show_refusal(const Envelope& event, const ToolFailed& failed) {
   ++tools_;
   page_.lines(call_line(call, was_made(failed.error.category) ? CallEnd::failed : CallEnd::refused,
                         failed.duration_ms, failed.error.message, page_.paper()));
+  if (failed.preview) page_.lines(output_tail(*failed.preview, page_.paper()));
 }
 
 TurnText TurnView::show_diff(std::string_view diff) {
@@ -291,6 +292,10 @@ void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
                            "raise max_output_tokens in [models.{}], or ask it to go on",
                            model_),
                Paint::yellow);
+  if (completed.stop_reason == StopReason::content_filter)
+    page_.note(
+        "the answer is cut off: the provider held the rest back, by a filter or as a refusal",
+        Paint::yellow);
   std::string text =
       fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),
                   grouped(completed.usage.input_tokens), grouped(completed.usage.output_tokens));

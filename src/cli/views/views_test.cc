@@ -118,8 +118,8 @@ TEST_CASE("a blocked turn's error names the command that continues it") {
   const FollowedTurn turn{SessionId{"s"}, ThreadId{"h"}, TurnId{"t"}};
   const Error error = blocked_error(turn, {Ending::blocked, "no model", "no_model", true});
   CHECK(error.message ==
-        "The turn waits: no model; configure a model, then continue it with: agentrt run "
-        "--session s --thread h");
+        "The turn waits: no model; a new PROMPT takes its place; once it has a model, continue it "
+        "with: agentrt run --session s --thread h");
   CHECK(error.details ==
         "{\"sessionId\":\"s\",\"threadId\":\"h\",\"turnId\":\"t\",\"status\":\"blocked\"}");
 }

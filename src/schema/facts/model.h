@@ -47,12 +47,14 @@ struct ModelCompleted {
   // What went over the wire, where the model's configuration says to keep it.
   std::optional<std::string> raw_request_ref;
   std::optional<std::string> raw_response_ref;
+  // What the provider wants to hear again with the calls, in a form of its own.
+  std::optional<Json> provider_state;
 
   bool operator==(const ModelCompleted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCompleted, (),
                       (text, preview, output_ref, tool_calls, stop_reason, usage, provider, model,
-                       duration_ms, raw_request_ref, raw_response_ref))
+                       duration_ms, raw_request_ref, raw_response_ref, provider_state))
 
 // Told when the same turn will ask again; absent when it will not.
 struct ModelRetry {

@@ -69,9 +69,12 @@ struct ToolFailed {
   Failure error;
   std::optional<std::string> error_ref;
   std::int64_t duration_ms = 0;
+  // What a command had printed until then.
+  std::optional<std::string> preview;
+  std::optional<std::vector<std::string>> output_refs;
 
   bool operator==(const ToolFailed&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ToolFailed, (), (error, error_ref, duration_ms))
+BOOST_DESCRIBE_STRUCT(ToolFailed, (), (error, error_ref, duration_ms, preview, output_refs))
 
 }  // namespace agentrt::schema

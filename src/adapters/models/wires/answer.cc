@@ -10,12 +10,17 @@ using namespace schema;
 
 namespace {
 
+bool is_object(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string::npos && text[begin] == '{' && check_json(text).has_value();
+}
+
 // Arguments as a call carries them: an object as it came, anything else as a JSON string, which the
 // tool's own check refuses with a sentence that the model can act on.
 Json args_of(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return Json{"{}"};
-  if (text[begin] == '{' && check_json(text)) return Json{text};
+  if (is_object(text)) return Json{text};
   Json quoted{""};
   write_string(quoted.text, text);
   return quoted;
@@ -36,7 +41,6 @@ void Answer::add_text(std::string_view text) {
 
 void Answer::add_reasoning(std::string_view text) {
   if (over_ || text.empty()) return;
-  spoke_ = true;
   if (!said_.empty())
     if (auto* last = std::get_if<SaidReasoning>(&said_.back())) {
       last->text += text;
@@ -62,29 +66,55 @@ void Answer::name_call(std::uint64_t index, std::string_view name) {
 
 void Answer::add_args(std::uint64_t index, std::string_view piece) {
   Call* call = call_at(index);
-  if (!call) return;
-  args_bytes_ += piece.size();
+  if (call && count_args(piece.size())) call->args += piece;
+}
+
+void Answer::set_args(std::uint64_t index, std::string whole) {
+  Call* call = call_at(index);
+  if (call && count_args(whole.size())) call->whole = std::move(whole);
+}
+
+bool Answer::count_args(std::size_t bytes) {
+  args_bytes_ += bytes;
   if (args_bytes_ > kStreamedArgsBytesMax)
-    return fail(wrong_answer(
+    fail(wrong_answer(
         fmt::format("the model sent more than {} KiB of arguments", kStreamedArgsBytesMax >> 10),
         Again::never));
-  call->args += piece;
+  return !over_;
+}
+
+bool Answer::has_whole_args(std::uint64_t index) const {
+  const auto found = calls_.find(index);
+  return found != calls_.end() && is_object(found->second.args);
+}
+
+// Neither text nor a call.
+ports::ModelFault Answer::nothing_said(StopReason reason) {
+  if (reason == StopReason::max_tokens)
+    return wrong_answer(
+        "the answer was cut off before its first word; raise max_output_tokens, or start a new "
+        "thread",
+        Again::never);
+  if (reason == StopReason::content_filter)
+    return wrong_answer(
+        "the provider held the answer back, by a filter or as a refusal; ask otherwise, or choose "
+        "another model with --model",
+        Again::never);
+  return wrong_answer(
+      "the model gave an empty answer; ask again, or choose another model with --model",
+      Again::later);
 }
 
 void Answer::complete() {
   if (over_) return;
-  const StopReason reason = stop_.value_or(StopReason::unknown);
-  if (!spoke_ && calls_.empty() && reason != StopReason::content_filter)
-    return fail(
-        reason == StopReason::max_tokens
-            ? wrong_answer("the answer was cut off before its first word; raise max_output_tokens, "
-                           "or start a new thread",
-                           Again::never)
-            : wrong_answer("the model gave an empty answer; ask again, or choose another "
-                           "model with --model",
-                           Again::later));
-  for (auto& [_, call] : calls_) said_.emplace_back(SaidCall{call.name, args_of(call.args)});
-  said_.emplace_back(SaidEnd{calls_.empty() ? reason : StopReason::tool_use, usage_});
+  StopReason reason = stop_.value_or(StopReason::unknown);
+  if (!spoke_ && calls_.empty()) return fail(nothing_said(reason));
+  for (auto& [_, call] : calls_)
+    said_.emplace_back(SaidCall{call.name, args_of(call.args.empty() ? call.whole : call.args)});
+  if (state_ && !calls_.empty()) said_.emplace_back(SaidState{*std::move(state_)});
+  // A limit that cut off the last of the calls is told; else it is the calls that end an answer.
+  if (!calls_.empty() && reason != StopReason::max_tokens) reason = StopReason::tool_use;
+  said_.emplace_back(SaidEnd{reason, usage_});
   over_ = true;
 }
 

@@ -3,6 +3,9 @@
 // Two places are marked for its prompt cache: the end of the system prompt, which covers the tools
 // before it, and the end of the conversation, so that the next request of a turn finds all of this
 // one. The answer's usage is told as the other wires tell it: cached tokens are part of the input.
+#include <map>
+#include <ranges>
+
 #include "adapters/models/wires/json_events.h"
 #include "adapters/models/wires/json_text.h"
 
@@ -13,7 +16,8 @@ using namespace schema;
 namespace {
 
 constexpr std::string_view kVersion = "2023-06-01";
-constexpr std::uint64_t kMaxTokensDefault = 8'192;  // the wire wants a number
+constexpr std::uint64_t kMaxTokensDefault = 8'192;   // the wire wants a number
+constexpr std::uint64_t kThinkingTokensMin = 1'024;  // fewer are refused
 constexpr std::string_view kCacheMark = R"({"type":"ephemeral"})";
 
 enum class Mark { none, cache };
@@ -42,13 +46,13 @@ void write_attachment(JsonText& out, const ports::Attachment& one) {
 }
 
 void write_call(JsonText& out, const ports::MadeCall& call) {
-  out.open('{').member("type", "tool_use").member("id", call.id.text()).member("name", call.name);
-  out.key("input");
-  if (call.args.text.starts_with('{'))
-    out.raw(call.args.text);
-  else  // the wire takes objects alone
-    out.open('{').key("not_json").raw(call.args.text).close('}');
-  out.close('}');
+  out.open('{')
+      .member("type", "tool_use")
+      .member("id", call.id.text())
+      .member("name", plain_name(call.name))
+      .key("input")
+      .raw(args_object(call.args))
+      .close('}');
 }
 
 void write_result(JsonText& out, const ports::Message& message, Mark mark) {
@@ -58,12 +62,19 @@ void write_result(JsonText& out, const ports::Message& message, Mark mark) {
   close_block(out, mark);
 }
 
-// Blocks of one message; empty texts are refused by the provider and left out.
-void write_blocks(JsonText& out, const ports::Message& message, Mark mark) {
+// Blocks of one message; texts that say nothing are refused by the provider and left out.
+void write_blocks(JsonText& out, const Endpoint& endpoint, const ports::Message& message,
+                  Mark mark) {
   if (message.role == ports::Role::tool) return write_result(out, message, mark);
+  if (const Json* thinking = state_for(endpoint, message)) out.raw(elements_of(*thinking));
   for (const ports::Attachment& one : message.attachments) write_attachment(out, one);
-  if (!message.text.empty()) write_text(out, message.text, mark);
+  if (says_something(message.text)) write_text(out, message.text, mark);
   for (const ports::MadeCall& call : message.calls) write_call(out, call);
+}
+
+bool has_blocks(const ports::Message& message) {
+  return message.role == ports::Role::tool || !message.attachments.empty() ||
+         !message.calls.empty() || says_something(message.text);
 }
 
 bool from_assistant(const ports::Message& message) {
@@ -71,16 +82,32 @@ bool from_assistant(const ports::Message& message) {
 }
 
 // Messages alternate between the two sides; results of tools come from the user's.
-void write_messages(JsonText& out, const std::vector<ports::Message>& messages) {
+void write_messages(JsonText& out, const Endpoint& endpoint,
+                    const std::vector<ports::Message>& all) {
+  std::vector<const ports::Message*> messages;
+  for (const ports::Message& message : all)
+    if (has_blocks(message)) messages.push_back(&message);
   out.key("messages").open('[');
   for (std::size_t at = 0; at < messages.size();) {
-    const bool assistant = from_assistant(messages[at]);
+    const bool assistant = from_assistant(*messages[at]);
     out.open('{').member("role", assistant ? "assistant" : "user").key("content").open('[');
-    for (; at < messages.size() && from_assistant(messages[at]) == assistant; ++at)
-      write_blocks(out, messages[at], at + 1 == messages.size() ? Mark::cache : Mark::none);
+    for (; at < messages.size() && from_assistant(*messages[at]) == assistant; ++at)
+      write_blocks(out, endpoint, *messages[at],
+                   at + 1 == messages.size() ? Mark::cache : Mark::none);
     out.close(']').close('}');
   }
   out.close(']');
+}
+
+// Whoever thinks must have thought in all of the turn: its calls are refused without the thoughts
+// that led to them.
+bool may_think(const Endpoint& endpoint, const std::vector<ports::Message>& messages) {
+  if (!endpoint.reasons) return false;
+  for (const ports::Message& message : std::views::reverse(messages)) {
+    if (message.role == ports::Role::user) return true;
+    if (!message.calls.empty() && state_for(endpoint, message) == nullptr) return false;
+  }
+  return true;
 }
 
 StopReason stop_of(std::string_view word) {
@@ -105,13 +132,22 @@ class AnthropicReader final : public JsonEventReader {
     } else if (type == "content_block_start") {
       const JsonMember block = root["content_block"];
       const std::string_view kind = string_in(block["type"]);
-      if (kind == "tool_use") answer().name_call(index, string_in(block["name"]));
+      if (kind == "tool_use") {
+        answer().name_call(index, string_in(block["name"]));
+        answer().set_args(index, object_in(block["input"]));
+      }
       if (kind == "text") answer().add_text(string_in(block["text"]));
       if (kind == "thinking") answer().add_reasoning(string_in(block["thinking"]));
+      if (kind == "thinking") thoughts_[index].text = string_in(block["thinking"]);
+      if (kind == "redacted_thinking") thoughts_[index].redacted = string_in(block["data"]);
     } else if (type == "content_block_delta") {
       const JsonMember delta = root["delta"];
       answer().add_text(string_in(delta["text"]));
       answer().add_reasoning(string_in(delta["thinking"]));
+      if (const auto thought = thoughts_.find(index); thought != thoughts_.end()) {
+        thought->second.text += string_in(delta["thinking"]);
+        thought->second.signature += string_in(delta["signature"]);
+      }
       if (string_in(delta["type"]) == "input_json_delta")
         answer().add_args(index, string_in(delta["partial_json"]));
     } else if (type == "message_delta") {
@@ -119,10 +155,28 @@ class AnthropicReader final : public JsonEventReader {
       if (const std::string_view word = string_in(root["delta"]["stop_reason"]); !word.empty())
         answer().set_stop(stop_of(word));
     } else if (type == "message_stop") {
+      keep_thoughts();
       answer().complete();
     } else if (type == "error" || (type.empty() && !root["error"].error())) {
       fail_as_told(root);
     }
+  }
+  // To be given back as they came: the provider checks their signatures.
+  void keep_thoughts() {
+    if (thoughts_.empty()) return;
+    JsonText out;
+    out.open('[');
+    for (const auto& [_, thought] : thoughts_) {
+      if (!thought.redacted.empty())
+        out.open('{').member("type", "redacted_thinking").member("data", thought.redacted);
+      else
+        out.open('{')
+            .member("type", "thinking")
+            .member("thinking", thought.text)
+            .member("signature", thought.signature);
+      out.close('}');
+    }
+    answer().set_state(Json{out.close(']').take()});
   }
   // Counts come at the beginning and, grown, at the end; each names only what it knows.
   void read_usage(JsonMember usage) {
@@ -142,8 +196,12 @@ class AnthropicReader final : public JsonEventReader {
     answer().set_usage(told);
   }
 
-  std::uint64_t fresh_ = 0;    // input tokens that no cache held
-  std::uint64_t written_ = 0;  // and those that the cache takes now
+  struct Thought {
+    std::string text, signature, redacted;
+  };
+  std::map<std::uint64_t, Thought> thoughts_;  // by the index of their block
+  std::uint64_t fresh_ = 0;                    // input tokens that no cache held
+  std::uint64_t written_ = 0;                  // and those that the cache takes now
 };
 
 class AnthropicWire final : public Wire {
@@ -151,7 +209,15 @@ class AnthropicWire final : public Wire {
   HttpRequest write(const Endpoint& endpoint, const ports::ModelRequest& request) const override {
     JsonText out;
     out.open('{').member("model", endpoint.model);
-    out.key("max_tokens").number(endpoint.max_output_tokens.value_or(kMaxTokensDefault));
+    const std::uint64_t tokens = endpoint.max_output_tokens.value_or(kMaxTokensDefault);
+    out.key("max_tokens").number(tokens);
+    if (may_think(endpoint, request.messages) && tokens >= 2 * kThinkingTokensMin)
+      out.key("thinking")
+          .open('{')
+          .member("type", "enabled")
+          .key("budget_tokens")
+          .number(tokens / 2)
+          .close('}');
     if (!request.tools.empty()) {
       out.key("tools").open('[');
       for (const ports::OfferedTool& tool : request.tools)
@@ -168,7 +234,7 @@ class AnthropicWire final : public Wire {
       write_text(out, request.instructions, Mark::cache);
       out.close(']');
     }
-    write_messages(out, request.messages);
+    write_messages(out, endpoint, request.messages);
     out.key("stream").raw("true").close('}');
     const bool versioned = endpoint.base_url.ends_with("/v1");
     HttpRequest http{endpoint.base_url + (versioned ? "/messages" : "/v1/messages"),

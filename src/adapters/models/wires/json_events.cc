@@ -17,8 +17,14 @@ std::optional<std::uint64_t> count_in(JsonMember member) {
   return count;
 }
 
+std::string object_in(JsonMember member) {
+  JsonElement found;
+  if (member.get(found) || !found.is_object()) return {};
+  return simdjson::minify(found);
+}
+
 void JsonEventReader::on_event(std::string_view type, std::string_view data) {
-  if (answer_.over()) return;
+  if (answer_.over() || !says_something(data)) return;  // some servers keep awake by such events
   JsonElement root;
   if (parser_.parse(data.data(), data.size()).get(root) || !root.is_object())
     return answer_.fail(wrong_answer(
@@ -37,10 +43,37 @@ void JsonEventReader::fail_as_told(JsonElement described) {
   answer_.fail(told_fault(read_provider_words(simdjson::minify(described)), subject_));
 }
 
-std::string args_text(const schema::Json& args) {
-  if (!args.text.starts_with('"')) return args.text;
-  simdjson::dom::parser parser;
-  return std::string(string_in(parser.parse(args.text.data(), args.text.size())));
+std::string args_object(const schema::Json& args) {
+  return args.text.starts_with('{') ? args.text : fmt::format(R"({{"not_json":{}}})", args.text);
+}
+
+std::string plain_name(std::string_view name) {
+  constexpr std::size_t kNameBytesMax = 64;
+  if (name.empty()) return "unknown";
+  std::string out(name.substr(0, kNameBytesMax));
+  std::ranges::replace_if(
+      out,
+      [](char c) {
+        return !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+               c != '_' && c != '-';
+      },
+      '_');
+  return out;
+}
+
+const schema::Json* state_for(const Endpoint& endpoint, const ports::Message& message) {
+  const auto& state = message.state;
+  return state && state->provider == endpoint.provider && state->model == endpoint.model
+             ? &state->state
+             : nullptr;
+}
+
+std::string_view elements_of(const schema::Json& array) {
+  return std::string_view(array.text).substr(1, array.text.size() - 2);
+}
+
+bool says_something(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") != std::string_view::npos;
 }
 
 std::string base64(std::string_view bytes) {

@@ -19,6 +19,8 @@ using JsonMember = simdjson::simdjson_result<JsonElement>;
 // Empty where there is no string.
 std::string_view string_in(JsonMember member);
 std::optional<std::uint64_t> count_in(JsonMember member);
+// Its text; empty where there is no object.
+std::string object_in(JsonMember member);
 
 class JsonEventReader : public WireReader {
  public:
@@ -41,8 +43,16 @@ class JsonEventReader : public WireReader {
   simdjson::dom::parser parser_;
 };
 
-// The text that a model wrote as arguments: its object, or what it wrote instead of one.
-std::string args_text(const schema::Json& args);
+// A call as it is told again in the shape that every provider takes: the arguments as an object
+// (what the model wrote in place of one stands in `not_json`), and a name of plain characters.
+std::string args_object(const schema::Json& args);
+std::string plain_name(std::string_view name);
+// What this provider said with the message and wants to hear again; null: nothing of the kind.
+const schema::Json* state_for(const Endpoint& endpoint, const ports::Message& message);
+// A piece of a JSON array: the elements of another, without its brackets.
+std::string_view elements_of(const schema::Json& array);
+// Something that can be seen: providers refuse texts of white space alone.
+bool says_something(std::string_view text);
 
 // The bytes as base64, for images and documents within JSON.
 std::string base64(std::string_view bytes);

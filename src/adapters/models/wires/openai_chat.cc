@@ -1,6 +1,8 @@
 // adapters/models/wires/openai_chat.cc: chat completions, as OpenAI, Ollama, vLLM, llama.cpp and
 // many others serve them. Where servers differ, this asks for what all of them take and reads what
 // any of them sends.
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "adapters/models/wires/json_events.h"
@@ -11,6 +13,14 @@ namespace agentrt::adapters {
 using namespace schema;
 
 namespace {
+
+// Some servers take ids of nine letters and digits alone; the end of one of ours is as good as all
+// of it to tell the calls of a conversation apart.
+std::string_view short_id(const ToolCallId& id) {
+  constexpr std::size_t kIdBytes = 9;
+  const std::string_view text = id.text();
+  return text.substr(text.size() - std::min(text.size(), kIdBytes));
+}
 
 void write_content(JsonText& out, const ports::Message& message) {
   out.key("content");
@@ -36,23 +46,39 @@ void write_content(JsonText& out, const ports::Message& message) {
   out.close(']');
 }
 
-void write_message(JsonText& out, const ports::Message& message) {
+// Many servers take messages that alternate between the two sides, and no others.
+std::vector<ports::Message> alternating(const std::vector<ports::Message>& messages) {
+  std::vector<ports::Message> out;
+  for (const ports::Message& message : messages) {
+    if (out.empty() || out.back().role != ports::Role::user || message.role != ports::Role::user) {
+      out.push_back(message);
+      continue;
+    }
+    out.back().text += "\n\n" + message.text;
+    std::ranges::copy(message.attachments, std::back_inserter(out.back().attachments));
+  }
+  return out;
+}
+
+void write_message(JsonText& out, const Endpoint& endpoint, const ports::Message& message) {
   out.open('{').member("role", name_of(message.role));
+  if (const Json* reasoning = state_for(endpoint, message))
+    out.key("reasoning_content").raw(reasoning->text);
   if (message.role == ports::Role::assistant && message.text.empty())
     out.key("content").raw("null");
   else
     write_content(out, message);
-  if (message.role == ports::Role::tool) out.member("tool_call_id", message.answers.text());
+  if (message.role == ports::Role::tool) out.member("tool_call_id", short_id(message.answers));
   if (!message.calls.empty()) {
     out.key("tool_calls").open('[');
     for (const ports::MadeCall& call : message.calls)
       out.open('{')
-          .member("id", call.id.text())
+          .member("id", short_id(call.id))
           .member("type", "function")
           .key("function")
           .open('{')
-          .member("name", call.name)
-          .member("arguments", args_text(call.args))
+          .member("name", plain_name(call.name))
+          .member("arguments", args_object(call.args))
           .close('}')
           .close('}');
     out.close(']');
@@ -74,11 +100,11 @@ class ChatReader final : public JsonEventReader {
 
   void on_event(std::string_view type, std::string_view data) override {
     if (data != "[DONE]") return JsonEventReader::on_event(type, data);
-    answer().complete();
+    complete();
   }
   // Some servers leave out [DONE]; one that has said why it stopped has said everything.
   void on_end() override {
-    if (answer().stopped()) return answer().complete();
+    if (answer().stopped()) return complete();
     JsonEventReader::on_end();
   }
 
@@ -91,7 +117,8 @@ class ChatReader final : public JsonEventReader {
     // Two names are in use for the same thing, and some servers send both.
     const std::string_view reasoning = string_in(delta["reasoning_content"]);
     answer().add_reasoning(reasoning.empty() ? string_in(delta["reasoning"]) : reasoning);
-    answer().add_text(string_in(delta["content"]));
+    if (reasoning_.size() <= kStateBytesMax) reasoning_ += reasoning;
+    read_content(delta["content"]);
     answer().add_text(string_in(delta["refusal"]));
     simdjson::dom::array calls;
     if (!delta["tool_calls"].get_array().get(calls))
@@ -99,14 +126,40 @@ class ChatReader final : public JsonEventReader {
     if (const std::string_view word = string_in(choice["finish_reason"]); !word.empty())
       answer().set_stop(stop_of(word));
   }
-  // A piece of a call. Calls are told apart by their index, and by their id where a server gives
-  // every call the same index.
+  // Servers that send their reasoning by this name want to hear it again with the calls.
+  void complete() {
+    if (!reasoning_.empty()) {
+      Json state{""};
+      write_string(state.text, reasoning_);
+      answer().set_state(std::move(state));
+    }
+    answer().complete();
+  }
+  // A text, or parts of which some are reasoning.
+  void read_content(JsonMember content) {
+    answer().add_text(string_in(content));
+    simdjson::dom::array parts;
+    if (content.get_array().get(parts)) return;
+    for (const JsonElement part : parts) {
+      answer().add_text(string_in(part["text"]));
+      simdjson::dom::array thoughts;
+      if (part["thinking"].get_array().get(thoughts)) continue;
+      for (const JsonElement thought : thoughts) answer().add_reasoning(string_in(thought["text"]));
+    }
+  }
+  // A piece of a call. Calls are told apart by their index; where a server gives every call the
+  // same, one begins with a name and another id, or with a name behind arguments that are whole.
   void read_call(JsonElement call) {
     Place& place = places_[count_in(call["index"]).value_or(0)];
-    const std::string_view id = string_in(call["id"]);
-    if (!place.number || (!id.empty() && id != place.id)) place = {calls_++, std::string(id)};
-    answer().name_call(*place.number, string_in(call["function"]["name"]));
-    answer().add_args(*place.number, string_in(call["function"]["arguments"]));
+    const std::string_view id = string_in(call["id"]), name = string_in(call["function"]["name"]);
+    std::string piece = object_in(call["function"]["arguments"]);
+    if (piece.empty()) piece = string_in(call["function"]["arguments"]);
+    const bool another = place.number && !name.empty() &&
+                         ((!id.empty() && id != place.id) ||
+                          (!piece.empty() && answer().has_whole_args(*place.number)));
+    if (!place.number || another) place = {calls_++, std::string(id)};
+    answer().name_call(*place.number, name);
+    answer().add_args(*place.number, piece);
   }
   void read_usage(JsonMember usage) {
     const auto input = count_in(usage["prompt_tokens"]);
@@ -124,6 +177,7 @@ class ChatReader final : public JsonEventReader {
   };
   std::map<std::uint64_t, Place> places_;  // the newest call of each index
   std::uint64_t calls_ = 0;
+  std::string reasoning_;  // that came by its longer name
 };
 
 class ChatWire final : public Wire {
@@ -133,7 +187,8 @@ class ChatWire final : public Wire {
     out.open('{').member("model", endpoint.model).key("messages").open('[');
     if (!request.instructions.empty())
       out.open('{').member("role", "system").member("content", request.instructions).close('}');
-    for (const ports::Message& message : request.messages) write_message(out, message);
+    for (const ports::Message& message : alternating(request.messages))
+      write_message(out, endpoint, message);
     out.close(']');
     if (!request.tools.empty()) write_tools(out, request.tools);
     // OpenAI's own newer models take only the longer name, most other servers only the shorter.

@@ -30,7 +30,8 @@ void write_user(JsonText& out, const ports::Message& message) {
   out.close(']').close('}');
 }
 
-void write_assistant(JsonText& out, const ports::Message& message) {
+void write_assistant(JsonText& out, const Endpoint& endpoint, const ports::Message& message) {
+  if (const Json* reasoning = state_for(endpoint, message)) out.raw(elements_of(*reasoning));
   if (!message.text.empty()) {
     out.open('{').member("role", "assistant").key("content").open('[');
     write_text_part(out, "output_text", message.text);
@@ -40,17 +41,17 @@ void write_assistant(JsonText& out, const ports::Message& message) {
     out.open('{')
         .member("type", "function_call")
         .member("call_id", call.id.text())
-        .member("name", call.name)
-        .member("arguments", args_text(call.args))
+        .member("name", plain_name(call.name))
+        .member("arguments", args_object(call.args))
         .close('}');
 }
 
-void write_item(JsonText& out, const ports::Message& message) {
+void write_item(JsonText& out, const Endpoint& endpoint, const ports::Message& message) {
   switch (message.role) {
     case ports::Role::user:
       return write_user(out, message);
     case ports::Role::assistant:
-      return write_assistant(out, message);
+      return write_assistant(out, endpoint, message);
     case ports::Role::tool:
       out.open('{')
           .member("type", "function_call_output")
@@ -77,6 +78,11 @@ class ResponsesReader final : public JsonEventReader {
       answer().name_call(place(root), string_in(root["item"]["name"]));
     } else if (type == "response.function_call_arguments.delta") {
       answer().add_args(place(root), string_in(root["delta"]));
+    } else if (type == "response.function_call_arguments.done") {
+      answer().set_args(place(root), std::string(string_in(root["arguments"])));
+    } else if (type == "response.output_item.done" &&
+               string_in(root["item"]["type"]) == "reasoning") {
+      keep_reasoning(root["item"]);
     } else if (type == "response.completed" || type == "response.incomplete") {
       finish(root["response"]);
     } else if (type == "response.failed") {
@@ -97,6 +103,12 @@ class ResponsesReader final : public JsonEventReader {
     part_ = part;
     answer().add_reasoning(string_in(root["delta"]));
   }
+  // As it came, to be given back: the provider keeps nothing for us, and reads it alone.
+  void keep_reasoning(JsonMember item) {
+    if (string_in(item["encrypted_content"]).empty()) return;
+    reasoning_ += (reasoning_.empty() ? "" : ",") + object_in(item);
+    answer().set_state(Json{"[" + reasoning_ + "]"});
+  }
   void finish(JsonMember response) {
     const JsonMember usage = response["usage"];
     answer().set_usage(
@@ -113,6 +125,7 @@ class ResponsesReader final : public JsonEventReader {
   }
 
   std::optional<std::pair<std::uint64_t, std::uint64_t>> part_;
+  std::string reasoning_;  // items, with commas between them
 };
 
 class ResponsesWire final : public Wire {
@@ -122,7 +135,7 @@ class ResponsesWire final : public Wire {
     out.open('{').member("model", endpoint.model);
     if (!request.instructions.empty()) out.member("instructions", request.instructions);
     out.key("input").open('[');
-    for (const ports::Message& message : request.messages) write_item(out, message);
+    for (const ports::Message& message : request.messages) write_item(out, endpoint, message);
     out.close(']');
     if (!request.tools.empty()) {
       out.key("tools").open('[');
@@ -140,7 +153,11 @@ class ResponsesWire final : public Wire {
     }
     if (endpoint.max_output_tokens)
       out.key("max_output_tokens").number(*endpoint.max_output_tokens);
-    if (endpoint.reasons) out.key("reasoning").raw(R"({"summary":"auto"})");
+    if (endpoint.reasons)
+      out.key("reasoning")
+          .raw(R"({"summary":"auto"})")
+          .key("include")
+          .raw(R"(["reasoning.encrypted_content"])");
     out.key("store").raw("false").key("stream").raw("true").close('}');
     HttpRequest http{endpoint.base_url + "/responses",
                      {"Content-Type: application/json", "Accept: text/event-stream"},

@@ -28,6 +28,7 @@ struct Endpoint {
   std::string url_setting;    // and `base_url`
   std::string key_setting;    // what to do to give a key, in words
   std::optional<std::uint64_t> max_output_tokens;
+  bool takes_tools = true;
   bool reasons = false;        // it can be asked to show its reasoning
   bool keep_payloads = false;  // what goes over the wire is told to the listener too
   HttpTimeouts timeouts;

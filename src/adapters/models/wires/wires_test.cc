@@ -143,6 +143,152 @@ TEST_CASE("calls that a server gives one index are told apart by their ids") {
       Lines{"c:x {}", "c:y {}", R"(tool_use {"inputTokens":0,"outputTokens":0})"});
 }
 
+TEST_CASE("calls of one index without ids begin with a name behind whole arguments") {
+  const auto piece = [](const char* call) {
+    return chat(std::string(R"({"tool_calls":[)") + call + "]}");
+  };
+  const std::string end = chat("{}", R"("tool_calls")");
+  const Lines expected = {R"(c:x {"a":1})", R"(c:y {"b":2})",
+                          R"(tool_use {"inputTokens":0,"outputTokens":0})"};
+  CHECK(read("openai_chat", {piece(R"({"function":{"name":"x","arguments":"{\"a\":1}"}})"),
+                             piece(R"({"function":{"name":"x","arguments":""}})"),
+                             piece(R"({"function":{"name":"y","arguments":"{\"b\":2}"}})"), end,
+                             "[DONE]"}) == expected);
+  // Every piece with an id of its own, the name with the first alone.
+  CHECK(read("openai_chat",
+             {piece(R"({"index":0,"id":"1","function":{"name":"x","arguments":"{\"a\""}})"),
+              piece(R"({"index":0,"id":"2","function":{"arguments":":1}"}})"),
+              piece(R"({"index":1,"id":"3","function":{"name":"y","arguments":{"b":2}}})"), end,
+              "[DONE]"}) == expected);
+}
+
+TEST_CASE("arguments that come whole count where no piece of them comes") {
+  CHECK(read("openai_responses", events_of(R"(
+{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","name":"x"}}
+{"type":"response.function_call_arguments.done","output_index":0,"arguments":"{\"a\":1}"}
+{"type":"response.completed","response":{}}
+)"))[0] == R"(c:x {"a":1})");
+  CHECK(read("anthropic", events_of(R"(
+{"type":"content_block_start","index":0,
+ "content_block":{"type":"tool_use","name":"x","input":{"a":1}}}
+{"type":"message_stop"}
+)"))[0] == R"(c:x {"a":1})");
+}
+
+TEST_CASE("content in parts is text and reasoning") {
+  CHECK(read("openai_chat",
+             {chat(R"({"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]},)"
+                   R"({"type":"text","text":"Hi"}]})",
+                   R"("stop")"),
+              "[DONE]"}) ==
+        Lines{"r:Hm", "t:Hi", R"(end_turn {"inputTokens":0,"outputTokens":0})"});
+}
+
+TEST_CASE("events without data are passed over") {
+  CHECK(read("openai_chat", {"", " ", chat(R"({"content":"Hi"})", R"("stop")"), "[DONE]"}).size() ==
+        2);
+}
+
+TEST_CASE("calls are told again in a shape that every provider takes") {
+  ports::ModelRequest request;
+  request.messages.push_back({.text = "go"});
+  ports::Message answer;
+  answer.role = ports::Role::assistant;
+  answer.text = " \n";
+  answer.calls = {
+      {ToolCallId{"call_01m7gsrkqb002aznpfa3hh90xy"}, "functions.sh\xc3\xa4", Json{R"("{\"cut")"}},
+      {ToolCallId{"call_2"}, "", Json{R"({"a":1})"}}};
+  request.messages.push_back(answer);
+  for (const char* provider : {"openai_chat", "openai_responses", "anthropic"}) {
+    CAPTURE(provider);
+    const std::string body = wire_of(provider)->write(endpoint(provider), request).body;
+    CHECK(check_json(body));
+    CHECK(body.contains(R"("name":"functions_sh__")"));
+    CHECK(body.contains(R"("name":"unknown")"));
+    CHECK((body.contains(R"({"not_json":"{\"cut"})") ||
+           body.contains(R"("{\"not_json\":\"{\\\"cut\"}")")));
+  }
+  CHECK(openai_chat_wire()
+            .write(endpoint("openai_chat"), request)
+            .body.contains(R"("id":"a3hh90xy")") == false);
+  CHECK(openai_chat_wire()
+            .write(endpoint("openai_chat"), request)
+            .body.contains(R"("id":"fa3hh90xy")"));
+  CHECK_FALSE(anthropic_wire().write(endpoint("anthropic"), request).body.contains(R"(" \n")"));
+}
+
+TEST_CASE("what a provider reasoned goes back to it with the calls, and to nobody else") {
+  const auto state_of = [](const std::string& provider, const Lines& events) -> std::string {
+    Answer answer;
+    const auto reader = wire_of(provider)->read(answer, kSubject);
+    for (const std::string& data : events) reader->on_event("message", data);
+    for (Said& said : answer.take())
+      if (auto* state = std::get_if<SaidState>(&said)) return state->state.text;
+    return "";
+  };
+  const std::string chat_state = state_of(
+      "openai_chat", {chat(R"({"reasoning_content":"Hm","tool_calls":[{"function":{"name":"x"}}]})",
+                           R"("tool_calls")"),
+                      "[DONE]"});
+  CHECK(chat_state == R"("Hm")");
+  CHECK(state_of("openai_chat",
+                 {chat(R"({"reasoning":"Hm","tool_calls":[{"function":{"name":"x"}}]})",
+                       R"("tool_calls")"),
+                  "[DONE]"}) == "");
+  CHECK(state_of("openai_chat", {chat(R"({"reasoning_content":"Hm","content":"Hi"})", R"("stop")"),
+                                 "[DONE]"}) == "");
+  const std::string responses_state = state_of("openai_responses", events_of(R"(
+{"type":"response.output_item.done","output_index":0,
+ "item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"abc"}}
+{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","name":"x"}}
+{"type":"response.completed","response":{}}
+)"));
+  CHECK(responses_state ==
+        R"([{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"abc"}])");
+  const std::string anthropic_state = state_of("anthropic", events_of(R"(
+{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}
+{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s1"}}
+{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"zz"}}
+{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","name":"x","input":{}}}
+{"type":"message_stop"}
+)"));
+  CHECK(anthropic_state == R"([{"type":"thinking","thinking":"Hm","signature":"s1"},)"
+                           R"({"type":"redacted_thinking","data":"zz"}])");
+
+  for (const auto& [provider, state, written] :
+       {std::tuple{"openai_chat", chat_state, R"("reasoning_content":"Hm")"},
+        {"openai_responses", responses_state, R"({"id":"rs_1","type":"reasoning")"},
+        {"anthropic", anthropic_state, R"([{"type":"thinking","thinking":"Hm")"}}) {
+    CAPTURE(provider);
+    ports::Message answer;
+    answer.role = ports::Role::assistant;
+    answer.calls = {{ToolCallId{"call_1"}, "x", Json{"{}"}}};
+    answer.state = ports::ProviderState{provider, "m", Json{state}};
+    ports::ModelRequest request;
+    request.messages = {{.text = "go"}, answer};
+    Endpoint asked = endpoint(provider);
+    asked.reasons = true;
+    const std::string body = wire_of(provider)->write(asked, request).body;
+    CHECK(check_json(body));
+    CHECK(body.contains(written));
+    asked.model = "another";
+    const std::string other = wire_of(provider)->write(asked, request).body;
+    CHECK_FALSE(other.contains(written));
+    if (asked.provider != "anthropic") continue;
+    CHECK(body.contains(R"("thinking":{"type":"enabled","budget_tokens":4096})"));
+    CHECK_FALSE(other.contains("budget_tokens"));
+  }
+}
+
+TEST_CASE("messages of the user in a row are one to a chat") {
+  ports::ModelRequest request;
+  request.messages = {{.text = "one"}, {.text = "two"}};
+  CHECK(openai_chat_wire()
+            .write(endpoint("openai_chat"), request)
+            .body.contains(R"("content":"one\n\ntwo")"));
+}
+
 TEST_CASE("a server that leaves out its last word is believed when it said why it stopped") {
   CHECK(read("openai_chat", {chat(R"({"content":"Hi"})"), chat("{}", R"("length")")}) ==
         Lines{"t:Hi", R"(max_tokens {"inputTokens":0,"outputTokens":0})"});
@@ -168,6 +314,15 @@ TEST_CASE("arguments that are no JSON object become a JSON string, none become a
                                R"(tool_use {"inputTokens":0,"outputTokens":0})"});
 }
 
+TEST_CASE("a limit that cuts off a call is told with it") {
+  Answer answer;
+  answer.name_call(0, "a");
+  answer.add_args(0, R"({"content": "a lo)");
+  answer.set_stop(StopReason::max_tokens);
+  answer.complete();
+  CHECK(heard(answer).back().starts_with("max_tokens"));
+}
+
 TEST_CASE("what an answer may hold is bounded") {
   Answer calls;
   for (std::uint64_t i = 0; i <= kStreamedCallsMax; ++i) calls.name_call(i, "x");
@@ -181,8 +336,9 @@ TEST_CASE("what an answer may hold is bounded") {
   CHECK(heard(args).back().contains("1024 KiB of arguments"));
 }
 
-TEST_CASE("an answer that says nothing is a failure, but a refusal is an answer") {
+TEST_CASE("an answer of neither text nor calls is a failure") {
   Answer empty;
+  empty.add_reasoning("Hm");
   empty.set_stop(StopReason::end_turn);
   empty.complete();
   CHECK(heard(empty).back().contains("empty answer"));
@@ -193,12 +349,17 @@ TEST_CASE("an answer that says nothing is a failure, but a refusal is an answer"
   Answer refused;
   refused.set_stop(StopReason::content_filter);
   refused.complete();
-  CHECK(heard(refused).back().starts_with("content_filter"));
+  CHECK(heard(refused).back().contains("held the answer back"));
+  Answer half;
+  half.add_text("Hi");
+  half.set_stop(StopReason::content_filter);
+  half.complete();
+  CHECK(heard(half).back().starts_with("content_filter"));
 }
 
 TEST_CASE("an event that is no JSON object ends the answer, whatever the wire") {
   for (const char* provider : {"openai_chat", "openai_responses", "anthropic"})
-    for (const char* data : {"nonsense", "[1]", "", "{\"a\":\"\xc3\"}", R"({"a":)"}) {
+    for (const char* data : {"nonsense", "[1]", "{\"a\":\"\xc3\"}", R"({"a":)"}) {
       const Lines said = read(provider, {data, R"({"type":"message_stop"})"});
       REQUIRE(said.size() == 1);
       CHECK(said[0].starts_with("provider: the provider sent an event that is not JSON"));
