@@ -121,6 +121,28 @@ TEST_CASE("tools that cannot be offered are left out with a reason") {
   CHECK(world.client->tools().tools[1].read_only);
 }
 
+TEST_CASE("a tool is offered with the type and the members of its arguments, said or not") {
+  const auto offered = [](const std::string& said) {
+    World world;
+    world.server->pages = {fmt::format(R"({{"tools":[{{"name":"t","inputSchema":{}}}]}})", said)};
+    world.start();
+    CHECK(world.listed() == "ok");
+    REQUIRE(world.client->tools().tools.size() == 1);
+    const McpTool& tool = world.client->tools().tools[0];
+    CHECK(tool.input_schema.text == said);
+    return catalog_tool(tool, world.config).input_schema.text;
+  };
+  const std::string whole = R"({"type":"object", "properties":{"a":{}},"required":["a"]})";
+  CHECK(offered(whole) == whole);
+  const std::string bare = R"({"properties":{},"type":"object"})";
+  CHECK(offered("{}") == bare);
+  CHECK(offered(R"({ "type": "object" })") == bare);
+  CHECK(offered(R"({"type":"object","properties":null})") == bare);
+  CHECK(offered(R"({"type":["object","null"],"properties":{}})") == bare);
+  CHECK(offered(R"({"anyOf":[{"required":["a"]}]})") ==
+        R"({"anyOf":[{"required":["a"]}],"properties":{},"type":"object"})");
+}
+
 TEST_CASE("a change of the tools is listed before the next turn") {
   World world;
   world.start();
