@@ -101,7 +101,7 @@ class Printer final : public ports::ToolListener {
 bool list(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd) {
   std::promise<bool> listed;
   core.post([&] {
-    tools.list(SessionId{"probe"}, cwd, [&](ports::ToolListing listing) {
+    tools.list(SessionId{"probe"}, cwd, {}, [&](ports::ToolListing listing) {
       std::string names, missing;
       for (const auto& tool : listing.tools)
         names += fmt::format("{}{}", names.empty() ? "" : ",", as_text(tool.tool_name));
