@@ -145,6 +145,15 @@ class Files(Case):
         marked = self.one("write_file", path=".env", content="TOKEN=[redacted:MY_TOKEN]\n")
         self.assertEqual(marked[0], "invalid_input")
 
+    def test_a_search_says_what_it_did_not_look_at(self):
+        self.put("wide.txt", "x" * 70_000 + "needle\n")
+        self.assertEqual(self.one("search_files", pattern="needle", path="wide.txt"),
+                         "[No line fits in 1 files.]\n"
+                         "[Of 1 line only the first 64 KiB were looked at.]\n")
+        category, why = self.one("search_files", pattern="one\\ntwo")
+        self.assertEqual(category, "invalid_input")
+        self.assertIn("lines are searched one by one", why)
+
     def test_a_change_keeps_its_mode_and_leaves_a_diff_that_git_applies(self):
         self.put("run.sh", "echo one\necho two\n")
         os.chmod(self.home.workspace / "run.sh", 0o750)
