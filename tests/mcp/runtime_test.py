@@ -3,7 +3,9 @@
 import json
 import pathlib
 import sys
+import time
 import unittest
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
@@ -49,6 +51,16 @@ class Runtime(ServerCase):
         self.assertIn("Echo: over HTTP", told)
         self.assertIn("Echo: over the older transport", told)
         self.assertIn("by a server", told[-1])
+
+    def test_a_server_that_is_started_anew_between_two_calls_is_used_on(self):
+        port = urllib.parse.urlsplit(self.web.server).port
+        for session, away_s in (("soon", 0), ("later", 3)):
+            self.play(line(use("echo", "web", message="before")), DONE, session=session)
+            self.web.tearDownClass()
+            time.sleep(away_s)
+            self.web.listen("streamableHttp", port)
+            self.play(line(use("echo", "web", message="after")), DONE, session=session)
+            self.assertEqual(self.previews(session), ["Echo: before", "Echo: after"])
 
     def test_a_server_is_told_the_additional_folders_when_it_asks_at_its_start(self):
         beside = self.home.folder / "beside"

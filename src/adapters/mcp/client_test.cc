@@ -353,6 +353,44 @@ TEST_CASE("a silent connection is pinged before it is relied upon") {
   CHECK(world.listed() == "it did not answer a ping within 10000 ms");
 }
 
+TEST_CASE(
+    "a ping that does not reach the server ends the connection, an error as answer does not") {
+  World world;
+  world.start();
+  CHECK(world.listed() == "ok");
+  world.server->pings = false;
+  world.loop.run_for(kMcpPingAfterMs);
+  const auto listed_after = [&](const auto& answer) {
+    std::string said = "nothing";
+    world.client->when_listed(
+        [&](Result<void> outcome) { said = outcome ? "ok" : outcome.error().message; });
+    answer();
+    world.loop.run_for(1);
+    return said;
+  };
+  CHECK(listed_after([&] {
+          world.server->say(rpc_error(*world.server->got.back().id, kRpcNoSuchMethod, "what?"));
+        }) == "ok");
+  world.loop.run_for(kMcpPingAfterMs);
+  CHECK(listed_after([&] { world.server->refuse("HTTP status 500"); }) == "HTTP status 500");
+  CHECK(world.over == std::vector<std::string>{"HTTP status 500"});
+}
+
+TEST_CASE("a request that is refused on its way is the end of that request alone") {
+  World world;
+  world.start();
+  CHECK(world.listed() == "ok");
+  world.server->calls = false;
+  const auto heard = world.call();
+  world.server->refuse("HTTP status 500");
+  world.server->refuse("once more");
+  world.loop.run_for(1);
+  REQUIRE(heard->ends.size() == 1);
+  CHECK(heard->ends[0].error().code == Code::internal);
+  CHECK(heard->ends[0].error().message == "HTTP status 500");
+  CHECK(world.over.empty());
+}
+
 TEST_CASE("garbage is skipped up to a limit, and so are answers to questions nobody asked") {
   for (const char* const text : {"{\"jsonrpc\":", R"({"jsonrpc":"2.0","id":77,"result":{}})",
                                  R"({"jsonrpc":"2.0","id":"a","result":{}})",
