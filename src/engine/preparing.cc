@@ -90,7 +90,7 @@ void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
 }
 
 void Engine::Preparing::ask_servers(const std::shared_ptr<Shared>& shared) {
-  shared->parts.tools.list(shared->session, shared->query.cwd,
+  shared->parts.tools.list(shared->session, shared->query.cwd, shared->commands.additional_roots,
                            [shared](ports::ToolListing listing) {
                              shared->report.server_tools = std::move(listing.tools);
                              shared->report.missing_servers = std::move(listing.missing);

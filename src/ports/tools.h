@@ -78,8 +78,10 @@ enum class Sight { path, file };
 class Tools {
  public:
   virtual ~Tools() = default;
-  // The tools of servers, for a session in `cwd`. Answers once, on the core, within a bounded time.
+  // The tools of servers, for a session in `cwd` with these folders beside it. Answers once, on the
+  // core, within a bounded time.
   virtual void list(const SessionId& session, const std::string& cwd,
+                    const std::vector<std::string>& additional_roots,
                     std::move_only_function<void(ToolListing)> listing_to) = 0;
   // Why the call would be refused as things stand, so that no person is asked about it in vain.
   // Changes nothing; what is known only later is no objection. Blocks; called on a Worker.

@@ -15,8 +15,9 @@ class JoinedTools final : public ports::Tools {
       : files_(files), servers_(servers) {}
 
   void list(const SessionId& session, const std::string& cwd,
+            const std::vector<std::string>& additional_roots,
             std::move_only_function<void(ports::ToolListing)> listing_to) override {
-    servers_.list(session, cwd, std::move(listing_to));
+    servers_.list(session, cwd, additional_roots, std::move(listing_to));
   }
   std::optional<schema::Failure> objection(const ports::ToolRequest& request,
                                            ports::Sight sight) override {

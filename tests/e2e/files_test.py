@@ -145,6 +145,28 @@ class Files(Case):
         marked = self.one("write_file", path=".env", content="TOKEN=[redacted:MY_TOKEN]\n")
         self.assertEqual(marked[0], "invalid_input")
 
+    def test_bytes_that_are_no_text_are_told_and_never_replaced_by_their_mark(self):
+        latin = self.home.workspace / "latin.txt"
+        latin.write_bytes(b"caf\xe9\nold\n")
+        shown = self.one("read_file", path="latin.txt")
+        self.assertIn("Bytes that are no UTF-8", shown)
+        category, why = self.one("write_file", path="latin.txt", content="caf\ufffd\nnew\n")
+        self.assertEqual((category, "edit_file" in why), ("invalid_input", True))
+        category, why = self.one("edit_file", path="latin.txt", oldText="caf\ufffd",
+                                 newText="tea")
+        self.assertIn("edit the text before or after it", why)
+        self.one("edit_file", path="latin.txt", oldText="old", newText="new")
+        self.assertEqual(latin.read_bytes(), b"caf\xe9\nnew\n")
+
+    def test_a_search_says_what_it_did_not_look_at(self):
+        self.put("wide.txt", "x" * 70_000 + "needle\n")
+        self.assertEqual(self.one("search_files", pattern="needle", path="wide.txt"),
+                         "[No line fits in 1 files.]\n"
+                         "[Of 1 line only the first 64 KiB were looked at.]\n")
+        category, why = self.one("search_files", pattern="one\\ntwo")
+        self.assertEqual(category, "invalid_input")
+        self.assertIn("lines are searched one by one", why)
+
     def test_a_change_keeps_its_mode_and_leaves_a_diff_that_git_applies(self):
         self.put("run.sh", "echo one\necho two\n")
         os.chmod(self.home.workspace / "run.sh", 0o750)

@@ -76,6 +76,16 @@ class Calls(ServerCase):
         self.assertEqual(types(events)[-2:], ["turn.completed", "task.completed"])
         self.assertIn("marco", json.dumps(self.of("tool.result")))
 
+    def test_every_tool_is_offered_with_the_type_and_the_members_of_its_arguments(self):
+        self.configure()
+        self.play(DONE)
+        schemas = {tool["toolName"]: tool["inputSchema"]
+                   for tool in self.of("tool.catalog.resolved")[-1]["tools"]}
+        self.assertEqual(schemas["mcp__box__hang"], {"type": "object", "properties": {}})
+        for name, schema in schemas.items():
+            self.assertEqual(schema["type"], "object", name)
+            self.assertIn("properties", schema, name)
+
     def test_turns_of_a_session_share_one_server_and_sessions_do_not(self):
         self.configure()
         for session in ("s", "s", "other"):

@@ -4,6 +4,7 @@ import http.server
 import json
 import tempfile
 import threading
+import time
 import unittest
 
 import probing
@@ -54,8 +55,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.give(202)
 
     def do_GET(self):
+        if self.server.listen is not None:
+            return self.server.listen(self)
         self.note()
-        self.give(405)
+        return self.give(405)
 
     def do_DELETE(self):
         self.note()
@@ -72,14 +75,14 @@ class Server(http.server.ThreadingHTTPServer):
 class Faults(unittest.TestCase):
     def setUp(self):
         self.server = Server(("127.0.0.1", 0), Handler)
-        self.server.plays, self.server.seen = {}, []
+        self.server.plays, self.server.seen, self.server.listen = {}, [], None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)
         self.url = f"http://127.0.0.1:{self.server.server_port}/mcp"
 
-    def probe(self, calls=(("echo", {}),)):
-        return probing.probe(calls, self.url, tempfile.gettempdir())
+    def probe(self, calls=(("echo", {}),), **more):
+        return probing.probe(calls, self.url, tempfile.gettempdir(), **more)
 
     def missing(self):
         listing, _ = self.probe()
@@ -124,6 +127,81 @@ class Faults(unittest.TestCase):
         begun = [each for each in self.server.seen
                  if each[2] and each[2].get("method") == "initialize"]
         self.assertEqual(len(begun), 2)
+
+    def begun(self):
+        return sum(1 for each in self.server.seen
+                   if each[2] and each[2].get("method") == "initialize")
+
+    def refuse_sessions(self, unknown, body=lambda _: b"no such session"):
+        """Calls and pings in sessions that are unknown get 400."""
+        def play(handler, message):
+            if unknown(handler.headers["Mcp-Session-Id"]):
+                return handler.give(400, body(message))
+            return handler.result(message, {"content": [{"type": "text", "text": "again"}]})
+        self.server.plays["tools/call"] = self.server.plays["ping"] = play
+
+    def test_a_session_that_is_over_with_400_is_begun_anew_too(self):
+        def refusal(message):
+            error = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
+            return json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode()
+        for body in (lambda _: b"", lambda _: b"Bad Request", refusal):
+            self.server.seen.clear()
+            self.refuse_sessions(lambda session: session == "s1", body)
+            _, heard = self.probe()
+            self.assertEqual(heard[0]["text"], "again")
+            self.assertEqual(self.begun(), 2)
+
+    def test_sessions_that_are_always_over_are_not_begun_for_ever(self):
+        self.refuse_sessions(lambda _: True)
+        _, heard = self.probe()
+        self.assertIn("its session is over (it answered with HTTP status 400)",
+                      heard[0]["failure"])
+        self.assertEqual(self.begun(), 2)
+
+    def test_calls_side_by_side_in_a_session_that_is_over_are_all_made_again(self):
+        self.refuse_sessions(lambda session: session == "s1")
+        refuse = self.server.plays["ping"]
+
+        def ping(handler, message):
+            time.sleep(0.5)  # until all calls are refused
+            refuse(handler, message)
+        self.server.plays["ping"] = ping
+        _, heard = self.probe((("echo", {}),) * 4, at_once=True)
+        self.assertEqual([each["text"] for each in heard], ["again"] * 4)
+        self.assertEqual(self.begun(), 2)
+
+    def test_a_session_is_found_over_when_its_stream_is_not_taken_up_again(self):
+        def listen(handler):
+            handler.note()
+            first = sum(1 for each in self.server.seen if each[0] == "GET") == 1
+            handler.give(200 if first else 400, b": hum\n\n", "text/event-stream")
+        self.server.listen = listen
+        self.refuse_sessions(
+            lambda session: session == "s1" and any(each[2] and each[2].get("method") == "ping"
+                                                    for each in self.server.seen))
+        _, heard = self.probe((("echo", {}), ("echo", {})), pause_ms=2500)
+        self.assertEqual([each["text"] for each in heard], ["again", "again"])
+        self.assertEqual(self.begun(), 2)
+        calls = [headers["Mcp-Session-Id"] for _, headers, body in self.server.seen
+                 if body and body.get("method") == "tools/call"]
+        self.assertEqual(len(calls), 2)
+        self.assertEqual(calls[0], "s1")
+        self.assertNotEqual(calls[1], "s1")
+
+    def test_a_call_that_is_refused_with_400_in_a_session_is_told(self):
+        def refuse(handler, message):
+            error = {"code": -32602, "message": "no session can be booked"}
+            answer = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+            handler.give(400, json.dumps(answer).encode())
+        self.server.plays["tools/call"] = refuse
+        for ping in (None, lambda handler, message: handler.result(message, {}),
+                     lambda handler, _: handler.give(503)):
+            self.server.seen.clear()
+            self.server.plays["ping"] = ping
+            _, heard = self.probe((("echo", {}), ("echo", {})))
+            self.assertEqual([each["failure"] for each in heard],
+                             ["no session can be booked"] * 2)
+            self.assertEqual(self.begun(), 1)
 
     def test_a_stream_that_breaks_off_is_the_end_of_the_call_alone(self):
         self.server.plays["tools/call"] = lambda handler, _: handler.give(

@@ -1,14 +1,18 @@
 // tests/mcp/probe.cc: the client of servers of tools as a program, for tests that have a server of
 // somebody else on the other side.
 //
-//   mcp_probe [--call TOOL ARGS]... [--answer JSON] ([--sse] URL | -- PROGRAM ARGUMENTS...)
+//   mcp_probe [--call TOOL ARGS]... [--pause MS] [--at-once] [--answer JSON]
+//             ([--sse] URL | -- PROGRAM ARGUMENTS...)
 //
-// Lists the tools, makes the calls one after the other, accepts every question with the answer, and
-// prints one JSON object a line for everything that it hears. Exit status 1: something is missing.
+// Lists the tools, makes the calls one after the other, with a pause in between, or all at once,
+// accepts every question with the answer, and prints one JSON object a line for everything that it
+// hears. Exit status 1: something is missing.
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,6 +26,8 @@ namespace {
 
 struct Wanted {
   std::vector<std::pair<std::string, std::string>> calls;
+  std::chrono::milliseconds pause{0};
+  bool at_once = false;
   std::string answer = "{}";
   adapters::McpServer server;
 };
@@ -101,7 +107,7 @@ class Printer final : public ports::ToolListener {
 bool list(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd) {
   std::promise<bool> listed;
   core.post([&] {
-    tools.list(SessionId{"probe"}, cwd, [&](ports::ToolListing listing) {
+    tools.list(SessionId{"probe"}, cwd, {}, [&](ports::ToolListing listing) {
       std::string names, missing;
       for (const auto& tool : listing.tools)
         names += fmt::format("{}{}", names.empty() ? "" : ",", as_text(tool.tool_name));
@@ -114,20 +120,25 @@ bool list(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd) {
   return listed.get_future().get();
 }
 
-void call(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd,
-          const std::pair<std::string, std::string>& wanted, const std::string& answer) {
-  std::promise<void> ended;
-  core.post([&] {
-    ports::ToolRequest request;
-    request.session = SessionId{"probe"};
-    request.call = ToolCallId{"call"};
-    request.tool = "mcp__probed__" + wanted.first;
-    request.args = {wanted.second};
-    request.workspace = cwd;
-    tools.start(std::move(request),
-                std::make_shared<Printer>(tools, ToolCallId{"call"}, answer, ended));
-  });
-  ended.get_future().wait();
+void call_all(adapters::IoLoop& core, ports::Tools& tools, const std::string& cwd,
+              const Wanted& wanted) {
+  std::vector<std::promise<void>> ended(wanted.calls.size());
+  for (std::size_t i = 0; i < wanted.calls.size(); ++i) {
+    if (i > 0) std::this_thread::sleep_for(wanted.pause);
+    core.post([&, i] {
+      ports::ToolRequest request;
+      request.session = SessionId{"probe"};
+      request.call = ToolCallId{fmt::format("call{}", i)};
+      request.tool = "mcp__probed__" + wanted.calls[i].first;
+      request.args = {wanted.calls[i].second};
+      request.workspace = cwd;
+      auto printer = std::make_shared<Printer>(tools, request.call, wanted.answer, ended[i]);
+      tools.start(std::move(request), std::move(printer));
+    });
+    if (!wanted.at_once) ended[i].get_future().wait();
+  }
+  if (wanted.at_once)
+    for (auto& each : ended) each.get_future().wait();
 }
 
 Wanted wanted_of(std::vector<std::string> words, const std::string& cwd) {
@@ -139,6 +150,10 @@ Wanted wanted_of(std::vector<std::string> words, const std::string& cwd) {
       i += 2;
     } else if (words[i] == "--answer" && i + 1 < words.size()) {
       out.answer = words[++i];
+    } else if (words[i] == "--pause" && i + 1 < words.size()) {
+      out.pause = std::chrono::milliseconds(std::stoi(words[++i]));
+    } else if (words[i] == "--at-once") {
+      out.at_once = true;
     } else if (words[i] == "--sse" && i + 1 < words.size()) {
       out.server.way = adapters::McpHttp{words[++i], {}, adapters::McpHttpKind::older};
     } else if (words[i] == "--") {
@@ -171,8 +186,7 @@ int main(int argc, char** argv) {
          return std::vector<adapters::McpServer>{wanted.server};
        }});
   const bool whole = list(core, tools, cwd);
-  if (whole)
-    for (const auto& each : wanted.calls) call(core, tools, cwd, each, wanted.answer);
+  if (whole) call_all(core, tools, cwd, wanted);
   tools.stop();
   core.stop();
   return whole ? 0 : 1;

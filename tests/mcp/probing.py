@@ -29,13 +29,17 @@ def older(url):
     return ("--sse", url)
 
 
-def probe(calls, server, cwd, answer=None):
+def probe(calls, server, cwd, answer=None, pause_ms=0, at_once=False):
     """The list of tools and what each call gave. `server`: a URL, an older one or a command."""
     words = [PROBE]
     for tool, args in calls:
         words += ["--call", tool, json.dumps(args)]
     if answer is not None:
         words += ["--answer", json.dumps(answer)]
+    if pause_ms:
+        words += ["--pause", str(pause_ms)]
+    if at_once:
+        words.append("--at-once")
     if isinstance(server, list):
         words += ["--", *server]
     else:

@@ -3,7 +3,9 @@
 import json
 import pathlib
 import sys
+import time
 import unittest
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
@@ -32,8 +34,8 @@ class Runtime(ServerCase):
             f'[mcp_servers.web]\nurl = "{self.web.server}"\n'
             f'[mcp_servers.old]\nurl = "{self.old.url}"\ntype = "sse"\n')
 
-    def previews(self):
-        return [result.get("preview", "") for result in self.of("tool.result")]
+    def previews(self, session="s"):
+        return [result.get("preview", "") for result in self.of("tool.result", session)]
 
     def test_four_servers_in_one_turn(self):
         path = str(self.home.workspace / "made.txt")
@@ -49,6 +51,26 @@ class Runtime(ServerCase):
         self.assertIn("Echo: over HTTP", told)
         self.assertIn("Echo: over the older transport", told)
         self.assertIn("by a server", told[-1])
+
+    def test_a_server_that_is_started_anew_between_two_calls_is_used_on(self):
+        port = urllib.parse.urlsplit(self.web.server).port
+        for session, away_s in (("soon", 0), ("later", 3)):
+            self.play(line(use("echo", "web", message="before")), DONE, session=session)
+            self.web.tearDownClass()
+            time.sleep(away_s)
+            self.web.listen("streamableHttp", port)
+            self.play(line(use("echo", "web", message="after")), DONE, session=session)
+            self.assertEqual(self.previews(session), ["Echo: before", "Echo: after"])
+
+    def test_a_server_is_told_the_additional_folders_when_it_asks_at_its_start(self):
+        beside = self.home.folder / "beside"
+        beside.mkdir()
+        self.daemon.ok("create_session", sessionId="wide", cwd=str(self.home.workspace),
+                       additionalRoots=[str(beside)])
+        self.play(line(use("list_allowed_directories", "files"),
+                       use("get-roots-list", "web")), DONE, session="wide")
+        told = self.previews("wide")
+        self.assertEqual([str(beside) in each for each in told], [True, True], told)
 
     def test_a_question_of_a_server_over_each_transport(self):
         for server in ("pipes", "web"):

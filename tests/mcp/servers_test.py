@@ -107,10 +107,10 @@ def free_port():
 
 class Listening(Everything):
     @classmethod
-    def listen(cls, how):
+    def listen(cls, how, port=None):
         """The address of a server that is started."""
         cls.root = pathlib.Path(tempfile.gettempdir()).resolve()
-        port = free_port()
+        port = port or free_port()
         cls.process = subprocess.Popen(
             probing.program("server-everything") + [how],
             env=dict(os.environ, PORT=str(port)),

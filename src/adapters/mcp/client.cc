@@ -162,7 +162,7 @@ void McpClient::when_listed(Listed then) {
 void McpClient::check_alive() {
   listing_ = true;
   limit_by_time("it did not answer a ping");
-  request("ping", "{}", [this](const Result<Json>&) { listed({}); });
+  ping_ = request("ping", "{}", [this](const Result<Json>&) { listed({}); });
 }
 
 std::uint64_t McpClient::request(std::string_view method, const std::string& params, Done done) {
@@ -262,7 +262,7 @@ void McpClient::close(std::move_only_function<void()> closed) {
   transport_->close(std::move(closed));
 }
 
-void McpClient::fail_all(const std::string& why, std::optional<std::uint64_t> refused) {
+void McpClient::fail_all(const std::string& why, const std::vector<std::uint64_t>& refused) {
   if (over_) return;
   over_ = why;
   if (timer_) loop_.cancel(*timer_);
@@ -271,7 +271,7 @@ void McpClient::fail_all(const std::string& why, std::optional<std::uint64_t> re
   for (auto& [id, call] : std::exchange(calls_, {})) {
     stop_clocks(call);
     call.listener->on_end(
-        refused == id
+        std::ranges::find(refused, id) != refused.end()
             ? fail(Code::expired, fmt::format("the server {} was lost ({})", server_.name, why))
             : fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether "
                                            "it did its work is not known",
@@ -281,8 +281,16 @@ void McpClient::fail_all(const std::string& why, std::optional<std::uint64_t> re
   on_over_(why);
 }
 
-void McpClient::on_closed(std::string why, std::optional<std::uint64_t> refused) {
+void McpClient::on_closed(std::string why, std::vector<std::uint64_t> refused) {
   fail_all(why, refused);
+}
+
+// A server that a ping does not reach is not there; one that answers with an error is.
+void McpClient::on_refused(std::uint64_t request, std::string why) {
+  auto found = waiting_.extract(request);
+  if (over_ || !found) return;
+  if (request == ping_) return fail_all(why);
+  found.mapped()(fail(Code::internal, std::move(why)));
 }
 
 void McpClient::on_garbage() {

@@ -89,8 +89,9 @@ class McpClient final : private TransportListener {
   };
 
   void on_message(std::string text, std::optional<std::uint64_t> within) override;
+  void on_refused(std::uint64_t request, std::string why) override;
   void on_garbage() override;
-  void on_closed(std::string why, std::optional<std::uint64_t> refused) override;
+  void on_closed(std::string why, std::vector<std::uint64_t> refused) override;
 
   std::uint64_t request(std::string_view method, const std::string& params, Done done);
   void take_answer(RpcMessage message);
@@ -105,7 +106,7 @@ class McpClient final : private TransportListener {
   void take_page(const Result<schema::Json>& result);
   void listed(Result<void> outcome);
   void check_alive();
-  void fail_all(const std::string& why, std::optional<std::uint64_t> refused = std::nullopt);
+  void fail_all(const std::string& why, const std::vector<std::uint64_t>& refused = {});
   void end_call(std::uint64_t id, Result<schema::Json> result);
   void set_clocks(std::uint64_t id, Call& call);
   void stop_clocks(Call& call);
@@ -127,6 +128,7 @@ class McpClient final : private TransportListener {
   std::vector<Listed> listeners_;
   std::optional<ports::Loop::TimerId> timer_;  // of the handshake, a list, a ping
   std::uint64_t last_id_ = 0;
+  std::uint64_t ping_ = 0;  // the last one
   std::map<std::uint64_t, Done> waiting_;
   std::map<std::uint64_t, Call> calls_;
   std::size_t garbage_ = 0;

@@ -121,6 +121,28 @@ TEST_CASE("tools that cannot be offered are left out with a reason") {
   CHECK(world.client->tools().tools[1].read_only);
 }
 
+TEST_CASE("a tool is offered with the type and the members of its arguments, said or not") {
+  const auto offered = [](const std::string& said) {
+    World world;
+    world.server->pages = {fmt::format(R"({{"tools":[{{"name":"t","inputSchema":{}}}]}})", said)};
+    world.start();
+    CHECK(world.listed() == "ok");
+    REQUIRE(world.client->tools().tools.size() == 1);
+    const McpTool& tool = world.client->tools().tools[0];
+    CHECK(tool.input_schema.text == said);
+    return catalog_tool(tool, world.config).input_schema.text;
+  };
+  const std::string whole = R"({"type":"object", "properties":{"a":{}},"required":["a"]})";
+  CHECK(offered(whole) == whole);
+  const std::string bare = R"({"properties":{},"type":"object"})";
+  CHECK(offered("{}") == bare);
+  CHECK(offered(R"({ "type": "object" })") == bare);
+  CHECK(offered(R"({"type":"object","properties":null})") == bare);
+  CHECK(offered(R"({"type":["object","null"],"properties":{}})") == bare);
+  CHECK(offered(R"({"anyOf":[{"required":["a"]}]})") ==
+        R"({"anyOf":[{"required":["a"]}],"properties":{},"type":"object"})");
+}
+
 TEST_CASE("a change of the tools is listed before the next turn") {
   World world;
   world.start();
@@ -329,6 +351,44 @@ TEST_CASE("a silent connection is pinged before it is relied upon") {
   world.server->pings = false;
   world.loop.run_for(kMcpPingAfterMs);
   CHECK(world.listed() == "it did not answer a ping within 10000 ms");
+}
+
+TEST_CASE(
+    "a ping that does not reach the server ends the connection, an error as answer does not") {
+  World world;
+  world.start();
+  CHECK(world.listed() == "ok");
+  world.server->pings = false;
+  world.loop.run_for(kMcpPingAfterMs);
+  const auto listed_after = [&](const auto& answer) {
+    std::string said = "nothing";
+    world.client->when_listed(
+        [&](Result<void> outcome) { said = outcome ? "ok" : outcome.error().message; });
+    answer();
+    world.loop.run_for(1);
+    return said;
+  };
+  CHECK(listed_after([&] {
+          world.server->say(rpc_error(*world.server->got.back().id, kRpcNoSuchMethod, "what?"));
+        }) == "ok");
+  world.loop.run_for(kMcpPingAfterMs);
+  CHECK(listed_after([&] { world.server->refuse("HTTP status 500"); }) == "HTTP status 500");
+  CHECK(world.over == std::vector<std::string>{"HTTP status 500"});
+}
+
+TEST_CASE("a request that is refused on its way is the end of that request alone") {
+  World world;
+  world.start();
+  CHECK(world.listed() == "ok");
+  world.server->calls = false;
+  const auto heard = world.call();
+  world.server->refuse("HTTP status 500");
+  world.server->refuse("once more");
+  world.loop.run_for(1);
+  REQUIRE(heard->ends.size() == 1);
+  CHECK(heard->ends[0].error().code == Code::internal);
+  CHECK(heard->ends[0].error().message == "HTTP status 500");
+  CHECK(world.over.empty());
 }
 
 TEST_CASE("garbage is skipped up to a limit, and so are answers to questions nobody asked") {

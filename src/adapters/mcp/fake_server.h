@@ -36,9 +36,15 @@ struct FakeServer {
       if (listener) listener->on_message(text, within);
     });
   }
-  void die(std::string why, std::optional<std::uint64_t> refused = std::nullopt) {
+  void die(std::string why, std::vector<std::uint64_t> refused = {}) {
     loop.post([this, why = std::move(why), refused] {
       if (listener) std::exchange(listener, nullptr)->on_closed(why, refused);
+    });
+  }
+  // The transport gives up on the newest request.
+  void refuse(std::string why) {
+    loop.post([this, request = number_of(*got.back().id).value_or(0), why = std::move(why)] {
+      if (listener) listener->on_refused(request, why);
     });
   }
   // The newest request of this method that came.

@@ -10,9 +10,9 @@
 namespace agentrt::adapters {
 namespace {
 
-constexpr std::int64_t kRpcServerError = -32'000;
-constexpr std::uint64_t kOk = 200, kAccepted = 202, kUnauthorized = 401, kForbidden = 403,
-                        kNotFound = 404, kNotAllowed = 405;
+constexpr std::string_view kPing = R"({"jsonrpc":"2.0","id":"session","method":"ping"})";
+constexpr std::uint64_t kOk = 200, kAccepted = 202, kBadRequest = 400, kUnauthorized = 401,
+                        kForbidden = 403, kNotFound = 404, kNotAllowed = 405;
 
 bool is_stream(const HttpHead& head) { return head.content_type.starts_with("text/event-stream"); }
 bool is_fine(const HttpHead& head) { return head.status >= kOk && head.status < 300; }
@@ -137,6 +137,8 @@ void HttpTransport::open() {
 void HttpTransport::heard(std::uint64_t talk, std::optional<std::uint64_t> within,
                           StreamEvent event) {
   if (listener_ == nullptr) return;
+  const auto found = talks_.find(talk);
+  if (found != talks_.end() && found->second.purpose == Purpose::check) return;
   if (is_older() && event.type == "endpoint") return take_address(talk, event.data);
   if (event.type == "message") listener_->on_message(std::move(event.data), within);
 }
@@ -272,6 +274,8 @@ void HttpTransport::ended(std::uint64_t id, const Ending& ending) {
   if (found->second.purpose == Purpose::goodbye) return finish();
   if (found->second.purpose == Purpose::listen)
     listen_ended(id, ending);
+  else if (found->second.purpose == Purpose::check)
+    check_ended(id, ending);
   else
     post_ended(id, ending);
   release(id);
@@ -296,13 +300,11 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
   const bool complete = ending.end.ending == HttpEnding::complete;
   const std::uint64_t status = ending.head.status;
   if (auto failure = failure_in(ending)) return lost(*std::move(failure));
-  if (status == kNotFound && (!session_.empty() || is_older())) {
-    session_.clear();
-    return lost("its session is over", talk.request);
-  }
+  if (status == kNotFound && (!session_.empty() || is_older())) return session_over(id, "");
+  if (status == kBadRequest && talk.request && in_session()) return check_session(id, ending);
   if (is_fine(ending.head) && is_older()) return drop(id);  // the answer comes in the stream
   if (!is_fine(ending.head)) {
-    take_body(talk, ending);
+    answer_failed(talk, refusal_in(ending));
   } else if (is_stream(ending.head)) {
     if (!talk.answered && talk.request) return take_up(id, ending);
   } else if (!complete) {
@@ -315,29 +317,72 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
   drop(id);
 }
 
+bool HttpTransport::in_session() const {
+  return !session_.empty() && !protocol_.empty() && !is_older();
+}
+
+// What was asked for waits for the answer to a ping.
+void HttpTransport::check_session(std::uint64_t id, const Ending& ending) {
+  Talk& talk = talks_.at(id);
+  talk.purpose = Purpose::check;
+  talk.refusal = refusal_in(ending);
+  HttpRequest ping = request_of(HttpMethod::post);
+  ping.body = kPing;
+  ping.timeouts.first_byte_ms = ping.timeouts.idle_ms = ping.timeouts.whole_ms =
+      limits_.check_wait_ms;
+  begin(id, std::move(ping));
+}
+
+void HttpTransport::check_ended(std::uint64_t id, const Ending& ending) {
+  const Talk& talk = talks_.at(id);
+  const std::uint64_t status = ending.head.status;
+  const bool over = status == kBadRequest || status == kNotFound;
+  // Requests that are under way are heard to their end; the next one finds out by itself.
+  const bool holds_up = !talk.request && std::ranges::any_of(talks_, [](const auto& each) {
+    return each.second.request && each.second.purpose != Purpose::check;
+  });
+  if (over && !holds_up) return session_over(id, talk.refusal);
+  answer_failed(talk, talk.refusal);
+  drop(id);
+}
+
+// As `id` was refused, so were all that wait for the same to be found out.
+void HttpTransport::session_over(std::uint64_t id, std::string_view refusal) {
+  std::vector<std::uint64_t> refused;
+  for (const auto& [each, talk] : talks_)
+    if (talk.request && (each == id || talk.purpose == Purpose::check))
+      refused.push_back(*talk.request);
+  session_.clear();
+  lost(fmt::format("its session is over{}", refusal.empty() ? "" : fmt::format(" ({})", refusal)),
+       std::move(refused));
+}
+
 // An answer that is no good: the server may say why in the words of the protocol.
-void HttpTransport::take_body(const Talk& talk, const Ending& ending) {
+std::string HttpTransport::refusal_in(const Ending& ending) const {
   const auto messages = read_rpc(ending.body);
   const bool says_why = messages && messages->size() == 1 && messages->front().error;
   const std::uint64_t status = ending.head.status;
   const bool maybe_older = protocol_.empty() && (status == kNotFound || status == kNotAllowed);
-  answer_failed(
-      talk, says_why ? messages->front().error->message
-                     : fmt::format("it answered with HTTP status {}{}", status,
-                                   maybe_older ? "; an older server needs type = \"sse\"" : ""));
+  if (says_why)
+    return std::string(schema::utf8_prefix(messages->front().error->message, kMcpReasonBytesMax));
+  return fmt::format("it answered with HTTP status {}{}", status,
+                     maybe_older ? "; an older server needs type = \"sse\"" : "");
 }
 
-void HttpTransport::answer_failed(const Talk& talk, std::string_view why) {
-  if (talk.request && !talk.answered)
-    listener_->on_message(rpc_error({std::to_string(*talk.request)}, kRpcServerError, why),
-                          talk.request);
+void HttpTransport::answer_failed(const Talk& talk, std::string why) {
+  if (talk.request && !talk.answered) listener_->on_refused(*talk.request, std::move(why));
 }
 
 void HttpTransport::listen_ended(std::uint64_t id, const Ending& ending) {
   if (is_older()) return connection_ended(ending);
   if (is_fine(ending.head) && is_stream(ending.head)) return take_up(id, ending);
   const Talk& talk = talks_.at(id);
+  const std::uint64_t status = ending.head.status;
   if (talk.request) answer_failed(talk, "its answer broke off");
+  const bool had_stream = talk.resumed && !talk.request;
+  if (had_stream && status == 0) return take_up(id, ending);
+  if (had_stream && (status == kBadRequest || status == kNotFound) && in_session())
+    return check_session(id, ending);
   drop(id);  // it offers no such stream
 }
 
@@ -352,6 +397,7 @@ void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {
   Talk& talk = talks_.at(id);
   if (!ending.last_id.empty()) talk.last_id = ending.last_id;
   talk.resumes = ending.heard ? 0 : talk.resumes + 1;
+  talk.resumed = true;
   const bool is_answer = talk.request.has_value();
   if (talk.answered || talk.resumes > limits_.resumes_max || (is_answer && talk.last_id.empty())) {
     answer_failed(talk, "its answer broke off");
@@ -367,12 +413,13 @@ void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {
   });
 }
 
-void HttpTransport::lost(std::string why, std::optional<std::uint64_t> refused) {
+void HttpTransport::lost(std::string why, std::vector<std::uint64_t> refused) {
   while (!talks_.empty()) drop(talks_.begin()->first);
   unsent_.clear();
-  loop_.post([this, here = std::weak_ptr(here_), why = std::move(why), refused]() mutable {
+  loop_.post([this, here = std::weak_ptr(here_), why = std::move(why),
+              refused = std::move(refused)]() mutable {
     if (here.expired() || listener_ == nullptr) return;
-    std::exchange(listener_, nullptr)->on_closed(std::move(why), refused);
+    std::exchange(listener_, nullptr)->on_closed(std::move(why), std::move(refused));
   });
 }
 

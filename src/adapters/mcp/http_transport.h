@@ -5,6 +5,9 @@
 // what the server says on its own, where the server offers that. Whoever gave us a session is told
 // its end with DELETE. Redirects are not followed.
 //
+// A server that does not know a session any more says so with 404. Many say 400, as they do for a
+// call that they refuse, so a ping tells the two apart: in a session that is there it is answered.
+//
 // With an older server that GET comes first: its first event names the address that messages are
 // sent to, all answers come in it, and its end is that of the connection.
 //
@@ -19,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "adapters/http/http_streams.h"
 #include "adapters/mcp/server.h"
@@ -39,6 +43,7 @@ struct McpHttpLimits {
   std::int64_t answered_wait_ms = 1'000;  // for the end of a stream that has given its answer
   std::int64_t listen_wait_ms = 1'000;    // for the server to take the GET, before it is asked
   std::int64_t goodbye_wait_ms = 2'000;   // for the answer to DELETE
+  std::int64_t check_wait_ms = 5'000;     // for the answer to a ping in a session that may be over
   std::int64_t stream_max_ms = 3'600'000;
   std::int64_t connection_max_ms = 24 * 3'600'000;  // the stream of an older server
 };
@@ -60,7 +65,7 @@ class HttpTransport final : public Transport {
  private:
   class Exchange;
   friend class Exchange;
-  enum class Purpose { post, listen, goodbye };
+  enum class Purpose { post, listen, check, goodbye };
   // What was learned of a stream, when it ended.
   struct Ending {
     HttpEnd end;
@@ -78,6 +83,8 @@ class HttpTransport final : public Transport {
     HttpStreams::Ticket ticket = 0;
     std::string last_id;
     std::size_t resumes = 0;
+    bool resumed = false;  // it was a stream once
+    std::string refusal;   // what its check was begun for
     std::optional<ports::Loop::TimerId> timer;
     bool answered = false;
   };
@@ -91,8 +98,12 @@ class HttpTransport final : public Transport {
   void post_ended(std::uint64_t talk, const Ending& ending);
   void listen_ended(std::uint64_t talk, const Ending& ending);
   void connection_ended(const Ending& ending);
-  void take_body(const Talk& talk, const Ending& ending);
-  void answer_failed(const Talk& talk, std::string_view why);
+  bool in_session() const;
+  void check_session(std::uint64_t talk, const Ending& ending);
+  void check_ended(std::uint64_t talk, const Ending& ending);
+  void session_over(std::uint64_t talk, std::string_view refusal);
+  std::string refusal_in(const Ending& ending) const;
+  void answer_failed(const Talk& talk, std::string why);
   void take_up(std::uint64_t talk, const Ending& ending);
   void drop(std::uint64_t talk);
   void next_message();
@@ -101,7 +112,7 @@ class HttpTransport final : public Transport {
   void heard(std::uint64_t talk, std::optional<std::uint64_t> within, StreamEvent event);
   void take_address(std::uint64_t talk, std::string_view named);
   std::optional<std::string> failure_in(const Ending& ending) const;
-  void lost(std::string why, std::optional<std::uint64_t> refused = std::nullopt);
+  void lost(std::string why, std::vector<std::uint64_t> refused = {});
   void finish();
 
   ports::Loop& loop_;

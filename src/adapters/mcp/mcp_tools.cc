@@ -23,9 +23,10 @@ schema::Failure overloaded() {
   return {schema::Category::unavailable, "the runtime has too much to do; try again later", true};
 }
 
-std::vector<std::string> folders_of(const ports::ToolRequest& request) {
-  std::vector<std::string> folders{request.workspace};
-  folders.insert(folders.end(), request.additional_roots.begin(), request.additional_roots.end());
+std::vector<std::string> folders_of(const std::string& workspace,
+                                    const std::vector<std::string>& additional_roots) {
+  std::vector<std::string> folders{workspace};
+  folders.insert(folders.end(), additional_roots.begin(), additional_roots.end());
   return folders;
 }
 
@@ -106,21 +107,24 @@ std::unique_ptr<Transport> McpTools::transport_to(const McpServer& server,
 }
 
 void McpTools::list(const SessionId& session, const std::string& cwd,
+                    const std::vector<std::string>& additional_roots,
                     std::move_only_function<void(ports::ToolListing)> listing_to) {
   const auto answer = std::make_shared<decltype(listing_to)>(std::move(listing_to));
-  const bool taken = look_up(cwd, [this, session, cwd, answer](Servers servers) {
-    if (!servers) return (*answer)({{}, {{"mcp_servers", servers.error().message}}});
-    if (servers->empty()) return (*answer)({});
-    open();
-    io_->post(
-        [this, place = McpPool::Place{session, {cwd}, *std::move(servers)}, answer]() mutable {
+  McpPool::Place where{session, folders_of(cwd, additional_roots), {}};
+  const bool taken =
+      look_up(cwd, [this, place = std::move(where), answer](Servers servers) mutable {
+        if (!servers) return (*answer)({{}, {{"mcp_servers", servers.error().message}}});
+        if (servers->empty()) return (*answer)({});
+        open();
+        place.servers = *std::move(servers);
+        io_->post([this, place = std::move(place), answer]() mutable {
           pool_->list(std::move(place), [this, answer](ports::ToolListing listing) {
             parts_.core.post([answer, listing = std::move(listing)]() mutable {
               (*answer)(std::move(listing));
             });
           });
         });
-  });
+      });
   if (!taken)
     parts_.core.post([answer] { (*answer)({{}, {{"mcp_servers", overloaded().message}}}); });
 }
@@ -141,7 +145,8 @@ void McpTools::call(ports::ToolRequest request, Servers servers) {
     return end(request.call, failed({schema::Category::unavailable, servers.error().message}));
   open();
   auto bridge = std::make_shared<Bridge>(*this, request.call);
-  McpPool::Place place{request.session, folders_of(request), *std::move(servers)};
+  McpPool::Place place{request.session, folders_of(request.workspace, request.additional_roots),
+                       *std::move(servers)};
   io_->post([this, place = std::move(place), request = std::move(request),
              bridge = std::move(bridge)]() mutable {
     pool_->call(std::move(place), request.call, request.tool, std::move(request.args),

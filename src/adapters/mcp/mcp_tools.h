@@ -43,6 +43,7 @@ class McpTools final : public ports::Tools {
   void stop();
 
   void list(const SessionId& session, const std::string& cwd,
+            const std::vector<std::string>& additional_roots,
             std::move_only_function<void(ports::ToolListing)> listing_to) override;
   // Only the server knows what it would refuse.
   std::optional<schema::Failure> objection(const ports::ToolRequest&, ports::Sight) override {

@@ -45,7 +45,7 @@ void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& b
   std::size_t left_out = 0;
   for (const McpTool& tool : tools.tools) {
     const std::size_t more =
-        tool.offered_as.size() + tool.description.size() + tool.input_schema.text.size();
+        tool.offered_as.size() + tool.description.size() + tool.offered_schema.text.size();
     if (bytes + more > kMcpCatalogBytesMax) {
       ++left_out;
       continue;

@@ -202,13 +202,30 @@ TEST_CASE("a call that the server did not look at is made again, once") {
   const auto second = world.servers.add();
   first->calls = second->calls = false;
   const auto heard = world.call("mcp__a__echo");
-  first->die("its session is over", number_of(*first->last("tools/call")->id));
+  first->die("its session is over", {*number_of(*first->last("tools/call")->id)});
   world.loop.run_for(10);
   CHECK(heard->said.empty());
   REQUIRE(second->last("tools/call") != nullptr);
-  second->die("its session is over", number_of(*second->last("tools/call")->id));
+  second->die("its session is over", {*number_of(*second->last("tools/call")->id)});
   world.loop.run_for(10);
   CHECK(heard->said == Said{"unavailable: the server a was lost (its session is over)"});
+}
+
+TEST_CASE("of calls side by side, those that the server did not look at are made again") {
+  World world;
+  const auto first = world.servers.add();
+  first->calls = false;
+  const auto one = world.call("mcp__a__echo", R"({"text":"1"})", "one");
+  const auto seen = world.call("mcp__a__echo", R"({"text":"2"})", "seen");
+  const auto two = world.call("mcp__a__echo", R"({"text":"3"})", "two");
+  const std::uint64_t last = *number_of(*first->last("tools/call")->id);
+  first->die("its session is over", {last - 2, last});
+  world.loop.run_for(10);
+  CHECK(one->said == Said{R"({"content":[{"type":"text","text":"done"}]})"});
+  CHECK(two->said == one->said);
+  REQUIRE(seen->said.size() == 1);
+  CHECK(seen->said[0].starts_with("lost: "));
+  CHECK(world.servers.all.size() == 2);
 }
 
 TEST_CASE("a connection that is found dead is made anew within the same listing") {

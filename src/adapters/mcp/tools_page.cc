@@ -1,6 +1,7 @@
 #include "adapters/mcp/tools_page.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,11 @@ struct Members {
 BOOST_DESCRIBE_STRUCT(Members, (),
                       (name, title, description, input_schema, output_schema, annotations))
 
+struct SchemaWords {
+  std::map<std::string, schema::Json> all;
+};
+BOOST_DESCRIBE_STRUCT(SchemaWords, (), (all))
+
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -49,6 +55,21 @@ std::string cut(std::string text, std::size_t bytes_max) {
   return text + std::string(kMore);
 }
 
+// Providers refuse every tool of a request when one of them does not say that its arguments are an
+// object, and which members that has, even if there are none.
+schema::Json offered_schema(const schema::Json& said) {
+  SchemaWords words;
+  if (!schema::from_json(fmt::format(R"({{"all":{}}})", said.text), words, schema::Unknown::ignore))
+    return said;
+  schema::Json& type = words.all["type"];
+  schema::Json& properties = words.all["properties"];
+  const bool says_type = type.text == R"("object")", says_properties = properties.text[0] == '{';
+  if (says_type && says_properties) return said;
+  if (!says_type) type.text = R"("object")";
+  if (!says_properties) properties.text = "{}";
+  return {schema::to_json(words.all)};
+}
+
 McpTool tool_of(Members&& members, std::string offered_as) {
   McpTool tool;
   tool.name = std::move(members.name);
@@ -57,6 +78,7 @@ McpTool tool_of(Members&& members, std::string offered_as) {
                                              : std::move(members.title).value_or(tool.name),
                          kMcpDescriptionBytesMax);
   tool.input_schema = *std::move(members.input_schema);
+  tool.offered_schema = offered_schema(tool.input_schema);
   tool.output_schema = std::move(members.output_schema);
   const Hints hints = members.annotations.value_or(Hints{});
   tool.read_only = hints.read_only_hint.value_or(false);
@@ -122,7 +144,7 @@ Result<std::optional<std::string>> add_page(const schema::Json& page, const McpS
 schema::CatalogTool catalog_tool(const McpTool& tool, const McpServer& server) {
   return {.tool_name = tool.offered_as,
           .description = tool.description,
-          .input_schema = tool.input_schema,
+          .input_schema = tool.offered_schema,
           .capabilities = {"mcp"},
           .policy = "asked",
           .runtime_owner = fmt::format("mcp:{}", server.name),

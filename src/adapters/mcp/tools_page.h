@@ -25,7 +25,8 @@ struct McpTool {
   std::string name;
   std::string offered_as;
   std::string description;
-  schema::Json input_schema;
+  schema::Json input_schema;    // as the server said it: what arguments are judged by
+  schema::Json offered_schema;  // the same in the words that every provider takes
   std::optional<schema::Json> output_schema;
   bool read_only = false;
   bool destructive = true;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace agentrt::adapters {
 
@@ -21,10 +22,12 @@ class TransportListener {
   virtual ~TransportListener() = default;
   // `within`: the request of ours in whose answer it came, where the transport can tell.
   virtual void on_message(std::string text, std::optional<std::uint64_t> within) = 0;
+  // Whatever carries messages says that this request of ours failed; no answer to it will come.
+  virtual void on_refused(std::uint64_t request, std::string why) = 0;
   // Something came that is no message.
   virtual void on_garbage() = 0;
-  // `refused`: the request of ours that the other side certainly did not look at.
-  virtual void on_closed(std::string why, std::optional<std::uint64_t> refused) = 0;
+  // `refused`: the requests of ours that the other side certainly did not look at.
+  virtual void on_closed(std::string why, std::vector<std::uint64_t> refused) = 0;
 };
 
 class Transport {

@@ -61,6 +61,23 @@ Outcome<void> check_marks(const policy::Redactor* redactor, std::string_view bef
       "by the mark. Change the lines around it with edit_file.");
 }
 
+std::size_t count_of(std::string_view text, std::string_view wanted) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(wanted); at != std::string_view::npos;
+       at = text.find(wanted, at + wanted.size()))
+    ++count;
+  return count;
+}
+
+// Nor with the marks that stood for bytes which are no text.
+Outcome<void> check_characters(std::string_view before, std::string_view after) {
+  if (count_of(after, kNoCharacter) <= count_of(before, kNoCharacter) || is_text(before)) return {};
+  return refuse(
+      Category::invalid_input,
+      "The file holds bytes that are no UTF-8, which you were shown as U+FFFD; this would "
+      "replace them by that mark. Change the text around them with edit_file.");
+}
+
 Outcome<StagedChange> staged(const Grounds& grounds, Target target, std::string_view before,
                              std::string after) {
   StagedChange out;
@@ -172,6 +189,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs&
     return refuse(Category::invalid_input,
                   fmt::format("The content is larger than {} bytes.", kFileBytesMax));
   TRY(check_marks(redactor, before, args.content));
+  TRY(check_characters(before, args.content));
   return staged(grounds, std::move(target), before, args.content);
 }
 
@@ -186,6 +204,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& 
     return refuse(Category::invalid_input, fmt::format("{} is not a text file.", args.path));
   TRY_ASSIGN(std::string after, edited(before, args));
   TRY(check_marks(redactor, before, after));
+  TRY(check_characters(before, after));
   return staged(grounds, std::move(target), before, std::move(after));
 }
 

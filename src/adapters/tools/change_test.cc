@@ -283,6 +283,20 @@ TEST_CASE("a secret that was shown as a mark is not overwritten by the mark") {
   CHECK(kit.get("ws/.env") == "KEY=hunter2hunter2\nX=2\n");
 }
 
+TEST_CASE("bytes that are no text are not overwritten by the character they were shown as") {
+  FileKit kit;
+  const std::string mark = "\xEF\xBF\xBD";
+  kit.put("ws/latin", "caf\xe9\nold " + mark + "\n");
+  CHECK(kit.write("latin", "caf" + mark + "\nnew " + mark + "\n")
+            .starts_with("invalid_input: The file holds bytes that are no UTF-8"));
+  CHECK(kit.edit("latin", "old", "new " + mark).starts_with("invalid_input: The file holds"));
+  CHECK(kit.edit("latin", "caf" + mark, "tea").contains("edit the text before or after it"));
+  CHECK(kit.edit("latin", "old", "new") == "Changed latin (+1 -1).");
+  CHECK(kit.get("ws/latin") == "caf\xe9\nnew " + mark + "\n");
+  CHECK(kit.write("latin", "café\nnew " + mark + "\n").starts_with("Changed latin"));
+  CHECK(kit.write("latin", mark + mark).starts_with("Changed latin"));
+}
+
 TEST_CASE("nothing is announced that cannot be kept or is no change") {
   FileKit kit;
   kit.put("ws/a.txt", "one\n");

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "adapters/tools/text.h"
+
 namespace agentrt::adapters::tools {
 
 using schema::Category;
@@ -83,6 +85,11 @@ std::unexpected<schema::Failure> not_there(std::string_view path, std::string_vi
                   fmt::format("oldText is not in {}. At line {} it stands with other white space: "
                               "read that part again and copy it exactly.",
                               path, line));
+  if (wanted.contains(kNoCharacter) && !is_text(bytes))
+    return refuse(Category::invalid_input,
+                  fmt::format("oldText is not in {}. Its U+FFFD stands for a byte that is no UTF-8 "
+                              "and cannot be given: edit the text before or after it.",
+                              path));
   return refuse(
       Category::invalid_input,
       fmt::format("oldText is not in {}; read the file again and copy it exactly.", path));

@@ -53,6 +53,10 @@ TEST_CASE("what is not there is said to be elsewhere, if it is but for white spa
   CHECK(edit("abc", "abd", "y") ==
         "! oldText is not in f; read the file again and copy it exactly.");
   CHECK(edit("", "a", "b").starts_with("! oldText is not in f;"));
+  CHECK(edit("caf\xe9 x", "caf\xEF\xBF\xBD", "tea") ==
+        "! oldText is not in f. Its U+FFFD stands for a byte that is no UTF-8 and cannot be given: "
+        "edit the text before or after it.");
+  CHECK(edit("café x", "caf\xEF\xBF\xBD", "tea").starts_with("! oldText is not in f;"));
 }
 
 TEST_CASE("an edit that changes nothing, or too much, is refused") {

@@ -1,6 +1,7 @@
 #include "adapters/tools/ignore_file.h"
 
 #include <algorithm>
+#include <array>
 
 #include <re2/re2.h>
 
@@ -27,6 +28,21 @@ std::string_view trimmed(std::string_view line) {
 
 std::string quoted(char c) { return RE2::QuoteMeta(std::string(1, c)); }
 
+// [:alpha:] within a class, from its bracket on; empty: that bracket is itself.
+std::string_view named_class_at(std::string_view pattern, std::size_t at) {
+  if (!pattern.substr(at).starts_with("[:")) return {};
+  const std::size_t end = pattern.find(']', at + 2);
+  if (end == std::string_view::npos || end < at + 3 || pattern[end - 1] != ':') return {};
+  return pattern.substr(at, end + 1 - at);
+}
+
+bool is_named_class(std::string_view written) {
+  constexpr std::array<std::string_view, 12> kNames = {"alnum", "alpha", "blank", "cntrl",
+                                                       "digit", "graph", "lower", "print",
+                                                       "punct", "space", "upper", "xdigit"};
+  return std::ranges::find(kNames, written.substr(2, written.size() - 4)) != kNames.end();
+}
+
 // [a-z], [!a-z]: from the bracket on. One that is not closed is an expression of nothing, as for
 // git: RE2 refuses it.
 std::string class_at(std::string_view pattern, std::size_t& at) {
@@ -34,14 +50,26 @@ std::string class_at(std::string_view pattern, std::size_t& at) {
   const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
   if (negated) ++i;
   std::string out = negated ? "[^/" : "[";
+  bool may_range = false;  // a dash here is one between two characters
   for (const std::size_t first = i; i < pattern.size(); ++i) {
     if (pattern[i] == ']' && i > first) {
       at = i;
       return out + "]";
     }
+    if (const std::string_view named = named_class_at(pattern, i); !named.empty()) {
+      if (!is_named_class(named)) {
+        i = pattern.size();
+        break;
+      }
+      out += named;
+      i += named.size() - 1;
+      may_range = false;
+      continue;
+    }
+    const bool range = pattern[i] == '-' && may_range;
     if (pattern[i] == '\\' && i + 1 < pattern.size()) ++i;
-    const bool range = pattern[i] == '-' && i > first;
     out += range ? "-" : quoted(pattern[i]);
+    may_range = true;
   }
   at = i;
   return "[";

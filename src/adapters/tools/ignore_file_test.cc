@@ -68,6 +68,31 @@ TEST_CASE("classes, single characters and what a backslash stands before") {
   CHECK(left_out("a+(b).c", "a+(b).c"));
 }
 
+TEST_CASE("classes by name, within the brackets of a class") {
+  CHECK(left_out("[[:alpha:]]x", "bx"));
+  CHECK_FALSE(left_out("[[:alpha:]]x", "7x"));
+  CHECK_FALSE(left_out("[[:alpha:]]x", ":x"));
+  CHECK(left_out("v[[:digit:][:upper:]_].log", "v7.log"));
+  CHECK(left_out("v[[:digit:][:upper:]_].log", "vA.log"));
+  CHECK(left_out("v[[:digit:][:upper:]_].log", "v_.log"));
+  CHECK_FALSE(left_out("v[[:digit:][:upper:]_].log", "va.log"));
+  CHECK_FALSE(left_out("[![:space:]]x", " x"));
+  CHECK(left_out("[![:space:]]x", "ax"));
+  CHECK_FALSE(left_out("a[![:alpha:]]c", "a/c"));
+  CHECK(left_out("[[:digit:]-z]", "-"));
+  CHECK(left_out("[[:digit:]-z]", "z"));
+  CHECK_FALSE(left_out("[[:digit:]-z]", "y"));
+  CHECK(left_out("[[:]", ":"));
+  CHECK(left_out("[[:]", "["));
+  CHECK(left_out("[a\\-c]", "-"));
+  CHECK_FALSE(left_out("[a\\-c]", "b"));
+  for (const char* const name : {"[[:word:]]", "[[:^alpha:]]", "[[::]]", "[[:none:]]?"}) {
+    CAPTURE(name);
+    CHECK_FALSE(left_out(name, "a"));
+    CHECK_FALSE(left_out(name, "aa"));
+  }
+}
+
 TEST_CASE(
     "comments, empty lines, blanks at the end and foreign line ends are not part of a pattern") {
   CHECK(left_out("# no\n\n  \nx  \r\n", "x"));

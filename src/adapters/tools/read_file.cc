@@ -35,11 +35,13 @@ Outcome<Source> open_source(const ReadFrom& from, const std::string& path) {
                 static_cast<std::uint64_t>(file.about.st_size)};
 }
 
+// A character that was cut in half is not shown.
+std::string_view shown_of(const Line& line) {
+  return line.left_out > 0 ? schema::utf8_prefix(line.text, line.text.size() - 1) : line.text;
+}
+
 std::string numbered(std::uint64_t number, const Line& line) {
-  // A character that was cut in half is not shown.
-  const std::string_view whole =
-      line.left_out > 0 ? schema::utf8_prefix(line.text, line.text.size() - 1) : line.text;
-  std::string out = fmt::format("{:>6}\t{}", number, valid_utf8(whole));
+  std::string out = fmt::format("{:>6}\t{}", number, valid_utf8(shown_of(line)));
   if (line.left_out > 0) out += fmt::format(" [… {} bytes more in this line]", line.left_out);
   return out + "\n";
 }
@@ -58,17 +60,26 @@ Outcome<std::string> read_file(const ReadFrom& from, const schema::ReadFileArgs&
   const std::uint64_t first = std::max<std::uint64_t>(args.offset.value_or(1), 1);
   const std::uint64_t count = args.limit.value_or(kReadLinesMax);
   BoundedText out;
+  bool all_text = true;
+  const auto take = [&] {
+    if (!all_text)
+      out.note("Bytes that are no UTF-8 are shown as U+FFFD; an edit has to go around them.");
+    return out.take();
+  };
   Line line;
   for (std::uint64_t number = 1;; ++number) {
     TRY_ASSIGN(const bool there, lines.next(line));
     if (!there && number <= first)
       return refuse(Category::invalid_input, fmt::format("{} has {} lines; there is no line {}.",
                                                          args.path, number - 1, first));
-    if (!there) return out.take();
+    if (!there) return take();
     if (number < first) continue;
-    if (number - first < count && out.add(numbered(number, line))) continue;
+    if (number - first < count && out.add(numbered(number, line))) {
+      all_text = all_text && is_text(shown_of(line));
+      continue;
+    }
     out.note(fmt::format("More follows: go on with offset {}.", number));
-    return out.take();
+    return take();
   }
 }
 

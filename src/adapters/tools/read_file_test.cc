@@ -96,7 +96,15 @@ TEST_CASE("what is no text is said, not shown") {
   CHECK(kit.read("p.png") ==
         "[p.png is an image (image/png) of 10 bytes; it is not shown as text.]\n");
   CHECK(kit.read("u16") == "[u16 is UTF-16 text of 4 bytes; it is not shown as text.]\n");
-  CHECK(kit.read("latin") == "     1\tcaf\xEF\xBF\xBD \xEF\xBF\xBD\n");
+  CHECK(kit.read("latin") ==
+        "     1\tcaf\xEF\xBF\xBD \xEF\xBF\xBD\n"
+        "[Bytes that are no UTF-8 are shown as U+FFFD; an edit has to go around them.]\n");
+  kit.put("ws/some", "caf\xe9\nthe\xEF\xBF\xBD\n");
+  CHECK(read_part(kit, "some", 2, 1) == "     2\tthe\xEF\xBF\xBD\n");
+  CHECK(
+      read_part(kit, "some", 1, 1)
+          .starts_with(
+              "     1\tcaf\xEF\xBF\xBD\n[More follows: go on with offset 2.]\n[Bytes that are no"));
   CHECK(kit.read("empty") == "[empty is empty.]\n");
 }
 

@@ -42,7 +42,7 @@ class Search {
     auto readable = reopen(handle, O_RDONLY | O_NONBLOCK);
     if (!readable) return skip();
     FileBytes bytes(*std::move(readable));
-    LineReader lines(bytes, redactor_, kSearchLineBytesMax, until_);
+    LineReader lines(bytes, redactor_, kSearchLineBytesMax + 1, until_);
     const auto beginning = lines.beginning();
     if (!beginning) return skip();
     if (!kind_of_bytes(*beginning).empty()) return Next::go_on;
@@ -65,6 +65,9 @@ class Search {
     WalkReport said = report;
     if (late_) said.end = WalkEnd::time;
     note_walk(said, kNarrower, out_);
+    if (cut_ > 0)
+      out_.note(fmt::format("Of {} line{} only the first {} KiB were looked at.", cut_,
+                            cut_ == 1 ? "" : "s", kSearchLineBytesMax / 1'024));
     if (skipped_ > 0) out_.note(fmt::format("Files that cannot be read: {}.", skipped_));
   }
   std::string take() { return out_.take(); }
@@ -98,10 +101,13 @@ class Search {
         fmt::format("{}{}{}{}{}{}\n", gap ? "--\n" : "", file.shown, mark, number, mark, text));
   }
 
-  // False: no more fits in.
+  // False: no more fits in. Of a line that is too long the text has one byte that is not looked at:
+  // where the line is cut is not where it ends.
   bool look_at(File& file, std::uint64_t number, std::string_view text) {
+    const std::size_t end = std::min(text.size(), kSearchLineBytesMax);
+    if (end < text.size()) ++cut_;
     re2::StringPiece found;
-    if (!expression_.Match({text.data(), text.size()}, 0, text.size(), RE2::UNANCHORED, &found, 1))
+    if (!expression_.Match({text.data(), text.size()}, 0, end, RE2::UNANCHORED, &found, 1))
       return pass(file, number, text);
     if (++matches_ > kSearchMatchesMax) return false;
     for (const Before& each : file.before)
@@ -128,7 +134,7 @@ class Search {
   const policy::Redactor* redactor_;
   const Until& until_;
   BoundedText out_;
-  std::size_t matches_ = 0, files_ = 0, skipped_ = 0;
+  std::size_t matches_ = 0, files_ = 0, skipped_ = 0, cut_ = 0;
   std::uint64_t bytes_ = 0;
   bool late_ = false;
 };
@@ -137,8 +143,15 @@ RE2::Options options_of(const schema::SearchFilesArgs& args) {
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kExpressionMemoryMax);
+  options.set_never_nl(true);  // a line holds none
   options.set_case_sensitive(!args.ignore_case.value_or(false));
   return options;
+}
+
+// Whether the expression is one of nothing, since it wants the end of a line within a line.
+bool fits_nothing(const RE2& expression) {
+  static const int size_of_nothing = RE2("[^\\x00-\\x{10FFFF}]").ProgramSize();
+  return expression.ProgramSize() <= size_of_nothing;
 }
 
 // The file of a walk, where policy still lets it be read: it may have been replaced meanwhile.
@@ -167,6 +180,10 @@ Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor
   if (!expression.ok())
     return refuse(Category::invalid_input,
                   fmt::format("The expression cannot be read: {}.", expression.error()));
+  if (fits_nothing(expression))
+    return refuse(Category::invalid_input,
+                  "No line can fit the expression: lines are searched one by one, without their "
+                  "ends. Search for a part of it that stands on one line, with context.");
   std::optional<Glob> glob;
   if (args.files) {
     TRY_ASSIGN(glob, Glob::read(*args.files));

@@ -194,6 +194,42 @@ TEST_CASE("long lines and many matches are bounded") {
             .starts_with("invalid_input: The expression has more than"));
 }
 
+TEST_CASE("what was not looked at of a line is said, and the place of its cut is not its end") {
+  FileKit kit;
+  const std::string wide(kSearchLineBytesMax, 'a');
+  const auto search = [&](std::string_view pattern) {
+    return kit.said("search_files", fmt::format(R"({{"pattern":{}}})", json_of(pattern)));
+  };
+  kit.put("ws/wide", wide + "\n");
+  CHECK(search("needle") == "[No line fits in 1 files.]\n");
+  CHECK(search("a$").starts_with("wide:1:"));
+  kit.put("ws/wide", wide + "needle\n");
+  const std::string one = "[Of 1 line only the first 64 KiB were looked at.]\n";
+  CHECK(search("needle") == "[No line fits in 1 files.]\n" + one);
+  CHECK(search("a$") == "[No line fits in 1 files.]\n" + one);
+  CHECK(search("a\\b") == "[No line fits in 1 files.]\n" + one);
+  CHECK(search("^a").ends_with(one));
+  kit.put("ws/wider", wide + wide + wide + "\n" + wide + "x\nneedle\n");
+  CHECK(search("needle") == "wider:3:needle\n[Of 3 lines only the first 64 KiB were looked at.]\n");
+}
+
+TEST_CASE("an expression over the end of a line is refused, since lines are searched one by one") {
+  FileKit kit;
+  kit.put("ws/a", "b\nc\n");
+  const auto search = [&](std::string_view pattern) {
+    return kit.said("search_files", fmt::format(R"({{"pattern":{}}})", json_of(pattern)));
+  };
+  for (const char* const over : {"b\\nc", "b\nc", "b$\\n", "(x|b)\\r?\\n+", "b[\\n]c", "b\\x0ac"}) {
+    CAPTURE(over);
+    CHECK(search(over).starts_with("invalid_input: No line can fit the expression: lines are"));
+  }
+  for (const char* const within : {"b\\n?", "b|x\\ny", "b\\s*", "(?s)b.*", "[^c]$", "b(\\n|$)"}) {
+    CAPTURE(within);
+    CHECK(search(within) == "a:1:b\n");
+  }
+  CHECK(search("") == "a:1:b\na:2:c\n");
+}
+
 TEST_CASE("an expression that makes others take forever does not") {
   FileKit kit;
   kit.put("ws/a", std::string(60'000, 'a') + "\n");

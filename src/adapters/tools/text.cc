@@ -39,12 +39,21 @@ std::string valid_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t size = character_size(bytes);
     if (size == 0)
-      out += "\xEF\xBF\xBD";
+      out += kNoCharacter;
     else
       out += bytes.substr(0, size);
     bytes.remove_prefix(size == 0 ? 1 : size);
   }
   return out;
+}
+
+bool is_text(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t size = character_size(bytes);
+    if (size == 0) return false;
+    bytes.remove_prefix(size);
+  }
+  return true;
 }
 
 void BoundedText::note(std::string_view sentence) {

@@ -17,6 +17,12 @@ inline constexpr std::size_t kNoteBytesMax = 1'024;
 // The same text with U+FFFD for each byte that is no part of a character, and for zero bytes.
 std::string valid_utf8(std::string_view bytes);
 
+// Whether that is the text itself.
+bool is_text(std::string_view bytes);
+
+// What stands for a byte that is none, shown to a model.
+inline constexpr std::string_view kNoCharacter = "\xEF\xBF\xBD";
+
 // A path on a line of its own: one that would break it is quoted as JSON does.
 std::string path_words(std::string_view path);
 

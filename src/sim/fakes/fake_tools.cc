@@ -56,7 +56,7 @@ KeptOutput diff_of(const ToolCallId& call, const FileChange& change) {
 
 }  // namespace
 
-void FakeTools::list(const SessionId&, const std::string&,
+void FakeTools::list(const SessionId&, const std::string&, const std::vector<std::string>&,
                      std::move_only_function<void(ports::ToolListing)> listing_to) {
   auto to = std::make_shared<decltype(listing_to)>(std::move(listing_to));
   loop_.after(kStepMs, [to] {

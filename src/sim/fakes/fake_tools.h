@@ -28,6 +28,7 @@ class FakeTools final : public ports::Tools {
   FakeTools(ports::Loop& loop, FakeFiles& files) : loop_(loop), files_(files) {}
 
   void list(const SessionId& session, const std::string& cwd,
+            const std::vector<std::string>& additional_roots,
             std::move_only_function<void(ports::ToolListing)> listing_to) override;
   std::optional<schema::Failure> objection(const ports::ToolRequest&, ports::Sight) override {
     return {};
