@@ -179,10 +179,11 @@ TEST_CASE("no call gives a file a mode by which it runs as its owner or its grou
   };
   for (const bool writes : {false, true}) {
     const Filter asking(Asking::on, writes), refusing(Asking::off, writes);
-    for (const auto& [number, before] : calls) {
+    for (const ModeArguments& call : calls) {
+      const long number = call.number;
       CAPTURE(number);
       const auto with = [&](std::uint64_t mode) {
-        auto arguments = before;
+        auto arguments = call.before;
         arguments.push_back(mode);
         return arguments;
       };
