@@ -144,7 +144,10 @@ struct Pipes {
 Pipes make_pipes(const Spec& spec, int control) {
   Pipes pipes{make_pipe(control), make_pipe(control), make_pipe(control), {}, {}, {}};
   if (spec.run_folder.empty()) return pipes;
-  pipes.in = make_pipe(control);
+  if (spec.no_input)
+    pipes.in.read = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  else
+    pipes.in = make_pipe(control);
   pipes.out = make_pipe(control);
   pipes.err = make_pipe(control);
   return pipes;

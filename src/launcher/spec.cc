@@ -65,6 +65,7 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   texts("hide", spec.hide);
   text("runFolder", spec.run_folder);
   number("tty", spec.tty);
+  number("noInput", spec.no_input);
   number("survive", spec.survive);
   number("apart", spec.apart);
   number("watchWrites", spec.watch_writes);

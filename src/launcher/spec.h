@@ -77,6 +77,7 @@ struct Spec {
   std::vector<std::string> hide;  // empty for the command
   std::string run_folder;         // where spools and the exit record go; made; empty: stdio is ours
   bool tty = false;               // needs a run folder
+  bool no_input = false;          // it reads an empty standard input; with a run folder
   bool survive = false;           // outlives the connection that it was started over
   bool apart = false;             // signals of the caller's terminal do not reach it
   bool watch_writes = false;      // attempts to write elsewhere are reported, as advice

@@ -21,7 +21,7 @@ Spec whole_spec() {
   spec.protect = {"/w/.git/hooks/"};
   spec.hide = {"/home/u/.ssh"};
   spec.run_folder = "/r";
-  spec.tty = spec.survive = spec.apart = spec.watch_writes = true;
+  spec.tty = spec.no_input = spec.survive = spec.apart = spec.watch_writes = true;
   spec.rows = 50;
   spec.columns = 132;
   spec.spool_bytes = 1;
@@ -49,6 +49,7 @@ TEST_CASE("a spec is read back as it was written") {
   CHECK(read.memory_bytes == 7ull << 40);
   CHECK(read.network == Network::host);
   CHECK(read.survive);
+  CHECK(read.no_input);
   CHECK(read.apart);
 }
 

@@ -151,6 +151,11 @@ class Shell(ToolCase):
         self.assertEqual([e["payload"]["preview"] for e in self.of(events, "tool.result")],
                          ["before\n", "behind\n"])
 
+    def test_a_command_in_the_foreground_finds_the_end_of_its_input(self):
+        events = self.play(line(call("cat; readlink /proc/self/fd/0", timeoutMs=5000)),
+                           {"text": "Done."})
+        self.assertEqual(self.of(events, "tool.result")[0]["payload"]["preview"], "/dev/null\n")
+
     def test_of_too_many_calls_those_within_the_limit_are_made(self):
         events = self.play(line(*[call(f"echo {number}") for number in range(66)]),
                            {"text": "Done."})

@@ -120,6 +120,7 @@ void Watcher::begin(ports::ProcessRequest request) {
   spec.run_folder = folder.path();
   spec.spool_bytes = kSpoolBytes;
   spec.survive = request.background;
+  spec.no_input = !request.background && !request.tty;  // nobody could give it any
   spec.tty = request.tty;
   if (request.tty) {
     std::erase_if(spec.env, [](const std::string& each) { return each.starts_with("TERM="); });
