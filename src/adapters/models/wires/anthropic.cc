@@ -3,8 +3,8 @@
 // Two places are marked for its prompt cache: the end of the system prompt, which covers the tools
 // before it, and the end of the conversation, so that the next request of a turn finds all of this
 // one. The answer's usage is told as the other wires tell it: cached tokens are part of the input.
+#include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "adapters/models/wires/json_events.h"
 #include "adapters/models/wires/json_text.h"
@@ -99,15 +99,12 @@ void write_messages(JsonText& out, const Endpoint& endpoint,
   out.close(']');
 }
 
-// Whoever thinks must have thought in all of the turn: its calls are refused without the thoughts
-// that led to them.
+// Whoever thinks must have thought before: the last calls are refused without the thoughts that led
+// to them.
 bool may_think(const Endpoint& endpoint, const std::vector<ports::Message>& messages) {
   if (!endpoint.reasons) return false;
-  for (const ports::Message& message : std::views::reverse(messages)) {
-    if (message.role == ports::Role::user) return true;
-    if (!message.calls.empty() && state_for(endpoint, message) == nullptr) return false;
-  }
-  return true;
+  const auto last = std::ranges::find_if(messages.rbegin(), messages.rend(), from_assistant);
+  return last == messages.rend() || last->calls.empty() || state_for(endpoint, *last) != nullptr;
 }
 
 StopReason stop_of(std::string_view word) {
