@@ -55,10 +55,12 @@ class Client:
                 "asOfSequence": body.get("asOfSequence")}
             self.history.add("ok", op=op, reply=kept)
             return body
-        # 5xx may have come after the fact; everything else is a refusal and changed nothing.
-        code = body.get("error", {}).get("code", "none")
-        self.history.add("unknown" if code == "internal" else "fail", op=op, error=code)
+        self.refused(op, body.get("error", {}).get("code", "none"))
         return None
+
+    def refused(self, op, code):
+        """5xx may have come after the fact; everything else is a refusal and changed nothing."""
+        self.history.add("unknown" if code == "internal" else "fail", op=op, error=code)
 
     def submit(self, marker, **params):
         return self.call("submit_turn", idempotencyKey=marker,

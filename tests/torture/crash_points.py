@@ -91,7 +91,10 @@ class ScriptClient(clients.Client):
                 self.unknown.append((call["method"], call["params"]))
             raise clients.Gone from None
         for op, reply in zip(ops, sorted(replies, key=lambda reply: reply["id"])):
-            self.history.add("ok", op=op, reply=reply["result"])
+            if "error" in reply:  # a read may come upon the disk as it goes
+                self.refused(op, reply["error"]["data"]["code"])
+            else:
+                self.history.add("ok", op=op, reply=reply["result"])
 
     def quiet(self):
         """Waits until nothing runs, so that the daemon can be stopped with its work done."""
