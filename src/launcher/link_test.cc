@@ -3,25 +3,13 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "launcher/test_link.h"
+
 namespace agentrt::launcher {
-namespace {
-
-struct Link {
-  Link() {
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    outside = Fd(ends[0]);
-    inside = Fd(ends[1]);
-  }
-  Fd outside, inside;
-};
-
-}  // namespace
 
 TEST_CASE("a part that ends is heard to its last word, also when it left something unread") {
   Link link;

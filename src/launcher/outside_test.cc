@@ -2,22 +2,10 @@
 #include "launcher/outside.h"
 
 #include <doctest/doctest.h>
-#include <sys/socket.h>
+
+#include "launcher/test_link.h"
 
 namespace agentrt::launcher {
-namespace {
-
-struct Link {
-  Link() {
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    outside = Fd(ends[0]);
-    inside = Fd(ends[1]);
-  }
-  Fd outside, inside;
-};
-
-}  // namespace
 
 TEST_CASE("a file to enter a cgroup by that got lost is missed") {
   for (const std::int32_t said : {2, 3}) {

@@ -11,8 +11,10 @@ using namespace schema;
 namespace {
 
 bool is_object(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin != std::string::npos && text[begin] == '{' && check_json(text).has_value();
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos || text[begin] != '{') return false;
+  return text[text.find_last_not_of(kBlank)] == '}' && check_json(text).has_value();
 }
 
 // Arguments as a call carries them: an object as it came, anything else as a JSON string, which the

@@ -105,7 +105,7 @@ class ResponsesReader final : public JsonEventReader {
   }
   // As it came, to be given back: the provider keeps nothing for us, and reads it alone.
   void keep_reasoning(JsonMember item) {
-    if (string_in(item["encrypted_content"]).empty()) return;
+    if (string_in(item["encrypted_content"]).empty() || reasoning_.size() > kStateBytesMax) return;
     reasoning_ += (reasoning_.empty() ? "" : ",") + object_in(item);
     answer().set_state(Json{"[" + reasoning_ + "]"});
   }
