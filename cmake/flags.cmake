@@ -4,7 +4,8 @@ set(AGENTRT_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefine
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
                     -Wno-sign-conversion -Wno-missing-field-initializers
-                    -fno-omit-frame-pointer -fstack-protector-strong)
+                    -fno-omit-frame-pointer -fstack-protector-strong
+                    -fPIC)  # for programs too, so that they share the precompiled headers
 if(AGENTRT_WERROR)
   add_compile_options(-Werror)
 endif()
@@ -26,7 +27,13 @@ if(NOT AGENTRT_SANITIZE)
     add_link_options(-fuse-ld=mold)
   endif()
 endif()
+option(AGENTRT_PCH "Precompile the headers that most units include" ON)
+# The same for all, since a precompiled header is used only where it was made with the same macros.
+add_compile_definitions(FMT_SHARED SIMDJSON_THREADS_ENABLED=1)
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # Without these two ccache does not cache a unit that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()

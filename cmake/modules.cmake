@@ -24,10 +24,47 @@ function(agentrt_module name)
     target_link_libraries(agentrt_${target} ${scope} agentrt_${used})
   endforeach()
   target_link_libraries(agentrt_${target} ${scope} ${ARG_LIBS})
+  if(sources)
+    agentrt_precompiled(agentrt_${target} ${name})
+  endif()
 
   if(tests)
     add_executable(${target}_test ${tests} ${CMAKE_SOURCE_DIR}/tests/main.cc)
     target_link_libraries(${target}_test PRIVATE agentrt_${target} ${ARG_TEST_LIBS})
+    agentrt_precompiled(${target}_test ${name})
     add_test(NAME ${target} COMMAND ${target}_test)
   endif()
 endfunction()
+
+# agentrt_precompiled(TARGET MODULE)
+#
+# Gives TARGET the precompiled header of its module: the standard library for base and schema, and
+# the vocabulary (facts, commands, reports) for all modules above them. Both are built once.
+function(agentrt_precompiled target module)
+  if(NOT AGENTRT_PCH)
+    return()
+  endif()
+  if(module MATCHES "^(base|schema|ports)$")
+    set(header standard)
+  else()
+    set(header vocabulary)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM agentrt_pch_${header})
+endfunction()
+
+if(AGENTRT_PCH)
+  set(standard <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional>
+    <ranges> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
+    <boost/describe.hpp> <boost/mp11.hpp> <fmt/format.h>)
+  set(vocabulary ${CMAKE_SOURCE_DIR}/src/schema)
+  # A target that makes a precompiled header needs a source file.
+  if(NOT EXISTS ${CMAKE_BINARY_DIR}/pch.cc)
+    file(TOUCH ${CMAKE_BINARY_DIR}/pch.cc)
+  endif()
+  add_library(agentrt_pch_standard OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+  target_precompile_headers(agentrt_pch_standard PRIVATE ${standard})
+  add_library(agentrt_pch_vocabulary OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+  target_include_directories(agentrt_pch_vocabulary PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_precompile_headers(agentrt_pch_vocabulary PRIVATE ${standard} ${vocabulary}/commands.h
+    ${vocabulary}/facts.h ${vocabulary}/reports.h ${vocabulary}/snapshots.h)
+endif()

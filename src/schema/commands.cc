@@ -27,7 +27,7 @@ Result<Command> read_as(std::string_view params) {
 const std::vector<Row>& rows() {
   static const auto kRows = [] {
     std::vector<Row> out;
-    boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, Command>>(
+    boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, CommandTypes>>(
         [&]<class C>(boost::mp11::mp_identity<C>) { out.push_back({C::kTraits, &read_as<C>}); });
     return out;
   }();

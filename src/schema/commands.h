@@ -5,9 +5,9 @@
 #pragma once
 
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "base/sum.h"
 #include "schema/commands/actions.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
@@ -16,12 +16,13 @@
 
 namespace agentrt::schema {
 
-using Command =
-    std::variant<CreateSession, UpdateSession, ListSessions, GetSession, GetThreadRead, ListEvents,
-                 SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn,
-                 RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy,
-                 GetTrust, TrustWorkspace, GetToolInventory, GetExecutionEnvironment,
-                 WriteProcessStdin, ResizeProcess, TerminateProcess>;
+using CommandTypes =
+    TypeList<CreateSession, UpdateSession, ListSessions, GetSession, GetThreadRead, ListEvents,
+             SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn,
+             RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy, GetTrust,
+             TrustWorkspace, GetToolInventory, GetExecutionEnvironment, WriteProcessStdin,
+             ResizeProcess, TerminateProcess>;
+using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);
 const std::vector<CommandTraits>& known_commands();

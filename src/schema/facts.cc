@@ -6,7 +6,7 @@
 namespace agentrt::schema {
 namespace {
 
-using Known = boost::mp11::mp_pop_front<Payload>;  // without UnknownPayload
+using Known = boost::mp11::mp_pop_front<PayloadTypes>;  // without UnknownPayload
 using Reader = Result<Payload> (*)(std::string_view);
 
 struct TypeRow {

@@ -7,9 +7,9 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "base/sum.h"
 #include "schema/facts/artifact.h"
 #include "schema/facts/context.h"
 #include "schema/facts/hook.h"
@@ -34,20 +34,22 @@ struct UnknownPayload {
   bool operator==(const UnknownPayload&) const = default;
 };
 
-using Payload = std::variant<
-    UnknownPayload, SessionCreated, SessionUpdated, ThreadStarted, ThreadUpdated, TurnSubmitted,
-    TurnStarted, TurnCompleted, TurnFailed, QueueChanged, RunStatus, TaskCreated, TaskStarted,
-    TaskBlocked, TaskWaiting, TaskResumed, TaskCancelled, TaskFailed, TaskCompleted,
-    TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed, ModelRequested, ModelDelta,
-    ModelCompleted, ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved,
-    ToolCatalogResolved, HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved,
-    RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingNotPossible,
-    ItemStarted, ItemUpdated, ItemCompleted, ToolStarted, ToolProgress, ToolResult, ToolFailed,
-    ArtifactChanged, PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired,
-    ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied,
-    SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted, ProcessFailed,
-    ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning, RuntimeError,
-    OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
+using PayloadTypes =
+    TypeList<UnknownPayload, SessionCreated, SessionUpdated, ThreadStarted, ThreadUpdated,
+             TurnSubmitted, TurnStarted, TurnCompleted, TurnFailed, QueueChanged, RunStatus,
+             TaskCreated, TaskStarted, TaskBlocked, TaskWaiting, TaskResumed, TaskCancelled,
+             TaskFailed, TaskCompleted, TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed,
+             ModelRequested, ModelDelta, ModelCompleted, ModelFailed, ReasoningDelta,
+             ReasoningSummary, ContextResolved, ToolCatalogResolved, HistoryWindowLoaded,
+             HistoryReconstructed, TaskProfileResolved, RoutingCandidatesResolved, RoutingDecided,
+             RoutingSingleCandidate, RoutingNotPossible, ItemStarted, ItemUpdated, ItemCompleted,
+             ToolStarted, ToolProgress, ToolResult, ToolFailed, ArtifactChanged,
+             PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired,
+             ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied,
+             SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted,
+             ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning,
+             RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
+using Payload = Sum<PayloadTypes>;
 
 struct Draft {
   template <class P>

@@ -34,16 +34,8 @@ struct Met {
 
 namespace codec {
 
-template <Described T>
-void read_member_loosely(const MemberRow<T>& row, Value value, T& out, Met& met) {
-  simdjson::ondemand::json_type type;
-  if (value.type().get(type)) return;
-  if (type == simdjson::ondemand::json_type::null) return;
-  if (auto done = row.read(value, out, Unknown::ignore); !done)
-    met.misfits.push_back({row.name, std::move(done).error().message});
-  else
-    met.members.push_back(row.name);
-}
+bool read_document_loosely(std::string_view text, void* object, std::span<const MemberRow> rows,
+                           Met& met);
 
 }  // namespace codec
 
@@ -51,27 +43,7 @@ void read_member_loosely(const MemberRow<T>& row, Value value, T& out, Met& met)
 // REQUIRES: `text` passed check_json().
 template <codec::Described T>
 bool read_loosely(std::string_view text, T& out, Met& met) {
-  simdjson::ondemand::document document;
-  codec::Object object;
-  if (codec::parser_of_thread().iterate(codec::padded(text)).get(document)) return false;
-  if (document.get_object().get(object)) return false;
-  constexpr auto& rows = codec::kMemberRows<T>;
-  std::size_t next = 0;  // members mostly come in the order in which we write them
-  for (auto field : object) {
-    std::string_view name;
-    codec::Value value;
-    if (field.unescaped_key().get(name) || field.value().get(value)) return false;
-    std::size_t left = rows.size();
-    while (left > 0 && rows[next].name != name) {
-      next = next + 1 == rows.size() ? 0 : next + 1;
-      --left;
-    }
-    if (left > 0)
-      codec::read_member_loosely(rows[next], value, out, met);
-    else
-      met.others.emplace_back(name);
-  }
-  return true;
+  return codec::read_document_loosely(text, &out, codec::rows_of<T>(), met);
 }
 
 }  // namespace agentrt::schema

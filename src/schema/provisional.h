@@ -31,6 +31,7 @@ using Provisional = boost::mp11::mp_list<
 
 // Everything that the standard names: what this build writes, then what it only reads.
 using StandardFacts = boost::mp11::mp_append<
-    boost::mp11::mp_rename<boost::mp11::mp_pop_front<Payload>, boost::mp11::mp_list>, Provisional>;
+    boost::mp11::mp_rename<boost::mp11::mp_pop_front<PayloadTypes>, boost::mp11::mp_list>,
+    Provisional>;
 
 }  // namespace agentrt::schema

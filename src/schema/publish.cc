@@ -69,7 +69,7 @@ std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
 
 std::vector<CommandSchemas> command_schemas(SchemaWriter& writer, std::string_view event_ref) {
   std::vector<CommandSchemas> out;
-  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, Command>>(
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, CommandTypes>>(
       [&]<class C>(boost::mp11::mp_identity<C>) {
         out.push_back(
             {C::kTraits, writer.of<C>(Unknown::refuse), reply_schema<C>(writer, event_ref)});
@@ -124,7 +124,7 @@ std::string published_events() {
   out += envelope_schema_members() + R"(,"allOf":[)";
   SchemaWriter writer{std::string(kHome)};
   std::string payloads;
-  using Known = boost::mp11::mp_pop_front<Payload>;  // without UnknownPayload
+  using Known = boost::mp11::mp_pop_front<PayloadTypes>;  // without UnknownPayload
   boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, Known>>(
       [&]<class P>(boost::mp11::mp_identity<P>) {
         const EventType* entry = find_event_type(P::kType);

@@ -8,6 +8,7 @@
 #include <source_location>
 
 #include <doctest/doctest.h>
+#include <simdjson.h>
 
 #include "schema/json.h"
 #include "schema/publish_text.h"

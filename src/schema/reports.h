@@ -4,8 +4,7 @@
 // same decision function turns it into facts. It never comes from a wire, so it has no codec.
 #pragma once
 
-#include <variant>
-
+#include "base/sum.h"
 #include "schema/binding.h"
 #include "schema/facts.h"
 #include "schema/hooks.h"
@@ -203,12 +202,13 @@ struct ReportOutputDue {
   Sequence spilled = 0;
 };
 
-using Report =
-    std::variant<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
-                 ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
-                 ReportActionExpired, ReportProcessReady, ReportProcessNews, ReportProcessNotice,
-                 ReportToolEnded, ReportFileChange, ReportToolProgress, ReportToolAsks,
-                 ReportCallEnded, ReportUploaded, ReportOutputDue>;
+using ReportTypes =
+    TypeList<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
+             ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
+             ReportActionExpired, ReportProcessReady, ReportProcessNews, ReportProcessNotice,
+             ReportToolEnded, ReportFileChange, ReportToolProgress, ReportToolAsks, ReportCallEnded,
+             ReportUploaded, ReportOutputDue>;
+using Report = Sum<ReportTypes>;
 
 // Text longer than this stands in a closing fact as a preview and a ref to its deltas.
 inline constexpr std::size_t kTextInlineMax = 64 * 1024;

@@ -98,13 +98,13 @@ Scope scope() {
 // Calls f with each fact type as std::type_identity.
 template <class F>
 void for_each_fact_type(F f) {
-  using Known = boost::mp11::mp_pop_front<Payload>;
+  using Known = boost::mp11::mp_pop_front<PayloadTypes>;
   boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, Known>>(f);
 }
 
 template <class F>
 void for_each_command_type(F f) {
-  boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, Command>>(f);
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, CommandTypes>>(f);
 }
 
 // One draft of every fact type, in the order of known_types().

@@ -53,6 +53,14 @@ BOOST_DESCRIBE_STRUCT(ModelCall, (),
                        first_reasoning, last_reasoning, text_bytes))
 
 struct Turn {
+  // Defined in session_members.cc: this struct is large, and copied in many units.
+  Turn();
+  Turn(const Turn&);
+  Turn(Turn&&) noexcept;
+  Turn& operator=(const Turn&);
+  Turn& operator=(Turn&&) noexcept;
+  ~Turn();
+
   schema::TurnIds ids;
   Status status = Status::accepted;
   std::optional<std::string> reason;
@@ -93,7 +101,7 @@ struct Turn {
   Sequence answer = 0;  // its last model.completed
   std::optional<schema::Failure> error;
 
-  bool operator==(const Turn&) const = default;
+  bool operator==(const Turn&) const;
 };
 BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
@@ -132,6 +140,14 @@ BOOST_DESCRIBE_STRUCT(Process, (),
                        out_shown, err_shown, input_closed, ending, status, exit_code, ended_at))
 
 struct Thread {
+  // Defined in session_members.cc: this struct is large, and copied in many units.
+  Thread();
+  Thread(const Thread&);
+  Thread(Thread&&) noexcept;
+  Thread& operator=(const Thread&);
+  Thread& operator=(Thread&&) noexcept;
+  ~Thread();
+
   ThreadId id;
   Status status = Status::idle;
   std::optional<std::string> reason;
@@ -146,7 +162,7 @@ struct Thread {
   std::optional<TurnId> environment_turn;
   Sequence environment_at = 0;
 
-  bool operator==(const Thread&) const = default;
+  bool operator==(const Thread&) const;
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
@@ -162,6 +178,14 @@ struct ServerTool {
 BOOST_DESCRIBE_STRUCT(ServerTool, (), (name, read_only))
 
 struct Session {
+  // Defined in session_members.cc: this struct is large, and copied in many units.
+  Session();
+  Session(const Session&);
+  Session(Session&&) noexcept;
+  Session& operator=(const Session&);
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
   SessionId id;
   Sequence sequence = 0;  // of the newest fact folded in; 0: there is no such session
   Timestamp at;           // of that fact
@@ -191,13 +215,25 @@ struct Session {
   Sequence snapshot = 0;  // as of which the last snapshot was stored
 
   bool exists() const { return sequence > 0; }
-  bool operator==(const Session&) const = default;
+  bool operator==(const Session&) const;
 };
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
                        created_at, params_hash, threads, processes, ended_process, new_task, tasks,
                        routing, policy, granted, mode, trust_refused, greeted, server_tools,
                        catalog, traces, turns, unknown_facts, snapshot))
+
+}  // namespace agentrt::state
+
+namespace agentrt::schema {
+
+// Compiled in state/session_members.cc alone.
+extern template std::string to_json(const state::Session& value);
+extern template Result<void> from_json(std::string_view text, state::Session& out, Unknown unknown);
+
+}  // namespace agentrt::schema
+
+namespace agentrt::state {
 
 // The session as it stands after `fact`. REQUIRES: fact.sequence == session.sequence + 1.
 void fold(Session& session, const schema::Fact& fact);
