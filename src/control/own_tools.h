@@ -1,5 +1,5 @@
-// control/own_tools.h: the tools that the runtime has itself, one row each: what models are told
-// about them, and what the runtime knows about them without asking the world.
+// control/own_tools.h: the built-in tools, one row each: the description and argument schema that a
+// model reads, and what the runtime must know of a tool before it runs.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,20 @@ namespace agentrt::control {
 struct OwnTool {
   std::string_view name;
   std::string_view description;
-  std::string_view input_schema;
+  std::string_view (*input_schema)();  // made once
   std::string_view capability;
   schema::ItemKind item = schema::ItemKind::tool_call;
   policy::Access access = policy::Access::read_only;
-  bool side_by_side = false;  // with others like it
+  bool side_by_side = false;  // calls of it may run in parallel
   bool destructive = false;
-  // Whether the arguments are those of the tool, as it will read them.
+  // Fails when the tool could not read these arguments.
   Result<void> (*reads)(std::string_view args);
 };
 
 std::span<const OwnTool> own_tools();
-// nullptr: no tool of the runtime.
+// nullptr: not a built-in tool.
 const OwnTool* own_tool(std::string_view name);
-// What is wrong with the arguments, in words that the model can act on.
+// Why the arguments are refused, in words that the model can act on.
 std::optional<schema::Failure> wrong_arguments_of(const OwnTool& tool, const schema::Json& args);
 
 }  // namespace agentrt::control

@@ -101,7 +101,7 @@ ToolCatalogResolved tool_catalog(const Session& view, const Turn& turn,
   for (const OwnTool& tool : own_tools())
     out.tools.push_back({.tool_name = std::string(tool.name),
                          .description = std::string(tool.description),
-                         .input_schema = Json{std::string(tool.input_schema)},
+                         .input_schema = Json{std::string(tool.input_schema())},
                          .capabilities = {std::string(tool.capability)},
                          .policy = catalog.word(tool.name, tool.access),
                          .runtime_owner = std::string(kOwnTools),

@@ -31,7 +31,7 @@ ports::Message question_of(const std::vector<InputPart>& input,
     }
     const std::string path = part.path.value_or("");
     if (file == files.end() || file->ref.reason) {
-      question.text += fmt::format("[file {}: not given, {}]", path,
+      question.text += fmt::format("[file {}: not attached, {}]", path,
                                    file == files.end() ? "unread" : *file->ref.reason);
     } else if (file->attachment) {
       question.text += fmt::format("[file {}: attached]", path);
@@ -155,8 +155,9 @@ void put_material(Material material, const std::string& cwd, ports::ModelRequest
   request.instructions = system_prompt(cwd);
   if (!instructions.text.empty())
     request.instructions +=
-        "\nWhat the AGENTS.md files say, the closest to this folder last; where they disagree, the "
-        "last one counts:\n" +
+        "\nInstructions from AGENTS.md files, the closest to this folder last; where they "
+        "disagree, "
+        "the last one applies:\n" +
         instructions.text;
   request.instructions += skills_index(instructions.skills);
   request.tools = std::move(material.history->tools);

@@ -101,7 +101,7 @@ TEST_CASE("files stand where the input has them, as text, attached, or with why 
   const ports::Message& question = request.messages.back();
   CHECK(question.text ==
         "see\n[file a.txt]\ninside\n[end of file a.txt]\n[file b.png: attached]\n"
-        "[file c: not given, it is too large]\n?");
+        "[file c: not attached, it is too large]\n?");
   REQUIRE(question.attachments.size() == 1);
   CHECK(question.attachments[0].bytes == "bytes");
 }

@@ -13,10 +13,11 @@ using namespace schema;
 
 constexpr std::size_t kPageEvents = 512;
 constexpr std::size_t kPageBytes = 1 << 20;
-constexpr std::string_view kNoResult = "The call was cut off; it is not known what it did.";
-constexpr std::string_view kNotMade = "The call was not made: the turn ended before.";
+constexpr std::string_view kNoResult =
+    "The call was interrupted. Whether it had any effect is unknown; check before you repeat it.";
+constexpr std::string_view kNotMade = "The call did not run: the turn ended first.";
 constexpr std::string_view kCut =
-    "[This result was left out: the conversation is longer than the model's context.]";
+    "[This result was removed because the conversation exceeds the model's context.]";
 
 // The facts that say something to a model; the rest is not even decoded.
 bool telling(const std::string& type) {
@@ -39,7 +40,10 @@ std::string whereabouts(const std::vector<std::string>& refs) {
   std::string list;
   for (const std::string& ref : refs)
     list += fmt::format("{}output:{}", list.empty() ? "" : " and ", ref);
-  return list.empty() ? "" : fmt::format("\n[The whole output is behind {}.]", list);
+  return list.empty()
+             ? ""
+             : fmt::format("\n[This is part of the output. read_file reads all of it at {}.]",
+                           list);
 }
 
 }  // namespace
@@ -63,7 +67,7 @@ void TurnReading::take(const Fact& fact) {
     outcome.text = fmt::format("The call failed ({}): {}", name_of(failed->error.category),
                                failed->error.message);
     if (failed->preview && !failed->preview->empty())
-      outcome.text += "\nIt had printed:\n" + *failed->preview;
+      outcome.text += "\nOutput until then:\n" + *failed->preview;
     outcome.text += whereabouts(failed->output_refs.value_or(std::vector<std::string>{}));
     outcome.is_error = outcome.known = true;
     bytes_ += outcome.text.size();
@@ -85,7 +89,7 @@ void TurnReading::take_answer(const ModelCompleted& completed) {
   answer.role = ports::Role::assistant;
   answer.text = completed.text ? *completed.text : completed.preview.value_or("");
   if (!completed.text && completed.output_ref)
-    answer.text += fmt::format("\n[The rest is behind {}.]", *completed.output_ref);
+    answer.text += fmt::format("\n[The rest of this text is stored at {}.]", *completed.output_ref);
   for (const RequestedCall& call : completed.tool_calls)
     answer.calls.push_back({call.tool_call_id, call.name, call.args});
   if (completed.provider_state)
@@ -101,13 +105,13 @@ void TurnReading::take_hook(const ToolCallId& call, const HookCompleted& hook) {
     bytes_ += hook.updated_tool_output->size();
   }
   for (const std::string& text : hook.additional_context.value_or(std::vector<std::string>{}))
-    add_note("[A hook adds: " + text + "]");
+    add_note("[Added by a hook: " + text + "]");
   if (!hook.block.value_or(false)) return;
   const std::string reason = hook.reason.value_or("no reason given");
   if (hook.point == HookPoint::stop)
-    add_note("[A hook does not let the turn end: " + reason + "]");
+    add_note("[A hook prevents the end of the turn: " + reason + "]");
   else if (hook.point == HookPoint::post_tool_use)
-    add_note("[A hook objects to the result: " + reason + "]");
+    add_note("[A hook rejected the result: " + reason + "]");
 }
 
 void TurnReading::add_note(std::string text) {
@@ -143,7 +147,7 @@ ports::Message TurnReading::result_of(const ToolCallId& call) const {
   if (!found->second.signal.empty())
     message.text = fmt::format("Ended by {}.\n", signal_words(found->second.signal));
   message.text += found->second.text;
-  if (message.text.empty()) message.text = "It printed nothing.";
+  if (message.text.empty()) message.text = "The command printed nothing.";
   return message;
 }
 

@@ -107,9 +107,10 @@ TEST_CASE("a turn's calls have their results, in order, and one without says so"
   const ports::HistoryWindow window = desk.window("1");
   CHECK(told(window.so_far) ==
         Lines{R"(assistant: Looking. a{"x":1} b{} c{})",
-              "tool: out\n[The whole output is behind output:out_1.] for a",
+              "tool: out\n[This is part of the output. read_file reads all of it at output:out_1.] "
+              "for a",
               "tool: The call failed (denied): no for b (error)",
-              "tool: The call was not made: the turn ended before. for c (error)"});
+              "tool: The call did not run: the turn ended first. for c (error)"});
   REQUIRE(window.tools.size() == 1);
   CHECK(window.tools[0].name == "shell");
   CHECK(window.input.size() == 1);
@@ -135,11 +136,14 @@ TEST_CASE("how a command was ended is told, and what it had printed until then")
   take("c", ToolStarted{});
   CHECK(told(reading.messages()) ==
         Lines{"assistant:  a{} b{} c{}",
-              "tool: Ended by signal 11 (SIGSEGV).\nhalf\n[The whole output is behind output:out_1 "
+              "tool: Ended by signal 11 (SIGSEGV).\nhalf\n[This is part of the output. read_file "
+              "reads all of it at output:out_1 "
               "and output:out_2.] for a (error)",
-              "tool: The call failed (timeout): it ran longer than 9 ms\nIt had printed:\n"
-              "building\n[The whole output is behind output:out_3.] for b (error)",
-              "tool: The call was cut off; it is not known what it did. for c (error)"});
+              "tool: The call failed (timeout): it ran longer than 9 ms\nOutput until then:\n"
+              "building\n[This is part of the output. read_file reads all of it at output:out_3.] "
+              "for b (error)",
+              "tool: The call was interrupted. Whether it had any effect is unknown; check before "
+              "you repeat it. for c (error)"});
 }
 
 TEST_CASE("what hooks add stands behind the results, and an output they replaced is the one told") {
@@ -154,9 +158,9 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
   Desk desk{given};
   const Lines lines = told(desk.window("1").so_far);
   REQUIRE(lines.size() == 6);
-  CHECK(lines[5] == "user: [A hook objects to the result: too loud]");
+  CHECK(lines[5] == "user: [A hook rejected the result: too loud]");
   CHECK(lines[1] == "tool: cleaned for a");
-  CHECK(lines[4] == "user: [A hook adds: mind the gap]");
+  CHECK(lines[4] == "user: [Added by a hook: mind the gap]");
 }
 
 TEST_CASE("a later turn is told the calls of the earlier one and its last word") {
@@ -183,9 +187,10 @@ TEST_CASE("a later turn is told of one that failed or was interrupted, with what
   const ports::HistoryWindow window = desk.window("4");
   CHECK(told(window.messages) ==
         Lines{"user: ask 1", R"(assistant: Looking. a{"x":1} b{} c{})",
-              "tool: out\n[The whole output is behind output:out_1.] for a",
+              "tool: out\n[This is part of the output. read_file reads all of it at output:out_1.] "
+              "for a",
               "tool: The call failed (denied): no for b (error)",
-              "tool: The call was not made: the turn ended before. for c (error)",
+              "tool: The call did not run: the turn ended first. for c (error)",
               "user: [This turn was interrupted here.]", "user: ask 2",
               "user: [This turn failed here: it broke]", "user: ask 3", "assistant: Third."});
   REQUIRE(window.loaded.has_value());
@@ -360,7 +365,7 @@ TEST_CASE("results of the turn itself are cut from the oldest on, never calls") 
     messages[i].text = std::string(500, 'r');
   }
   CHECK(shorten(messages, 1'200) == 1);
-  CHECK(messages[1].text.contains("left out"));
+  CHECK(messages[1].text.contains("was removed"));
   CHECK(messages[2].text == std::string(500, 'r'));
   CHECK(shorten(messages, 0) == 1);
   CHECK(messages[0].text == std::string(500, 'a'));

@@ -93,34 +93,6 @@ struct FileChange {
 BOOST_DESCRIBE_STRUCT(FileChange, (),
                       (path, kind, before, after, lines_added, lines_removed, diff_ref))
 
-inline constexpr std::string_view kReadFileSchema =
-    R"({"type":"object","properties":{"path":{"type":"string","minLength":1,"description":)"
-    R"("in the workspace; output:REF reads a kept output"},)"
-    R"("offset":{"type":"integer","minimum":1,"description":"the first line"},)"
-    R"("limit":{"type":"integer","minimum":1,"description":"how many lines"}},)"
-    R"("required":["path"],"additionalProperties":false})";
-inline constexpr std::string_view kWriteFileSchema =
-    R"({"type":"object","properties":{"path":{"type":"string","minLength":1},)"
-    R"("content":{"type":"string"}},"required":["path","content"],"additionalProperties":false})";
-inline constexpr std::string_view kEditFileSchema =
-    R"({"type":"object","properties":{"path":{"type":"string","minLength":1},)"
-    R"("oldText":{"type":"string","minLength":1,"description":)"
-    R"("as it stands in the file, with enough around it to stand there once"},)"
-    R"("newText":{"type":"string"},"replaceAll":{"type":"boolean"}},)"
-    R"("required":["path","oldText","newText"],"additionalProperties":false})";
-inline constexpr std::string_view kListFilesSchema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"pattern":{"type":"string",)"
-    R"("description":"such as src/**/*.h"},"depth":{"type":"integer","minimum":1,"maximum":64},)"
-    R"("ignored":{"type":"boolean","description":"also what .gitignore leaves out"}},)"
-    R"("additionalProperties":false})";
-inline constexpr std::string_view kSearchFilesSchema =
-    R"({"type":"object","properties":{"pattern":{"type":"string","minLength":1,"description":)"
-    R"("a regular expression, as RE2 reads it"},"path":{"type":"string"},"files":{"type":"string",)"
-    R"("description":"such as *.cc"},"ignoreCase":{"type":"boolean"},)"
-    R"("context":{"type":"integer","minimum":0,"maximum":20},)"
-    R"("ignored":{"type":"boolean","description":"also in what .gitignore leaves out"}},)"
-    R"("required":["pattern"],"additionalProperties":false})";
-
 // Of what a call gives back: it stands in a fact and is told to the model.
 inline constexpr std::size_t kToolTextBytesMax = 32 * 1024;
 

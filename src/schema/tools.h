@@ -91,25 +91,6 @@ BOOST_DESCRIBE_STRUCT(CatalogTool, (),
                       (tool_name, description, input_schema, capabilities, policy, runtime_owner,
                        is_read_only, is_concurrency_safe, is_destructive, interrupt_behavior))
 
-inline constexpr std::string_view kShellSchema =
-    R"({"type":"object","properties":{"command":{"type":"string","minLength":1},)"
-    R"("cwd":{"type":"string"},"timeoutMs":{"type":"integer","minimum":1,"maximum":3600000},)"
-    R"("background":{"type":"boolean"},"tty":{"type":"boolean"},)"
-    R"("outsideSandbox":{"type":"boolean"},"justification":{"type":"string"}},)"
-    R"("required":["command"],"additionalProperties":false})";
-
-inline constexpr std::string_view kAskUserSchema =
-    R"({"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":4096},)"
-    R"("choices":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20}},)"
-    R"("required":["question"],"additionalProperties":false})";
-
-inline constexpr std::string_view kUpdatePlanSchema =
-    R"({"type":"object","properties":{"plan":{"type":"array","minItems":1,"maxItems":50,)"
-    R"("items":{"type":"object","properties":{"step":{"type":"string","minLength":1},)"
-    R"("status":{"type":"string","enum":["pending","in_progress","completed"]}},)"
-    R"("required":["step","status"],"additionalProperties":false}},)"
-    R"("explanation":{"type":"string"}},"required":["plan"],"additionalProperties":false})";
-
 // The runtime's own tools, as the owner of a catalogue's entry.
 inline constexpr std::string_view kOwnTools = "agentrt";
 inline constexpr std::string_view kServerToolPrefix = "mcp__";
