@@ -41,7 +41,8 @@ def main():
     parser.add_argument("--markdown", action="store_true", help="the table of docs/performance.md")
     parser.add_argument("--save-baseline", action="store_true",
                         help="write bench/baseline.json, which later runs are compared with")
-    parser.add_argument("--only", default="", help=f"one of the parts {', '.join(PARTS | ON_REQUEST)}")
+    parser.add_argument("--only", default="",
+                        help=f"one of the parts {', '.join(PARTS | ON_REQUEST)}")
     parser.add_argument("--quick", action="store_true", help="two rounds, rougher numbers")
     parser.add_argument("--now", action="store_true",
                         help="do not wait for an idle machine; not for numbers that count")
