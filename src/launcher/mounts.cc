@@ -1,9 +1,11 @@
 #include "launcher/mounts.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -15,6 +17,7 @@
 #include <cstring>
 #include <memory>
 
+#include "launcher/frozen.h"
 #include "launcher/placeholders.h"
 
 namespace agentrt::launcher {
@@ -46,6 +49,7 @@ class Mounts {
     own_dev();
     if (spec_.mode != Mode::full_access) own_tmp();
     const bool own_proc = own_processes();
+    freeze_folders(spec_, link_);
     if (spec_.wanted & bit(Layer::identity)) open_the_way();
     for (std::size_t i = 0; i < roots_.size(); ++i) attach_root(root_paths_[i], roots_[i]);
     if (spec_.mode == Mode::workspace_write)
@@ -90,7 +94,22 @@ class Mounts {
     }
     const unsigned flags = AT_RECURSIVE | (*path == '\0' ? AT_EMPTY_PATH : 0);
     if (::mount_setattr(at, path, flags, &attributes, sizeof(attributes)) != 0)
-      fail(user_namespace >= 0 ? "idmapped mount" : "mount_setattr", what.empty() ? path : what);
+      user_namespace >= 0 ? fail_idmap(at, what)
+                          : fail("mount_setattr", what.empty() ? path : what);
+  }
+
+  // Some file systems cannot be mounted with another owner: overlayfs, and most network ones.
+  [[noreturn]] void fail_idmap(int at, const std::string& root) {
+    const int error = errno;
+    struct statfs found{};
+    const bool overlay = ::fstatfs(at, &found) == 0 && found.f_type == OVERLAYFS_SUPER_MAGIC;
+    errno = error;
+    fail(
+        "idmapped mount",
+        root + (overlay ? " (overlayfs)" : "") +
+            ": the file system cannot be mounted for another user, which a runtime that is root "
+            "needs; run agentrt as the ordinary user who owns the workspace, or keep the workspace "
+            "on ext4, xfs, btrfs or tmpfs (in a container: on a volume)");
   }
 
   void attach(int tree, int at, const char* path, const std::string& what) {

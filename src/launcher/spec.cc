@@ -63,6 +63,7 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   texts("root", spec.roots);
   texts("protect", spec.protect);
   texts("hide", spec.hide);
+  texts("frozen", spec.frozen);
   text("runFolder", spec.run_folder);
   number("tty", spec.tty);
   number("noInput", spec.no_input);

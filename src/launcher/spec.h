@@ -75,6 +75,9 @@ struct Spec {
   // Below a root and read-only, there or not; "/" at the end: a folder.
   std::vector<std::string> protect;
   std::vector<std::string> hide;  // empty for the command
+  // Folders in which the command sees only what they hold when it starts, without what is hidden.
+  // Inner ones may be listed beside outer ones.
+  std::vector<std::string> frozen;
   std::string run_folder;         // where spools and the exit record go; made; empty: stdio is ours
   bool tty = false;               // needs a run folder
   bool no_input = false;          // it reads an empty standard input; with a run folder

@@ -1,6 +1,7 @@
 #include "adapters/process/sandbox.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,6 +106,43 @@ std::string real_path(const std::string& path, const Descriptor& found) {
   return {target.data(), static_cast<std::size_t>(size)};
 }
 
+bool is_within(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::string home_of(const schema::SandboxProfile& profile) {
+  constexpr std::string_view kHome = "HOME=";
+  for (const std::string& variable : profile.environment)
+    if (variable.starts_with(kHome) && variable.size() > kHome.size() + 1)
+      return adapters::real_path(variable.substr(kHome.size()));
+  return "";
+}
+
+// The folders of the home that hold what is hidden, or would: what is made in one while a command
+// runs must not appear. A folder that the command may write is left as it is.
+std::vector<std::string> frozen_folders(const schema::SandboxProfile& profile) {
+  std::vector<std::string> out;
+  const std::string home = home_of(profile);
+  struct stat found{};
+  if (home.empty() || profile.mode == schema::SandboxMode::full_access ||
+      ::stat(home.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+    return out;
+  // Under root a command is another user, who cannot enter a home that is closed to others.
+  if (runs_as_another(profile) && (found.st_mode & S_IXOTH) == 0) return out;
+  const auto is_writable = [&](const std::string& folder) {
+    return std::ranges::any_of(profile.roots,
+                               [&](const std::string& root) { return is_within(folder, root); });
+  };
+  for (const std::string& path : profile.hidden_paths) {
+    const std::string folder = path.substr(0, path.rfind('/'));
+    if (!is_within(folder, home) || is_writable(folder) ||
+        std::ranges::find(out, folder) != out.end())
+      continue;
+    if (::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) out.push_back(folder);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string real_path(const std::string& path) { return real_path(path, opened(path)); }
@@ -122,6 +160,7 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
                                                                  : launcher::Network::loopback;
   spec.roots = profile.roots;
   spec.protect = profile.protected_paths;
+  spec.frozen = frozen_folders(profile);
   // Most of them are not there, on any machine, and need no hiding.
   for (const std::string& path : profile.hidden_paths)
     if (const Descriptor found = opened(path); found || !is_missing(errno))
