@@ -137,6 +137,35 @@ constexpr WriteCall kWrites[] = {
     {SYS_mknodat, "mknodat", {{0, 1}}},
 };
 
+// The calls that the supervisor performs in a guarded folder.
+struct GuardedCall {
+  int number;
+  WriteAsked::What what;
+  int flags_at = -1;
+  int mode_at = -1;
+  int flags = 0;  // where the call has none
+};
+constexpr GuardedCall kGuarded[] = {
+#ifdef __x86_64__
+    {SYS_open, WriteAsked::What::open, 1, 2},
+    {SYS_creat, WriteAsked::What::open, -1, 1, O_CREAT | O_WRONLY | O_TRUNC},
+    {SYS_unlink, WriteAsked::What::unlink},
+    {SYS_rename, WriteAsked::What::rename},
+    {SYS_renameat, WriteAsked::What::rename},
+    {SYS_mkdir, WriteAsked::What::mkdir, -1, 1},
+    {SYS_rmdir, WriteAsked::What::rmdir},
+#endif
+    {SYS_openat, WriteAsked::What::open, 2, 3},
+    {SYS_unlinkat, WriteAsked::What::unlink, 2},
+    {SYS_renameat2, WriteAsked::What::rename, 4},
+    {SYS_mkdirat, WriteAsked::What::mkdir, -1, 2},
+};
+
+const GuardedCall* guarded_call(int number) {
+  const auto* const found = std::ranges::find(kGuarded, number, &GuardedCall::number);
+  return found == std::end(kGuarded) ? nullptr : found;
+}
+
 constexpr unsigned kNewNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                     CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 constexpr unsigned kNewTime = 0x80;  // for unshare; in clone this bit is part of a signal number
@@ -305,8 +334,11 @@ void filter_modes(Answers& answers, unsigned deny) {
     });
 }
 
-void watch_writes(Answers& answers) {
+enum class Watched { guarded_folders, everything };
+
+void watch_writes(Answers& answers, Watched what) {
   for (const WriteCall& call : kWrites) {
+    if (what == Watched::guarded_folders && guarded_call(call.number) == nullptr) continue;
     if (call.flags_at < 0)
       answers.put(call.number, SECCOMP_RET_USER_NOTIF);
     else
@@ -342,7 +374,10 @@ std::vector<sock_filter> filter_of(const Spec& spec, Asking asking) {
   });
   filter_sockets(answers, spec, deny, asking);
   filter_modes(answers, deny);
-  if (asking == Asking::on && spec.watch_writes) watch_writes(answers);
+  if (asking == Asking::on && spec.watch_writes)
+    watch_writes(answers, Watched::everything);
+  else if (asking == Asking::on && guards(spec))
+    watch_writes(answers, Watched::guarded_folders);
   Program program;
   program.load(offsetof(seccomp_data, arch));
   program.unless_equal(kMachine, SECCOMP_RET_KILL_PROCESS);
@@ -384,6 +419,25 @@ unsigned stopped_mode(const seccomp_data& asked) {
 const WriteCall* write_call(int number) {
   const auto* const found = std::ranges::find(kWrites, number, &WriteCall::number);
   return found == std::end(kWrites) ? nullptr : found;
+}
+
+std::optional<WriteAsked::What> what_of(const seccomp_data& asked) {
+  const GuardedCall* call = guarded_call(asked.nr);
+  if (call == nullptr) return std::nullopt;
+  const bool folder = call->what == WriteAsked::What::unlink && write_flags(asked) == AT_REMOVEDIR;
+  return folder ? WriteAsked::What::rmdir : call->what;
+}
+
+int write_flags(const seccomp_data& asked) {
+  const GuardedCall* call = guarded_call(asked.nr);
+  if (call == nullptr) return 0;
+  return call->flags_at < 0 ? call->flags : static_cast<int>(asked.args[call->flags_at]);
+}
+
+unsigned write_mode(const seccomp_data& asked) {
+  const GuardedCall* call = guarded_call(asked.nr);
+  if (call == nullptr || call->mode_at < 0) return 0;
+  return static_cast<unsigned>(asked.args[call->mode_at]);
 }
 
 }  // namespace agentrt::launcher

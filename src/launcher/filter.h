@@ -8,9 +8,10 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#include <optional>
 #include <vector>
 
-#include "launcher/link.h"
+#include "launcher/guarded/writes.h"
 
 namespace agentrt::launcher {
 
@@ -30,7 +31,8 @@ std::string call_name(int number);
 // or its group; 0: it is stopped for another reason, or not at all.
 unsigned stopped_mode(const seccomp_data& asked);
 
-// A call that names a path and could change it; only watched, never stopped, by the filter.
+// A call that names a path and could change it. The filter passes all of them to the supervisor
+// where writes are watched, and those that what_of() knows where folders are guarded.
 struct WriteCall {
   struct Path {
     int folder_at = -1;  // which argument is the folder that it starts from; -1: the working one
@@ -43,5 +45,10 @@ struct WriteCall {
 };
 // nullptr: it is none.
 const WriteCall* write_call(int number);
+
+// What the call does in a guarded folder; nothing: it is none that is performed there.
+std::optional<WriteAsked::What> what_of(const seccomp_data& asked);
+int write_flags(const seccomp_data& asked);
+unsigned write_mode(const seccomp_data& asked);
 
 }  // namespace agentrt::launcher

@@ -55,6 +55,7 @@ enum class Say : std::int32_t {
   prepared,     // H: what is made outside is made; see outside.h
   confined,     // P1: with the listener of its filter if a, the terminal if b; text: layers
   placeholder,  // P1 makes an empty file or folder to protect: text is its path
+  guarded,      // P1: the tree of guarded folder a; text: its mounted names, a line each
   ready,        // the command is at the gate, and says so itself
   exited,       // P1: the command ended with wait status a; b is 1: so has all else inside
   failed,       // P1 gives up at stage text, with errno a

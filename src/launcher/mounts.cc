@@ -18,6 +18,7 @@
 #include <memory>
 
 #include "launcher/frozen.h"
+#include "launcher/guarded/names.h"
 #include "launcher/placeholders.h"
 
 namespace agentrt::launcher {
@@ -52,8 +53,10 @@ class Mounts {
     freeze_folders(spec_, link_);
     if (spec_.wanted & bit(Layer::identity)) open_the_way();
     for (std::size_t i = 0; i < roots_.size(); ++i) attach_root(root_paths_[i], roots_[i]);
-    if (spec_.mode == Mode::workspace_write)
+    if (spec_.mode == Mode::workspace_write) {
+      guard_folders();
       for (const std::string& path : spec_.protect) protect(path);
+    }
     for (const std::string& path : spec_.hide) hide(path);
     return own_proc;
   }
@@ -331,6 +334,70 @@ class Mounts {
       mount_on_itself(step, kSafe | MOUNT_ATTR_RDONLY);
       return Fd();
     });
+  }
+
+  // A guarded folder before it is made read-only: the whole, which the supervisor gets, and the
+  // folders in it that the command may write without asking.
+  struct Guard {
+    std::size_t index = 0;
+    Fd tree;
+    std::vector<std::pair<std::string, Fd>> parts;
+  };
+
+  // Every tree is copied while it can be written, also those of folders within others.
+  void guard_folders() {
+    std::vector<Guard> guards;
+    for (std::size_t i = 0; i < spec_.guarded.size(); ++i) {
+      if (std::ranges::find(placeholders_, spec_.guarded[i]) != placeholders_.end()) continue;
+      const Fd folder =
+          guarded_folder(spec_.guarded[i], [](Step& step) { return std::move(step.found); });
+      if (!folder) continue;  // removed since it was looked up
+      Guard guard{.index = i, .tree = tree_at(folder.get(), spec_.guarded[i]), .parts = {}};
+      for (std::string& name : whole_folders(spec_.written))
+        if (const Fd part = open_beneath(folder.get(), name); part && is_folder(part.get())) {
+          Fd copy = tree_at(part.get(), name);
+          guard.parts.emplace_back(std::move(name), std::move(copy));
+        }
+      guards.push_back(std::move(guard));
+    }
+    for (const Guard& each : guards) guard(each);
+  }
+
+  // `pass` says how each folder on the way is passed.
+  template <class Pass>
+  Fd guarded_folder(const std::string& path, Pass pass) {
+    if (std::ranges::find(root_paths_, path) != root_paths_.end()) return open_root(path);
+    const std::string* root = root_above(path);
+    if (root == nullptr) return Fd();
+    Fd folder;
+    walk(*root, path, [&](Step& step) {
+      if (!step.found && errno != ENOENT && errno != ENOTDIR) fail("guard", step.path);
+      if (!step.last && step.found) return pass(step);
+      if (step.found && is_folder(step.found.get())) folder = std::move(step.found);
+      return Fd();
+    });
+    return folder;
+  }
+
+  void guard(const Guard& each) {
+    const std::string& path = spec_.guarded[each.index];
+    Step step{.at = -1, .name = "", .path = path, .last = true, .found = Fd()};
+    step.found = guarded_folder(path, [&](Step& on_way) {
+      return is_read_only(on_way.found.get()) ? std::move(on_way.found) : fixed(on_way);
+    });
+    if (!step.found) fail("guard", path);
+    const Fd folder = is_read_only(step.found.get())
+                          ? std::move(step.found)
+                          : mount_on_itself(step, kSafe | MOUNT_ATTR_RDONLY);
+    std::string names;
+    for (const auto& [name, part] : each.parts) {
+      const Fd on = open_beneath(folder.get(), name);
+      if (!on) fail("guard", path + "/" + name);
+      attach(part.get(), on.get(), "", path + "/" + name);
+      names += name + "\n";
+    }
+    const int tree = each.tree.get();
+    tell(link_, Say::guarded, static_cast<std::int32_t>(each.index), 0, names, {&tree, 1});
   }
 
   // A folder that is a mount of its own cannot be renamed, and what is below it not with it.

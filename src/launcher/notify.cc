@@ -22,6 +22,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 
 #include "launcher/filter.h"
 #include "launcher/mounts.h"
@@ -153,7 +154,8 @@ std::string plain_path(std::string_view path) {
 
 class Question {
  public:
-  Question(int listener, const Spec& spec) : listener_(listener), spec_(spec) {}
+  Question(int listener, const Spec& spec, const std::vector<Guarded>& guarded)
+      : listener_(listener), spec_(spec), guarded_(guarded) {}
 
   std::optional<Violation> answer() {
     if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_RECV, &asked_) != 0) return std::nullopt;
@@ -167,8 +169,8 @@ class Question {
       found = send_to();
     else if (const unsigned mode = stopped_mode(asked_.data))
       found = denied_mode(mode);
-    else if (const WriteCall* write = spec_.watch_writes ? write_call(call) : nullptr)
-      found = write_elsewhere(*write);
+    else if (const WriteCall* write = write_call(call))
+      found = write_somewhere(*write);
     else
       found = denied();
     if (!handed_over_) ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &reply_);
@@ -243,13 +245,16 @@ class Question {
         ::syscall(SYS_pidfd_getfd, process.get(), static_cast<int>(argument(0)), 0)));
   }
   pid_t group_of_asker() {
+    int group = -1;
+    each_line_of_status([&](const char* line) { (void)std::sscanf(line, "Tgid: %d", &group); });
+    return group;
+  }
+  template <class Visit>
+  void each_line_of_status(Visit visit) {
     const std::unique_ptr<FILE, int (*)(FILE*)> file(
         std::fopen(place_of_asker("status").c_str(), "re"), std::fclose);
     char line[256];
-    int group = -1;
-    while (file && group < 0 && std::fgets(line, sizeof(line), file.get()) != nullptr)
-      (void)std::sscanf(line, "Tgid: %d", &group);
-    return group;
+    while (file && std::fgets(line, sizeof(line), file.get()) != nullptr) visit(line);
   }
 
   // A local socket may be reached if it stands where the command may write, or has a name in its
@@ -304,23 +309,101 @@ class Question {
     return Violation{"filesystem", call_name(asked_.data.nr) + " with mode " + text, "seccomp"};
   }
 
-  std::optional<Violation> write_elsewhere(const WriteCall& call) {
+  std::optional<Violation> write_somewhere(const WriteCall& call) {
     let_through();
-    for (const WriteCall::Path& at : call.paths) {
-      if (at.path_at < 0) continue;
-      std::string path(kPathMax, '\0');
-      read_memory(asker(), argument(at.path_at), path.data(), path.size());
-      path.resize(::strnlen(path.data(), path.size()));
-      if (path.empty()) continue;
-      if (path[0] != '/')
-        path = folder_of(at.folder_at < 0 ? AT_FDCWD : static_cast<int>(argument(at.folder_at))) +
-               path;
-      path = plain_path(path);
-      if (!still_asks()) return std::nullopt;
-      if (!may_write(path))
+    std::string paths[2];
+    for (std::size_t i = 0; i < std::size(paths); ++i)
+      if (call.paths[i].path_at >= 0) paths[i] = path_argument(call.paths[i]);
+    if (!guarded_.empty())
+      if (const auto what = what_of(asked_.data); what && !paths[0].empty()) {
+        auto [found, answered] = write_for_command(call, *what, paths);
+        if (answered) return found;
+      }
+    return spec_.watch_writes ? write_elsewhere(call, paths) : std::nullopt;
+  }
+
+  std::optional<Violation> write_elsewhere(const WriteCall& call, std::span<std::string> paths) {
+    if (!still_asks()) return std::nullopt;
+    for (const std::string& path : paths)
+      if (!path.empty() && !may_write(path))
         return Violation{"filesystem", std::string(call.name) + " " + path, "mountNamespace", true};
-    }
     return std::nullopt;
+  }
+
+  // Absolute and plain; empty: there is none to read.
+  std::string path_argument(const WriteCall::Path& at) {
+    std::string path(kPathMax, '\0');
+    read_memory(asker(), argument(at.path_at), path.data(), path.size());
+    path.resize(::strnlen(path.data(), path.size()));
+    if (path.empty() || path.size() == kPathMax) return "";
+    if (path[0] != '/')
+      path =
+          folder_of(at.folder_at < 0 ? AT_FDCWD : static_cast<int>(argument(at.folder_at))) + path;
+    const std::string plain = plain_path(path);
+    // As text `..` is not what the kernel makes of it behind a link.
+    if (path.find("/..") == path.npos || guarded_.empty()) return plain;
+    return folder_is(path, plain.substr(0, std::max<std::size_t>(plain.rfind('/'), 1))) ? plain
+                                                                                        : "";
+  }
+
+  // `path` names an entry of the folder `expected`.
+  bool folder_is(const std::string& path, const std::string& expected) {
+    std::string_view name = path;
+    while (name.ends_with('/')) name.remove_suffix(1);
+    const std::string folder(name.substr(0, name.rfind('/') + 1));
+    const Fd root(::open(place_of_asker("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC | O_DIRECTORY;
+    how.resolve = RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT;
+    const Fd found(
+        static_cast<int>(::syscall(SYS_openat2, root.get(), folder.c_str(), &how, sizeof(how))));
+    return found && link_target("/proc/self/fd/" + std::to_string(found.get())) == expected;
+  }
+
+  struct Answered {
+    std::optional<Violation> violation;
+    bool answered = false;
+  };
+
+  // In a guarded folder: by the supervisor, on its own copy of the path.
+  Answered write_for_command(const WriteCall& call, WriteAsked::What what,
+                             std::string (&paths)[2]) {
+    WriteAsked asked{.what = what, .path = paths[0], .to = paths[1]};
+    asked.flags = write_flags(asked_.data);
+    asked.mode = write_mode(asked_.data);
+    asked.as_command = (spec_.wanted & bit(Layer::identity)) != 0;
+    if (is_guarded(asked.path)) asked.mask = mask_of_asker();
+    if (!still_asks()) return {std::nullopt, true};
+    WriteDone done = write_guarded(guarded_, spec_.written, asked);
+    if (done.how == WriteDone::How::elsewhere) return {};
+    reply_.flags = 0;
+    reply_.error = -done.error;
+    if (done.opened) give(done.opened.get(), asked.flags);
+    if (done.how != WriteDone::How::refused) return {std::nullopt, true};
+    return {Violation{"filesystem", std::string(call.name) + " " + asked.path, "mountNamespace"},
+            true};
+  }
+
+  bool is_guarded(const std::string& path) const {
+    return std::ranges::any_of(guarded_,
+                               [&](const Guarded& folder) { return is_under(path, folder.path); });
+  }
+
+  // Puts a descriptor of ours into the process, as what its call returns.
+  void give(int opened, int flags) {
+    seccomp_notif_addfd add{};
+    add.id = asked_.id;
+    add.flags = SECCOMP_ADDFD_FLAG_SEND;
+    add.srcfd = static_cast<unsigned>(opened);
+    add.newfd_flags = (flags & O_CLOEXEC) != 0 ? O_CLOEXEC : 0;
+    handed_over_ = ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
+    if (!handed_over_) reply_.error = -errno;
+  }
+
+  unsigned mask_of_asker() {
+    unsigned mask = 022;
+    each_line_of_status([&](const char* line) { (void)std::sscanf(line, "Umask: %o", &mask); });
+    return mask & 0777;
   }
 
   bool may_write(const std::string& path) const {
@@ -336,24 +419,28 @@ class Question {
   }
 
   std::string folder_of(int at) {
-    const std::string link = place_of_asker(at == AT_FDCWD ? "cwd" : "fd/" + std::to_string(at));
+    return link_target(place_of_asker(at == AT_FDCWD ? "cwd" : "fd/" + std::to_string(at))) + "/";
+  }
+  static std::string link_target(const std::string& link) {
     std::string target(kPathMax, '\0');
     const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
     target.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    return target + "/";
+    return target;
   }
 
   int listener_;
   const Spec& spec_;
+  const std::vector<Guarded>& guarded_;
   seccomp_notif asked_{};
   seccomp_notif_resp reply_{};
-  bool handed_over_ = false;  // an errand will reply
+  bool handed_over_ = false;  // the call is answered already, or an errand will
 };
 
 }  // namespace
 
-std::optional<Violation> answer_question(int listener, const Spec& spec) {
-  return Question(listener, spec).answer();
+std::optional<Violation> answer_question(int listener, const Spec& spec,
+                                         const std::vector<Guarded>& guarded) {
+  return Question(listener, spec, guarded).answer();
 }
 
 }  // namespace agentrt::launcher

@@ -2,13 +2,14 @@
 //
 // A denied call is refused, and what was attempted is known. A connect is made by the supervisor
 // itself, on its own copies of socket and address, so that there is nothing left to swap between
-// check and use; in a thread of its own, since it may wait for its peer for ever. A write elsewhere
-// is let through to the layers that stop it and reported as advice.
+// check and use; in a thread of its own, since it may wait for its peer for ever. A write in a
+// guarded folder is performed by the supervisor in the same way (guarded/writes.h). A write
+// elsewhere is let through to the layers that stop it and reported as advice.
 #pragma once
 
 #include <optional>
 
-#include "launcher/link.h"
+#include "launcher/guarded/writes.h"
 
 namespace agentrt::launcher {
 
@@ -23,6 +24,7 @@ struct Violation {
 };
 
 // Answers one question on the listener; what is worth telling, if anything.
-std::optional<Violation> answer_question(int listener, const Spec& spec);
+std::optional<Violation> answer_question(int listener, const Spec& spec,
+                                         const std::vector<Guarded>& guarded);
 
 }  // namespace agentrt::launcher

@@ -62,6 +62,8 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   number("network", spec.network);
   texts("root", spec.roots);
   texts("protect", spec.protect);
+  texts("guarded", spec.guarded);
+  texts("written", spec.written);
   texts("hide", spec.hide);
   texts("frozen", spec.frozen);
   text("runFolder", spec.run_folder);

@@ -74,16 +74,20 @@ struct Spec {
   std::vector<std::string> roots;
   // Below a root and read-only, there or not; "/" at the end: a folder.
   std::vector<std::string> protect;
+  // Folders below a root or roots themselves: read-only but for the names that `written` lists
+  // (guarded/names.h), which the supervisor writes for the command. Inner ones after outer ones.
+  std::vector<std::string> guarded;
+  std::vector<std::string> written;
   std::vector<std::string> hide;  // empty for the command
   // Folders in which the command sees only what they hold when it starts, without what is hidden.
   // Inner ones may be listed beside outer ones.
   std::vector<std::string> frozen;
-  std::string run_folder;         // where spools and the exit record go; made; empty: stdio is ours
-  bool tty = false;               // needs a run folder
-  bool no_input = false;          // it reads an empty standard input; with a run folder
-  bool survive = false;           // outlives the connection that it was started over
-  bool apart = false;             // signals of the caller's terminal do not reach it
-  bool watch_writes = false;      // attempts to write elsewhere are reported, as advice
+  std::string run_folder;     // where spools and the exit record go; made; empty: stdio is ours
+  bool tty = false;           // needs a run folder
+  bool no_input = false;      // it reads an empty standard input; with a run folder
+  bool survive = false;       // outlives the connection that it was started over
+  bool apart = false;         // signals of the caller's terminal do not reach it
+  bool watch_writes = false;  // attempts to write elsewhere are reported, as advice
   std::uint16_t rows = 24, columns = 80;
   std::uint64_t spool_bytes = 64 << 20;  // of one stream: half of it head, half of it tail
   std::uint64_t processes = 512;
@@ -96,6 +100,12 @@ struct Spec {
   Layers wanted = kAllLayers;        // tried
   Layers required = 0;               // without one of these nothing runs
 };
+
+// Whether there are guarded folders: only the mode workspace_write has them, by its mounts.
+inline bool guards(const Spec& spec) {
+  return spec.mode == Mode::workspace_write && !spec.guarded.empty() &&
+         (spec.wanted & bit(Layer::mount_namespace)) != 0;
+}
 
 // As bytes, and back. False: the bytes are not a whole Spec.
 std::string encode(const Spec& spec);

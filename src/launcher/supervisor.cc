@@ -148,7 +148,7 @@ void Supervisor::one_round() {
 
 void Supervisor::hear_listener(short heard) {
   if ((heard & POLLIN) == 0) return listener_.reset();
-  const auto violation = answer_question(listener_.get(), spec_);
+  const auto violation = answer_question(listener_.get(), spec_, guarded_);
   if (!violation || ++violations_ > kViolationsTold) return;
   connections_.report("{\"event\":\"violation\",\"kind\":\"" + std::string(violation->kind) +
                       "\",\"attempted\":" + quoted(violation->attempted) + ",\"layer\":\"" +
@@ -169,6 +169,8 @@ void Supervisor::hear_inside() {
       return connections_.report("{\"event\":\"placeholder\",\"folder\":" +
                                  std::string(message.a != 0 ? "true" : "false") +
                                  ",\"path\":" + quoted(message.text) + "}");
+    case Say::guarded:
+      return take_guarded(message, std::move(beside.given));
     case Say::confined:
       take_layers(message.text);
       return take_descriptors(message, std::move(beside.given));
@@ -198,6 +200,18 @@ void Supervisor::take_descriptors(const Message& message, std::vector<Fd> given)
     ::fcntl(master_.get(), F_SETFL, O_RDWR | O_NONBLOCK);
   }
   check_layers();
+}
+
+void Supervisor::take_guarded(const Message& message, std::vector<Fd> given) {
+  const auto index = static_cast<std::size_t>(message.a);
+  if (given.size() != 1 || index >= spec_.guarded.size()) refuse("guarded folder", EBADF);
+  Guarded folder{spec_.guarded[index], std::move(given.front()), {}};
+  for (std::string_view names = message.text; !names.empty();) {
+    const std::size_t end = std::min(names.find('\n'), names.size());
+    folder.mounted.emplace_back(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  guarded_.push_back(std::move(folder));
 }
 
 // A line each: which, whether, how.

@@ -63,6 +63,7 @@ class Supervisor {
   void drain_all();
   void feed();
   void take_layers(std::string_view lines);
+  void take_guarded(const Message& message, std::vector<Fd> given);
   void take_descriptors(const Message& message, std::vector<Fd> given);
   void check_layers();
   void say_ready(pid_t command);
@@ -74,6 +75,7 @@ class Supervisor {
   Parts parts_;
   Spec spec_;
   Spool out_, err_;
+  std::vector<Guarded> guarded_;
   Fd listener_, master_, signals_, door_;
   Fd folder_;  // the run folder, as it was when it was given to us
   Record exit_record_;

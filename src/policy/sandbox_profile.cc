@@ -42,8 +42,9 @@ constexpr std::string_view kDoors[] = {
     "/run/user", "/run/docker.sock",     "/run/containerd",   "/run/podman",
     "/run/dbus", "/run/systemd/private", "/run/snapd.socket", "/run/credentials"};
 
-// Run by others later, outside any sandbox: by git on the host, or by this runtime.
-constexpr std::string_view kRunLater[] = {".git/hooks/", ".git/config", ".agentrt/", ".claude/"};
+// Obeyed by others later, outside any sandbox: by git on the host, or by this runtime. Of a git
+// folder the parts that ordinary work writes stay writable (policy/git_folders.h).
+constexpr std::string_view kRunLater[] = {".git/", ".agentrt/", ".claude/"};
 
 constexpr std::string_view kKept[] = {
     "PATH",       "HOME",     "LANG",        "LANGUAGE",    "TERM",       "TZ",

@@ -27,10 +27,10 @@ TEST_CASE("what is run later by others is protected in every root") {
   auto inputs = inputs_of("/w");
   inputs.roots.emplace_back("/v");
   const auto profile = sandbox_profile(inputs);
-  for (const char* path : {"/w/.git/hooks/", "/w/.git/config", "/w/.agentrt/", "/w/.claude/",
-                           "/v/.git/hooks/", "/v/.git/config", "/v/.agentrt/", "/v/.claude/"})
+  for (const char* path :
+       {"/w/.git/", "/w/.agentrt/", "/w/.claude/", "/v/.git/", "/v/.agentrt/", "/v/.claude/"})
     CHECK(has(profile.protected_paths, path));
-  CHECK(profile.protected_paths.size() == 8);
+  CHECK(profile.protected_paths.size() == 6);
 }
 
 TEST_CASE("the runtime's own folders, keys and doors are hidden, and what policy denies") {

@@ -71,7 +71,12 @@ ATTEMPTS = [
     # protected
     Attempt("a hook that exists", shell("echo x > .git/hooks/pre-commit"), ["mountNamespace"]),
     Attempt("a hook that does not", shell("echo x > .git/hooks/post-merge"), ["mountNamespace"]),
-    Attempt("git's configuration", shell("echo x >> .git/config"), ["mountNamespace"]),
+    Attempt("git's configuration", shell("echo x >> .git/config"), ["mountNamespace"],
+            fact="openat"),
+    Attempt("whose configuration holds", shell("echo ../evil > .git/commondir"),
+            ["mountNamespace"], fact=".git/commondir"),
+    Attempt("a name in .git that nobody knows", shell("echo x > .git/unknown"),
+            ["mountNamespace"], fact=".git/unknown"),
     Attempt("the workspace's own configuration", shell("echo x > .agentrt/config.toml"),
             ["mountNamespace"], outside="no", without="no"),
     Attempt("its folder anew", shell("rm -rf .agentrt && mkdir .agentrt && touch .agentrt/x"),

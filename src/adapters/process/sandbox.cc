@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include "adapters/process/cgroup.h"
+#include "adapters/process/repositories.h"
 #include "base/descriptor.h"
+#include "policy/git_folders.h"
 
 namespace agentrt::adapters {
 
@@ -143,6 +145,15 @@ std::vector<std::string> frozen_folders(const schema::SandboxProfile& profile) {
   return out;
 }
 
+void guard_repositories(const schema::SandboxProfile& profile, launcher::Spec& spec) {
+  if (profile.mode != schema::SandboxMode::workspace_write) return;
+  const Repositories found = find_repositories(profile.roots, profile.hidden_paths);
+  for (const Repository& repository : found.folders)
+    if (!repository.made_inside) spec.guarded.push_back(repository.folder);
+  spec.protect.insert(spec.protect.end(), found.files.begin(), found.files.end());
+  if (!spec.guarded.empty()) spec.written = policy::written_in_git_folders();
+}
+
 }  // namespace
 
 std::string real_path(const std::string& path) { return real_path(path, opened(path)); }
@@ -160,6 +171,7 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
                                                                  : launcher::Network::loopback;
   spec.roots = profile.roots;
   spec.protect = profile.protected_paths;
+  guard_repositories(profile, spec);
   spec.frozen = frozen_folders(profile);
   // Most of them are not there, on any machine, and need no hiding.
   for (const std::string& path : profile.hidden_paths)
