@@ -270,6 +270,21 @@ TEST_CASE("the model's question waits for a person, and the answer is its result
   CHECK(when(asked.after, Command{permission}, inputs).shape() == "refused: conflict");
 }
 
+TEST_CASE("a model is told how to leave the sandbox where that stopped its command") {
+  const Given past = asked_under(policy_in(PermissionMode::on_request));
+  const Inputs inputs = inputs_at(past.now());
+  const Outcome started = when(past, asks_for({"touch /etc/x"}));
+  const Outcome ready = when(started.after, ready_of(started.after), inputs);
+  ReportToolEnded end = end_of(ready.after, 1);
+  CHECK(when(ready.after, end, inputs).payload_of<ToolResult>().preview == "a");
+  end.news.violations = {{ViolationKind::filesystem, "open .git/x", "mountNamespace", true}};
+  CHECK(when(ready.after, end, inputs).payload_of<ToolResult>().preview == "a");
+  end.news.violations.front().advisory = false;
+  const auto preview = when(ready.after, end, inputs).payload_of<ToolResult>().preview;
+  CHECK(preview.value_or("").starts_with("a\n[The sandbox stopped something"));
+  CHECK(preview.value_or("").find("outsideSandbox: true") != std::string::npos);
+}
+
 TEST_CASE("in mode on_failure a person is asked about what the sandbox stopped") {
   const Given past = asked_under(policy_in(PermissionMode::on_failure));
   const Inputs inputs = inputs_at(past.now());

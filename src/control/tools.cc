@@ -29,16 +29,37 @@ void end_background_call(Facts& facts, const Session& view, const Thread& thread
   go_on_after_call(facts, view, thread, inputs);
 }
 
-// In the mode on_failure a person is asked about what the sandbox stopped.
-bool asks_outside(const Session& view, const Turn& turn, const state::ToolCall& call,
-                  const ReportToolEnded& report) {
+// The command failed, and the sandbox stopped something that it tried.
+bool stopped_by_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call,
+                        const ReportToolEnded& report) {
   const auto real = std::ranges::count_if(report.news.violations, [](const SandboxViolation& v) {
     return !v.advisory.value_or(false);
   });
-  return mode_of(view, turn) == PermissionMode::on_failure && !call.outside && !report.failure &&
-         report.exit_code != 0 && call.violations + static_cast<std::uint64_t>(real) > 0 &&
-         turn.options.interactive.value_or(true) &&
+  return !call.outside && !report.failure && report.exit_code != 0 &&
+         call.violations + static_cast<std::uint64_t>(real) > 0 &&
          sandbox_of(view, turn) != SandboxMode::full_access;
+}
+
+// In the mode on_failure a person is asked about what the sandbox stopped.
+bool asks_outside(const Session& view, const Turn& turn, const state::ToolCall& call,
+                  const ReportToolEnded& report) {
+  return mode_of(view, turn) == PermissionMode::on_failure &&
+         stopped_by_sandbox(view, turn, call, report) && turn.options.interactive.value_or(true);
+}
+
+constexpr std::string_view kOutsideHint =
+    "[The sandbox stopped something that this command tried. If it needs that (git config, "
+    "remotes, "
+    "submodules and hooks do), call shell again with outsideSandbox: true and a justification; a "
+    "person decides.]";
+
+// What the model reads: with a way to go on, where the sandbox was in it.
+std::string preview_with_hint(const Session& view, const Turn& turn, const state::ToolCall& call,
+                              const ReportToolEnded& report) {
+  std::string preview = report.preview;
+  if (!stopped_by_sandbox(view, turn, call, report)) return preview;
+  if (!preview.empty() && !preview.ends_with('\n')) preview += '\n';
+  return preview.append(kOutsideHint);
 }
 
 }  // namespace
@@ -310,10 +331,11 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     facts.add(scope, std::move(item));
   } else {
     const bool good = report.exit_code == 0;
-    ToolResult result{.preview = report.preview, .is_error = !good, .duration_ms = ran_ms};
+    const std::string preview = preview_with_hint(view, turn, *call, report);
+    ToolResult result{.preview = preview, .is_error = !good, .duration_ms = ran_ms};
     ItemCompleted item{.kind = item_of(call->tool),
                        .status = good ? Status::completed : Status::failed,
-                       .preview = report.preview};
+                       .preview = preview};
     if (!report.outputs.empty())
       result.output_ref = item.output_ref = report.outputs.front().ref.text();
     if (!good)

@@ -11,6 +11,7 @@
 
 #include "adapters/process/launch.h"
 #include "adapters/process/launcher_report.h"
+#include "adapters/process/left_behind.h"
 #include "adapters/process/sandbox.h"
 #include "policy/sandbox_profile.h"
 #include "schema/tools.h"
@@ -177,7 +178,15 @@ Result<SandboxOutcome> run_in_sandbox(const schema::SandboxProfile& profile,
                                       std::vector<std::string> command) {
   // The launcher passes these on to the command, and this process ends when the command has.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
-  return run_spec(adapters::spec_of(profile, std::move(command)));
+  const std::string before = adapters::state_of_workspace(profile);
+  TRY_ASSIGN(SandboxOutcome outcome, run_spec(adapters::spec_of(profile, std::move(command))));
+  if (!outcome.ran) return outcome;
+  for (schema::SandboxViolation& found : adapters::left_behind(before)) {
+    ++outcome.violation_count;
+    outcome.violations.push_back({std::string(schema::name_of(found.kind)),
+                                  std::move(found.attempted), std::move(found.layer), true});
+  }
+  return outcome;
 }
 
 SandboxCheckup check_sandbox(const schema::SandboxProfile& profile) {

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 import unittest
 
@@ -106,6 +107,27 @@ class Shell(ToolCase):
         violations = [e["payload"] for e in self.of(events, "sandbox.violation")]
         self.assertTrue(any(v["kind"] == "network" for v in violations), events)
         self.assertTrue(self.of(events, "tool.result")[0]["payload"]["isError"])
+
+    def test_a_command_that_leaves_a_program_for_git_is_reported(self):
+        events = self.play(line(call("git init -q made && git -C made config core.fsmonitor ./x; "
+                                     "echo x > .envrc")), {"text": "Done."})
+        seen = [e["payload"] for e in self.of(events, "sandbox.violation")]
+        self.assertEqual([(v["advisory"], v["layer"]) for v in seen], [(True, "inspection")] * 2)
+        self.assertIn("made/.git/config names a program that git runs: core.fsmonitor",
+                      seen[0]["attempted"])
+        self.assertIn("/.envrc", seen[1]["attempted"])
+        self.assertFalse(self.of(events, "tool.result")[0]["payload"]["isError"])
+
+    def test_a_model_is_told_how_to_leave_the_sandbox(self):
+        subprocess.run(["git", "init", "-q", str(self.home.workspace)], check=True)
+        events = self.play(line(call("git config core.pager x"), call("echo x > .git/commondir")),
+                           {"text": "Done."})
+        for result in self.of(events, "tool.result"):
+            self.assertTrue(result["payload"]["isError"])
+            self.assertIn("Read-only file system", result["payload"]["preview"])
+            self.assertIn("outsideSandbox: true", result["payload"]["preview"])
+        self.assertEqual(len(self.of(events, "sandbox.violation")), 2)
+        self.assertFalse((self.home.workspace / ".git/commondir").exists())
 
     def test_the_runtime_s_own_files_are_not_there_for_a_command(self):
         token = self.daemon.token

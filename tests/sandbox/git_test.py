@@ -1,4 +1,4 @@
-"""Git in the sandbox: what works, and what cannot be written.
+"""Git in the sandbox: what works, what cannot be written, and what is reported.
 
 Git obeys most files of a git folder outside any sandbox. So ordinary work must succeed, every other
 write must fail, and a later `git status` of the user must run nothing that a command left.
@@ -366,6 +366,43 @@ print(done > 0, os.path.exists(".git/commondir"))
         self.assertNotEqual(done.returncode, 0)
         done = self.inside("git config a.b c", mode="full_access")
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    # --- what is reported ---
+
+    def seen(self, script):
+        done = self.cage.sandboxed(["bash", "-c", script], workspace=self.ws)
+        return [line.removeprefix("agentrt: seen by inspection: ")
+                for line in done.stderr.splitlines() if "seen by inspection" in line]
+
+    def test_a_new_repository_that_names_a_program_is_reported(self):
+        self.assertEqual(self.seen("git init -q plain; git clone -q . copy"), [])
+        seen = self.seen("git init -q made && cd made && git config core.fsmonitor ./x && "
+                         "git config filter.f.clean ./y && git config alias.l log && "
+                         "printf '#!/bin/sh' > .git/hooks/pre-commit && "
+                         "chmod +x .git/hooks/pre-commit")
+        self.assertEqual(seen, [
+            f"{self.ws}/made/.git/config names a program that git runs: core.fsmonitor",
+            f"{self.ws}/made/.git/config names a program that git runs: filter.f.clean",
+            f"{self.ws}/made/.git/hooks/pre-commit is a hook that git runs"])
+
+    def test_files_that_other_programs_obey_are_reported(self):
+        (self.ws / ".envrc").write_text("x\n")
+        (self.ws / ".vscode").mkdir()
+        (self.ws / ".vscode/tasks.json").write_text("{}\n")
+        self.cage.own()
+        self.assertEqual(self.seen("cat .envrc .vscode/tasks.json; touch package.json Makefile"),
+                         [])
+        seen = self.seen("echo y >> .envrc; mkdir -p .husky; echo x > .husky/pre-commit; "
+                         "echo x > .vscode/tasks.json; echo x > .npmrc")
+        self.assertEqual(sorted(s.split(" ")[0].removeprefix(f"{self.ws}/") for s in seen),
+                         [".envrc", ".husky/pre-commit", ".npmrc", ".vscode/tasks.json"])
+
+    def test_a_rebase_plan_with_commands_is_reported(self):
+        seen = self.seen("GIT_SEQUENCE_EDITOR='echo exec touch x >' "
+                         f"{GIT} rebase -i HEAD~1; mkdir -p .git/rebase-merge; "
+                         "echo 'exec touch x' > .git/rebase-merge/git-rebase-todo")
+        self.assertEqual(len(seen), 1, seen)
+        self.assertIn("rebase-merge/git-rebase-todo", seen[0])
 
 
 globals().update(cage.for_each_user(Git))

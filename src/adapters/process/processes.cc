@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/environment.h"
+#include "adapters/process/left_behind.h"
 
 namespace agentrt::adapters {
 
@@ -176,14 +177,21 @@ void LauncherProcesses::run_soon(std::function<void()> task) {
 }
 
 void LauncherProcesses::settle(const ProcessId& process, const ExitRecord& record) {
-  if (record.out == 0 && record.err == 0)  // nothing is to be read: nobody else is needed
-    return ended(process, end_of(folder_of(process), record, parts_.keeper, parts_.redact));
   run_soon([this, process, record] {
     const RunFolder folder = folder_of(process);
     auto end =
         std::make_shared<ports::ProcessEnd>(end_of(folder, record, parts_.keeper, parts_.redact));
+    tell_left_behind(process, folder, record);
     parts_.loop.post([this, process, end] { ended(process, std::move(*end)); });
   });
+}
+
+// Files that it left in the workspace and that programs outside obey. On a worker.
+void LauncherProcesses::tell_left_behind(const ProcessId& process, const RunFolder& folder,
+                                         const ExitRecord& record) {
+  if (!record.started) return;
+  for (const schema::SandboxViolation& found : left_behind(folder.state()))
+    tell(process, [found](ports::ProcessListener& listener) { listener.on_violation(found); });
 }
 
 void LauncherProcesses::find(const ProcessId& process,

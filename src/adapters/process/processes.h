@@ -81,6 +81,8 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
   void look(const ProcessId& process, int looks);
   // Keeps what it wrote, then says how it ended.
   void settle(const ProcessId& process, const ExitRecord& record);
+  void tell_left_behind(const ProcessId& process, const RunFolder& folder,
+                        const ExitRecord& record);
   void ended(const ProcessId& process, ports::ProcessEnd end);
 
   Parts parts_;

@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kCopyBytes = 256 * 1024;
 constexpr std::size_t kRecordBytesMax = 64 * 1024;
+constexpr std::size_t kStateBytesMax = 1 << 20;
+constexpr const char* kStateName = "/workspace";
 
 std::string read_at(const std::string& path, std::uint64_t offset, std::size_t bytes_max) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -70,6 +72,16 @@ Result<void> RunFolder::make_way() const {
   if (error) return fail(Code::unavailable, fmt::format("the folder {} cannot be removed", path_));
   return {};
 }
+
+// One that cannot be written costs a report and not the command.
+void RunFolder::keep_state(std::string_view state) const {
+  if (state.empty() || ::mkdir(path_.c_str(), 0700) != 0) return;
+  const Descriptor file(::open((path_ + kStateName).c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file) (void)!::write(file.get(), state.data(), state.size());
+}
+
+std::string RunFolder::state() const { return read_at(path_ + kStateName, 0, kStateBytesMax); }
 
 void RunFolder::remove() const {
   std::error_code error;

@@ -36,8 +36,13 @@ class RunFolder {
       : path_(std::move(path)), half_(spool_bytes / 2) {}
 
   const std::string& path() const { return path_; }
-  // What an earlier run of the same name left is removed; its launcher makes the folder.
+  // What an earlier run of the same name left is removed; keep_state() or its launcher makes the
+  // folder.
   Result<void> make_way() const;
+  // The state of the workspace before the command (left_behind.h), for whoever hears of its end;
+  // "" where none was kept.
+  void keep_state(std::string_view state) const;
+  std::string state() const;
   void remove() const;
 
   // Bytes of a stream that stand in its beginning, from `offset`, at most `bytes_max`.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/process/left_behind.h"
 #include "adapters/process/sandbox.h"
 #include "base/digest.h"
 #include "schema/tools.h"
@@ -126,6 +127,7 @@ void Watcher::begin(ports::ProcessRequest request) {
     std::erase_if(spec.env, [](const std::string& each) { return each.starts_with("TERM="); });
     spec.env.emplace_back("TERM=xterm-256color");
   }
+  folder.keep_state(state_of_workspace(*profile));
   auto launched = launch(spec);
   if (!launched)
     return parts_.hearer.refused(id, {Category::sandbox, launched.error().message, false});
