@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -59,10 +60,21 @@ Result<std::string> text_or_input(const std::string& text) {
   }
 }
 
+Result<std::optional<std::string>> folder_option(std::string_view option,
+                                                 const std::optional<std::string>& given) {
+  if (!given) return std::nullopt;
+  std::error_code error;
+  const auto folder = std::filesystem::canonical(*given, error);
+  if (error || !std::filesystem::is_directory(folder, error))
+    return fail(Code::invalid_params,
+                fmt::format("{} {} is not a folder; name one that exists.", option, *given));
+  return folder.string();
+}
+
 void print_json(Context& context, const std::string& json) {
   const bool for_reading = context.form() == Form::text && context.output.screen().out_terminal &&
                            schema::check_json(json).has_value();
-  context.output.out(for_reading ? schema::pretty(json) : json + "\n");
+  context.output.out(for_reading ? visible_json(schema::pretty(json)) : json + "\n");
 }
 
 Timestamp now_of_clock() {

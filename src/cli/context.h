@@ -27,6 +27,10 @@ Result<runtime::Config> config_of(Context& context, const std::string& cwd);
 Result<Attachment> attach_plainly(Context& context, Signals& signals);
 // `text`, or standard input when it is "-", at most kInputBytesMax.
 Result<std::string> text_or_input(const std::string& text);
+// The folder that the option names, absolute and without symlinks; nothing where it is absent.
+// invalid_params: it is not a folder.
+Result<std::optional<std::string>> folder_option(std::string_view option,
+                                                 const std::optional<std::string>& given);
 // One JSON value as a line, or pretty at a terminal.
 void print_json(Context& context, const std::string& json);
 Timestamp now_of_clock();

@@ -51,7 +51,9 @@ std::string error_text(const Error& error, Form form, Colour colour) {
 }
 
 bool Output::out(std::string_view text) {
-  if (!broken_ && !write_all(STDOUT_FILENO, text)) broken_ = true;
+  const bool escaped = form_ == Form::json && screen_.out_terminal;
+  if (!broken_ && !write_all(STDOUT_FILENO, escaped ? visible_json(text) : std::string(text)))
+    broken_ = true;
   return !broken_;
 }
 

@@ -1,6 +1,5 @@
 // cli/sandbox.cc: `agentrt sandbox`: one command in the sandbox that a tool would get.
 #include <cerrno>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -18,7 +17,7 @@ constexpr int kExitNotFound = 127;
 std::string list_of(const std::vector<std::string>& paths, std::string_view indent) {
   std::string out;
   for (const std::string& path : paths)
-    out += fmt::format("{}{}\n", out.empty() ? "" : indent, printable(path));
+    out += fmt::format("{}{}\n", out.empty() ? "" : indent, visible_line(path));
   return out.empty() ? "-\n" : out;
 }
 
@@ -66,7 +65,7 @@ int refused(Context& context, const std::string& why) {
 void tell_events(Output& output, const runtime::SandboxOutcome& outcome) {
   for (const runtime::SandboxViolation& violation : outcome.violations)
     output.err(fmt::format("agentrt: {} by {}: {}\n", violation.advisory ? "seen" : "stopped",
-                           violation.layer, printable(violation.attempted)));
+                           violation.layer, visible_line(violation.attempted)));
   if (outcome.violation_count > outcome.violations.size())
     output.err(
         fmt::format("agentrt: and {} more\n", outcome.violation_count - outcome.violations.size()));
@@ -79,7 +78,7 @@ int not_executed(Context& context, const std::string& command,
                  const runtime::SandboxOutcome& outcome) {
   context.output.problem(
       {Code::unavailable,
-       fmt::format("{} cannot be executed: {}.", printable(command), outcome.refusal),
+       fmt::format("{} cannot be executed: {}.", visible_line(command), outcome.refusal),
        {}});
   return outcome.exec_error == ENOENT ? kExitNotFound : kExitNotExecutable;
 }
@@ -103,8 +102,9 @@ int explain(Context& context, const schema::SandboxProfile& profile) {
 
 int run_sandboxed(Context& context, const SandboxArguments& arguments) {
   Output& output = context.output;
-  const std::string cwd =
-      arguments.cwd ? std::filesystem::absolute(*arguments.cwd).string() : context.cwd;
+  const auto named = folder_option("--cwd", arguments.cwd);
+  if (!named) return output.problem(named.error());
+  const std::string cwd = named->value_or(context.cwd);
   const auto data = data_folder_of(context);
   if (!data) return output.problem(data.error());
   const auto config = config_of(context, cwd);

@@ -1,5 +1,4 @@
 // cli/decisions/explain.cc: `agentrt explain`: the decision that a shell text would get here.
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -19,14 +18,8 @@ Result<schema::EvaluatePermission> query_of(const Context& context,
   schema::ShellArgs args;
   args.command = text;
   query.input = schema::Json{schema::to_json(args)};
-  query.cwd = context.cwd;
-  if (arguments.cwd) {
-    std::error_code error;
-    query.cwd = std::filesystem::canonical(*arguments.cwd, error).string();
-    if (error)
-      return fail(Code::invalid_params,
-                  fmt::format("--cwd {} is not a folder; name one that exists.", *arguments.cwd));
-  }
+  TRY_ASSIGN(query.cwd, folder_option("--cwd", arguments.cwd));
+  if (!query.cwd) query.cwd = context.cwd;
   if (arguments.session) {
     query.session_id = SessionId(*arguments.session);
     if (!arguments.cwd) query.cwd.reset();

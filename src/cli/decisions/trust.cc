@@ -18,7 +18,7 @@ std::string files_text(const schema::TrustReply& trust, const Output& output) {
   if (trust.files.empty()) return "Nothing in " + trust.workspace + " needs trust.\n";
   Table table{{"FILE", "STATE", "DIGEST"}, {}};
   for (const schema::PolicyFile& file : trust.files)
-    table.rows.push_back({visible(file.path), state_of(file), file.digest});
+    table.rows.push_back({file.path, state_of(file), file.digest});
   return render(table, output.screen().width, output.screen().out_colour);
 }
 

@@ -44,8 +44,9 @@ std::string subject_of(const ActionSnapshot& action) {
 
 void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
              Colour colour) {
-  out += fmt::format("  {} {}\n", paint(fmt::format("{:<12}", name), Paint::dim, colour),
-                     paint(visible(text), how, colour));
+  out +=
+      fmt::format("  {} {}\n", paint(fmt::format("{:<12}", visible_line(name)), Paint::dim, colour),
+                  paint(visible_line(text), how, colour));
 }
 
 void add_block(std::string& out, std::string_view text, Paint how, Colour colour) {
@@ -61,10 +62,11 @@ void add_block(std::string& out, std::string_view text, Paint how, Colour colour
 std::string permission_question(const ActionSnapshot& action, Colour colour) {
   const std::string subject = subject_of(action);
   const bool command = action.tool_name == ShellArgs::kTool;
-  std::string out =
-      paint(command ? "Run this command?" : fmt::format("Let it use {}?", *action.tool_name),
-            Paint::bold, colour) +
-      "\n\n";
+  std::string out = paint(command ? "Run this command?"
+                                  : fmt::format("Let it use {}?",
+                                                visible_line(action.tool_name.value_or("this"))),
+                          Paint::bold, colour) +
+                    "\n\n";
   add_block(out, subject, Paint::cyan, colour);
   out += "\n";
   if (action.cwd) add_row(out, "in", *action.cwd, Paint::plain, colour);
@@ -88,7 +90,8 @@ std::string permission_question(const ActionSnapshot& action, Colour colour) {
 
 std::string trust_question(const ActionSnapshot& action, Colour colour) {
   std::string out =
-      paint(action.prompt.value_or("Trust these files?"), Paint::bold, colour) + "\n\n";
+      paint(visible_line(action.prompt.value_or("Trust these files?")), Paint::bold, colour) +
+      "\n\n";
   for (const PolicyFile& file : action.files.value_or(std::vector<PolicyFile>{}))
     add_block(out, file.path + (file.changed ? " (changed since it was trusted)" : ""), Paint::cyan,
               colour);
@@ -99,7 +102,7 @@ std::string trust_question(const ActionSnapshot& action, Colour colour) {
 
 std::string choice_line(std::size_t number, std::string_view text, Colour colour) {
   return fmt::format("    {} {}\n", paint(fmt::format("[{}]", number), Paint::cyan, colour),
-                     visible(text));
+                     visible_line(text));
 }
 
 std::string input_question(const ActionSnapshot& action, Colour colour) {
@@ -113,9 +116,10 @@ std::string input_question(const ActionSnapshot& action, Colour colour) {
 }
 
 std::string form_question(const ActionSnapshot& action, Colour colour) {
-  std::string out = paint(fmt::format("The server {} asks:", visible(action.server.value_or("?"))),
-                          Paint::bold, colour) +
-                    "\n\n";
+  std::string out =
+      paint(fmt::format("The server {} asks:", visible_line(action.server.value_or("?"))),
+            Paint::bold, colour) +
+      "\n\n";
   add_block(out, action.prompt.value_or(""), Paint::cyan, colour);
   out += "\n";
   if (action.url) add_row(out, "to go to", *action.url, Paint::yellow, colour);
@@ -253,7 +257,7 @@ Result<RespondAction> read_answer(const ActionSnapshot& action, std::string_view
 }
 
 std::string refusal_text(std::string_view why, Colour colour) {
-  return "  " + paint("not taken: " + one_line(visible(why)), Paint::yellow, colour) + "\n";
+  return "  " + paint("not taken: " + one_line(why), Paint::yellow, colour) + "\n";
 }
 
 std::string elsewhere_text(const ActionSnapshot& action, Colour colour) {
@@ -261,7 +265,7 @@ std::string elsewhere_text(const ActionSnapshot& action, Colour colour) {
   const std::string how = fmt::format(
       "nobody answers here any more; from another terminal: agentrt approve {0}{1}, or agentrt "
       "deny {0}; Ctrl-C interrupts the turn",
-      action.action_id.text(), typed ? " --answer TEXT" : "");
+      one_line(action.action_id.text()), typed ? " --answer TEXT" : "");
   return "  " + paint(how, Paint::yellow, colour) + "\n";
 }
 
@@ -273,7 +277,7 @@ std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp n
     const std::string what =
         is(action, kPermissionAction) ? subject_of(action) : action.prompt.value_or("");
     table.rows.push_back({action.action_id.text(), spoken_age(action.required_at, now),
-                          action.session_id.text(), one_line(visible(what))});
+                          action.session_id.text(), what});
   }
   return render(table, width, colour);
 }
@@ -281,7 +285,7 @@ std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp n
 std::string explanation_text(const EvaluatePermissionReply& reply, std::string_view text,
                              Colour colour) {
   std::string out = paint(name_of(reply.decision), paint_of(reply.decision), colour) + ": " +
-                    visible(reply.decision_reason) + "\n\n";
+                    visible_line(reply.decision_reason) + "\n\n";
   add_block(out, text, Paint::cyan, colour);
   out += "\n";
   add_row(out, "in", reply.cwd, Paint::plain, colour);

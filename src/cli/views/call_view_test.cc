@@ -26,7 +26,7 @@ TEST_CASE("a call is said in one line") {
   CHECK(title_of("mcp__files__read_text", R"({"path":"a"})") == R"(files read_text {"path":"a"})");
   CHECK(title_of("other", "{}") == "other");
   CHECK(title_of("shell", "no object") == "shell no object");
-  CHECK(title_of("shell", R"({"command":"a\u001b[2Jb"})") == "$ a[2Jb");
+  CHECK(title_of("shell", R"({"command":"a\u001b[2Jb"})") == "$ a\\x1b[2Jb");
 }
 
 TEST_CASE("a command in the background says so") {

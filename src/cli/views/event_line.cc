@@ -44,8 +44,7 @@ void add_object(std::string& out, const std::string& name, const simdjson::dom::
     return;
   }
   for (const auto field : object)
-    add_value(out, name.empty() ? std::string(field.key) : fmt::format("{}.{}", name, field.key),
-              field.value, depth + 1);
+    add_value(out, fmt::format("{}.{}", name, one_line(field.key)), field.value, depth + 1);
 }
 
 void add_value(std::string& out, const std::string& name, const simdjson::dom::element& value,
@@ -78,7 +77,7 @@ std::string members_of(const std::string& payload) {
   if (parser.parse(payload).get(root) || root.get(object)) return {};
   std::string out;
   for (const auto field : object)
-    if (!dull(field.key)) add_value(out, std::string(field.key), field.value, 1);
+    if (!dull(field.key)) add_value(out, one_line(field.key), field.value, 1);
   while (out.ends_with(' ')) out.pop_back();
   return out;
 }

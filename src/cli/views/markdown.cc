@@ -45,7 +45,7 @@ std::string Markdown::end_line() {
 void Markdown::take(std::string_view character) {
   if (character == "\r") return;
   if (character == "\n") return close_line();
-  if (tone_ == Tone::source) return write(visible(character), {});
+  if (tone_ == Tone::source) return write(safe_text(character), {});
   if (!fence_.empty()) return take_code(character);
   held_ += character;
   if (at_start_) {
@@ -239,7 +239,7 @@ void Markdown::put_character(std::string_view character, Look look) {
     space_look_ = {.underlined = look.underlined, .struck = look.struck};
     return;
   }
-  const std::string safe = visible(character);
+  const std::string safe = safe_text(character);
   const std::size_t cells = safe.size() == character.size() ? cells_of(safe) : safe.size();
   // Scripts without spaces break anywhere.
   if (cells == 2) flush_word();

@@ -80,7 +80,7 @@ void Page::reasoning(std::string_view text) {
   if (text.empty()) return;
   if (shared()) return put_short_reasoning(text);
   if (open_ == Open::answer) end_line();
-  const std::string safe = printable(text);
+  const std::string safe = safe_text(text);
   if (safe.empty()) return;
   text_.add(To::notes, paint(safe, Paint::dim, style_.err_colour));
   open_ = safe.ends_with('\n') ? Open::none : Open::reasoning;

@@ -66,7 +66,7 @@ std::string turn_text(const TurnSnapshot& turn, Timestamp now, std::size_t width
     facts += fmt::format(" · {} in, {} out", turn.usage->input_tokens, turn.usage->output_tokens);
   std::string out =
       fmt::format("  {} {}  {}\n", paint(word(turn.status), paint_of(turn.status), colour),
-                  turn.turn_id.text(), paint(facts, Paint::dim, colour));
+                  one_line(turn.turn_id.text()), paint(facts, Paint::dim, colour));
   out += line_of(paint(">", Paint::bold, colour), turn.input_preview, width);
   if (turn.output_preview) out += line_of("<", *turn.output_preview, width);
   if (turn.error && turn.status != Status::completed) {
@@ -80,7 +80,7 @@ std::string turn_text(const TurnSnapshot& turn, Timestamp now, std::size_t width
 std::string thread_text(const ThreadSnapshot& thread, const SessionId& session, std::size_t width,
                         Colour colour) {
   std::string out =
-      fmt::format("thread {}  {}", thread.thread_id.text(),
+      fmt::format("thread {}  {}", one_line(thread.thread_id.text()),
                   paint(word(thread.status_detail), paint_of(thread.status_detail), colour));
   if (thread.status_reason) out += fmt::format(" ({})", one_line(*thread.status_reason));
   out += '\n';
@@ -88,11 +88,12 @@ std::string thread_text(const ThreadSnapshot& thread, const SessionId& session, 
     out += fmt::format(
         "  to go on: agentrt call resume_thread "
         "'{{\"sessionId\":\"{}\",\"threadId\":\"{}\"}}'\n",
-        session.text(), thread.thread_id.text());
+        one_line(session.text()), one_line(thread.thread_id.text()));
   for (const QueuedTurnSnapshot& queued : thread.queued_turns)
-    out += fmt::format(
-        "  {} {}  {}\n", paint(fmt::format("queued #{}", queued.position), Paint::cyan, colour),
-        queued.turn_id.text(), fit(one_line(queued.input_preview), width > 60 ? width - 50 : 20));
+    out += fmt::format("  {} {}  {}\n",
+                       paint(fmt::format("queued #{}", queued.position), Paint::cyan, colour),
+                       one_line(queued.turn_id.text()),
+                       fit(one_line(queued.input_preview), width > 60 ? width - 50 : 20));
   return out;
 }
 
@@ -109,7 +110,7 @@ std::string processes_text(const std::vector<ProcessSnapshot>& processes, Timest
     out += fmt::format(
         "  {} {}  {}\n",
         paint(std::string(name_of(process.status)), paint_of(process.status), colour),
-        process.process_id.text(),
+        one_line(process.process_id.text()),
         paint(fmt::format("{}{}", spoken_age(process.started_at, now), process.tty ? " · tty" : ""),
               Paint::dim, colour));
     out += line_of("$", process.command, width);
@@ -117,7 +118,7 @@ std::string processes_text(const std::vector<ProcessSnapshot>& processes, Timest
   return out + fmt::format(
                    "  to end one: agentrt call terminate_process "
                    "'{{\"processId\":\"{}\"}}'\n",
-                   processes.front().process_id.text());
+                   one_line(processes.front().process_id.text()));
 }
 
 }  // namespace
@@ -132,7 +133,7 @@ Result<std::string> sessions_text(const ListReply& list, Timestamp now, std::siz
   for (const Json& row : list.data) {
     TRY_ASSIGN(const auto session, read_reply<SessionSummary>(row.text));
     const std::string what = session.title ? *session.title : session.preview.value_or("");
-    table.rows.push_back({session.session_id.text(), status_text(session),
+    table.rows.push_back({one_line(session.session_id.text()), status_text(session),
                           std::to_string(session.turns), spoken_age(session.updated_at, now),
                           one_line(what)});
   }
@@ -142,7 +143,7 @@ Result<std::string> sessions_text(const ListReply& list, Timestamp now, std::siz
 Result<std::string> session_text(const std::string& reply, Timestamp now, std::size_t width,
                                  Colour colour) {
   TRY_ASSIGN(const auto session, read_reply<SessionSnapshot>(reply));
-  std::string out = paint("session " + session.session_id.text(), Paint::bold, colour);
+  std::string out = paint("session " + one_line(session.session_id.text()), Paint::bold, colour);
   out += fmt::format("  {}{}\n", paint(word(session.status), paint_of(session.status), colour),
                      session.archived ? " (archived)" : "");
   if (session.title) out += fmt::format("  {}\n", fit(one_line(*session.title), width - 2));
@@ -163,9 +164,10 @@ Result<std::string> session_text(const std::string& reply, Timestamp now, std::s
   }
   out += processes_text(session.processes, now, width, colour);
   if (session.history_cursor)
-    out += paint(fmt::format("\nOlder turns: agentrt show {} --cursor {}\n",
-                             session.session_id.text(), *session.history_cursor),
-                 Paint::dim, colour);
+    out +=
+        paint(fmt::format("\nOlder turns: agentrt show {} --cursor {}\n",
+                          one_line(session.session_id.text()), one_line(*session.history_cursor)),
+              Paint::dim, colour);
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,8 @@ namespace {
 constexpr std::size_t kWidthMin = 4;  // what is narrower shows nothing of use
 constexpr std::size_t kGap = 2;
 
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
 // The bytes of the character that starts at `text[at]`; 1 for a byte that starts none.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
@@ -26,20 +29,67 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
     size = 3;
   else if (lead >= 0xC0)
     size = 2;
-  return std::min(size, text.size() - at);
+  if (size > text.size() - at) return 1;
+  for (std::size_t i = 1; i < size; ++i)
+    if (!is_continuation(text[at + i])) return 1;
+  return size;
 }
 
-bool is_text(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first >= 0x20 && first < 0x7F;
-  const auto second = static_cast<unsigned char>(character[1]);
-  if (character.size() == 2) return !(first == 0xC2 && second < 0xA0);  // U+0080 to U+009F
-  if (character.size() == 3 && first == 0xE2) {
-    const auto third = static_cast<unsigned char>(character[2]);
-    if (second == 0x80 && third >= 0xAA && third <= 0xAE) return false;  // U+202A to U+202E
-    if (second == 0x81 && third >= 0xA6 && third <= 0xA9) return false;  // U+2066 to U+2069
+constexpr char32_t kBroken = 0xFFFFFFFF;  // a byte that belongs to no character
+
+// `character` is what character_bytes() found.
+char32_t code_of(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return lead < 0x80 ? lead : kBroken;
+  char32_t code = lead & (0xFFU >> (character.size() + 1));
+  for (const char c : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3FU);
+  return code;
+}
+
+struct CodeRange {
+  char32_t first, last;
+};
+
+// Steers a terminal or reverses the direction of writing.
+constexpr CodeRange kSteering[] = {
+    {0x00, 0x1F}, {0x7F, 0x9F}, {0x202A, 0x202E}, {0x2066, 0x2069}, {kBroken, kBroken}};
+// Takes no space on the screen, or looks like a blank: what is shown is not what is there.
+constexpr CodeRange kUnseen[] = {
+    {0x00AD, 0x00AD},   {0x034F, 0x034F},  {0x061C, 0x061C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},
+    {0x180B, 0x180F},   {0x200B, 0x200F},  {0x2028, 0x2029}, {0x2060, 0x206F}, {0x2800, 0x2800},
+    {0x3164, 0x3164},   {0xFEFF, 0xFEFF},  {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3},
+    {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+
+bool is_among(char32_t code, std::span<const CodeRange> ranges) {
+  return std::ranges::any_of(
+      ranges, [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+}
+
+bool is_layout(char32_t code) { return code == '\n' || code == '\t'; }
+
+// Calls `spell` with each character that is to be written out, and its code.
+template <class Hide, class Spell>
+std::string written_out(std::string_view text, Hide hide, Spell spell) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view character = utf8_character(text, at);
+    at += character.size();
+    const char32_t code = code_of(character);
+    if (hide(code))
+      spell(out, character, code);
+    else
+      out += character;
   }
-  return true;
+  return out;
+}
+
+bool is_hidden(char32_t code) { return is_among(code, kSteering) || is_among(code, kUnseen); }
+
+void spell_out(std::string& out, std::string_view character, char32_t) {
+  for (const char byte : character)
+    out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
 }
 
 }  // namespace
@@ -98,35 +148,43 @@ std::string_view utf8_character(std::string_view text, std::size_t at) {
   return text.substr(at, character_bytes(text, at));
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = utf8_character(text, at);
-    at += character.size();
-    if (character == "\n" || character == "\t" || is_text(character)) out += character;
-  }
-  return out;
+std::string safe_text(std::string_view text) {
+  return written_out(
+      text, [](char32_t code) { return !is_layout(code) && is_among(code, kSteering); }, spell_out);
 }
 
 std::string visible(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view character = utf8_character(text, at);
-    at += character.size();
-    if (character == "\n" || character == "\t" || !printable(character).empty()) {
-      out += character;
-    } else {
-      for (const char byte : character)
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-  }
-  return out;
+  return written_out(
+      text, [](char32_t code) { return !is_layout(code) && is_hidden(code); }, spell_out);
+}
+
+std::string visible_line(std::string_view text) {
+  return written_out(text, is_hidden,
+                     [](std::string& out, std::string_view character, char32_t code) {
+                       if (is_layout(code))
+                         out += code == '\n' ? "\\n" : "\\t";
+                       else
+                         spell_out(out, character, code);
+                     });
+}
+
+std::string visible_json(std::string_view json) {
+  return written_out(
+      json, [](char32_t code) { return !is_layout(code) && code != '\r' && is_hidden(code); },
+      [](std::string& out, std::string_view, char32_t code) {
+        if (code == kBroken) code = 0xFFFD;
+        if (code <= 0xFFFF) {
+          out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
+        } else {
+          const auto pair = static_cast<std::uint32_t>(code - 0x10000);
+          out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (pair >> 10), 0xDC00 + (pair & 0x3FF));
+        }
+      });
 }
 
 std::string one_line(std::string_view text) {
   std::string out;
-  for (const char c : printable(text)) {
+  for (const char c : visible(text)) {
     const bool space = c == '\n' || c == '\t' || c == ' ';
     if (!space) {
       out += c;
@@ -158,7 +216,10 @@ std::string fit(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, at)) + "…";
 }
 
-std::string render(const Table& table, std::size_t width, Colour colour) {
+std::string render(const Table& given, std::size_t width, Colour colour) {
+  Table table = given;
+  for (auto& row : table.rows)
+    for (std::string& cell : row) cell = one_line(cell);
   std::vector<std::size_t> widths;
   for (const std::string& name : table.head) widths.push_back(width_of(name));
   for (const auto& row : table.rows)

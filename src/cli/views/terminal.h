@@ -1,8 +1,10 @@
 // cli/views/terminal.h: text for people: colour where there is a terminal, safe text, tables.
 //
-// Text that comes from a model or a file is never printed to a terminal as it is: an escape
-// sequence in it could rewrite the screen, the title or the clipboard. printable() takes out what
-// is not text. Pure, but for standard_screen() and terminal_width(), which look at the process.
+// Text that comes from a model, a file or the network is never printed to a terminal as it is: an
+// escape sequence in it could rewrite the screen, the title or the clipboard, and a character that
+// is not seen could make a question look like another one. Whatever a view prints has passed
+// visible(), or safe_text() where it is the model's prose. Pure, but for standard_screen() and
+// terminal_width(), which look at the process.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +36,19 @@ std::size_t terminal_width(std::size_t otherwise);
 
 std::string paint(std::string_view text, Paint how, Colour colour);
 
-// The text without control characters, other than newline and tab, and without the characters that
-// reverse the direction of writing.
-std::string printable(std::string_view text);
-// The text with what printable() takes out spelled \xNN instead, so that it is seen.
+// The text with control characters other than newline and tab, broken bytes and the characters that
+// reverse the direction of writing written out, each byte as \xNN. Joiners between letters stay,
+// since prose needs them.
+std::string safe_text(std::string_view text);
+// The same, with every character written out that is not seen: zero-width ones, soft hyphens, tags.
 std::string visible(std::string_view text);
+// visible() with newlines and tabs as \n and \t: for a text that must not look like two lines.
+std::string visible_line(std::string_view text);
+// JSON in which visible() would change nothing: those characters are escaped as JSON does it.
+std::string visible_json(std::string_view json);
 // The character that starts at `text[at]`, whole.
 std::string_view utf8_character(std::string_view text, std::size_t at);
-// printable() in one line: newlines and tabs become spaces, runs of spaces one.
+// visible() in one line: newlines and tabs become spaces, runs of spaces one.
 std::string one_line(std::string_view text);
 
 // Columns of the terminal, not bytes.
@@ -49,8 +56,8 @@ std::size_t width_of(std::string_view text);
 // At most `width` columns, ending in … when something was cut.
 std::string fit(std::string_view text, std::size_t width);
 
-// Columns as wide as their widest cell; the last one is cut to what is left of `width`. Cells are
-// printed as they are given, so pass them through one_line() first.
+// Columns as wide as their widest cell, each cell one_line(); the last column is cut to what is
+// left of `width`.
 struct Table {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;

@@ -6,21 +6,50 @@
 namespace agentrt::cli {
 namespace {
 
-TEST_CASE("printable keeps text, newlines and tabs and drops everything that steers a terminal") {
-  CHECK(printable("a\n\tb é 日本 🙂") == "a\n\tb é 日本 🙂");
-  CHECK(printable("\x1b[31mred\x1b[0m") == "[31mred[0m");
-  CHECK(printable("title\x1b]0;x\x07 back\b\r del\x7f") == "title]0;x back del");
-  CHECK(printable("c1 \xC2\x9B"
-                  "31m nbsp\xC2\xA0.") == "c1 31m nbsp\xC2\xA0.");
-  CHECK(printable("rtl \xE2\x80\xAE"
-                  "evil \xE2\x81\xA6 end") == "rtl evil  end");
-  CHECK(printable("broken \xC3") == "broken ");
-  CHECK(printable(std::string_view("nul\0", 4)) == "nul");
+TEST_CASE("safe_text keeps text and writes out what steers a terminal") {
+  CHECK(safe_text("a\n\tb é 日本 🙂") == "a\n\tb é 日本 🙂");
+  CHECK(safe_text("\x1b[31mred") == "\\x1b[31mred");
+  CHECK(safe_text("title\x1b]0;x\x07\b\r\x7f") == "title\\x1b]0;x\\x07\\x08\\x0d\\x7f");
+  CHECK(safe_text("c1 \xC2\x9B"
+                  "31m nbsp\xC2\xA0.") == "c1 \\xc2\\x9b31m nbsp\xC2\xA0.");
+  CHECK(safe_text("rtl \xE2\x80\xAE \xE2\x81\xA6") == "rtl \\xe2\\x80\\xae \\xe2\\x81\\xa6");
+  CHECK(safe_text("broken \xC3") == "broken \\xc3");
+  CHECK(safe_text("broken \xE2\x1b[2J") == "broken \\xe2\\x1b[2J");
+  CHECK(safe_text(std::string_view("nul\0", 4)) == "nul\\x00");
+  CHECK(safe_text("👨‍👩‍👧 می‌خواهم") ==
+        "👨‍👩‍👧 می‌خواهم");
+}
+
+TEST_CASE("visible writes out every character that is not seen") {
+  struct Case {
+    const char* character;
+    const char* spelled;
+  };
+  for (const auto& [character, spelled] :
+       {Case{"\xE2\x80\x8B", "\\xe2\\x80\\x8b"}, Case{"\xE2\x80\x8C", "\\xe2\\x80\\x8c"},
+        Case{"\xE2\x80\x8D", "\\xe2\\x80\\x8d"}, Case{"\xE2\x80\x8E", "\\xe2\\x80\\x8e"},
+        Case{"\xE2\x80\x8F", "\\xe2\\x80\\x8f"}, Case{"\xE2\x81\xA0", "\\xe2\\x81\\xa0"},
+        Case{"\xEF\xBB\xBF", "\\xef\\xbb\\xbf"}, Case{"\xC2\xAD", "\\xc2\\xad"},
+        Case{"\xD8\x9C", "\\xd8\\x9c"}, Case{"\xF3\xA0\x81\xA1", "\\xf3\\xa0\\x81\\xa1"},
+        Case{"\xF3\xA0\x84\x80", "\\xf3\\xa0\\x84\\x80"}, Case{"\xE2\x80\xAE", "\\xe2\\x80\\xae"},
+        Case{"\xE2\x81\xA9", "\\xe2\\x81\\xa9"}, Case{"\xE2\x80\xA8", "\\xe2\\x80\\xa8"},
+        Case{"\xE3\x85\xA4", "\\xe3\\x85\\xa4"}, Case{"\x1b", "\\x1b"}}) {
+    const std::string text = std::string("rm ") + character + "x";
+    CHECK(visible(text) == std::string("rm ") + spelled + "x");
+    CHECK(one_line(text) == std::string("rm ") + spelled + "x");
+  }
+  CHECK(visible("é 日本 🙂\n\t") == "é 日本 🙂\n\t");
+  CHECK(visible_line("a\nb\tc\x1b") == "a\\nb\\tc\\x1b");
+}
+
+TEST_CASE("visible_json stays the same value") {
+  CHECK(visible_json("{\n  \"a\xC2\x9B\": \"\xE2\x80\xAE\xF3\xA0\x81\xA1é\"\n}") ==
+        "{\n  \"a\\u009b\": \"\\u202e\\udb40\\udc61é\"\n}");
 }
 
 TEST_CASE("one_line puts a text on one line") {
   CHECK(one_line("  a\n\nb\t c  ") == "a b c");
-  CHECK(one_line("\x1b\n") == "");
+  CHECK(one_line("\x1b\n") == "\\x1b");
 }
 
 TEST_CASE("fit counts characters and marks what was cut") {

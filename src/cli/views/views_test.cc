@@ -23,7 +23,7 @@ TEST_CASE("an event's line has its sequence, time, type and telling members") {
   REQUIRE(event);
   CHECK(event_line(*event, 200, Colour::off) ==
         "    12  14:03:07.120  turn.completed              status=completed usage.inputTokens=1 "
-        "names=a,b rows[1] text=\"two words\"");
+        "names=a,b rows[1] text=\"two \\x1bwords\"");
   CHECK(width_of(event_line(*event, 80, Colour::off)) == 80);
 }
 
