@@ -24,8 +24,8 @@ enum class Keep { open, close };
 struct Head {
   Method method = Method::other;
   std::string target;
-  std::string host;  // empty: none was sent
-  std::size_t host_fields = 0;
+  std::string host;      // empty: none was sent
+  std::string repeated;  // a field that occurs once at most and was sent more often; empty: none
   std::optional<std::string> origin;
   std::optional<std::string> authorization;
   std::optional<std::string> content_type;

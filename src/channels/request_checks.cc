@@ -95,8 +95,9 @@ bool origin_is_own(std::string_view origin, std::string_view host) {
 }
 
 Result<void> check_origin(const Head& head, std::span<const std::string> names) {
-  if (head.host_fields > 1)
-    return fail(Code::invalid_params, "the request has more than one Host field");
+  if (!head.repeated.empty())
+    return fail(Code::invalid_params,
+                fmt::format("the request has more than one {} field", head.repeated));
   if (!host_allowed(head.host, names))
     return fail(Code::misdirected,
                 "this daemon does not answer for that Host; use 127.0.0.1 or localhost, or start "

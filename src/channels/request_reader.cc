@@ -42,6 +42,19 @@ std::optional<std::string> field(const http::fields& fields, http::field name) {
   return std::string(found->value());
 }
 
+// A proxy in front that reads these texts in another way would see another request than we do.
+std::optional<std::string_view> ambiguous(const http::request_parser<http::string_body>& parser) {
+  const auto& request = parser.get();
+  const std::size_t codings = request.count(http::field::transfer_encoding);
+  if (codings == 0) return std::nullopt;
+  if (codings > 1 || !boost::beast::iequals(request[http::field::transfer_encoding], "chunked"))
+    return "Transfer-Encoding is not exactly chunked";
+  if (request.count(http::field::content_length) > 0)
+    return "Transfer-Encoding and Content-Length together";
+  if (request.version() == 10) return "Transfer-Encoding in HTTP/1.0";
+  return std::nullopt;
+}
+
 std::string named_field(const http::fields& fields, std::string_view name) {
   const auto found = fields.find({name.data(), name.size()});
   return found == fields.end() ? std::string{} : std::string(found->value());
@@ -64,7 +77,9 @@ struct RequestReader::Parser {
     out.method = method_of(request.method());
     out.target = request.target();
     out.host = field(request, http::field::host).value_or("");
-    out.host_fields = request.count(http::field::host);
+    for (const http::field once : {http::field::host, http::field::origin,
+                                   http::field::authorization, http::field::content_type})
+      if (request.count(once) > 1) out.repeated = http::to_string(once);
     out.origin = field(request, http::field::origin);
     out.authorization = field(request, http::field::authorization);
     out.content_type = field(request, http::field::content_type);
@@ -120,14 +135,23 @@ Result<std::size_t> RequestReader::put_head(std::string_view bytes) {
     return fail(Code::header_too_large, fmt::format("the request's header is larger than {} bytes",
                                                     limits_.header_bytes_max));
   if (error && error != http::error::need_more) return malformed(error.message());
+  if (is_folded(bytes.substr(0, used)))
+    return malformed("a field is folded over two lines, which is obsolete");
   if (!whole) return skipped + used;
-  // A transfer coding that we do not decode would leave us and a proxy of two minds about where the
-  // request ends.
-  if (parser_->http->get().count(http::field::transfer_encoding) > 0 && !parser_->http->chunked())
-    return malformed("unknown Transfer-Encoding");
+  if (const auto why = ambiguous(*parser_->http)) return malformed(*why);
   head_ = parser_->head();
   stage_ = head_.has_body ? Stage::headed : Stage::done;
   return skipped + used;
+}
+
+// Whether a line of the head begins with a blank. Bytes come in pieces, so it is remembered whether
+// the next one begins a line.
+bool RequestReader::is_folded(std::string_view bytes) {
+  for (const char c : bytes) {
+    if (line_begins_ && (c == ' ' || c == '\t')) return true;
+    line_begins_ = c == '\n';
+  }
+  return false;
 }
 
 Result<void> RequestReader::accept_body() {
@@ -168,6 +192,7 @@ void RequestReader::reset() {
   parser_->renew(limits_.header_bytes_max);
   head_ = {};
   head_bytes_ = 0;
+  line_begins_ = false;
   stage_ = Stage::head;
 }
 

@@ -45,12 +45,14 @@ class RequestReader {
 
   Result<std::size_t> put_head(std::string_view bytes);
   Result<std::size_t> put_body(std::string_view bytes);
+  bool is_folded(std::string_view bytes);
 
   const HttpLimits& limits_;
   std::unique_ptr<Parser> parser_;
   Stage stage_ = Stage::head;
   Head head_;
   std::size_t head_bytes_ = 0;
+  bool line_begins_ = false;  // the next byte of the head begins a line
 };
 
 }  // namespace agentrt::channels

@@ -112,6 +112,33 @@ TEST_CASE("a chunk header without end is refused") {
                  100) == Code::invalid_params);
 }
 
+TEST_CASE("a head that a proxy could read in another way is refused, whole or in pieces") {
+  for (const char* text :
+       {"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n", "GET / HTTP/1.1\r\nA: b\r\n\tc\r\nD: e\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n Host: b\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked;q=1\r\n\r\n",
+        "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"})
+    for (std::size_t size = 1; size <= std::string_view(text).size(); ++size)
+      CHECK_MESSAGE(error_of(text, size) == Code::invalid_params, text);
+}
+
+TEST_CASE("a field that decides something is named when it comes twice") {
+  const HttpLimits limits = small_limits();
+  for (const char* field : {"Host", "Origin", "Authorization", "Content-Type"}) {
+    RequestReader reader(limits);
+    REQUIRE(feed(reader, fmt::format("GET / HTTP/1.1\r\n{0}: a\r\nA: b\r\n{0}: a\r\n\r\n", field),
+                 1000));
+    CHECK(reader.head().repeated == field);
+  }
+  RequestReader reader(limits);
+  REQUIRE(feed(reader, "GET / HTTP/1.1\r\nHost: a\r\nOrigin: b\r\nA: c\r\nA: d\r\n\r\n", 1000));
+  CHECK(reader.head().repeated.empty());
+}
+
 TEST_CASE("what is not HTTP is refused") {
   for (const char* text :
        {"hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\nA\r\n\r\n",

@@ -4,6 +4,7 @@
 
 #include "channels/limits.h"
 #include "schema/codec.h"
+#include "schema/json_members.h"
 
 namespace agentrt::channels {
 namespace {
@@ -46,6 +47,9 @@ RpcCall read_call(std::string_view text) {
   CallText call;
   if (!text.starts_with('{') || !schema::from_json(text, call, schema::Unknown::ignore))
     return invalid(kNoId, "a call is an object");
+  // Two readers could each take another one of the two.
+  if (const auto name = schema::repeated_member(text))
+    return invalid(kNoId, fmt::format("{}: given twice", *name));
   if (call.id && !is_id(call.id->text)) return invalid(kNoId, "id: expected a string or a number");
   const std::string id = call.id ? call.id->text : "";
   const std::string_view told = call.id ? std::string_view(id) : kNoId;

@@ -40,6 +40,24 @@ TEST_CASE("what cannot be read is answered with JSON-RPC's own numbers") {
             .contains(R"("data":{"code":"invalid_params"})"));
 }
 
+TEST_CASE("a call that has a member twice is refused, alone and in a batch") {
+  for (const char* text :
+       {R"({"jsonrpc":"2.0","id":1,"method":"list_sessions","method":"create_session"})",
+        R"({"jsonrpc":"2.0","id":1,"id":2,"method":"x"})",
+        R"({"jsonrpc":"2.0","id":1,"method":"x","params":{},"params":{}})",
+        R"({"jsonrpc":"2.0","id":1,"method":"x","\u006dethod":"y"})",
+        R"({"jsonrpc":"2.0","id":1,"method":"x","other":1,"other":2})"}) {
+    const std::string fault = read_rpc(text).calls.at(0).fault;
+    CHECK_MESSAGE(fault.contains("-32600"), text);
+    CHECK_MESSAGE(fault.contains("given twice"), text);
+    const RpcMessage batch =
+        read_rpc(std::string(R"([{"jsonrpc":"2.0","id":1,"method":"a"},)") + text + "]");
+    CHECK(batch.calls.at(0).fault.empty());
+    CHECK(batch.calls.at(1).fault.contains("given twice"));
+  }
+  CHECK(read_rpc(R"({"jsonrpc":"2.0","id":1,"method":"x","other":1})").calls.at(0).fault.empty());
+}
+
 TEST_CASE("a batch is read call by call, up to its limit") {
   const RpcMessage message = read_rpc(R"([{"jsonrpc":"2.0","id":1,"method":"a"},3,)"
                                       R"({"jsonrpc":"2.0","method":"b"}])");
