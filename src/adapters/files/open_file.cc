@@ -6,10 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
 
+#include "adapters/files/acting_as.h"
 #include "base/digest.h"
 
 namespace agentrt::adapters {
@@ -20,12 +22,23 @@ Descriptor::~Descriptor() {
 
 int open_in(const std::string& folder, const std::string& path, Links links) {
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  const Descriptor root{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  // The folders of a session have no symlinks: one that is there now was put there since.
+  if (links == Links::beneath) how.resolve = RESOLVE_NO_SYMLINKS;
+  const Descriptor root{
+      static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, folder.c_str(), &how, sizeof how))};
   if (root.get() < 0) return -1;
   if (links == Links::anywhere) return ::openat(root.get(), path.c_str(), kFlags);
-  open_how how{};
   how.flags = kFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  struct stat owner{};
+  if (::fstat(root.get(), &owner) != 0) return -1;
+  const ActingAs acting({owner.st_uid, owner.st_gid});
+  if (!acting.in_force()) {
+    errno = EPERM;
+    return -1;
+  }
   return static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how));
 }
 
@@ -39,7 +52,7 @@ std::string read_at_most(int fd, std::size_t bytes_max) {
 }
 
 ContextFile read_context_file(const std::string& folder, const std::string& path, Links links,
-                              std::size_t bytes_max) {
+                              std::size_t bytes_max, const Owners& owners) {
   ContextFile out;
   out.ref.ref = fmt::format("file:{}/{}", folder, path);
   const Descriptor file{open_in(folder, path, links)};
@@ -52,6 +65,8 @@ ContextFile read_context_file(const std::string& folder, const std::string& path
     out.ref.reason = "it cannot be read";
   } else if (!S_ISREG(info.st_mode)) {
     out.ref.reason = "not a regular file";
+  } else if (!owners.empty() && std::ranges::find(owners, info.st_uid) == owners.end()) {
+    out.ref.reason = "it belongs to another user";
   }
   if (out.ref.reason) return out;
   out.text = read_at_most(file.get(), bytes_max + 1);

@@ -87,7 +87,8 @@ class Finder {
 
  private:
   void take(const SkillPlace& place, const std::string& path) {
-    ContextFile file = read_context_file(place.root, path, place.links, kSkillBytesMax);
+    ContextFile file =
+        read_context_file(place.root, path, place.links, kSkillBytesMax, place.owners);
     if (file.what == ContextFile::What::absent) return;
     if (file.what == ContextFile::What::read) {
       auto head = read_skill_head(file.text);

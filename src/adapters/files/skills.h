@@ -36,6 +36,7 @@ struct SkillPlace {
   std::string folder;
   Links links = Links::beneath;
   bool told_whole = false;  // tools cannot read it
+  Owners owners = {};
 };
 
 // Adds what the places hold, the first one's before the next one's; of two with the same name the

@@ -1,6 +1,7 @@
 #include "adapters/files/workspace.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,13 +20,27 @@ namespace fs = std::filesystem;
 
 constexpr const char* kInstructionFile = "AGENTS.md";
 
+// The daemon's user, root and the owner of the workspace.
+Owners owners_of(const std::string& cwd) {
+  Owners out{::geteuid(), 0};
+  struct stat about{};
+  if (::stat(cwd.c_str(), &about) == 0) out.push_back(about.st_uid);
+  return out;
+}
+
+// A repository that another user made around the workspace is none.
+bool is_repository(const fs::path& folder, const Owners& owners) {
+  struct stat about{};
+  return ::stat((folder / ".git").c_str(), &about) == 0 &&
+         std::ranges::find(owners, about.st_uid) != owners.end();
+}
+
 // The folder of the repository that `cwd` lies in, or `cwd` itself where it lies in none.
-fs::path repository_of(const fs::path& cwd) {
+fs::path repository_of(const fs::path& cwd, const fs::path& home, const Owners& owners) {
   fs::path folder = cwd;
   for (std::size_t i = 0; i < kChainFoldersMax; ++i) {
-    std::error_code error;
-    if (fs::exists(folder / ".git", error)) return folder;
-    if (folder == folder.root_path()) break;
+    if (is_repository(folder, owners)) return folder;
+    if (folder == folder.root_path() || folder == home) break;
     folder = folder.parent_path();
   }
   return cwd;
@@ -33,8 +48,8 @@ fs::path repository_of(const fs::path& cwd) {
 
 // Adds the file to what the model is told, where there is one and it fits.
 void add_instructions(const std::string& root, const std::string& path, Links links,
-                      ports::Instructions& out) {
-  ContextFile file = read_context_file(root, path, links, kInstructionBytesMax);
+                      const Owners& owners, ports::Instructions& out) {
+  ContextFile file = read_context_file(root, path, links, kInstructionBytesMax, owners);
   if (file.what == ContextFile::What::absent) return;
   if (file.what == ContextFile::What::read &&
       out.text.size() + file.text.size() > kInstructionBytesMax)
@@ -90,17 +105,20 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
 
 ports::Instructions DiskWorkspace::instructions(const std::string& cwd) {
   ports::Instructions out;
-  if (user_) add_instructions(*user_, kInstructionFile, Links::anywhere, out);
-  const fs::path root = repository_of(cwd);
+  if (user_) add_instructions(*user_, kInstructionFile, Links::anywhere, {}, out);
+  const Owners owners = owners_of(cwd);
+  const fs::path root = repository_of(cwd, home_, owners);
   const fs::path below = fs::path(cwd).lexically_relative(root);
   fs::path at;
-  add_instructions(root.string(), kInstructionFile, Links::beneath, out);
+  add_instructions(root.string(), kInstructionFile, Links::beneath, owners, out);
   for (const fs::path& name : below) {
     if (name == ".") continue;
     at /= name;
-    add_instructions(root.string(), (at / kInstructionFile).string(), Links::beneath, out);
+    add_instructions(root.string(), (at / kInstructionFile).string(), Links::beneath, owners, out);
   }
-  std::vector<SkillPlace> places = {{cwd, ".agentrt/skills"}, {cwd, ".claude/skills"}};
+  std::vector<SkillPlace> places;
+  for (const char* folder : {".agentrt/skills", ".claude/skills"})
+    places.push_back({.root = cwd, .folder = folder, .owners = owners});
   if (user_) places.push_back({*user_, "skills", Links::anywhere, true});
   find_skills(places, out);
   return out;

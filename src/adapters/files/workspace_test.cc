@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -158,6 +159,51 @@ TEST_CASE("the root of a repository is looked for so far up and no further") {
   fs::create_directories(deep / "e");
   CHECK(DiskWorkspace{}.instructions(deep.string()).refs.size() == 1);
   CHECK(DiskWorkspace{}.instructions((deep / "e").string()).refs.empty());
+}
+
+TEST_CASE("a repository is looked for up to the home folder and not above it") {
+  Folder folder;
+  for (const char* made : {".git", "home/project/sub", "home/repo/.git", "home/repo/sub"})
+    fs::create_directories(folder.root / made);
+  folder.write("AGENTS.md", "above");
+  folder.write("home/AGENTS.md", "home");
+  folder.write("home/project/AGENTS.md", "project");
+  folder.write("home/project/sub/AGENTS.md", "sub");
+  folder.write("home/repo/AGENTS.md", "repo");
+  DiskWorkspace workspace({}, (folder.root / "home").string());
+  const auto told = [&](const char* cwd) {
+    return names_of(workspace.instructions((folder.root / cwd).string()).refs, folder.root);
+  };
+  CHECK(told("home/project/sub") == Names{"home/project/sub/AGENTS.md"});
+  CHECK(told("home/repo/sub") == Names{"home/repo/AGENTS.md"});
+  fs::create_directories(folder.root / "home/.git");
+  CHECK(told("home/project/sub") ==
+        Names{"home/AGENTS.md", "home/project/AGENTS.md", "home/project/sub/AGENTS.md"});
+}
+
+TEST_CASE("what another user put above the workspace is not told") {
+  if (::geteuid() != 0) return;  // files of two users
+  constexpr uid_t kAnn = 1234, kBob = 1235;
+  Folder folder;
+  for (const char* made : {"repo/.git", "repo/a/b"}) fs::create_directories(folder.root / made);
+  for (const char* file : {"repo/AGENTS.md", "repo/a/AGENTS.md", "repo/a/b/AGENTS.md"})
+    folder.write(file, file);
+  const auto give = [&](const char* path, uid_t user) {
+    REQUIRE(::chown((folder.root / path).c_str(), user, user) == 0);
+  };
+  fs::permissions(folder.root, fs::perms(0755));
+  give("repo/a/b", kAnn);
+  give("repo/a/b/AGENTS.md", kAnn);
+  give("repo/a/AGENTS.md", kBob);
+  const auto told = [&] {
+    return DiskWorkspace{}.instructions((folder.root / "repo/a/b").string());
+  };
+  CHECK(names_of(told().refs, folder.root) == Names{"repo/AGENTS.md", "repo/a/b/AGENTS.md"});
+  CHECK(names_of(told().omitted, folder.root) == Names{"repo/a/AGENTS.md"});
+  CHECK(told().omitted[0].reason == "it belongs to another user");
+  // Nor is it a repository that another user made around it.
+  give("repo/.git", kBob);
+  CHECK(names_of(told().refs, folder.root) == Names{"repo/a/b/AGENTS.md"});
 }
 
 TEST_CASE("AGENTS.md files have one limit together") {

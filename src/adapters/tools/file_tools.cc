@@ -65,6 +65,17 @@ struct FileTools::Call {
     if (!profile) return refuse(Category::sandbox, profile.error().message);
     return Grounds::open(request, *profile);
   }
+  // Does the work with the rights of a command, as far as it is about files of the session.
+  template <class Work>
+  auto with_rights(Work work) const -> decltype(work()) {
+    const auto args = args_of<PathArgs>(request, schema::Unknown::ignore);
+    const ActingAs acting(grounds->identity_at(args && args->path ? *args->path : "."));
+    if (!acting.in_force())
+      return refuse(Category::sandbox,
+                    "The runtime is root and may not act as the owner of the workspace; run it as "
+                    "an ordinary user, or give it CAP_SETUID and CAP_SETGID.");
+    return work();
+  }
   Outcome<std::string> look(const Parts& parts) const;
   Outcome<void> foresee(const Parts& parts, ports::Sight sight) const;
   Outcome<StagedChange> stage_change(const Parts& parts) const;
@@ -124,7 +135,7 @@ std::optional<schema::Failure> FileTools::objection(const ports::ToolRequest& re
   auto grounds = call.open(parts_);
   if (!grounds) return std::move(grounds.error());
   call.grounds = *std::move(grounds);
-  auto foreseen = call.foresee(parts_, sight);
+  auto foreseen = call.with_rights([&] { return call.foresee(parts_, sight); });
   if (foreseen) return std::nullopt;
   foreseen.error().message = redacted(parts_.redactor, std::move(foreseen.error().message));
   return std::move(foreseen.error());
@@ -153,12 +164,12 @@ void FileTools::begin(const CallPtr& call) {
   if (!grounds) return end(call, {.failure = grounds.error()});
   call->grounds = *std::move(grounds);
   if (!call->changes()) {
-    auto text = call->look(parts_);
+    auto text = call->with_rights([&] { return call->look(parts_); });
     if (!text) return end(call, {.failure = text.error()});
     return end(call, {.text = *std::move(text)});
   }
   if (call->request.announced) return take_up(call);
-  auto staged = call->stage_change(parts_);
+  auto staged = call->with_rights([&] { return call->stage_change(parts_); });
   if (!staged) return end(call, {.failure = staged.error()});
   call->staged = *std::move(staged);
   auto diff = parts_.keeper.keep_bytes(call->staged->diff, {.media_type = "text/x-diff"});
@@ -173,7 +184,7 @@ void FileTools::begin(const CallPtr& call) {
 // Another boot announced the change: the file says what became of it.
 void FileTools::take_up(const CallPtr& call) {
   const schema::FileChange& announced = *call->request.announced;
-  const auto state = find_state(*call->grounds, announced);
+  const auto state = call->with_rights([&] { return find_state(*call->grounds, announced); });
   if (!state) return end(call, {.failure = state.error()});
   if (*state == FileState::after) return end(call, {.text = told(*call->grounds, announced)});
   if (*state == FileState::other)
@@ -184,21 +195,20 @@ void FileTools::take_up(const CallPtr& call) {
                                       "again.",
                                       call->grounds->shown(announced.path)),
                           false}});
-  auto again = call->stage_again(parts_);
+  auto again = call->with_rights([&] { return call->stage_again(parts_); });
   if (!again) return end(call, {.failure = again.error()});
   call->staged = *std::move(again);
   make(call);
 }
 
 void FileTools::make(const CallPtr& call) {
-  auto file = StagedFile::write(*call->grounds, *call->staged, call->request.call);
-  if (!file) return end(call, {.failure = file.error()});
-  if (call->cancelled) return;
-  Outcome<void> placed;
-  {
+  const auto placed = call->with_rights([&]() -> Outcome<void> {
+    TRY_ASSIGN(StagedFile file,
+               StagedFile::write(*call->grounds, *call->staged, call->request.call));
+    if (call->cancelled) return {};  // nobody is told the end of it
     const std::scoped_lock lock(placing_);
-    placed = file->put_in_place(*call->staged);
-  }
+    return file.put_in_place(*call->staged);
+  });
   if (!placed) return end(call, {.failure = placed.error()});
   end(call, {.text = told(*call->grounds, call->staged->change)});
 }

@@ -1,5 +1,7 @@
 #include "adapters/tools/grounds.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -100,12 +102,19 @@ Outcome<Grounds> Grounds::open(const ports::ToolRequest& request,
   Grounds out;
   std::vector<std::string> given{request.workspace};
   given.insert(given.end(), request.additional_roots.begin(), request.additional_roots.end());
-  for (std::string& path : given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string& path = given[i];
     Descriptor folder{::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
     const auto real = folder ? path_of(folder) : std::nullopt;
-    if (!real)
+    struct stat about{};
+    if (!real || ::fstat(folder.get(), &about) != 0)
       return refuse(Category::unavailable, fmt::format("The folder {} cannot be opened.", path));
-    out.roots_.push_back({policy::normal_path(path, "/", "/"), *real, std::move(folder)});
+    if (i < profile.roots.size() && profile.roots[i] != *real)
+      return refuse(Category::denied, fmt::format("The folder {} was replaced meanwhile.", path));
+    const FileIdentity identity = profile.mode == schema::SandboxMode::full_access
+                                      ? FileIdentity{::geteuid(), ::getegid(), true}
+                                      : FileIdentity{about.st_uid, about.st_gid, false};
+    out.roots_.push_back({policy::normal_path(path, "/", "/"), *real, std::move(folder), identity});
   }
   for (const std::string& path : profile.hidden_paths) add_place(out.hidden_, path);
   for (const std::string& path : profile.protected_paths) add_place(out.protected_, path);
@@ -131,6 +140,19 @@ Outcome<Grounds::Spot> Grounds::find(const std::string& path) const {
   for (const Root& root : roots_) names.push_back(root.given);
   return refuse(Category::denied, fmt::format("{} is outside of where file tools work: {}.", path,
                                               fmt::join(names, ", ")));
+}
+
+FileIdentity Grounds::identity_at(const std::string& path) const {
+  const std::string whole = policy::normal_path(path, roots_.front().real, "/");
+  const Root* found = &roots_.front();
+  std::size_t longest = 0;
+  for (const Root& root : roots_)
+    for (const std::string* name : {&root.given, &root.real})
+      if (policy::is_within(whole, *name) && name->size() > longest) {
+        longest = name->size();
+        found = &root;
+      }
+  return found->identity;
 }
 
 Outcome<void> Grounds::find_place(const std::string& path) const {

@@ -5,6 +5,9 @@
 // where it really stands; the same handle is then used. Hidden and protected places are those of
 // the sandbox profile, so a file tool sees what a command sees.
 //
+// Under a root daemon the caller takes the rights of identity_at() for everything that it does with
+// a path; the folders themselves are opened with the daemon's, as a command's roots are.
+//
 // Belongs to one call; one thread at a time.
 #pragma once
 
@@ -15,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/files/acting_as.h"
 #include "adapters/tools/beneath.h"
 #include "adapters/tools/outcome.h"
 #include "ports/tools.h"
@@ -49,6 +53,8 @@ class Grounds {
   static Outcome<Grounds> open(const ports::ToolRequest& request,
                                const schema::SandboxProfile& profile);
 
+  // Whose rights a command has at the path: those of the owner of the root that it lies in.
+  FileIdentity identity_at(const std::string& path) const;
   // By its letters alone the path leads into the folders.
   Outcome<void> find_place(const std::string& path) const;
   // A file, a folder or anything else.
@@ -68,6 +74,7 @@ class Grounds {
     std::string given;  // as the session names it
     std::string real;
     Descriptor folder;
+    FileIdentity identity;
   };
   struct Spot {
     const Root* root;
