@@ -18,12 +18,13 @@ struct TokenRecord {
   std::string sha256;  // of the token's text, in hexadecimal digits
   std::vector<TokenScope> scopes;
   std::optional<SessionId> session_id;
+  std::optional<std::string> cwd;
   std::optional<std::string> name;
   Timestamp created_at;
   std::optional<Timestamp> revoked_at;
 };
 BOOST_DESCRIBE_STRUCT(TokenRecord, (),
-                      (token_id, sha256, scopes, session_id, name, created_at, revoked_at))
+                      (token_id, sha256, scopes, session_id, cwd, name, created_at, revoked_at))
 
 // The text in DATA/token, made where there is none. A file that others may read is closed to them.
 Result<std::string> read_or_make_first_token(const std::string& data);

@@ -6,6 +6,7 @@
 
 #include "channels/limits.h"
 #include "channels/token_files.h"
+#include "schema/folders.h"
 
 namespace agentrt::channels {
 namespace {
@@ -35,6 +36,12 @@ Result<void> check_wanted(const NewToken& wanted) {
   const auto admin = std::ranges::find(wanted.scopes, TokenScope::admin);
   if (wanted.session_id && admin != wanted.scopes.end())
     return fail(Code::invalid_params, "sessionId: a token with scope admin is not bound to one");
+  if (wanted.cwd && !wanted.session_id)
+    return fail(Code::invalid_params,
+                "cwd: only a token that is bound to a session (sessionId) has a folder");
+  if (wanted.cwd && (!wanted.cwd->starts_with('/') || wanted.cwd->contains('\0') ||
+                     wanted.cwd->size() > schema::kFolderBytesMax))
+    return fail(Code::invalid_params, "cwd: expected an absolute path");
   return {};
 }
 
@@ -45,19 +52,19 @@ bool Identity::allows(TokenScope scope) const {
       scopes, [&](TokenScope own) { return own == scope || own == TokenScope::admin; });
 }
 
-Tokens::Tokens(std::string data, std::function<Timestamp()> now)
-    : data_(std::move(data)), now_(std::move(now)) {}
+Tokens::Tokens(std::string data, std::function<Timestamp()> now, Redact redact)
+    : data_(std::move(data)), now_(std::move(now)), redact_(std::move(redact)) {}
 
 Result<std::unique_ptr<Tokens>> Tokens::open(const std::string& data,
-                                             std::function<Timestamp()> now) {
-  std::unique_ptr<Tokens> tokens(new Tokens(data, std::move(now)));
+                                             std::function<Timestamp()> now, Redact redact) {
+  std::unique_ptr<Tokens> tokens(new Tokens(data, std::move(now), std::move(redact)));
   TRY(tokens->load());
   return tokens;
 }
 
 Tokens::Entry Tokens::entry_of(TokenView view, std::string hash) {
   auto identity = std::make_shared<const Identity>(
-      Identity{view.token_id.text(), view.scopes, view.session_id});
+      Identity{view.token_id.text(), view.scopes, view.session_id, view.cwd});
   return {std::move(view), std::move(hash), std::move(identity)};
 }
 
@@ -74,9 +81,10 @@ Result<void> Tokens::load() {
       return fail(Code::unavailable, fmt::format("{}/tokens.json is damaged: the hash of {} is not "
                                                  "64 hexadecimal digits",
                                                  data_, record.token_id.text()));
-    entries_.push_back(entry_of({record.token_id, std::move(record.scopes), record.session_id,
-                                 std::move(record.name), record.created_at, record.revoked_at},
-                                *std::move(hash)));
+    entries_.push_back(entry_of(
+        {record.token_id, std::move(record.scopes), record.session_id, std::move(record.cwd),
+         std::move(record.name), record.created_at, record.revoked_at},
+        *std::move(hash)));
   }
   return {};
 }
@@ -95,8 +103,8 @@ Result<void> Tokens::store(const std::vector<Entry>& entries) const {
   for (const Entry& entry : entries) {
     if (entry.view.token_id.text() == kFirstTokenId) continue;
     const TokenView& view = entry.view;
-    records.push_back({view.token_id, hex(entry.hash), view.scopes, view.session_id, view.name,
-                       view.created_at.value_or(Timestamp{}), view.revoked_at});
+    records.push_back({view.token_id, hex(entry.hash), view.scopes, view.session_id, view.cwd,
+                       view.name, view.created_at.value_or(Timestamp{}), view.revoked_at});
   }
   return write_token_records(data_, records);
 }
@@ -107,7 +115,9 @@ Result<Tokens::Created> Tokens::create(const NewToken& wanted) {
   TRY_ASSIGN(const std::string seed, random_token());
   const Timestamp now = now_();
   FreshIds ids(now, std::stoull(seed.substr(0, 16), nullptr, 16));
-  TokenView view{ids.next<TokenId>(), wanted.scopes, wanted.session_id, wanted.name, now, {}};
+  TokenView view{
+      ids.next<TokenId>(), wanted.scopes, wanted.session_id, wanted.cwd, wanted.name, now, {}};
+  if (redact_ && view.name) view.name = redact_(*std::move(view.name));
   const std::scoped_lock lock(mutex_);
   std::vector<Entry> changed = entries_;
   if (changed.size() >= kTokensMax) {

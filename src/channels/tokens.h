@@ -34,7 +34,8 @@ using schema::TokenScope;
 struct Identity {
   std::string id;  // the kernel's principal
   std::vector<TokenScope> scopes;
-  std::optional<SessionId> session;  // present: this session only
+  std::optional<SessionId> session;   // present: this session only
+  std::optional<std::string> folder;  // in which it creates that session
 
   bool allows(TokenScope scope) const;
   // Whether it may touch what `session` names; absent means something wider than one session.
@@ -48,20 +49,23 @@ struct TokenView {
   TokenId token_id;
   std::vector<TokenScope> scopes;
   std::optional<SessionId> session_id;
+  std::optional<std::string> cwd;  // of a bound token: the folder in which it creates the session
   std::optional<std::string> name;
   std::optional<Timestamp> created_at;  // absent for the first token
   std::optional<Timestamp> revoked_at;
 
   bool operator==(const TokenView&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TokenView, (), (token_id, scopes, session_id, name, created_at, revoked_at))
+BOOST_DESCRIBE_STRUCT(TokenView, (),
+                      (token_id, scopes, session_id, cwd, name, created_at, revoked_at))
 
 struct NewToken {
   std::vector<TokenScope> scopes;
   std::optional<SessionId> session_id;
   std::optional<std::string> name;
+  std::optional<std::string> cwd = {};
 };
-BOOST_DESCRIBE_STRUCT(NewToken, (), (scopes, session_id, name))
+BOOST_DESCRIBE_STRUCT(NewToken, (), (scopes, session_id, name, cwd))
 
 // The id of the token in DATA/token.
 inline constexpr std::string_view kFirstTokenId = "local";
@@ -79,8 +83,10 @@ class Tokens {
 
   // Reads the tokens in the folder `data`, and makes the first one where there is none. `now` is
   // the wall clock. unavailable: a file cannot be read, written or understood.
+  // `redact` replaces the secrets in a text; names of tokens pass through it. It may be empty.
+  using Redact = std::function<std::string(std::string)>;
   static Result<std::unique_ptr<Tokens>> open(const std::string& data,
-                                              std::function<Timestamp()> now);
+                                              std::function<Timestamp()> now, Redact redact = {});
 
   // Whose token this is; nothing for an unknown or revoked one.
   std::shared_ptr<const Identity> find(std::string_view token) const;
@@ -102,13 +108,14 @@ class Tokens {
     std::shared_ptr<const Identity> identity;
   };
 
-  Tokens(std::string data, std::function<Timestamp()> now);
+  Tokens(std::string data, std::function<Timestamp()> now, Redact redact);
   Result<void> load();
   Result<void> store(const std::vector<Entry>& entries) const;
   static Entry entry_of(TokenView view, std::string hash);
 
   const std::string data_;
   const std::function<Timestamp()> now_;
+  const Redact redact_;
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;                          // under mutex_; the first is DATA/token
   std::function<void(const std::string&)> on_revoked_;  // under mutex_

@@ -140,6 +140,41 @@ TEST_CASE("a token that makes no sense is not made") {
             .code == Code::invalid_params);
 }
 
+TEST_CASE("a secret in the name of a token is neither kept nor told") {
+  const TestFolder folder;
+  auto tokens = Tokens::open(
+      folder.path, [] { return Timestamp{1'000}; },
+      [](std::string text) {
+        if (const std::size_t at = text.find("s3cret"); at != text.npos)
+          text.replace(at, 6, "[redacted]");
+        return text;
+      });
+  REQUIRE(tokens);
+  const auto created = (*tokens)->create({{TokenScope::read}, {}, "for s3cret"});
+  REQUIRE(created);
+  CHECK(created->view.name == "for [redacted]");
+  CHECK((*tokens)->list().back().name == "for [redacted]");
+  CHECK_FALSE(contents(folder.path + "/tokens.json").contains("s3cret"));
+}
+
+TEST_CASE("a token that is bound to a session may have a folder, across starts") {
+  const TestFolder folder;
+  std::string text;
+  {
+    auto tokens = open_tokens(folder.path);
+    const auto created = tokens->create({{TokenScope::submit}, SessionId{"s"}, {}, "/srv/docs"});
+    REQUIRE(created);
+    CHECK(created->view.cwd == "/srv/docs");
+    text = created->token;
+    for (const std::string& wrong : {std::string("docs"), std::string(), std::string("/a\0b", 4)})
+      CHECK(tokens->create({{TokenScope::submit}, SessionId{"s"}, {}, wrong}).error().code ==
+            Code::invalid_params);
+    CHECK(tokens->create({{TokenScope::submit}, {}, {}, "/srv"}).error().code ==
+          Code::invalid_params);
+  }
+  CHECK(open_tokens(folder.path)->find(text)->folder == "/srv/docs");
+}
+
 TEST_CASE("a damaged file stops the start instead of meaning no tokens") {
   for (const char* text :
        {"", "{", "[]", R"({"version":1})", R"({"version":2,"tokens":[]})",

@@ -75,6 +75,10 @@ void add_run(CLI::App& app, Parsed& out) {
   verb->add_option("--sandbox", run.sandbox, "read_only, workspace_write or full_access")
       ->type_name("MODE");
   verb->add_option("--cwd", run.cwd, "The workspace (default: this folder)")->type_name("DIR");
+  verb->add_option("--add-dir", run.folders,
+                   "A further folder of a new session, read and written like the workspace")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
   verb->add_option("--session", run.session, "Go on with this session, or give a new one its id")
       ->type_name("ID");
   verb->add_option("--thread", run.thread, "The thread of the session")->type_name("ID");
@@ -167,6 +171,10 @@ void add_tokens(CLI::App& app, Parsed& out) {
       ->allow_extra_args(false);
   create->add_option("--session", out.token_create.session, "Only for this session")
       ->type_name("ID");
+  create
+      ->add_option("--cwd", out.token_create.cwd,
+                   "The folder in which it creates that session (default: the daemon's workspace)")
+      ->type_name("DIR");
   create->add_option("--name", out.token_create.name, "What it is for")->type_name("NAME");
   add_verb(*token, out, "list", "List tokens, never the secrets", "  agentrt token list");
   CLI::App* revoke = add_verb(*token, out, "revoke", "Revoke a token; its streams close at once",

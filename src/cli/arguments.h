@@ -13,6 +13,7 @@ struct RunArguments {
   std::optional<std::string>
       prompt;  // "-" reads standard input; absent: the session's turn goes on
   std::optional<std::string> model, mode, sandbox, cwd, session, thread, turn_id;
+  std::vector<std::string> folders;           // beside the workspace
   std::vector<std::string> files;             // given to the model with the prompt
   std::vector<std::string> allow, ask, deny;  // rules for its session
   bool yes = false;
@@ -47,7 +48,7 @@ struct EventsArguments {
 };
 struct TokenCreateArguments {
   std::vector<std::string> scopes;
-  std::optional<std::string> session, name;
+  std::optional<std::string> session, cwd, name;
 };
 struct TokenListArguments {};
 struct TokenRevokeArguments {

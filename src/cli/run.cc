@@ -28,13 +28,8 @@ struct Request {
 };
 
 Result<std::string> workspace_of(const Context& context, const RunArguments& arguments) {
-  if (!arguments.cwd) return context.cwd;
-  std::error_code error;
-  const auto folder = std::filesystem::canonical(*arguments.cwd, error);
-  if (error || !std::filesystem::is_directory(folder, error))
-    return fail(Code::invalid_params,
-                fmt::format("--cwd {} is not a folder; name one that exists.", *arguments.cwd));
-  return folder.string();
+  TRY_ASSIGN(auto folder, folder_option("--cwd", arguments.cwd));
+  return std::move(folder).value_or(context.cwd);
 }
 
 Result<void> check_ids(const RunArguments& arguments) {
@@ -68,6 +63,8 @@ Result<void> check_prompt(const RunArguments& arguments) {
   if (arguments.prompt && arguments.prompt->empty())
     return fail(Code::invalid_params, "The prompt is empty; say what to do.");
   if (arguments.prompt) return {};
+  if (!arguments.folders.empty())
+    return fail(Code::invalid_params, "--add-dir needs a PROMPT: it is for a new session.");
   if (!arguments.files.empty())
     return fail(Code::invalid_params,
                 "--file needs a PROMPT: say what the model is to do with the file.");
@@ -121,6 +118,11 @@ Result<schema::TurnOptions> read_options(const Context& context, const RunArgume
   const bool at_terminal = context.output.screen().in_terminal;
   options.interactive = at_terminal || arguments.yes;
   if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
+  if (!arguments.folders.empty()) options.additional_roots.emplace();
+  for (const std::string& named : arguments.folders) {
+    TRY_ASSIGN(auto folder, folder_option("--add-dir", named));
+    options.additional_roots->push_back(*std::move(folder));
+  }
   return options;
 }
 
@@ -237,6 +239,7 @@ Result<void> set_rules(const Client& client, const RunArguments& arguments,
     schema::CreateSession create;
     create.session_id = submit.session_id;
     create.cwd = submit.options->cwd;
+    create.additional_roots = submit.options->additional_roots;
     TRY_ASSIGN(const std::string text, client.call("create_session", schema::to_json(create)));
     schema::SessionReply made;
     TRY(schema::from_json(text, made, schema::Unknown::ignore));

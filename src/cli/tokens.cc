@@ -11,9 +11,10 @@ namespace {
 struct TokenParams {
   std::vector<std::string> scopes;
   std::optional<std::string> session_id;
+  std::optional<std::string> cwd;
   std::optional<std::string> name;
 };
-BOOST_DESCRIBE_STRUCT(TokenParams, (), (scopes, session_id, name))
+BOOST_DESCRIBE_STRUCT(TokenParams, (), (scopes, session_id, cwd, name))
 
 // A token in a reply; its secret only in the one that made it.
 struct TokenRow {
@@ -48,8 +49,10 @@ std::optional<Error> scope_problem(const std::vector<std::string>& scopes) {
 
 int create_token(Context& context, const TokenCreateArguments& arguments) {
   if (const auto problem = scope_problem(arguments.scopes)) return context.output.problem(*problem);
+  const auto folder = folder_option("--cwd", arguments.cwd);
+  if (!folder) return context.output.problem(folder.error());
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
-    const TokenParams params{arguments.scopes, arguments.session, arguments.name};
+    const TokenParams params{arguments.scopes, arguments.session, *folder, arguments.name};
     TRY_ASSIGN(const std::string reply, client.ask("POST", "/v1/tokens", schema::to_json(params)));
     if (context.form() == Form::json) {
       context.output.out(reply + "\n");
@@ -75,10 +78,10 @@ int list_tokens(Context& context) {
     Table table{{"TOKEN", "SCOPES", "STATE", "CREATED", "SESSION", "NAME"}, {}};
     for (const schema::Json& text : list.data) {
       TRY_ASSIGN(const TokenRow row, read_token_row(text.text));
-      table.rows.push_back(
-          {one_line(row.token_id), fmt::format("{}", fmt::join(row.scopes, ",")),
-           row.revoked_at ? "revoked" : "valid", row.created_at.value_or("").substr(0, 10),
-           one_line(row.session_id.value_or("any")), one_line(row.name.value_or(""))});
+      table.rows.push_back({row.token_id, fmt::format("{}", fmt::join(row.scopes, ",")),
+                            row.revoked_at ? "revoked" : "valid",
+                            row.created_at.value_or("").substr(0, 10),
+                            row.session_id.value_or("any"), row.name.value_or("")});
     }
     const Screen& screen = context.output.screen();
     context.output.out(render(table, screen.width, screen.out_colour));

@@ -17,6 +17,7 @@
 #include "base/ids.h"
 #include "schema/commands.h"
 #include "schema/facts.h"
+#include "schema/folders.h"
 #include "schema/reports.h"
 #include "state/session.h"
 
@@ -45,7 +46,8 @@ struct Settings {
   AfterRestart after_restart = AfterRestart::ask;
 };
 
-// What the store says about ids that the command names, loaded before it is decided.
+// What the store says about ids that the command names, and the disk about its folders, loaded
+// before it is decided.
 struct Named {
   struct KnownTurn {
     schema::Fact submitted;  // its turn.submitted
@@ -55,6 +57,7 @@ struct Named {
   bool task = false;                             // the named task exists
   std::optional<schema::ProcessStatus> process;  // of the named one, as its row has it
   std::optional<schema::ActionSnapshot> action;
+  std::optional<schema::FolderFinding> folders;  // absent: the disk was not looked at
 };
 
 struct Inputs {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "control/turn_facts.h"
+#include "policy/folders.h"
 #include "policy/rules.h"
 
 namespace agentrt::control {
@@ -75,8 +76,7 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
 }
 
 Decision trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
-  if (!command.cwd.starts_with('/'))
-    return refuse(Code::invalid_params, "cwd: expected an absolute path");
+  if (auto error = policy::wrong_folder("cwd", command.cwd)) return *error;
   if (command.files.size() > kTrustFilesMax)
     return refuse(Code::invalid_params, fmt::format("files: at most {} at once", kTrustFilesMax));
   for (std::size_t i = 0; i < command.files.size(); ++i)

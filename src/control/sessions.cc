@@ -1,19 +1,15 @@
 // control/sessions.cc: making and changing sessions.
 #include <fmt/format.h>
 
+#include "control/folders.h"
 #include "control/turn_facts.h"
+#include "policy/folders.h"
 
 namespace agentrt::control {
 
 using namespace schema;
 
 namespace {
-
-std::optional<Error> wrong_workspace(const std::optional<std::string>& cwd) {
-  if (cwd && !cwd->starts_with('/'))
-    return Error{Code::invalid_params, "cwd: expected an absolute path", {}};
-  return std::nullopt;
-}
 
 std::optional<Error> wrong_metadata(const std::optional<Json>& metadata) {
   if (metadata && !metadata->text.starts_with('{'))
@@ -24,11 +20,14 @@ std::optional<Error> wrong_metadata(const std::optional<Json>& metadata) {
 }  // namespace
 
 Decision create_session(const Session& view, const CreateSession& command, Inputs inputs) {
-  if (auto error = wrong_workspace(command.cwd)) return *error;
+  const FolderChoice asked{command.cwd,
+                           command.additional_roots.value_or(std::vector<std::string>{})};
+  if (auto error = policy::wrong_folders("", asked)) return *error;
   if (auto error = wrong_metadata(command.metadata)) return *error;
+  FolderChoice folders = folders_of_new(asked, inputs);
   SessionReply reply{.session_id = inputs.session,
                      .title = command.title,
-                     .cwd = command.cwd.value_or(inputs.settings->default_cwd),
+                     .cwd = *folders.cwd,
                      .archived = false,
                      .sequence = 1};
   if (view.exists()) {
@@ -38,11 +37,10 @@ Decision create_session(const Session& view, const CreateSession& command, Input
                   fmt::format("session {} exists already and was made with other params",
                               inputs.session.text()));
   }
+  if (auto error = wrong_folders(view, "", asked, inputs)) return *error;
   Facts facts{view, inputs};
-  SessionCreated created{.title = command.title,
-                         .cwd = reply.cwd,
-                         .additional_roots = command.additional_roots,
-                         .metadata = command.metadata};
+  SessionCreated created{.title = command.title, .cwd = reply.cwd, .metadata = command.metadata};
+  if (command.additional_roots) created.additional_roots = std::move(folders.additional_roots);
   if (command.session_id) created.params_hash = inputs.params_hash;
   facts.add(facts.of_session(), std::move(created));
   return accept(facts, std::move(reply));

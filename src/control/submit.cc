@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "control/folders.h"
 #include "control/turn_facts.h"
 
 namespace agentrt::control {
@@ -27,15 +28,8 @@ std::optional<Error> wrong_input(const std::vector<InputPart>& input) {
   return std::nullopt;
 }
 
-std::optional<Error> wrong_cwd(const Session& view, const TurnOptions& options) {
-  if (!options.cwd) return std::nullopt;
-  if (!options.cwd->starts_with('/'))
-    return Error{Code::invalid_params, "options.cwd: expected an absolute path", {}};
-  if (view.exists() && *options.cwd != view.cwd)
-    return Error{Code::conflict,
-                 fmt::format("the workspace of this session is fixed: {}", view.cwd),
-                 fmt::format(R"({{"cwd":{}}})", to_json(view.cwd))};
-  return std::nullopt;
+FolderChoice folders_of(const TurnOptions& options) {
+  return {options.cwd, options.additional_roots.value_or(std::vector<std::string>{})};
 }
 
 std::optional<Error> wrong_wait(const TurnOptions& options) {
@@ -116,10 +110,12 @@ std::optional<Error> no_room(const Session& view, const Place& place, QueuePolic
 
 void make_places(Facts& facts, const Session& view, const Place& place, const TurnOptions& options,
                  const Inputs& inputs) {
-  if (!view.exists())
-    facts.add(facts.of_session(),
-              SessionCreated{.cwd = options.cwd.value_or(inputs.settings->default_cwd),
-                             .additional_roots = options.additional_roots});
+  if (!view.exists()) {
+    FolderChoice folders = folders_of_new(folders_of(options), inputs);
+    SessionCreated created{.cwd = *std::move(folders.cwd)};
+    if (options.additional_roots) created.additional_roots = std::move(folders.additional_roots);
+    facts.add(facts.of_session(), std::move(created));
+  }
   if (!place.thread) facts.add(facts.of(place.id), ThreadStarted{});
 }
 
@@ -129,7 +125,7 @@ Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inpu
   if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
   if (auto error = wrong_input(command.input)) return *error;
   const TurnOptions options = command.options.value_or(TurnOptions{});
-  if (auto error = wrong_cwd(view, options)) return *error;
+  if (auto error = wrong_folders(view, "options.", folders_of(options), inputs)) return *error;
   if (auto error = wrong_wait(options)) return *error;
   if (auto error = forbidden(options, *inputs.settings)) return *error;
   if (command.metadata && !command.metadata->text.starts_with('{'))

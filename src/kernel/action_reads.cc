@@ -7,6 +7,7 @@
 
 #include "control/flow.h"
 #include "control/tools.h"
+#include "policy/folders.h"
 #include "state/index.h"
 
 namespace agentrt::kernel {
@@ -88,8 +89,9 @@ Result<std::optional<ActionSnapshot>> find_action(store::Store& store, const Act
 Result<std::string> evaluate_permission(ports::Policies* policies, state::Session view,
                                         const EvaluatePermission& query,
                                         const control::Settings& settings) {
-  if (query.cwd && !query.cwd->starts_with('/'))
-    return fail(Code::invalid_params, "cwd: expected an absolute path");
+  if (query.cwd)
+    if (auto error = policy::wrong_folder("cwd", *query.cwd))
+      return std::unexpected(*std::move(error));
   if (query.session_id && query.cwd && *query.cwd != view.cwd)
     return fail(Code::conflict,
                 fmt::format("the workspace of this session is fixed: {}", view.cwd));
@@ -131,8 +133,8 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
 }
 
 Result<std::string> read_trust(ports::Policies* policies, const GetTrust& query) {
-  if (!query.cwd.starts_with('/'))
-    return fail(Code::invalid_params, "cwd: expected an absolute path");
+  if (auto error = policy::wrong_folder("cwd", query.cwd))
+    return std::unexpected(*std::move(error));
   check(policies != nullptr, "a kernel that answers about policy can read it");
   TRY_ASSIGN(const Policy policy, policies->policy(query.cwd));
   return to_json(TrustReply{query.cwd, policy.files, 0});

@@ -22,11 +22,12 @@ struct Kernel::Admission {
   std::optional<TaskId> task;
   std::optional<ActionId> action;
   std::optional<ProcessId> process;
+  std::optional<FolderChoice> folders;
   bool session_named = false;
   std::vector<std::string> claims;
   std::optional<Result<std::string>> answer;  // found by the look-up: nothing is left to decide
 
-  bool names_something() const { return key || turn || task || action || process; }
+  bool names_something() const { return key || turn || task || action || process || folders; }
 };
 
 namespace {
@@ -57,6 +58,29 @@ std::optional<ActionId> named_action(const Command& command) {
 std::optional<ProcessId> named_process(const Command& command) {
   return named<ProcessId>(command,
                           [](const auto& c) -> decltype(c.process_id) { return c.process_id; });
+}
+
+// The folders of the session that the command may create; nothing where it names none and the
+// caller's token does not either.
+std::optional<FolderChoice> named_folders(const Command& command, const FolderGrant& grant) {
+  FolderChoice out;
+  const auto take = [&out](const auto& from) {
+    out = {from.cwd, from.additional_roots.value_or(std::vector<std::string>{})};
+  };
+  if (const auto* create = std::get_if<CreateSession>(&command))
+    take(*create);
+  else if (const auto* submit = std::get_if<SubmitTurn>(&command))
+    take(submit->options.value_or(TurnOptions{}));
+  else
+    return std::nullopt;
+  if (!out.cwd && out.additional_roots.empty() && !grant.folder) return std::nullopt;
+  return out;
+}
+// The folder whose files the command reads to answer.
+std::optional<std::string> folder_read_by(const Command& command) {
+  if (const auto* trust = std::get_if<GetTrust>(&command)) return trust->cwd;
+  const auto* evaluate = std::get_if<EvaluatePermission>(&command);
+  return evaluate && !evaluate->session_id ? evaluate->cwd : std::nullopt;
 }
 
 std::unexpected<Error> no_thread(const ThreadId& thread) {
@@ -164,7 +188,31 @@ bool Kernel::read(Command& command, ports::ReplyTo& reply_to) {
       command);
 }
 
+void Kernel::admit_look(std::string folder, Command command, ports::Caller caller,
+                        ports::ReplyTo reply_to) {
+  struct Waiting {
+    Command command;
+    ports::Caller caller;
+    ports::ReplyTo reply_to;
+  };
+  auto waiting =
+      std::make_shared<Waiting>(std::move(command), std::move(caller), std::move(reply_to));
+  const bool taken = parts_.readers.run([this, waiting, folder = std::move(folder)] {
+    const FolderFinding finding =
+        parts_.folders->judge({.cwd = folder, .additional_roots = {}}, waiting->caller.folders);
+    if (finding.refusal) return waiting->reply_to(std::unexpected(*finding.refusal));
+    waiting->caller.folders.any = true;
+    parts_.loop.post([this, waiting] {
+      admit(std::move(waiting->command), std::move(waiting->caller), std::move(waiting->reply_to));
+    });
+  });
+  if (!taken) waiting->reply_to(fail(Code::overloaded, "too many reads are under way: try again"));
+}
+
 void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
+  if (auto folder = folder_read_by(command); folder && parts_.folders && !caller.folders.any)
+    return admit_look(*std::move(folder), std::move(command), std::move(caller),
+                      std::move(reply_to));
   if (read(command, reply_to)) return;
   const std::optional<SessionId> session = session_of(command);
   if (reserved(session))
@@ -181,6 +229,7 @@ void Kernel::admit(Command command, ports::Caller caller, ports::ReplyTo reply_t
   admission->key = idempotency_key_of(command);
   admission->turn = named_turn(command);
   admission->process = named_process(command);
+  if (parts_.folders) admission->folders = named_folders(command, caller.folders);
   admission->session_named = session.has_value();
   if (const auto* submit = std::get_if<SubmitTurn>(&command)) admission->task = submit->task_id;
   const bool chosen_id = std::holds_alternative<SubmitTurn>(command) ? admission->turn.has_value()
@@ -256,6 +305,8 @@ void Kernel::look_up(std::unique_ptr<Admission> admission) {
       }
     }
     if (!a.answer && a.process) look_up_process(a);
+    if (!a.answer && a.folders)
+      a.work.named.folders = parts_.folders->judge(*a.folders, a.work.caller.folders);
     parts_.loop.post([this, shared] { looked_up(std::move(*shared)); });
   });
   if (!taken)

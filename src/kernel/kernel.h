@@ -15,6 +15,7 @@
 #include "kernel/limits.h"
 #include "kernel/reads.h"
 #include "ports/control_plane.h"
+#include "ports/folders.h"
 #include "ports/policies.h"
 #include "ports/workspace.h"
 
@@ -37,6 +38,8 @@ class Kernel final : public ports::CommandSink,
     BootId boot;
     const policy::Redactor* redactor = nullptr;  // outlives the kernel
     ports::Policies* policies = nullptr;         // outlives the kernel; read on a reader
+    // Outlives the kernel; asked on a reader. Without it every folder is taken as it is named.
+    ports::Folders* folders = nullptr;
   };
 
   explicit Kernel(Parts parts);
@@ -62,6 +65,9 @@ class Kernel final : public ports::CommandSink,
   struct Admission;
 
   void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
+  // Admits a command that reads files of the folder that it names, unless the caller may not.
+  void admit_look(std::string folder, schema::Command command, ports::Caller caller,
+                  ports::ReplyTo reply_to);
   void look_up(std::unique_ptr<Admission> admission);
   void look_up_process(Admission& admission);
   void looked_up(std::unique_ptr<Admission> admission);

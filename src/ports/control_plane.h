@@ -11,6 +11,7 @@
 #include "ports/loop.h"
 #include "schema/commands.h"
 #include "schema/envelope.h"
+#include "schema/folders.h"
 #include "schema/reports.h"
 
 namespace agentrt::ports {
@@ -18,8 +19,9 @@ namespace agentrt::ports {
 // Who asks. The principal is the token's, so idempotency keys of two tokens never meet.
 struct Caller {
   std::string principal;
-  RequestId request;             // on every fact the command causes; empty: one is made
-  std::optional<TraceId> trace;  // from the caller's traceparent
+  RequestId request;              // on every fact the command causes; empty: one is made
+  std::optional<TraceId> trace;   // from the caller's traceparent
+  schema::FolderGrant folders{};  // which folders it may open a session in
 };
 
 // A reply's JSON object, or the refusal.

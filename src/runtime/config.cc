@@ -144,6 +144,7 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
           kImplies));
   TRY(set(config.sandbox.report_writes, layer.report_writes, managed.report_writes, layer,
           "sandbox.report_writes", ceiling, kTellsMore));
+  join(config.sandbox.roots, layer.roots);
   LimitConfig& limits = config.limits;
   TRY(set(limits.turn_steps, layer.turn_steps, managed.turn_steps, layer, "limits.turn_steps",
           ceiling, kFewer));
@@ -183,6 +184,7 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.output_bytes_max, "outputs.bytes_max");
   drop(layer.upload_bytes_max, "outputs.upload_bytes_max");
   drop(layer.redact, "redact.names");
+  drop(layer.roots, "sandbox.roots");
   if (!keys.empty())
     config.warnings.push_back(fmt::format("{}: ignored: {} (this is for the user's file)",
                                           layer.path, fmt::join(keys, ", ")));
@@ -380,6 +382,7 @@ Result<Config> load_config(const ConfigSources& sources, const Environment& envi
     if (managed->mode) config.managed_mode = managed->mode->value;
     if (managed->sandbox) config.managed_sandbox = managed->sandbox->value;
     if (managed->network) config.managed_network = managed->network->value;
+    if (managed->roots) config.managed_roots = managed->roots->value;
   }
   const Ceiling* const most = ceiling ? &*ceiling : nullptr;
   std::string user_path = sources.named ? *sources.named : sources.user.value_or("");

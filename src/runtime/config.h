@@ -101,7 +101,8 @@ struct PermissionConfig {
 struct SandboxConfig {
   schema::SandboxMode mode = schema::SandboxMode::workspace_write;
   bool network = false;
-  bool report_writes = false;  // attempts to write outside become events
+  bool report_writes = false;           // attempts to write outside become events
+  std::vector<std::string> roots = {};  // where sessions may be opened without scope approve
 
   bool operator==(const SandboxConfig&) const = default;
 };
@@ -173,6 +174,7 @@ struct Config {
   std::optional<schema::PermissionMode> managed_mode;
   std::optional<schema::SandboxMode> managed_sandbox;
   std::optional<bool> managed_network;
+  std::vector<std::string> managed_roots;  // sandbox.roots of the host policy alone
 
   ConfigSources sources;          // what it was read from
   std::vector<ConfigFile> files;  // that were looked for, weakest first

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/folders.h"
 #include "policy/hooks.h"
 #include "policy/rules.h"
 #include "runtime/mcp_servers.h"
@@ -351,6 +352,15 @@ Result<void> check_rules(const std::string& path, const char* key, schema::RuleE
   return {};
 }
 
+Result<void> check_roots(const ConfigLayer& layer) {
+  if (!layer.roots) return {};
+  for (const std::string& root : layer.roots->value)
+    if (policy::wrong_folder("", root))
+      return wrong_at(layer.path, layer.roots->line, "sandbox.roots",
+                      fmt::format("names \"{}\"; write absolute paths of folders.", root));
+  return {};
+}
+
 Result<void> read_section(const std::string& name, const toml::table& table, ConfigLayer& layer) {
   if (name == "models") return read_models(table, layer);
   if (name == "mcp_servers") return read_servers(table, layer);
@@ -372,6 +382,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("mode", layer.sandbox));
     TRY(section.take("network", layer.network));
     TRY(section.take("report_writes", layer.report_writes));
+    TRY(section.take("roots", layer.roots));
+    TRY(check_roots(layer));
   } else if (name == "limits") {
     TRY(section.take("turn_steps", layer.turn_steps));
     TRY(section.take("queue_turns_max", layer.queue_turns_max));

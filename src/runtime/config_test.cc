@@ -242,6 +242,25 @@ TEST_CASE("a workspace file tightens, and what it would loosen or add is named a
   CHECK_FALSE(config->policy_files[0].changed);
 }
 
+TEST_CASE("folders for sessions are for the host and the user, and never for a workspace") {
+  Files files;
+  files.managed("[sandbox]\nroots = [\"/srv/all\"]\n");
+  files.user("[sandbox]\nroots = [\"/srv/mine\", \"/srv/all\"]\n");
+  files.workspace("[sandbox]\nroots = [\"/srv/evil\"]\n");
+  for (const bool trusted : {false, true}) {
+    if (trusted) files.trust_all();
+    const auto config = files.load();
+    REQUIRE(config);
+    CHECK(config->sandbox.roots == std::vector<std::string>{"/srv/all", "/srv/mine"});
+    CHECK(config->managed_roots == std::vector<std::string>{"/srv/all"});
+    CHECK(config->warnings ==
+          std::vector<std::string>{files.workspace_file() +
+                                   ": ignored: sandbox.roots (this is for the user's file)"});
+  }
+  files.user("[sandbox]\nroots = [\"relative\"]\n");
+  CHECK(contains(files.error(), ":2: sandbox.roots names \"relative\""));
+}
+
 TEST_CASE("everything in a workspace file counts once it is trusted as it is") {
   Files files;
   files.workspace(kLoosening);

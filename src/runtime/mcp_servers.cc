@@ -127,7 +127,8 @@ Result<schema::SandboxProfile> profile_of(const McpServerConfig& server, const C
     return fail(Code::invalid_params, "the host policy allows it no network");
   if (server.cwd) {
     TRY_ASSIGN(const std::string folder, expanded(*server.cwd, environment));
-    choice.cwd = (std::filesystem::path(cwd) / folder).lexically_normal().string();
+    choice.cwd =
+        adapters::real_path((std::filesystem::path(cwd) / folder).lexically_normal().string());
     if (*choice.mode == schema::SandboxMode::full_access)
       choice.additional_roots.push_back(*choice.cwd);
   }

@@ -19,6 +19,7 @@
 #include "kernel/retention.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
+#include "runtime/folders.h"
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
 #include "runtime/mcp_servers.h"
@@ -178,6 +179,7 @@ struct Runtime::Parts {
   std::unique_ptr<StoredTrust> trust;
   std::unique_ptr<FilePolicies> file_policies;
   std::unique_ptr<GrantedPolicies> policies;
+  std::unique_ptr<DiskFolders> folders;
   std::unique_ptr<adapters::LauncherProcesses> processes;
   std::unique_ptr<adapters::LauncherHooks> hooks;
   std::unique_ptr<DiskInspector> inspector;
@@ -222,6 +224,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust,
                                                  [] { return wall_clock().ms; });
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
+  folders = std::make_unique<DiskFolders>(options.config, options.cwd, options.data,
+                                          process_environment());
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
                                                                   .loop = *loop,
                                                                   .readers = *readers,
@@ -232,7 +236,8 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                                                                   .limits = {},
                                                                   .boot = boot,
                                                                   .redactor = &redactor,
-                                                                  .policies = policies.get()});
+                                                                  .policies = policies.get(),
+                                                                  .folders = folders.get()});
 }
 
 void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
@@ -288,7 +293,8 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
-  workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources));
+  workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources),
+                                      process_environment()("HOME").value_or(""));
   const auto with = [config = options.config, data = options.data](auto make) {
     return [config, data, make](const ports::ProcessRequest& request) {
       return make(config,
@@ -361,7 +367,9 @@ void Runtime::Parts::checkpoint_when_due() {
 }
 
 Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
-  TRY_ASSIGN(tokens, channels::Tokens::open(options.data, wall_clock));
+  TRY_ASSIGN(tokens, channels::Tokens::open(options.data, wall_clock, [this](std::string text) {
+               return redactor.redact(text).value_or(std::move(text));
+             }));
   server = std::make_unique<channels::HttpServer>(http_options(options), *kernel, *kernel, *outputs,
                                                   metrics, *tokens, published_document);
   loop->start();

@@ -13,6 +13,7 @@
 #include "adapters/process/launcher_report.h"
 #include "adapters/process/left_behind.h"
 #include "adapters/process/sandbox.h"
+#include "policy/paths.h"
 #include "policy/sandbox_profile.h"
 #include "schema/tools.h"
 
@@ -63,7 +64,14 @@ Result<std::vector<std::string>> roots_of(const SandboxChoice& choice) {
     std::error_code error;
     if (!std::filesystem::is_directory(root, error))
       return fail(Code::invalid_params, fmt::format("{} is not a folder.", root));
-    root = adapters::real_path(root);
+    std::string real = adapters::real_path(root);
+    // Folders are resolved when they are chosen. A symlink that appears later would move the walls.
+    if (real != policy::normal_path(root, "/", "/"))
+      return fail(Code::invalid_params,
+                  fmt::format("{} is now a symlink, or lies below one, and leads to {}; open a "
+                              "session in that folder instead.",
+                              root, real));
+    root = std::move(real);
   }
   return roots;
 }

@@ -181,7 +181,8 @@ std::string parameters() {
 constexpr std::string_view kTokenMembers =
     R"("tokenId":{"type":"string"},"scopes":{"type":"array","items":{"type":"string","enum":)"
     R"(["read","submit","approve","admin"]}},"sessionId":{"type":"string"},)"
-    R"("name":{"type":"string"},"createdAt":{"type":"string","format":"date-time"},)"
+    R"("cwd":{"type":"string"},"name":{"type":"string"},)"
+    R"("createdAt":{"type":"string","format":"date-time"},)"
     R"("revokedAt":{"type":"string","format":"date-time"})";
 
 std::string schemas(const std::vector<CommandSchemas>& commands) {
@@ -209,7 +210,7 @@ std::string schemas(const std::vector<CommandSchemas>& commands) {
   out += R"(,"token.params":{"type":"object","required":["scopes"],"properties":{"scopes":)"
          R"({"type":"array","minItems":1,"items":{"type":"string","enum":)"
          R"(["read","submit","approve","admin"]}},"sessionId":{"type":"string"},)"
-         R"("name":{"type":"string"}},"additionalProperties":false})";
+         R"("cwd":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false})";
   out += fmt::format(R"(,"token":{{"type":"object","required":["tokenId","scopes"],"properties":)"
                      R"({{{0}}}}},"token.created":{{"type":"object","required":["tokenId",)"
                      R"("token","scopes"],"properties":{{{0},"token":{{"type":"string"}}}}}})",

@@ -12,6 +12,10 @@ ports::Caller caller_of(const Exchange& exchange) {
   caller.principal = exchange.identity->id;
   if (well_formed_id(head.request_id)) caller.request = RequestId{head.request_id};
   caller.trace = trace_of(head.traceparent);
+  const Identity& identity = *exchange.identity;
+  caller.folders = {.any = identity.allows(schema::TokenScope::approve),
+                    .bound = identity.session.has_value(),
+                    .folder = identity.folder};
   return caller;
 }
 

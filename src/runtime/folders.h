@@ -1,0 +1,27 @@
+// runtime/folders.h: the folders of this machine in which sessions may be opened
+// (policy/folders.h), with symlinks resolved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/folders.h"
+#include "ports/folders.h"
+#include "runtime/config.h"
+
+namespace agentrt::runtime {
+
+class DiskFolders final : public ports::Folders {
+ public:
+  // Safe on any thread: nothing here changes after construction.
+  DiskFolders(const Config& config, std::string workspace, const std::string& data,
+              const Environment& environment);
+
+  schema::FolderFinding judge(const schema::FolderChoice& choice,
+                              const schema::FolderGrant& grant) override;
+
+ private:
+  policy::FolderRules rules_;
+};
+
+}  // namespace agentrt::runtime
