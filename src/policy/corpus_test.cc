@@ -63,8 +63,9 @@ Decision decided(const Rules& rules, const std::string& text) {
 }  // namespace
 
 TEST_CASE("no text gets more than its rules grant") {
-  const auto cases = cases_of("bypass.txt");
+  auto cases = cases_of("bypass.txt");
   CHECK(cases.size() > 900);
+  for (Case& one : cases_of("evaluations.txt")) cases.push_back(std::move(one));
   for (const Case& one : cases) {
     CAPTURE(one.text);
     const Decision decision = decided(one.rules, one.text);
@@ -77,7 +78,7 @@ TEST_CASE("no text gets more than its rules grant") {
   }
 }
 
-TEST_CASE("fewer than one in twenty benign texts is asked about") {
+TEST_CASE("fewer than one in fifty benign texts is asked about") {
   const auto cases = cases_of("benign.txt");
   CHECK(cases.size() >= 150);
   std::size_t asked = 0;
@@ -86,7 +87,7 @@ TEST_CASE("fewer than one in twenty benign texts is asked about") {
       ++asked;
       MESSAGE("asked about: " << one.text);
     }
-  CHECK(asked * 20 < cases.size());
+  CHECK(asked * 50 < cases.size());
 }
 
 TEST_CASE("a denied command is denied among any number of others") {

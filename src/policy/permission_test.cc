@@ -374,7 +374,9 @@ TEST_CASE("the files that a command runs are named, or why they cannot be") {
   CHECK(runs("/usr/bin/ls").empty());
   CHECK_FALSE(unknown("./check.sh"));
   CHECK_FALSE(unknown("ls -la"));
-  for (const char* text : {"make", "npm run x", "cargo test", "eval $X", "cd a && ./x", "bash -s"})
+  for (const char* text : {"make", "npm run x", "cargo test", "eval $X", "cd a && ./x", "bash -s",
+                           "PATH=. x", "PATH=.; x", "export PATH=.; x", "BASH_ENV=x bash -c ls",
+                           "BASH_ENV=x ./check.sh", "jobs -x ./x", "jobs -x x"})
     CHECK_MESSAGE(unknown(text), text);
 }
 

@@ -1,6 +1,7 @@
 #include "policy/shell/analysis.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "policy/shell/findings.h"
@@ -13,27 +14,34 @@ namespace {
 constexpr std::string_view kSetters =
     "read mapfile readarray getopts printf declare typeset local export readonly let wait unset";
 
+// Which shell reads a text. Other shells than bash are taken to read what POSIX says.
+enum class Dialect { bash, sh };
+
 // Collects the parts of one text and of the texts within it.
 class Analyser {
  public:
   Analysis take() { return std::move(out_); }
 
-  void text(std::string_view text, std::optional<Within> within) {
+  void text(std::string_view text, std::optional<Within> within, Dialect dialect) {
     if (++depth_ > kDepthMax) return refuse("the text is nested too deeply");
     bytes_ += text.size();
     if (bytes_ > kReadBytesMax) return refuse("the texts within the text are too long");
     const Script script = read(text);
     if (script.over_limit) refuse(*script.over_limit);
     for (const std::string& doubt : script.doubts) doubted(doubt);
-    Names names(script);
+    if (script.bash_only && dialect == Dialect::sh)
+      doubted("sh reads a part of the text differently than bash");
+    Names names(script, names_);
     learn_from_builtins(script, names);
+    const auto outer = std::pair(std::exchange(names_, &names), std::exchange(dialect_, dialect));
     for (const std::string& name : script.arithmetic_names)
-      if (!names.of(name).numeric)
+      if (!names.counts(name))
         doubted("arithmetic evaluates " + name + ", whose value can run commands");
-    for (const Assignment& loop : script.loops) named(loop.name);
-    for (const auto* set : {&script.unsure_names, &script.arithmetic_names})
-      for (const std::string& name : *set) named(name);
-    for (const SimpleCommand& command : script.commands) simple(command, names, within);
+    for (const Assignment& loop : script.loops) named(loop.name, Value::unknown);
+    for (const std::string& name : script.unsure_names) named(name, Value::unknown);
+    for (const std::string& name : script.arithmetic_names) named(name, Value::number);
+    for (const SimpleCommand& command : script.commands) simple(command, within);
+    std::tie(names_, dialect_) = outer;
     --depth_;
   }
 
@@ -48,28 +56,43 @@ class Analyser {
   }
 
   // A variable that gets a value without an assignment: for, read, arithmetic.
-  void named(const std::string& name) {
-    if (const auto why = steers(name)) doubted(*why);
+  void named(const std::string& name, Value value) {
+    if (const auto why = steers(name, value)) doubted(*why);
   }
 
   // Variables that a builtin sets may have any value.
   static void learn_from_builtins(const Script& script, Names& names) {
     for (const SimpleCommand& command : script.commands) {
-      bool sets = false;
-      for (const Word& word : command.words) {
-        const auto value = literal(word);
-        if (sets) names.unsure(word.source.substr(0, word.source.find_first_of("=[+")));
-        if (sets && value) names.unsure(value->substr(0, value->find_first_of("=[+")));
-        sets = sets || (value && one_of(base_name(*value), kSetters));
+      bool sets = false, arrays = false;
+      std::vector<std::string> set;
+      for (const Word& word : command.words)
+        for (const std::string& value : values_of(word)) {
+          if (sets) set.push_back(value.substr(0, value.find_first_of("=[+")));
+          sets = sets || one_of(base_name(value), kSetters);
+          arrays = arrays || one_of(base_name(value), "mapfile readarray") ||
+                   (value.starts_with('-') && value.find_first_of("aA") != std::string::npos);
+        }
+      for (const std::string& name : set) {
+        names.unsure(name);
+        if (arrays) names.array(name);
       }
     }
   }
 
-  void simple(const SimpleCommand& command, const Names& names, std::optional<Within> within) {
-    for (const Redirection& redirection : command.redirections) redirected(redirection, names);
+  // The words that braces make of one; as it was written where they are not known.
+  static std::vector<std::string> values_of(const Word& word) {
+    if (auto value = literal(word)) return {std::move(*value)};
+    if (!word.source.contains('{')) return {word.source};
+    std::vector<std::string> out;
+    for (Arg& arg : args_of(word, Names(Script(), nullptr))) out.push_back(std::move(arg.text));
+    return out;
+  }
+
+  void simple(const SimpleCommand& command, std::optional<Within> within) {
+    for (const Redirection& redirection : command.redirections) redirected(redirection);
     Args args;
     for (const Word& word : command.words) {
-      for (Arg& arg : args_of(word, names)) args.push_back(std::move(arg));
+      for (Arg& arg : args_of(word, *names_)) args.push_back(std::move(arg));
       if (args.size() > kWordsMax) return refuse("a command has too many words");
     }
     // For one read alone it says where a line is split.
@@ -84,6 +107,10 @@ class Analyser {
           doubted(*why);
       }
     if (args.empty()) return;
+    // There the values of these are split into words, each of which may set another variable.
+    if (dialect_ == Dialect::sh && one_of(args[0].text, "export readonly local") &&
+        !std::ranges::all_of(args, &Arg::single))
+      doubted("sh splits the words of " + args[0].text);
     const std::size_t first = out_.parts.size();
     part(std::move(args), within);
     fed(command, first);
@@ -95,37 +122,39 @@ class Analyser {
       if (redirection.kind != Redirection::Kind::here_text || !redirection.literal_body) continue;
       for (std::size_t i = first; i < out_.parts.size(); ++i)
         if (one_of(base_name(out_.parts[i].program().text), "bash sh dash"))
-          return text(redirection.body, Within{Within::Kind::text, i, kNoWord});
+          return text(redirection.body, Within{Within::Kind::text, i, kNoWord},
+                      dialect_of(base_name(out_.parts[i].program().text)));
     }
   }
 
-  void redirected(const Redirection& redirection, const Names& names) {
+  void redirected(const Redirection& redirection) {
     if (redirection.kind == Redirection::Kind::descriptor ||
         redirection.kind == Redirection::Kind::here_text)
       return;
-    const std::vector<Arg> target = args_of(redirection.target, names);
+    const std::vector<Arg> target = args_of(redirection.target, *names_);
     const std::string& source = redirection.target.source;
+    const auto& pieces = redirection.target.pieces;
     appends_ = redirection.appends;
     if (target.size() == 1 && target[0].known) {
       const std::string& path = target[0].text;
       if (path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/"))
         return hazard(Hazard::Kind::runs, "a redirection opens a connection to " + path);
-      const bool stream = one_of(path, "/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty") ||
-                          path.starts_with("/dev/fd/");
-      if (redirection.kind == Redirection::Kind::write && !stream)
+      if (redirection.kind == Redirection::Kind::write && !is_stream(path))
         hazard(Hazard::Kind::writes, "a redirection writes to " + path);
-      return;
-    }
-    if (redirection.kind == Redirection::Kind::write) {
-      const bool process = source.starts_with(">(");
+    } else if (redirection.kind == Redirection::Kind::write) {
+      const bool process = pieces.size() == 1 && pieces[0].kind == Piece::Kind::path;
       if (!process) hazard(Hazard::Kind::writes, "a redirection writes to " + source);
-      return;
+    } else if (may_connect(redirection.target, *names_)) {
+      hazard(Hazard::Kind::runs, "a redirection may open a connection to " + source);
     }
-    for (const Piece& piece : redirection.target.pieces) {
-      const bool device = piece.kind == Piece::Kind::computed ||
-                          (piece.kind == Piece::Kind::variable && names.of(piece.text).device);
-      if (device) hazard(Hazard::Kind::runs, "a redirection reads from " + source);
-    }
+  }
+
+  // A stream of the command itself. /dev/fd/.. would be a folder.
+  static bool is_stream(std::string_view path) {
+    if (one_of(path, "/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty")) return true;
+    constexpr std::string_view kDescriptors = "/dev/fd/";
+    return path.size() > kDescriptors.size() && path.starts_with(kDescriptors) &&
+           path.find_first_not_of("0123456789", kDescriptors.size()) == path.npos;
   }
 
   void hazard(Hazard::Kind kind, std::string reason) {
@@ -144,31 +173,71 @@ class Analyser {
       findings.runs(kNoWord, "the command word " + args[0].text + " is computed when it runs");
     } else {
       find_all(base_name(args[0].text), args, findings);
+      find_in_other_places(args, findings);
     }
     out_.parts[index].hazards = std::move(findings.hazards);
     for (std::string& doubt : findings.doubts) doubted(std::move(doubt));
-    for (const Assignment& given : findings.exported)
-      if (const auto why = steers(given)) {
-        if (given.exported)
-          out_.parts[index].hazards.push_back({.reason = *why});
-        else
-          doubted(*why);
-      }
+    for (const Assignment& given : findings.exported) {
+      if (names_->of(given.name).array && !literal(given.value))
+        doubted("the value that the array " + given.name + " gets can run commands");
+      const auto why = steers(given);
+      if (why && given.exported) out_.parts[index].hazards.push_back({.reason = *why});
+      if (why && !given.exported) doubted(*why);
+    }
     for (Findings::Inner& inner : findings.commands)
       part(std::move(inner.args), Within{Within::Kind::tail, index, inner.word});
     for (const Findings::InnerText& inner : findings.texts) {
-      if (one_of(base_name(args[0].text), "eval trap") && sets_variables(inner.text))
+      const std::string_view program = base_name(args[0].text);
+      const bool evaluated = one_of(program, "eval trap");
+      if (evaluated && sets_variables(inner.text))
         doubted("a text that is evaluated sets variables");
-      text(inner.text, Within{Within::Kind::text, index, inner.word});
+      text(inner.text, Within{Within::Kind::text, index, inner.word},
+           evaluated ? dialect_ : dialect_of(program));
     }
     --depth_;
   }
 
+  static Dialect dialect_of(std::string_view program) {
+    return program == "bash" ? Dialect::bash : Dialect::sh;
+  }
+
   static bool sets_variables(std::string_view text) {
     const Script script = read(text);
-    return !script.loops.empty() || std::ranges::any_of(script.commands, [](const auto& command) {
-      return !command.assignments.empty();
+    if (!script.loops.empty() || !script.unsure_names.empty() || !script.arithmetic_names.empty())
+      return true;
+    return std::ranges::any_of(script.commands, [](const SimpleCommand& command) {
+      return !command.assignments.empty() ||
+             std::ranges::any_of(command.words, [](const Word& word) {
+               return std::ranges::any_of(values_of(word), [](const std::string& value) {
+                 return one_of(base_name(value), kSetters);
+               });
+             });
     });
+  }
+
+  // A word that may vanish or split moves those behind it to other places, where they mean
+  // something else. Hazards that appear there count too.
+  static void find_in_other_places(const Args& args, Findings& out) {
+    for (const bool doubled : {false, true}) {
+      Args moved;
+      std::vector<std::size_t> origin;
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        const bool moves = !args[i].known && (doubled ? args[i].many : !args[i].single);
+        for (int left = !moves ? 1 : doubled ? 2 : 0; left > 0; --left) {
+          moved.push_back(args[i]);
+          origin.push_back(i);
+        }
+      }
+      if (moved.size() == args.size() || moved.size() > kWordsMax) continue;
+      Findings other;
+      find_all(base_name(args[0].text), moved, other);
+      for (Hazard& hazard : other.hazards) {
+        if (hazard.word < origin.size()) hazard.word = origin[hazard.word];
+        out.hazards.push_back(std::move(hazard));
+      }
+      if (other.commands.size() != out.commands.size() || other.texts.size() != out.texts.size())
+        out.runs(kNoWord, "what " + args[0].text + " runs depends on a word that may vanish");
+    }
   }
 
   static void find_all(std::string_view program, const Args& args, Findings& out) {
@@ -179,6 +248,8 @@ class Analyser {
   }
 
   Analysis out_;
+  const Names* names_ = nullptr;  // of the text at hand
+  Dialect dialect_ = Dialect::bash;
   std::size_t depth_ = 0;
   std::size_t bytes_ = 0;
   bool appends_ = false;  // the redirection at hand
@@ -208,7 +279,7 @@ std::string Part::text() const {
 
 Analysis analyse(std::string_view text) {
   Analyser analyser;
-  analyser.text(text, std::nullopt);
+  analyser.text(text, std::nullopt, Dialect::bash);
   return analyser.take();
 }
 

@@ -10,6 +10,15 @@ namespace agentrt::policy::shell {
 namespace {
 
 constexpr std::string_view kPatternSigns = "*?[";
+constexpr auto kNone = std::string::npos;
+
+constexpr NameFacts kUnsure = {
+    .dash = true, .splits = true, .numeric = false, .device = true, .set = true};
+
+// Variables in which bash keeps a number, unless the text sets them.
+constexpr std::string_view kNumbers =
+    "UID EUID PPID RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS OPTIND SHLVL COLUMNS LINES HISTCMD "
+    "BASHPID BASH_SUBSHELL !";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -136,10 +145,21 @@ bool expand(Units units, std::size_t from, std::vector<Units>& out) {
   return true;
 }
 
+// Every word that the braces of `word` make; false when they are too many or not understood.
+bool expanded_units(const Word& word, std::vector<Units>& out) {
+  Units whole = units_of(word);
+  const bool braces = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '{'); });
+  if (braces && whole.size() > kBraceBytesMax) return false;
+  return expand(std::move(whole), 0, out);
+}
+
 // The facts of one expanded word, gathered from left to right.
 class Judge {
  public:
-  Judge(const Word& word, const Names& names) : names_(names) { arg_.text = word.source; }
+  Judge(const Word& word, const Names& names) : names_(names) {
+    arg_.text = word.source;
+    alone_ = word.source == "[";
+  }
 
   Arg judge(const Units& units) {
     for (std::size_t at = 0; at < units.size(); ++at) {
@@ -149,14 +169,17 @@ class Judge {
       else if (unit.c != 0)
         character(unit, at == 0);
     }
-    if (units.empty()) arg_.single = false;  // {a,}: bash drops it
+    // A number at most looks like the option -5, which does no harm anywhere.
+    if (!arg_.known && digits_) arg_.option = false;
     if (arg_.known) arg_.text = value_;
-    arg_.suffix = value_;
+    if (!arg_.many) arg_.suffix = value_;
+    if (pattern_) arg_.many = true;  // each of its words ends alike
     return arg_;
   }
 
  private:
   void character(const Unit& unit, bool first) {
+    digits_ = digits_ && is_digit(unit.c);
     if (unit.active && first && unit.c == '~') {
       arg_.known = false;
       begun_ = true;
@@ -165,7 +188,7 @@ class Judge {
       arg_.known = arg_.single = false;
       if (!begun_) arg_.option = true;
       value_.clear();
-      begun_ = true;
+      begun_ = pattern_ = true;
       return;
     }
     if (!begun_ && unit.c == '-') arg_.option = true;
@@ -176,26 +199,77 @@ class Judge {
   void put_in(const Piece& piece) {
     arg_.known = false;
     value_.clear();
-    NameFacts facts{.dash = true, .splits = true, .numeric = false, .device = true};
+    NameFacts facts = kUnsure;
     if (piece.kind == Piece::Kind::variable) facts = names_.of(piece.text);
-    if (piece.kind == Piece::Kind::number || piece.kind == Piece::Kind::path)
-      facts = {.dash = false, .splits = false, .numeric = true, .device = false};
+    if (piece.kind == Piece::Kind::number) facts = {.dash = piece.negative, .set = true};
+    if (piece.kind == Piece::Kind::path) facts = {.numeric = false};
+    digits_ = digits_ && facts.numeric && facts.set;
     if (facts.dash && !begun_) arg_.option = true;
     // Unquoted and empty it vanishes; what follows may then be the beginning.
     const bool may_vanish = piece.kind == Piece::Kind::variable;
     if (piece.quoting == Quoting::none && (facts.splits || may_vanish)) arg_.single = false;
-    if (piece.quoting == Quoting::none && facts.splits) arg_.option = true;
-    if (piece.text == "@" && piece.kind == Piece::Kind::computed) arg_.single = false;
+    if (piece.several || (piece.quoting == Quoting::none && facts.splits)) {
+      arg_.option = arg_.many = true;
+      arg_.single = false;
+    }
     if (!may_vanish && piece.kind != Piece::Kind::computed) begun_ = true;
   }
 
- public:
-  bool alone_ = false;  // the word is [ or such
-
- private:
   const Names& names_;
   Arg arg_;
   std::string value_;
+  bool alone_ = false;  // the word is [
+  bool begun_ = false;
+  bool digits_ = true;
+  bool pattern_ = false;
+};
+
+// Whether a path that begins with `lead` may be a connection, whatever follows.
+bool leads_to_device(std::string_view lead) {
+  constexpr std::string_view kDevices[] = {"/dev/tcp/", "/dev/udp/"};
+  return std::ranges::any_of(kDevices, [&](std::string_view device) {
+    return device.starts_with(lead) || lead.starts_with(device);
+  });
+}
+
+// What a value says about the variable that gets it.
+class Lesson {
+ public:
+  explicit Lesson(NameFacts& facts) : facts_(facts) { facts_.set = true; }
+
+  void learn(const Units& units) {
+    for (const Unit& unit : units) {
+      if (unit.piece && unit.piece->kind == Piece::Kind::number) {
+        facts_.dash = facts_.dash || (!begun_ && unit.piece->negative);
+        begun_ = true;
+      } else if (unit.piece && unit.piece->kind != Piece::Kind::text) {
+        const bool array = facts_.array;
+        facts_ = kUnsure;
+        facts_.array = array;
+        return;
+      } else if (unit.c != 0) {
+        character(unit);
+      }
+    }
+    if (leads_to_device(lead_)) facts_.device = true;
+  }
+
+ private:
+  void character(const Unit& unit) {
+    // A pattern at the beginning may match a name that begins with '-'.
+    const bool pattern = unit.active && kPatternSigns.find(unit.c) != std::string_view::npos;
+    if (!begun_ && (unit.c == '-' || pattern)) facts_.dash = true;
+    if (!is_digit(unit.c) && (begun_ || unit.c != '-')) facts_.numeric = false;
+    const bool letter = (unit.c | 0x20) >= 'a' && (unit.c | 0x20) <= 'z';
+    if (!is_digit(unit.c) && !letter &&
+        std::string_view("_./:@%+=,-{}").find(unit.c) == std::string_view::npos)
+      facts_.splits = true;
+    begun_ = true;
+    lead_ += unit.c;
+  }
+
+  NameFacts& facts_;
+  std::string lead_;
   bool begun_ = false;
 };
 
@@ -203,76 +277,105 @@ class Judge {
 
 Arg known_arg(std::string text) {
   const bool option = text.starts_with('-');
-  return {.text = std::move(text), .suffix = {}, .known = true, .single = true, .option = option};
+  return {.text = std::move(text), .option = option};
 }
 
 Arg unknown_arg(std::string written) {
-  return {
-      .text = std::move(written), .suffix = {}, .known = false, .single = false, .option = true};
+  return {.text = std::move(written),
+          .suffix = {},
+          .known = false,
+          .single = false,
+          .many = true,
+          .option = true};
 }
 
-Names::Names(const Script& script) {
+Names::Names(const Script& script, const Names* outer) {
+  if (outer) *this = *outer;
   for (const std::string& name : script.unsure_names) unsure(name);
   for (const SimpleCommand& command : script.commands)
-    for (const Assignment& given : command.assignments) learn(given.name, given.value);
-  for (const Assignment& given : script.loops) learn(given.name, given.value);
+    for (const Assignment& given : command.assignments)
+      learn(given.name, given.value, Value::assigned);
+  for (const Assignment& given : script.loops) learn(given.name, given.value, Value::looped);
+  for (const std::string& name : script.array_names) array(name);
+  for (const std::string& name : script.counted_names) facts_[name].set = true;
+  early_.insert(script.early_names.begin(), script.early_names.end());
+  // What arithmetic names it may also change.
+  for (const std::string& name : script.arithmetic_names)
+    if (const auto found = facts_.find(name); found != facts_.end()) found->second.dash = true;
+}
+
+void Names::unsure(const std::string& name) {
+  NameFacts& facts = facts_[name];
+  const bool array = facts.array;
+  facts = kUnsure;
+  facts.array = array;
+  all_numeric_ = false;
 }
 
 NameFacts Names::of(const std::string& name) const {
   if (const auto found = facts_.find(name); found != facts_.end()) return found->second;
-  if (name.starts_with("BASH") || name.starts_with("COMP_")) return {true, true, false, true};
-  if (one_of(name, "MAPFILE COPROC DIRSTACK FUNCNAME OPTARG REPLY _ READLINE_LINE"))
-    return {true, true, false, true};
+  if (one_of(name, kNumbers)) return {.set = true};
+  if (name.starts_with("BASH") || name.starts_with("COMP_") ||
+      one_of(name,
+             "MAPFILE COPROC DIRSTACK FUNCNAME OPTARG REPLY _ READLINE_LINE GROUPS "
+             "PIPESTATUS COMPREPLY")) {
+    NameFacts facts = kUnsure;
+    facts.array = true;
+    return facts;
+  }
   // Of the environment only what everybody has is known; folders may have spaces in their names.
-  if (one_of(name, "HOME PWD OLDPWD TMPDIR"))
-    return {.dash = false, .splits = true, .numeric = true, .device = false};
-  if (one_of(name, "USER LOGNAME HOSTNAME SHELL LANG TERM UID EUID PPID RANDOM SECONDS LINENO"))
-    return {.dash = false, .splits = false, .numeric = true, .device = false};
-  return {.dash = true, .splits = true, .numeric = true, .device = false};
+  if (one_of(name, "HOME PWD OLDPWD TMPDIR")) return {.splits = true, .numeric = false};
+  if (one_of(name, "USER LOGNAME HOSTNAME SHELL LANG TERM")) return {};
+  return {.dash = true, .splits = true};
 }
 
-void Names::learn(const std::string& name, const Word& value) {
+bool Names::counts(const std::string& name) const {
+  if (one_of(name, kNumbers)) return of(name).numeric;
+  const NameFacts facts = of(name);
+  if (!facts.numeric) return false;
+  // The value of the environment, where names are in capitals, may be the name of any variable of
+  // the text.
+  const bool capitals = std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool own = facts.set && !(capitals && early_.contains(name));
+  return own || all_numeric_;
+}
+
+void Names::learn(const std::string& name, const Word& value, Value from) {
   NameFacts& facts = facts_[name];
-  bool begun = false;
-  for (const Piece& piece : value.pieces) {
-    if (piece.kind == Piece::Kind::number) {
-      begun = true;
-      continue;
+  std::vector<Units> expanded;
+  if (from == Value::assigned)
+    expanded.push_back(units_of(value));
+  else if (!expanded_units(value, expanded))
+    return unsure(name);
+  for (const Units& units : expanded) Lesson(facts).learn(units);
+  all_numeric_ = all_numeric_ && facts.numeric;
+}
+
+bool may_connect(const Word& target, const Names& names) {
+  std::string lead;
+  for (const Piece& piece : target.pieces) {
+    if (piece.kind == Piece::Kind::path) return false;
+    if (piece.kind == Piece::Kind::text) {
+      const std::size_t brace = piece.quoting == Quoting::none ? piece.text.find('{') : kNone;
+      lead += piece.text.substr(0, brace);
+      if (!leads_to_device(lead)) return false;
+      if (brace != kNone) return true;
+    } else if (piece.kind != Piece::Kind::variable || !lead.empty() ||
+               names.of(piece.text).device) {
+      return true;
     }
-    if (piece.kind != Piece::Kind::text) {
-      facts = {true, true, false, true};
-      return;
-    }
-    if (!begun && piece.text.starts_with('-')) facts.dash = true;
-    const auto odd = [](char c) {
-      return !is_digit(c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-             std::string_view("_./:@%+=,-{}").find(c) == std::string_view::npos;
-    };
-    if (std::ranges::any_of(piece.text, odd)) facts.splits = true;
-    // A pattern at the beginning may match a name that begins with '-'.
-    if (!begun && piece.quoting == Quoting::none && !piece.text.empty() &&
-        (kPatternSigns.find(piece.text.front()) != std::string_view::npos ||
-         (piece.text.front() == '{' && piece.text.find('-') != std::string::npos)))
-      facts.dash = true;
-    if (piece.text.find("dev") != std::string::npos) facts.device = true;
-    const auto countable = [](char c) { return is_digit(c) || c == '{' || c == '}' || c == '.'; };
-    if (!std::ranges::all_of(piece.text, countable)) facts.numeric = false;
-    begun = begun || !piece.text.empty();
+    // A variable that leads elsewhere may still be empty.
   }
+  return !lead.empty();
 }
 
 std::vector<Arg> args_of(const Word& word, const Names& names) {
   std::vector<Units> expanded;
-  Units whole = units_of(word);
-  const bool braces = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '{'); });
-  if (braces && whole.size() > kBraceBytesMax) return {unknown_arg(word.source)};
-  if (!expand(std::move(whole), 0, expanded)) return {unknown_arg(word.source)};
+  if (!expanded_units(word, expanded)) return {unknown_arg(word.source)};
+  const bool braces = expanded.size() > 1;
   std::vector<Arg> out;
-  for (const Units& units : expanded) {
-    Judge judge(word, names);
-    judge.alone_ = word.source == "[";
-    out.push_back(judge.judge(units));
-  }
+  for (const Units& units : expanded)
+    if (!units.empty() || !braces) out.push_back(Judge(word, names).judge(units));
   return out;
 }
 

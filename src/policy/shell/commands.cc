@@ -12,6 +12,10 @@ bool ends_word(char c) {
   return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != kNpos.npos;
 }
 
+bool is_name(char c) {
+  return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || (c >= '0' && c <= '9');
+}
+
 bool has_word(std::string_view words, std::string_view word) {
   for (std::size_t at = 0; at < words.size();) {
     const std::size_t space = std::min(words.find(' ', at), words.size());
@@ -55,10 +59,16 @@ bool Reader::at_stop(Stop stop, std::string_view words) {
 
 void Reader::list(Stop stop, std::string_view words) {
   if (!enter()) return;
+  const bool outermost = reading_.depth == 1 && substitutions_ == 0;
+  bool straight = outermost;  // the next pipeline runs whatever happened before it
   for (skip_blanks_and_newlines(); !at_stop(stop, words); skip_blanks_and_newlines()) {
     const std::size_t before = position_;
+    const std::size_t commands = reading_.script.commands.size();
+    const bool assigns = straight && assignment_ahead();
     pipeline();
     skip_blanks();
+    if (assigns) assigned_by(commands);
+    straight = outermost && !looking_at("&&") && !looking_at("||");
     if (at_stop(stop, words)) break;
     if (!separator()) {
       fail("the text has a sign where bash expects none");
@@ -67,6 +77,20 @@ void Reader::list(Stop stop, std::string_view words) {
     if (position_ == before) break;
   }
   leave();
+}
+
+bool Reader::assignment_ahead() {
+  std::size_t at = 0;
+  while (at < 64 && is_name(peek(at))) ++at;
+  return at > 0 && peek(at) == '=';
+}
+
+// What a pipeline that is nothing but an assignment has set by now.
+void Reader::assigned_by(std::size_t first) {
+  const auto& commands = reading_.script.commands;
+  const bool background = peek() == '&' && peek(1) != '&';
+  if (commands.size() != first + 1 || !commands[first].words.empty() || background) return;
+  for (const Assignment& given : commands[first].assignments) reading_.assigned.insert(given.name);
 }
 
 bool Reader::separator() {
@@ -93,6 +117,7 @@ void Reader::pipeline() {
       skip_blanks();
     }
     if (keyword_ahead() == "time") {
+      only_bash();
       expect_keyword("time");
       skip_blanks();
       if (looking_at("-p") && ends_word(peek(2))) take_if("-p");
@@ -105,6 +130,7 @@ void Reader::pipeline() {
     command();
     skip_blanks();
     if (looking_at("||") || peek() != '|') return;
+    if (looking_at("|&")) only_bash();
     if (!take_if("|&")) take_if("|");
     skip_blanks_and_newlines();
     if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>')
@@ -182,6 +208,9 @@ void Reader::simple() {
     if (!out.words.empty() && array_argument(out)) continue;
     out.words.push_back(word());
     if (out.words.size() > kWordsMax) return refuse("a command has too many words");
+    const std::string& source = out.words.back().source;
+    if ((peek() == '<' || peek() == '>') && source.starts_with('{') && source.contains('['))
+      doubt("a redirection to {name[…]} evaluates the subscript");
     if (out.words.size() == 1 && function_after(out)) return;
   }
   if (peek() == '(') fail("a parenthesis stands where bash expects none");
@@ -229,8 +258,11 @@ std::optional<Assignment> Reader::assignment() {
       position_ = before;
       return std::nullopt;
     }
+    only_bash();
+    reading_.script.array_names.insert(out.name);
     subscript(out.name);
   }
+  if (looking_at("+=")) only_bash();
   if (!take_if("=") && !take_if("+=")) {
     position_ = before;
     return std::nullopt;
@@ -261,7 +293,9 @@ bool Reader::array_argument(const SimpleCommand& begun) {
 
 // At `(`: the words of an array.
 void Reader::array_values(const std::string& of) {
+  only_bash();
   reading_.script.unsure_names.insert(of);
+  reading_.script.array_names.insert(of);
   take();
   for (skip_blanks_and_newlines(); !at_end() && peek() != ')'; skip_blanks_and_newlines()) {
     if (peek() == '[') doubt("an array with subscripts can run commands");

@@ -1,7 +1,30 @@
 // Groups, loops, conditions, functions.
 #include "policy/shell/reader.h"
 
+#include <algorithm>
+
 namespace agentrt::policy::shell {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || is_digit(c); }
+
+// The characters of a word without quotes or expansions: what an operator of [[ ]] is found by.
+std::string unquoted(const Word& word) {
+  std::string out;
+  for (const Piece& piece : word.pieces) {
+    if (piece.kind != Piece::Kind::text || piece.quoting != Quoting::none) return {};
+    out += piece.text;
+  }
+  return out;
+}
+
+bool compares_numbers(std::string_view sign) {
+  return sign == "-eq" || sign == "-ne" || sign == "-lt" || sign == "-le" || sign == "-gt" ||
+         sign == "-ge";
+}
+
+}  // namespace
 
 void Reader::if_clause() {
   expect_keyword("if");
@@ -32,7 +55,9 @@ void Reader::loop(std::string_view keyword) {
 void Reader::for_clause(std::string_view keyword) {
   expect_keyword(keyword);
   skip_blanks();
+  if (keyword == "select") only_bash();
   if (looking_at("((")) {
+    only_bash();
     take_if("((");
     for (int part = 0; part < 3 && !at_end(); ++part) arithmetic(part < 2 ? ";" : "))");
     skip_blanks();
@@ -101,6 +126,7 @@ void Reader::subshell() {
 }
 
 void Reader::double_parentheses() {
+  only_bash();
   take();
   if (is_arithmetic("))")) {
     take();
@@ -115,6 +141,7 @@ void Reader::double_parentheses() {
 
 // [[ … ]]: its words are expanded; numbers are compared by evaluating both sides.
 void Reader::double_brackets() {
+  only_bash();
   take_if("[[");
   Word left;
   while (!at_end()) {
@@ -126,15 +153,14 @@ void Reader::double_brackets() {
       continue;
     if (!at_word()) return fail("a [[ has a sign where bash expects a word");
     Word part = word();
-    const std::string& sign = part.source;
+    const std::string sign = unquoted(part);
     if (sign == "=~" || sign == "==" || sign == "=" || sign == "!=") {
       skip_blanks();
       regex_word();
     } else if (sign == "-v" || sign == "-R") {
       skip_blanks();
-      evaluated(word());
-    } else if (sign == "-eq" || sign == "-ne" || sign == "-lt" || sign == "-le" || sign == "-gt" ||
-               sign == "-ge") {
+      evaluated_name(word());
+    } else if (compares_numbers(sign)) {
       evaluated(left);
       skip_blanks();
       evaluated(word());
@@ -145,19 +171,51 @@ void Reader::double_brackets() {
   trailing_redirections();
 }
 
-// A word that bash evaluates as arithmetic or as the name of a variable.
+// A word that bash evaluates as an arithmetic expression, its quoted parts too.
 void Reader::evaluated(const Word& part) {
-  for (const Piece& piece : part.pieces) {
+  for (std::size_t i = 0; i < part.pieces.size(); ++i) {
+    const Piece& piece = part.pieces[i];
     if (piece.kind == Piece::Kind::variable)
-      reading_.script.arithmetic_names.insert(piece.text);
-    else if (piece.kind == Piece::Kind::text && piece.text.find('[') == std::string::npos)
-      reading_.script.arithmetic_names.insert(piece.text);
+      evaluates(piece.text);
+    else if (piece.kind == Piece::Kind::text)
+      evaluated_text(part, i);
     else if (piece.kind != Piece::Kind::number)
       doubt("a comparison of numbers over text that is computed can run commands");
   }
 }
 
+// A piece of an arithmetic expression: the names in it. One that touches another piece may go on
+// in it.
+void Reader::evaluated_text(const Word& part, std::size_t piece) {
+  const std::string_view text = part.pieces[piece].text;
+  if (text.find_first_of("[]$`\\'\"") != text.npos)
+    doubt("a comparison of numbers evaluates a text that can run commands");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_name(text[at])) ++at;
+    const bool number = at > begin && is_digit(text[begin]);
+    const bool joined =
+        (begin == 0 && piece > 0) || (at == text.size() && piece + 1 < part.pieces.size());
+    if (at > begin && joined && !std::ranges::all_of(text.substr(begin, at - begin), is_digit))
+      doubt("a name in a comparison of numbers is put together from pieces");
+    if (at > begin && !number) evaluates(std::string(text.substr(begin, at - begin)));
+    if (at == begin) ++at;
+  }
+}
+
+// A word that bash takes for the name of a variable: a subscript in it is evaluated.
+void Reader::evaluated_name(const Word& part) {
+  for (const Piece& piece : part.pieces) {
+    if (piece.kind == Piece::Kind::variable)
+      evaluates(piece.text);
+    else if (piece.kind != Piece::Kind::number &&
+             !(piece.kind == Piece::Kind::text && piece.text.find('[') == std::string::npos))
+      doubt("a name that [[ -v evaluates can run commands");
+  }
+}
+
 void Reader::function_keyword() {
+  only_bash();
   expect_keyword("function");
   skip_blanks();
   if (!at_word()) return fail("a function has no name");
@@ -183,6 +241,7 @@ void Reader::function_body() {
 }
 
 void Reader::coproc() {
+  only_bash();
   expect_keyword("coproc");
   skip_blanks();
   const std::size_t before = position_;
@@ -191,8 +250,13 @@ void Reader::coproc() {
   skip_blanks();
   const std::string keyword = keyword_ahead();
   if (of.empty() || !(peek() == '(' || keyword == "{" || keyword == "while" || keyword == "if" ||
-                      keyword == "for" || keyword == "until" || keyword == "case"))
+                      keyword == "for" || keyword == "until" || keyword == "case" ||
+                      keyword == "[[" || keyword == "select")) {
     position_ = before;
+  } else {
+    for (const std::string& made : {of, of + "_PID"}) reading_.script.unsure_names.insert(made);
+    reading_.script.array_names.insert(of);
+  }
   command();
 }
 

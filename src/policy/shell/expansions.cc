@@ -7,6 +7,7 @@ namespace agentrt::policy::shell {
 namespace {
 
 constexpr std::string_view kNpos = {};
+constexpr std::size_t kSmallDigits = 18;  // a product of so many digits fits 64 bits
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? true : c == '_'; }
@@ -24,6 +25,7 @@ void Reader::dollar(Word& out, Quoting quoting) {
     return ansi_quotes(out);
   }
   if (c == '"' && quoting == Quoting::none) {
+    only_bash();
     take();
     return double_quotes(out);
   }
@@ -31,29 +33,39 @@ void Reader::dollar(Word& out, Quoting quoting) {
     take();
     if (peek() == '(' && is_arithmetic("))")) {
       take();
-      arithmetic("))");
-      return add(out, Piece::Kind::number, {}, quoting);
+      const bool negative = arithmetic("))");
+      add(out, Piece::Kind::number, {}, quoting);
+      out.pieces.back().negative = negative;
+      return;
     }
     if (peek() == '(') doubt("$(( here may be arithmetic or commands");
     command_substitution();
     return add(out, Piece::Kind::computed, {}, quoting);
   }
   if (c == '[') {
+    only_bash();
     take();
-    arithmetic("]");
-    return add(out, Piece::Kind::number, {}, quoting);
+    const bool negative = arithmetic("]");
+    add(out, Piece::Kind::number, {}, quoting);
+    out.pieces.back().negative = negative;
+    return;
   }
   if (c == '{') {
     take();
     return braced(out, quoting);
   }
   if (is_name_start(c)) return add(out, Piece::Kind::variable, name(), quoting);
-  if (c == '?' || c == '#' || c == '$' || c == '!') {
+  if (c == '?' || c == '#' || c == '$') {
     take();
     return add(out, Piece::Kind::number, {}, quoting);
   }
-  if (is_digit(c) || c == '@' || c == '*' || c == '-')
-    return add(out, Piece::Kind::computed, std::string(1, take()), quoting);
+  // A number, or nothing while no job has run in the background.
+  if (c == '!') return add(out, Piece::Kind::variable, std::string(1, take()), quoting);
+  if (is_digit(c) || c == '@' || c == '*' || c == '-') {
+    add(out, Piece::Kind::computed, std::string(1, take()), quoting);
+    out.pieces.back().several = c == '@';
+    return;
+  }
   add_text(out, '$', quoting);
 }
 
@@ -87,41 +99,54 @@ void Reader::braced(Word& out, Quoting quoting) {
 // After the name: its subscript, an operator, and the word that the operator takes.
 void Reader::braced_rest(const std::string& of, Quoting quoting, Word& out) {
   bool plain = is_name_start(of[0]);
+  bool several = of == "@";
   if (peek() == '[') {
-    subscript(of);
+    several = subscript(of);
     plain = false;
   }
-  if (take_if("}"))
-    return add(out, plain ? Piece::Kind::variable : Piece::Kind::computed, of, quoting);
+  if (take_if("}")) {
+    add(out, plain ? Piece::Kind::variable : Piece::Kind::computed, of, quoting);
+    out.pieces.back().several = several;
+    return;
+  }
+  several = braced_operation(of, quoting) || several;
+  add(out, Piece::Kind::computed, {}, quoting);
+  out.pieces.back().several = several;
+}
+
+// The operator after the name, up to `}`. Whether the word it takes may become several.
+bool Reader::braced_operation(const std::string& of, Quoting quoting) {
   const char operation = take();
   if (operation == '@') {
     if (std::string_view("QUuLAaKk").find(peek()) == kNpos.npos)
       doubt("${…@P} runs what stands in a variable");
     take();
     if (!take_if("}")) fail("a ${ is not read to its end");
-    return add(out, Piece::Kind::computed, {}, quoting);
+    return false;
   }
-  if (std::string_view(":-=?+#%/^,").find(operation) == kNpos.npos)
-    return fail("a ${ has an operator that is not known");
+  if (std::string_view(":-=?+#%/^,").find(operation) == kNpos.npos) {
+    fail("a ${ has an operator that is not known");
+    return false;
+  }
   const char next = peek();
   const bool slice = operation == ':' && std::string_view("-=?+").find(next) == kNpos.npos;
   if (slice) {
     arithmetic("}");
-  } else {
-    if (operation == '=' || (operation == ':' && next == '=')) {
-      reading_.script.unsure_names.insert(of);
-      doubt("${…=…} sets a variable");
-    }
-    braced_word(quoting, "}");
+    return false;
   }
-  add(out, Piece::Kind::computed, {}, quoting);
+  if (operation == '=' || (operation == ':' && next == '=')) {
+    reading_.script.unsure_names.insert(of);
+    doubt("${…=…} sets a variable");
+  }
+  return braced_word(quoting, "}");
 }
 
-// A word up to `until`, in which the quotes of its surroundings count.
-void Reader::braced_word(Quoting quoting, std::string_view until) {
+// A word up to `until`, in which the quotes of its surroundings count. Whether it may become
+// several words.
+bool Reader::braced_word(Quoting quoting, std::string_view until) {
   Word inner;
   while (!at_end()) {
-    if (take_if(until)) return;
+    if (take_if(until)) return std::ranges::any_of(inner.pieces, &Piece::several);
     const char c = peek();
     if (quoting == Quoting::quoted && (c == '\'' || c == '"'))
       doubt("quotes within ${…} within quotes are read in different ways");
@@ -140,19 +165,21 @@ void Reader::braced_word(Quoting quoting, std::string_view until) {
       word_piece(inner);
   }
   fail("a ${ is not closed");
+  return true;
 }
 
-// At `[`. What is not a number is evaluated by bash, and that can run commands.
-void Reader::subscript(const std::string& of) {
+// At `[`. What is not a number is evaluated by bash, and that can run commands. Whether it is [@].
+bool Reader::subscript(const std::string& of) {
   take();
   const std::size_t begin = position_;
   const std::size_t close = text_.substr(0, end_).find(']', begin);
   if (close != std::string_view::npos && plain_subscript(text_.substr(begin, close - begin))) {
     position_ = close + 1;
-    return;
+    return text_.substr(begin, close - begin) == "@";
   }
-  reading_.script.arithmetic_names.insert(of);
+  evaluates(of);
   arithmetic("]");
+  return true;  // it may be @ after an expansion
 }
 
 // After `(`.
@@ -210,34 +237,82 @@ bool Reader::is_arithmetic(std::string_view closing) {
 }
 
 // Up to `closing`. Bash expands the text, then evaluates it, and the values of the variables that
-// it names are evaluated again: a subscript in one of them can run a command.
-void Reader::arithmetic(std::string_view closing) {
+// it names are evaluated again: a subscript in one of them can run a command. Whether the result
+// may be negative.
+bool Reader::arithmetic(std::string_view closing) {
   std::size_t open = 0;
+  std::size_t digits = 0;
+  bool small = true;  // only sums and products of few digits, which cannot overflow either
+  char before = '\0';
   while (!at_end()) {
-    if (open == 0 && take_if(closing)) return;
+    if (open == 0 && take_if(closing)) return !small || digits > kSmallDigits;
     const char c = peek();
     if (is_name_start(c)) {
-      reading_.script.arithmetic_names.insert(name());
+      small = false;
+      arithmetic_name();
     } else if (is_digit(c)) {
-      while (is_digit(peek()) || is_name_start(peek())) take();  // 0x1f, 36#z
-    } else if (c == '$' || c == '`') {
-      Word part;
-      word_piece(part);
-      for (const Piece& piece : part.pieces) {
-        if (piece.kind == Piece::Kind::variable)
-          reading_.script.arithmetic_names.insert(piece.text);
-        else if (piece.kind != Piece::Kind::number)
-          doubt("arithmetic over text that is computed can run commands");
-      }
+      for (; is_digit(peek()) || is_name_start(peek()); ++digits)
+        small = is_digit(take()) && small;  // 0x1f, 36#z
+      joined_in_arithmetic();
+    } else if (c == '$' || c == '`' || c == '"') {
+      small = false;
+      arithmetic_expansion();
     } else {
       if (c == '\'' || c == '\\') doubt("arithmetic with quotes is not read");
       if (c == '[' || c == ']') doubt("arithmetic with subscripts can run commands");
       if (c == '(' || c == '{') ++open;
       if ((c == ')' || c == '}') && open > 0) --open;
+      const bool sums = std::string_view(" \t+*/%()").find(c) != kNpos.npos;
+      small = small && sums && !(c == '*' && before == '*');
       take();
     }
+    before = c;
   }
   fail("arithmetic is not closed");
+  return true;
+}
+
+// A variable whose value is evaluated.
+void Reader::evaluates(std::string name) {
+  if (!reading_.assigned.contains(name)) reading_.script.early_names.insert(name);
+  reading_.script.arithmetic_names.insert(std::move(name));
+}
+
+void Reader::arithmetic_name() {
+  std::string of = name();
+  joined_in_arithmetic();
+  std::size_t at = 0;
+  while (peek(at) == ' ' || peek(at) == '\t') ++at;
+  const char sign = peek(at), next = peek(at + 1);
+  const bool changes = (sign == '=' && next != '=') ||
+                       ((sign == '+' || sign == '-') && next == sign) ||
+                       (std::string_view("+-*/%&|^<>").find(sign) != kNpos.npos && sign != '\0' &&
+                        (next == '=' || peek(at + 2) == '='));
+  if (changes) reading_.script.counted_names.insert(of);
+  evaluates(std::move(of));
+}
+
+// Behind a name or number: what follows without a sign between would belong to it.
+void Reader::joined_in_arithmetic() {
+  if (std::string_view("$`\"'\\").find(peek()) != kNpos.npos && !at_end())
+    doubt("a name in arithmetic is put together from pieces");
+}
+
+// $x, "$x", $(…) in arithmetic: the value becomes part of the expression.
+void Reader::arithmetic_expansion() {
+  const bool quoted = take_if("\"");
+  if (quoted && peek() != '$') return doubt("arithmetic with quotes is not read");
+  Word part;
+  word_piece(part);
+  if (quoted && !take_if("\"")) return doubt("arithmetic with quotes is not read");
+  if (quoted && (peek() == '"' || is_name_start(peek()) || is_digit(peek())))
+    doubt("a name in arithmetic is put together from pieces");
+  for (const Piece& piece : part.pieces) {
+    if (piece.kind == Piece::Kind::variable)
+      evaluates(piece.text);
+    else if (piece.kind != Piece::Kind::number)
+      doubt("arithmetic over text that is computed can run commands");
+  }
 }
 
 // The text of an unquoted here-document: expansions count, quotes do not.

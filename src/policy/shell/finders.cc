@@ -39,7 +39,7 @@ void find(const Args& args, Findings& out) {
       if (!arg.option || value) continue;
       found = Found::anything;
       const bool letters =
-          arg.suffix.find_first_not_of("abcdefghijklmnopqrstuvwxyz0") == std::string::npos;
+          arg.suffix.find_first_not_of("-abcdefghijklmnopqrstuvwxyz0") == std::string::npos;
       if (letters) out.runs(i, "a computed word may be an action of find");
       continue;
     }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ namespace agentrt::policy::shell {
 struct Reading {
   Script script;
   std::size_t depth = 0;
-  std::size_t bytes = 0;  // of all texts read so far
+  std::size_t bytes = 0;           // of all texts read so far
+  std::set<std::string> assigned;  // variables that certainly have a value of the text by now
 };
 
 class Reader {
@@ -61,6 +63,7 @@ class Reader {
   void fail(std::string reason);
   void refuse(std::string limit);
   void doubt(std::string reason);
+  void only_bash() { reading_.script.bash_only = true; }
 
   // words (words.cc)
   bool at_word();
@@ -78,11 +81,16 @@ class Reader {
   void dollar(Word& out, Quoting quoting);
   void braced(Word& out, Quoting quoting);
   void braced_rest(const std::string& name, Quoting quoting, Word& out);
-  void braced_word(Quoting quoting, std::string_view until);
-  void subscript(const std::string& name);
+  bool braced_operation(const std::string& name, Quoting quoting);
+  bool braced_word(Quoting quoting, std::string_view until);
+  bool subscript(const std::string& name);
   void command_substitution();
   void backticks(Quoting quoting);
-  void arithmetic(std::string_view closing);
+  bool arithmetic(std::string_view closing);
+  void arithmetic_name();
+  void evaluates(std::string name);
+  void arithmetic_expansion();
+  void joined_in_arithmetic();
   bool is_arithmetic(std::string_view closing);
   void expand_here_body(std::string body);
 
@@ -90,6 +98,8 @@ class Reader {
   enum class Stop { end, parenthesis, words, case_end };
   void list(Stop stop, std::string_view words = {});
   bool at_stop(Stop stop, std::string_view words);
+  bool assignment_ahead();
+  void assigned_by(std::size_t first);
   bool separator();
   void pipeline();
   void command();
@@ -118,6 +128,8 @@ class Reader {
   void subshell();
   void double_brackets();
   void evaluated(const Word& part);
+  void evaluated_text(const Word& part, std::size_t piece);
+  void evaluated_name(const Word& part);
   void double_parentheses();
   void function_keyword();
   void function_body();

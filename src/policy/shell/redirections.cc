@@ -27,8 +27,10 @@ bool Reader::redirection(std::vector<Redirection>& out) {
     const std::string of = name();
     if (of.empty() || !take_if("}"))
       position_ = before;
-    else if (peek() == '<' || peek() == '>')
+    else if (peek() == '<' || peek() == '>') {
+      only_bash();
       reading_.script.unsure_names.insert(of);
+    }
   }
   const bool both = position_ == before && (looking_at("&>") || looking_at("&>>"));
   const bool substitution = position_ == before && peek(1) == '(';
@@ -37,6 +39,7 @@ bool Reader::redirection(std::vector<Redirection>& out) {
     return false;
   }
   Redirection made;
+  if (both || looking_at("<<<")) only_bash();
   if (take_if("<<<")) {
     made.kind = Redirection::Kind::here_text;
   } else if (take_if("<<-")) {
@@ -63,8 +66,10 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   made.target = word();
   // >& with a name writes that file; what is computed may be one.
   if (made.kind == Redirection::Kind::descriptor && !is_descriptor(made.target) &&
-      made.target.source != "-")
+      made.target.source != "-") {
+    only_bash();
     made.kind = Redirection::Kind::write;
+  }
   if (made.kind == Redirection::Kind::here_text) {
     if (const auto value = literal(made.target)) {
       made.body = *value;

@@ -227,6 +227,8 @@ Executed find_executed(const Analysis& analysis) {
     if (one_of(base_name(program), kTaskRunners))
       out.unknown = std::string(base_name(program)) + " looks up in files what it runs";
   }
+  for (const Hazard& hazard : analysis.hazards)
+    if (hazard.kind == Hazard::Kind::runs) out.unknown = hazard.reason;
   if (moved && !out.files.empty()) out.unknown = "the text changes the folder first";
   if (!analysis.doubts.empty()) out.unknown = analysis.doubts.front();
   return out;

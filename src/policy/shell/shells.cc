@@ -64,14 +64,85 @@ void text_builtin(std::string_view program, const Args& args, Findings& out) {
   if (!text.empty()) out.texts.push_back({at, std::move(text)});
 }
 
-// Names that a builtin evaluates: one with a subscript can run a command.
-void names_only(const Args& args, std::size_t first, Findings& out) {
-  for (std::size_t i = first; i < args.size(); ++i) {
-    const std::string& text = args[i].text;
-    const bool subscript = text.contains('[') || !args[i].known;
-    if (subscript && !(args[i].known && text.starts_with('-')))
-      out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
-    if (const auto why = steers(text)) out.runs(kNoWord, *why);
+// A name that a builtin evaluates: one with a subscript can run a command, and some variables
+// steer bash.
+void evaluated_name(const Args& args, std::string_view name, bool known, Findings& out) {
+  if (!known || name.contains('['))
+    return out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+  if (const auto why = steers(std::string(name))) out.runs(kNoWord, *why);
+}
+
+// The options of a builtin that sets variables.
+struct NameOptions {
+  std::string_view valued;  // letters that take a value
+  std::string_view named;   // those of them whose value is a name
+  enum class Rest { names, values, name_after_text } rest = Rest::names;
+};
+
+// Every name among the arguments. An argument that may be an option, or several words, hides them.
+void names_among(const Args& args, const NameOptions& options, Findings& out) {
+  const auto computed = [&] {
+    out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+  };
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].option; ++at) {
+    if (!args[at].known) return computed();
+    const std::string& text = args[at].text;
+    if (text == "--" && ++at) break;
+    const std::size_t letter = text.find_first_of(options.valued, 1);
+    if (options.valued.empty() || letter == std::string::npos) continue;
+    const bool names = options.named.contains(text[letter]);
+    if (letter + 1 < text.size()) {
+      if (names) evaluated_name(args, text.substr(letter + 1), true, out);
+    } else if (++at < args.size()) {
+      if (!args[at].single) return computed();
+      if (names) evaluated_name(args, args[at].text, args[at].known, out);
+    }
+  }
+  for (std::size_t first = at; at < args.size(); ++at) {
+    if (options.rest == NameOptions::Rest::values) continue;
+    const bool name = options.rest == NameOptions::Rest::names || at == first + 1;
+    if (!args[at].single && (name || at == first)) return computed();
+    if (name) evaluated_name(args, args[at].text, args[at].known, out);
+  }
+}
+
+// Whether a format of printf has %n, which sets the variable that its argument names.
+bool sets_count(std::string_view format) {
+  for (std::size_t at = format.find('%'); at < format.size(); at = format.find('%', at + 1)) {
+    if (++at < format.size() && format[at] == '%') continue;
+    at = std::min(format.find_first_not_of("0123456789#-+ '.*hlLjtzq$", at), format.size());
+    if (at < format.size() && format[at] == 'n') return true;
+  }
+  return false;
+}
+
+void printf_builtin(const Args& args, Findings& out) {
+  std::size_t at = 1;
+  if (at < args.size() && args[at].option && !args[at].is("--") &&
+      !(args[at].known && !args[at].text.starts_with("-v")))
+    return out.runs(kNoWord, "printf -v sets a variable that is not followed");
+  if (at < args.size() && args[at].is("--")) ++at;
+  if (at >= args.size() || (args[at].known && !sets_count(args[at].text))) return;
+  for (std::size_t i = at + 1; i < args.size(); ++i) {
+    const bool steering = args[i].known && steers(args[i].text, Value::number);
+    if (steering || !args[i].known)
+      return out.runs(kNoWord, "%n of printf sets a variable that is not followed");
+  }
+  if (args[at].many) out.runs(kNoWord, "%n of printf sets a variable that is not followed");
+}
+
+// jobs -x runs the rest of its words.
+void jobs_builtin(const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    if (!args[i].known && args[i].option)
+      return out.runs(kNoWord, "a computed word may be -x, with which jobs runs a command");
+    if (!args[i].known || !args[i].text.starts_with('-') || !args[i].text.contains('x')) continue;
+    out.runs(i, "jobs -x runs a command");
+    if (i + 1 < args.size())
+      out.commands.push_back(
+          {i + 1, Args(args.begin() + static_cast<std::ptrdiff_t>(i) + 1, args.end())});
+    return;
   }
 }
 
@@ -80,8 +151,9 @@ void test_builtin(const Args& args, Findings& out) {
     const bool asks_name = args[i].is("-v") || args[i].is("-R");
     const bool may_ask = !args[i].known && args[i].option;
     const Arg* next = i + 1 < args.size() ? &args[i + 1] : nullptr;
+    const bool subscript = next && (!next->known || next->text.contains('['));
     if ((asks_name && next && !(next->known && is_name(next->text))) ||
-        (may_ask && !args[i].single) || (may_ask && next && next->text.contains('[')))
+        (may_ask && (!args[i].single || subscript)))
       out.runs(kNoWord, "-v evaluates the name that it is given");
   }
 }
@@ -100,6 +172,8 @@ void set_builtin(const Args& args, Findings& out) {
 // declare, export, local, readonly, typeset: assignments among the arguments.
 void declare_builtin(std::string_view program, const Args& args, Findings& out) {
   bool exports = program == "export";
+  const bool arrays = std::ranges::any_of(
+      args, [](const Arg& arg) { return arg.option && arg.text.contains('a'); });
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
     if (arg.known && arg.option) {
@@ -114,6 +188,10 @@ void declare_builtin(std::string_view program, const Args& args, Findings& out) 
       out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
       continue;
     }
+    // A value in parentheses is read as an array, quoted or not.
+    if (equals != std::string::npos &&
+        (arg.known ? arg.text.substr(equals + 1).starts_with('(') : arrays))
+      out.runs(kNoWord, args[0].text + " evaluates the array " + name);
     Assignment given{.name = name, .value = {}, .exported = exports};
     if (equals == std::string::npos)
       given.value.pieces.push_back({Piece::Kind::computed, {}, Quoting::quoted});
@@ -146,14 +224,18 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
     set_builtin(args, out);
   } else if (one_of(program, "declare typeset local export readonly")) {
     declare_builtin(program, args, out);
-  } else if (program == "read" || program == "unset" || program == "getopts") {
-    names_only(args, 1, out);
+  } else if (program == "read") {
+    names_among(args, {"adinNptu", "a"}, out);
+  } else if (program == "unset") {
+    names_among(args, {}, out);
+  } else if (program == "getopts") {
+    names_among(args, {.rest = NameOptions::Rest::name_after_text}, out);
   } else if (program == "wait") {
-    for (std::size_t i = 1; i < args.size(); ++i)
-      if (args[i].option) names_only(args, i + 1, out);
+    names_among(args, {"p", "p", NameOptions::Rest::values}, out);
   } else if (program == "printf") {
-    if (args.size() > 1 && args[1].option && !(args[1].known && !args[1].text.starts_with("-v")))
-      out.runs(kNoWord, "printf -v sets a variable that is not followed");
+    printf_builtin(args, out);
+  } else if (program == "jobs") {
+    jobs_builtin(args, out);
   } else if (program == "let") {
     out.runs(kNoWord, "let evaluates its words, which can run a command");
   } else if (program == "hash") {
@@ -162,7 +244,7 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
     if (args.size() > 1) out.doubts.push_back(std::string(program) + " changes how bash reads");
   } else if (one_of(program, "mapfile readarray") && args.size() == 3 && args[1].is("-t") &&
              args[2].known && is_name(args[2].text)) {
-    names_only(args, 2, out);
+    evaluated_name(args, args[2].text, true, out);
   } else if (one_of(program,
                     "alias unalias bind complete compopt fc history mapfile readarray "
                     "compgen")) {

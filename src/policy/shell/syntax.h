@@ -34,6 +34,8 @@ struct Piece {
   Kind kind = Kind::text;
   std::string text;  // the characters, or the variable's name
   Quoting quoting = Quoting::none;
+  bool several = false;   // any number of words, within quotes too: "$@"
+  bool negative = false;  // a number that may begin with '-'
 };
 
 struct Word {
@@ -71,7 +73,11 @@ struct Script {
   std::vector<SimpleCommand> commands;
   std::vector<Assignment> loops;           // what the variables of `for` go through
   std::set<std::string> arithmetic_names;  // variables whose value is evaluated as arithmetic
+  std::set<std::string> counted_names;     // those of them that arithmetic sets to a number
+  std::set<std::string> early_names;       // those of them that may still have an older value
   std::set<std::string> unsure_names;      // variables that get values nobody can foresee
+  std::set<std::string> array_names;       // variables that are arrays
+  bool bash_only = false;                  // it has signs that another shell reads differently
   std::vector<std::string> doubts;         // why bash might do something else: one sentence each
   std::optional<std::string> over_limit;   // the limit that stopped the reading
 };

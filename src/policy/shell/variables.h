@@ -14,7 +14,9 @@ namespace agentrt::policy::shell {
 // itself does not look at and that commands do not get.
 std::optional<std::string> steers(const Assignment& given);
 
-// The same for a variable that gets a value which is not known: by for, read, arithmetic.
-std::optional<std::string> steers(const std::string& name);
+// The same for a variable that gets a value which is not known, by for or read, or a number, by
+// arithmetic.
+enum class Value { unknown, number };
+std::optional<std::string> steers(const std::string& name, Value value = Value::unknown);
 
 }  // namespace agentrt::policy::shell

@@ -2,6 +2,7 @@
 #include "policy/shell/reader.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace agentrt::policy::shell {
 namespace {
@@ -18,6 +19,96 @@ int hex_digit(char c) {
   const char lower = static_cast<char>(c | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
+
+// Whether bash may make several words of it where another shell makes one.
+bool has_braces(const Word& word) {
+  return std::ranges::any_of(word.pieces, [](const Piece& piece) {
+    return piece.kind == Piece::Kind::text && piece.quoting == Quoting::none &&
+           piece.text.contains('{') && piece.text != "{}";
+  });
+}
+
+// The escapes of $'…', as bash decodes them. A NUL character ends the value.
+class AnsiText {
+ public:
+  explicit AnsiText(std::string_view text) : text_(text) {}
+
+  // Nothing when the value depends on the locale.
+  std::optional<std::string> decoded() {
+    while (at_ < text_.size() && !ended_ && known_) {
+      const char c = text_[at_++];
+      if (c == '\\' && at_ < text_.size())
+        escape(text_[at_++]);
+      else
+        value_ += c;
+    }
+    return known_ ? std::optional(std::move(value_)) : std::nullopt;
+  }
+
+ private:
+  void escape(char letter) {
+    constexpr std::string_view kLetters = "abefnrtv\\'\"?E";
+    constexpr std::string_view kValues = "\a\b\x1b\f\n\r\t\v\\'\"?\x1b";
+    if (const auto at = kLetters.find(letter); at != std::string_view::npos) {
+      value_ += kValues[at];
+    } else if (letter >= '0' && letter <= '7') {
+      --at_;
+      byte(digits(8, 3));
+    } else if (letter == 'x') {
+      const bool braces = at_ < text_.size() && text_[at_] == '{';
+      if (braces) ++at_;
+      number_after('x', braces ? text_.size() : 2, Encoding::byte, braces);
+      if (braces && at_ < text_.size() && text_[at_] == '}') ++at_;
+    } else if (letter == 'u' || letter == 'U') {
+      number_after(letter, letter == 'u' ? 4 : 8, Encoding::code_point, false);
+    } else if (letter == 'c' && at_ < text_.size()) {
+      control(text_[at_++]);
+    } else {
+      value_ += {'\\', letter};
+    }
+  }
+
+  enum class Encoding { byte, code_point };
+
+  void number_after(char letter, std::size_t most, Encoding encoding, bool may_be_empty) {
+    const std::size_t before = at_;
+    const std::uint32_t number = digits(16, most);
+    if (at_ == before && !may_be_empty)
+      value_ += {'\\', letter};
+    else if (encoding == Encoding::code_point && number >= 0x80)
+      known_ = false;  // the locale says which bytes it becomes
+    else
+      byte(number);
+  }
+
+  std::uint32_t digits(int base, std::size_t most) {
+    std::uint32_t number = 0;
+    for (; most > 0 && at_ < text_.size(); --most, ++at_) {
+      const int digit = hex_digit(text_[at_]);
+      if (digit < 0 || digit >= base) break;
+      number = number * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(digit);
+    }
+    return number;
+  }
+
+  void byte(std::uint32_t number) {
+    ended_ = (number & 0xFF) == 0;
+    if (!ended_) value_ += static_cast<char>(number & 0xFF);
+  }
+
+  void control(char c) {
+    if (c == '\\' && at_ < text_.size() && text_[at_] == c) ++at_;
+    if (c == '?') return byte(0x7F);
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c & ~0x20);
+    byte(static_cast<std::uint32_t>(c) & 0x1F);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string value_;
+  bool known_ = true;
+  bool ended_ = false;
+};
 
 }  // namespace
 
@@ -113,6 +204,7 @@ Word Reader::word() {
   const std::size_t begin = position_;
   while (at_word()) word_piece(out);
   out.source = std::string(text_.substr(begin, position_ - begin));
+  if (has_braces(out)) only_bash();
   if (!pending_.empty() && out.source.find('\n') != std::string::npos)
     doubt("a word goes on over lines between a here-document and its text");
   return out;
@@ -128,6 +220,7 @@ void Reader::word_piece(Word& out) {
   }
   if (c == '$') return dollar(out, Quoting::none);
   if (c == '<' || c == '>') {
+    only_bash();
     take();
     command_substitution();
     return add(out, Piece::Kind::path, {}, Quoting::none);
@@ -167,39 +260,17 @@ void Reader::double_quotes(Word& out) {
   fail("a double quote is not closed");
 }
 
-// $'…': the escapes that people use; others make the word computed.
+// $'…' up to the next quote that no backslash escapes. Its characters are then decoded.
 void Reader::ansi_quotes(Word& out) {
-  constexpr std::string_view kLetters = "abefnrtv\\'\"?E";
-  constexpr std::string_view kValues = "\a\b\x1b\f\n\r\t\v\\'\"?\x1b";
-  std::string value;
-  bool known = true;
-  while (position_ < end_ && text_[position_] != '\'') {
-    char c = text_[position_++];
-    if (c == '\\' && position_ < end_) {
-      c = text_[position_++];
-      if (const auto at = kLetters.find(c); at != std::string_view::npos) {
-        c = kValues[at];
-      } else if (c == 'x' || (c >= '0' && c <= '7')) {
-        const int base = c == 'x' ? 16 : 8;
-        int number = 0;
-        if (c != 'x') --position_;
-        for (int digits = 0; digits < (base == 16 ? 2 : 3) && position_ < end_; ++digits) {
-          const int digit = hex_digit(text_[position_]);
-          if (digit < 0 || digit >= base) break;
-          number = number * base + digit;
-          ++position_;
-        }
-        c = static_cast<char>(number);
-        known = known && number != 0;
-      } else {
-        known = false;
-      }
-    }
-    value += c;
-  }
+  only_bash();
+  const std::size_t begin = position_;
+  while (position_ < end_ && text_[position_] != '\'')
+    position_ += text_[position_] == '\\' && position_ + 1 < end_ ? 2 : 1;
   if (position_ >= end_) return fail("a $' quote is not closed");
+  auto value = AnsiText(text_.substr(begin, position_ - begin)).decoded();
   ++position_;
-  add(out, known ? Piece::Kind::text : Piece::Kind::computed, std::move(value), Quoting::quoted);
+  add(out, value ? Piece::Kind::text : Piece::Kind::computed, value ? std::move(*value) : "",
+      Quoting::quoted);
 }
 
 std::vector<Word> Reader::only_words() {
