@@ -2,11 +2,11 @@
 // them, through real bash in an empty folder. Every program that then ran must be one of the parts
 // that were judged, with the words that were foreseen, and no file may appear that nobody foresaw.
 //
-// usage: shell_differential MARKER [--seed S] [--count N] [--show]
+// usage: shell_differential MARKER [--seed S] [--count N] [--seconds T] [--show]
 //
-// The texts are drawn from a grammar of everything the reader knows, then damaged a little. Their
-// commands are links to MARKER, which writes down its words; a few harmless programs are the real
-// ones. The same seed is the same run.
+// The texts (texts.h) are drawn from a grammar, then damaged a little. Their commands are links to
+// MARKER, which writes down its words; a few harmless programs are the real ones. The same seed is
+// the same run.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +28,7 @@
 #include <fmt/format.h>
 
 #include "policy/permission.h"
+#include "texts.h"
 
 namespace {
 
@@ -39,214 +39,21 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMarkers[] = {"a1", "a2", "s1", "x1", "x2", "--x"};
 constexpr std::string_view kReal[] = {"bash", "sh",   "env", "xargs", "timeout",
                                       "nice", "find", "cat", "sort"};
+constexpr std::string_view kPlanted = "0";
 constexpr auto kTimeout = std::chrono::milliseconds(700);
 
-const std::vector<std::string> kAllowed = {
-    "shell(a1:*)",   "shell(a2:*)",      "shell(s1 sub:*)",  "shell(echo:*)",    "shell(true)",
-    "shell(false)",  "shell(test:*)",    "shell([:*)",       "shell(printf:*)",  "shell(read:*)",
-    "shell(set:*)",  "shell(unset:*)",   "shell(eval:*)",    "shell(trap:*)",    "shell(exec:*)",
-    "shell(wait:*)", "shell(command:*)", "shell(builtin:*)", "shell(::*)",       "shell(export:*)",
-    "shell(env:*)",  "shell(xargs:*)",   "shell(timeout:*)", "shell(nice:*)",    "shell(find:*)",
-    "shell(cat:*)",  "shell(sort:*)",    "shell(bash:*)",    "shell(sh:*)",      "shell(declare:*)",
-    "shell(cd:*)",   "shell(let:*)",     "shell(alias:*)",   "shell(shopt:*)",   "shell(local:*)",
-    "shell(break)",  "shell(continue)",  "shell(return)",    "shell(mapfile:*)", "shell(hash:*)"};
-
-// --- texts ---
-
-class Texts {
- public:
-  explicit Texts(std::uint64_t seed) : random_(seed) {}
-
-  std::string next() {
-    std::string text = list(3);
-    while (below(4) == 0) text += one({"\n", "; ", " && ", " || ", " | ", " & "}) + list(2);
-    for (int left = below(3) == 0 ? 1 + below(3) : 0; left > 0; --left) damage(text);
-    return text;
-  }
-
- private:
-  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
-  std::string one(std::initializer_list<const char*> of) {
-    return of.begin()[below(static_cast<int>(of.size()))];
-  }
-
-  // Mostly what may run; now and then what may not.
-  std::string program() {
-    switch (below(12)) {
-      case 0:
-        return one({"x1", "x2", "s1", "s1 sub", "s1 su'b'", "\"a1\"", "a\\1", "'a'2", "$'a1'"});
-      case 1:
-        return one({"echo", "true", ":", "printf %s", "test", "[ a = a ] &&  a1", "set --",
-                    "read v <<<", "cat", "sort"});
-      case 2:
-        return one({"eval", "command", "builtin", "exec", "env", "xargs", "timeout 1", "nice -n 1",
-                    "bash -c", "sh -c", "trap", "find . -exec"});
-      default:
-        return one({"a1", "a2", "a1", "s1 sub"});
-    }
-  }
-
-  std::string word(int depth) {
-    switch (below(depth > 0 ? 22 : 9)) {
-      case 0:
-        return one({"w", "x1", "sub", "-n", "--", "a b", "-c", "+"});
-      case 1:
-        return "'" + one({"q", "a;x1", "$(x1)", "\"", "`x1`", "\\", "#", "x1 #"}) + "'";
-      case 2:
-        return "\"" +
-               one({"d", "a;x1", "'", "\\\"", "\\$(x1)", "\\`x1\\`", "#", "\\\\", "a\\\nb"}) + "\"";
-      case 3:
-        return one(
-            {"\\;", "\\\n", "\\#", "a#b", "\\'", "\\\"", "\\$", "\\\\", "\\&", "\\|", "\\ x1"});
-      case 4:
-        return one({"$'\\n'", "$'\\'x1'", "$'\\x41'", "$'a\\\\'", "$\"d\"", "$'\\101\\0'", "$"});
-      case 5:
-        return one({"*", "?", "[a]", "{a,b}", "{x1,a}", "{1..3}", "a{,x}", "{a", "{}", "~", "a*"});
-      case 6:
-        return one({"$v", "\"$v\"", "${v}", "${v:-d}", "${#v}", "${v%a}", "${v/a/b}", "$#", "$?",
-                    "$$x", "\"${v:-a b}\"", "$@", "\"$@\"", "${v:1:2}", "${v^^}"});
-      case 7:
-        return one({"$((1+2))", "$((v))", "$[1]", "$((1<2))", "$(( (1) ))", "$((v=1))"});
-      case 8:
-        return one({"#c", "a=b", "2", "1>&2", "é", "=", "!", "time", "if", "then", "done", "}"});
-      case 9:
-        return "$(" + list(depth - 1) + ")";
-      case 10:
-        return "\"$(" + list(depth - 1) + ")\"";
-      case 11:
-        return "`" + escaped(list(depth - 1)) + "`";
-      case 12:
-        return "\"`" + escaped(list(depth - 1)) + "`\"";
-      case 13:
-        return "${v:-$(" + list(depth - 1) + ")}";
-      case 14:
-        return "<(" + list(depth - 1) + ")";
-      case 15:
-        return "${v" + one({":-", "-", ":+", "+", "#", "%", "/", ":=", ":?"}) + word(depth - 1) +
-               "}";
-      case 16:
-        return "\"${v" + one({":-", "-", ":+", "#", "/"}) + word(depth - 1) + "}\"";
-      case 17:
-        return "$((1 + " + one({"$(", "v[$("}) + list(depth - 1) + one({")", ")]"}) + "))";
-      case 18:
-        return quoted_list(depth);
-      default:
-        return word(0) + word(0);
-    }
-  }
-
-  std::string quoted_list(int depth) {
-    std::string inner = list(depth - 1), out = "'";
-    for (const char c : inner) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-  }
-
-  static std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-      if (c == '`' || c == '\\') out += '\\';
-      out += c;
-    }
-    return out;
-  }
-
-  std::string redirection(int depth) {
-    return one({" >/dev/null", " 2>&1", " </dev/null", " >&2", " 2>/dev/null", " <<<", " >", " >>",
-                " <&-", " &>/dev/null", " 3>&1", " >|", " <>", " {fd}>&1"}) +
-           (below(2) ? "" : word(depth > 0 ? depth - 1 : 0));
-  }
-
-  std::string simple(int depth) {
-    std::string out;
-    if (below(10) == 0)
-      out += one({"v=1 ", "v=a ", "LC_ALL=C ", "v='a b' ", "v=-x ", "v+=b ", "a=(x y) ", "v[0]=1 ",
-                  "PATH=. ", "IFS=a "});
-    out += program();
-    for (int left = below(4); left > 0; --left)
-      out += one({" ", " ", "  ", "\t", " \\\n"}) + word(depth);
-    if (below(6) == 0) out += redirection(depth);
-    return out;
-  }
-
-  std::string here(int depth) {
-    const std::string end = one({"E", "E", "'E'", "\\E", "\"E\""});
-    const std::string body = one({"text", "$v", "a\\", "\\$(x1)", "'", "\"", "E ", "\tE", "x1"});
-    return "cat <<" + one({"", "-", " "}) + end + one({"", "; a1", " | a1", " && a2 w"}) + "\n" +
-           body + (below(3) == 0 && depth > 0 ? "$(" + list(depth - 1) + ")" : "") + "\nE\n" +
-           simple(0);
-  }
-
-  std::string command(int depth) {
-    if (depth <= 0) return simple(0);
-    switch (below(24)) {
-      case 0:
-        return "(" + list(depth - 1) + ")";
-      case 1:
-        return "{ " + list(depth - 1) + "; }";
-      case 2:
-        return "if " + list(depth - 1) + "; then " + list(depth - 1) + "; " +
-               (below(2) ? "else " + list(depth - 1) + "; " : "") + "fi";
-      case 3:
-        return "for v in " + word(depth - 1) + " " + word(0) + "; do " + list(depth - 1) + "; done";
-      case 4:
-        return one({"while false; do ", "until true; do "}) + list(depth - 1) + "; done";
-      case 5:
-        return "case " + word(0) + " in " + one({"(w)", "a|w)", "*)", "'x')", "esac)"}) + " " +
-               list(depth - 1) + one({" ;;", ";;", " ;&", "\n;;&"}) + " esac";
-      case 6:
-        return "f() { " + list(depth - 1) + "; }";
-      case 7:
-        return "! " + command(depth - 1);
-      case 8:
-        return "time " + one({"", "-p ", "-- "}) + command(depth - 1);
-      case 9:
-        return "[[ " + word(0) + one({" == ", " = ", " =~ ", " -eq ", " != ", " < "}) +
-               word(depth - 1) + " ]]";
-      case 10:
-        return "((" + one({"1", "v", "v++", "1+1", "v=2"}) + "))";
-      case 11:
-        return here(depth);
-      case 12:
-        return "for ((v=0;v<2;v++)); do " + list(depth - 1) + "; done";
-      case 13:
-        return "coproc " + command(depth - 1);
-      case 14:
-        return simple(depth) + " | " + command(depth - 1);
-      case 15:
-        return "function g { " + list(depth - 1) + "; }";
-      default:
-        return simple(depth);
-    }
-  }
-
-  std::string list(int depth) {
-    std::string out = command(depth);
-    while (below(4) == 0)
-      out += one({"; ", "\n", " && ", " || ", " & ", "|", "|&", ";", " # c\n", "\n\n"}) +
-             command(depth - 1);
-    return out;
-  }
-
-  void damage(std::string& text) {
-    if (text.empty()) return;
-    const auto at = static_cast<std::size_t>(below(static_cast<int>(text.size())));
-    switch (below(3)) {
-      case 0:
-        text.erase(at, 1);
-        break;
-      case 1:
-        text.insert(at, one({"'",  "\"", "`",   "\\", "$", "(", ")", "{",  "}",   "\n",
-                             ";",  "&",  "|",   "<",  ">", "#", " ", "\t", "\r",  "$(",
-                             "<(", "x1", ";x1", "=",  "[", "]", "!", "*",  "<<E", "\\\n"}));
-        break;
-      default:
-        text[at] = one({"'", "\"", "`", "\\", "$", "(", ")", "\n", ";", " ", "#"})[0];
-        break;
-    }
-  }
-
-  std::mt19937_64 random_;
-};
+constexpr std::string_view kAllowed[] = {
+    // markers and programs
+    "a1", "a2", "s1 sub", "env", "xargs", "timeout", "nice", "find", "cat", "sort", "bash", "sh",
+    // every builtin of bash but those that end processes
+    ".", ":", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen",
+    "complete", "compopt", "continue", "declare", "dirs", "disown", "echo", "enable", "eval",
+    "exec", "exit", "export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs",
+    "kill -l", "let", "local", "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read",
+    "readarray", "readonly", "return", "set", "shift", "shopt", "source", "test", "times", "trap",
+    "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+    // functions of the texts
+    "f", "g"};
 
 // --- the folder ---
 
@@ -268,6 +75,7 @@ class Stage {
       const fs::path program = fs::path("/usr/bin") / real;
       if (fs::exists(program)) fs::create_symlink(program, root_ / "bin" / real);
     }
+    plant();
     for (const fs::path& open : {root_, root_ / "here"}) fs::permissions(open, fs::perms::all);
     clear();
   }
@@ -278,7 +86,8 @@ class Stage {
   void clear() {
     std::ofstream(root_ / "ran", std::ios::trunc).close();
     fs::permissions(root_ / "ran", fs::perms::all);
-    for (const auto& entry : fs::directory_iterator(root_ / "here")) fs::remove_all(entry);
+    for (const auto& entry : fs::directory_iterator(root_ / "here"))
+      if (entry.path().filename() != kPlanted) fs::remove_all(entry);
   }
 
   void run(const std::string& text) {
@@ -320,11 +129,22 @@ class Stage {
   std::vector<std::string> files() const {
     std::vector<std::string> out;
     for (const auto& entry : fs::directory_iterator(root_ / "here"))
-      out.push_back(entry.path().filename());
+      if (entry.path().filename() != kPlanted) out.push_back(entry.path().filename());
     return out;
   }
 
  private:
+  // A folder 0 with programs of the names that are allowed, each of which is x1: a PATH that
+  // arithmetic has set to a number leads there.
+  void plant() {
+    fs::create_directory(root_ / "here" / kPlanted);
+    for (const std::string_view name : {"a1", "a2", "s1", "cat", "sort", "find", "env"}) {
+      const fs::path file = root_ / "here" / kPlanted / name;
+      std::ofstream(file) << "#!" << (root_ / "bin/x1").string() << "\n";
+      fs::permissions(file, fs::perms::all & ~fs::perms::others_write & ~fs::perms::group_write);
+    }
+  }
+
   // Without rights, within narrow limits, in a group of its own.
   [[noreturn]] void become(const std::string& text) {
     setpgid(0, 0);
@@ -373,8 +193,9 @@ class Comparison {
  public:
   Comparison(const fs::path& marker) : stage_(marker) {
     std::vector<schema::PolicyRule> sources;
-    for (const std::string& rule : kAllowed)
-      sources.push_back({schema::RuleEffect::allow, rule, schema::RuleOrigin::user});
+    for (const std::string_view words : kAllowed)
+      sources.push_back(
+          {schema::RuleEffect::allow, fmt::format("shell({}:*)", words), schema::RuleOrigin::user});
     rules_ = *compile(sources);
   }
 

@@ -1,10 +1,11 @@
 """Everything in this folder, for as long as asked: ./dev torture.
 
-usage: torture.py --build FOLDER [--minutes M] [--seed S]
+usage: torture.py --build FOLDER [--minutes M] [--fuzz-minutes F] [--seed S]
 
 Power cuts at every sync of the scripted run, each kind of damage; then kill -9 episodes until the
-time is up, with a new sweep of power cuts, under another seed, after every few of them. The first
-violation ends it with exit code 1, the seed and the command that repeats it.
+time is up, with a new sweep of power cuts, under another seed, after every few of them. Then random
+shell texts that the permission policy allows, in real bash, for the minutes of --fuzz-minutes. The
+first violation ends it with exit code 1, the seed and the command that repeats it.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import collections
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import time
 
@@ -19,11 +21,23 @@ KILLS = 20            # of one episode
 EPISODES_A_SWEEP = 8  # between two sweeps of power cuts
 
 
+def fuzz_shell_texts(build, minutes, seed):
+    """Runs shell_differential; True when no allowed text ran anything that was not judged."""
+    if minutes <= 0:
+        return True
+    command = [str(build / "tests/shell_differential"), str(build / "tests/shell_marker"),
+               "--seed", str(seed), "--count", str(1 << 62), "--seconds", f"{minutes * 60:g}"]
+    print(" ".join(command), flush=True)
+    return subprocess.run(command, check=False).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--fuzz-minutes", type=float, default=3,
+                        help="how long random shell texts run in bash (0: not at all)")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
@@ -33,7 +47,8 @@ def main():
     import crash_points
     import kill_loop
 
-    print(f"./dev torture --minutes {options.minutes:g} --seed {options.seed}", flush=True)
+    print(f"./dev torture --minutes {options.minutes:g} --fuzz-minutes {options.fuzz_minutes:g} "
+          f"--seed {options.seed}", flush=True)
     deadline = time.monotonic() + options.minutes * 60
     crashes, totals, episodes = collections.Counter(), collections.Counter(), 0
     try:
@@ -54,7 +69,7 @@ def main():
     print(f"{sum(crashes.values()):,} power cuts of {len(crashes)} kinds, "
           f"{totals['kill'] + totals['pause_kill']:,} kills, {totals['operations']:,} operations: "
           "0 violations")
-    return 0
+    return 0 if fuzz_shell_texts(build, options.fuzz_minutes, options.seed) else 1
 
 
 if __name__ == "__main__":

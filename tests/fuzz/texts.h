@@ -1,0 +1,45 @@
+// tests/fuzz/texts.h: random shell texts, drawn from a grammar of everything the reader knows.
+//
+// Their commands are a1, a2 and `s1 sub`, which rules allow, and x1, x2 and s1 alone, which none
+// does. The same seed gives the same texts.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <random>
+#include <string>
+
+class Texts {
+ public:
+  explicit Texts(std::uint64_t seed) : random_(seed) {}
+
+  std::string next();
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
+  std::string one(std::initializer_list<const char*> of) {
+    return of.begin()[below(static_cast<int>(of.size()))];
+  }
+
+  // grammar (texts.cc)
+  std::string program();
+  std::string word(int depth);
+  std::string quoted_list(int depth);
+  std::string redirection(int depth);
+  std::string simple(int depth);
+  std::string here(int depth);
+  std::string command(int depth);
+  std::string list(int depth);
+  void damage(std::string& text);
+
+  // what bash evaluates (evaluations.cc)
+  std::string evaluation();
+  std::string name();
+  std::string value();
+  std::string assigned(const std::string& name, const std::string& value);
+  std::string in_arithmetic(const std::string& name);
+  std::string in_builtin(const std::string& name);
+  std::string in_words(const std::string& name);
+
+  std::mt19937_64 random_;
+};
