@@ -135,6 +135,20 @@ TEST_CASE("hostile texts are judged in no time") {
       CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
     }
   }
+  for (const std::string_view piece : {"-exec a ", "$x ", "{,} ", "\"$@\" ", "a=1 ", "a[b] "})
+    for (const std::string_view program :
+         {"find . ", "awk ", "read ", "declare ", "xargs ", "[ "}) {
+      CAPTURE(piece);
+      CAPTURE(program);
+      const std::size_t words = 4'000;
+      const std::string text = std::string(program) + many(piece, piece.size() * words) + "\\;";
+      const auto begin = std::chrono::steady_clock::now();
+      CHECK(decided(*rules, text) != Decision::allow);
+      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+    }
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(decided(*rules, "a $((a" + std::string(60'000, ' ') + "))") == Decision::allow);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
 }
 
 }  // namespace agentrt::policy

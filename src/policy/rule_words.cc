@@ -12,9 +12,12 @@ namespace {
 using shell::Arg;
 using Words = std::vector<std::string>;
 
-// The arguments without git's options before the subcommand.
+bool is_git(const shell::Part& part) {
+  return part.program().known && shell::base_name(part.program().text) == "git";
+}
+
+// The arguments of git without its options before the subcommand.
 std::vector<Arg> without_globals(const shell::Part& part, shell::GlobalOptions options) {
-  if (!part.program().known || shell::base_name(part.program().text) != "git") return part.args;
   const std::size_t at = shell::git_subcommand(part.args, options);
   if (at == shell::kNoWord || at <= 1 || at >= part.args.size()) return part.args;
   std::vector<Arg> out{part.args.front()};
@@ -97,15 +100,18 @@ std::optional<std::size_t> covered_words(const Rule& rule, const shell::Part& pa
   if (rule.kind != Rule::Kind::words && rule.kind != Rule::Kind::prefix) return std::nullopt;
   const bool exact = rule.kind == Rule::Kind::words;
   if (fits_words(rule, part.args)) return exact ? part.args.size() : rule.words.size();
+  if (!is_git(part)) return std::nullopt;
   const auto plain = without_globals(part, shell::GlobalOptions::harmless);
   if (plain.size() == part.args.size() || !fits_words(rule, plain)) return std::nullopt;
   return exact ? part.args.size() : rule.words.size() + part.args.size() - plain.size();
 }
 
 Match finds(const Rule& rule, const shell::Part& part) {
-  const auto args = without_globals(part, shell::GlobalOptions::all);
-  if (!args[0].known) return Match::possible;
-  if (!same_program(rule.words[0], args[0].text)) return Match::no;
+  if (!part.program().known) return Match::possible;
+  if (!same_program(rule.words[0], part.program().text)) return Match::no;
+  std::vector<Arg> plain;
+  if (is_git(part)) plain = without_globals(part, shell::GlobalOptions::all);
+  const std::vector<Arg>& args = is_git(part) ? plain : part.args;
   if (rule.kind == Rule::Kind::words) return exact_match(rule.words, args);
   Match found = operands_match(rule.words, args);
   for (std::size_t i = 1; i < rule.words.size() && found != Match::no; ++i) {

@@ -162,37 +162,39 @@ class Analyser {
     out_.hazards.back().truncates = kind == Hazard::Kind::writes && !appends_;
   }
 
-  void part(Args args, std::optional<Within> within) {
+  void part(Args given, std::optional<Within> within) {
     if (++depth_ > kDepthMax) return refuse("the text is nested too deeply");
     if (out_.parts.size() >= kCommandsMax)
       return refuse("the text has more than " + std::to_string(kCommandsMax) + " simple commands");
     const std::size_t index = out_.parts.size();
-    out_.parts.push_back({.args = args, .hazards = {}, .within = within});
+    const Arg program = given[0];
+    out_.parts.push_back({.args = std::move(given), .hazards = {}, .within = within});
     Findings findings;
-    if (!args[0].known) {
-      findings.runs(kNoWord, "the command word " + args[0].text + " is computed when it runs");
+    if (!program.known) {
+      findings.runs(kNoWord, "the command word " + program.text + " is computed when it runs");
     } else {
-      find_all(base_name(args[0].text), args, findings);
+      const Args& args = out_.parts[index].args;
+      find_all(base_name(program.text), args, findings);
       find_in_other_places(args, findings);
     }
     out_.parts[index].hazards = std::move(findings.hazards);
     for (std::string& doubt : findings.doubts) doubted(std::move(doubt));
-    for (const Assignment& given : findings.exported) {
-      if (names_->of(given.name).array && !literal(given.value))
-        doubted("the value that the array " + given.name + " gets can run commands");
-      const auto why = steers(given);
-      if (why && given.exported) out_.parts[index].hazards.push_back({.reason = *why});
-      if (why && !given.exported) doubted(*why);
+    for (const Assignment& set : findings.exported) {
+      if (names_->of(set.name).array && !literal(set.value))
+        doubted("the value that the array " + set.name + " gets can run commands");
+      const auto why = steers(set);
+      if (why && set.exported) out_.parts[index].hazards.push_back({.reason = *why});
+      if (why && !set.exported) doubted(*why);
     }
     for (Findings::Inner& inner : findings.commands)
       part(std::move(inner.args), Within{Within::Kind::tail, index, inner.word});
     for (const Findings::InnerText& inner : findings.texts) {
-      const std::string_view program = base_name(args[0].text);
-      const bool evaluated = one_of(program, "eval trap");
+      const std::string_view name = base_name(program.text);
+      const bool evaluated = one_of(name, "eval trap");
       if (evaluated && sets_variables(inner.text))
         doubted("a text that is evaluated sets variables");
       text(inner.text, Within{Within::Kind::text, index, inner.word},
-           evaluated ? dialect_ : dialect_of(program));
+           evaluated ? dialect_ : dialect_of(name));
     }
     --depth_;
   }
@@ -215,20 +217,25 @@ class Analyser {
     });
   }
 
+  static bool moves(const Arg& arg, bool doubled) {
+    return !arg.known && (doubled ? arg.many : !arg.single);
+  }
+
   // A word that may vanish or split moves those behind it to other places, where they mean
   // something else. Hazards that appear there count too.
   static void find_in_other_places(const Args& args, Findings& out) {
     for (const bool doubled : {false, true}) {
+      if (std::ranges::none_of(args, [&](const Arg& arg) { return moves(arg, doubled); })) continue;
+      if (args.size() > kMovedWordsMax)
+        return out.runs(kNoWord, "a long command has words that may vanish");
       Args moved;
       std::vector<std::size_t> origin;
       for (std::size_t i = 0; i < args.size(); ++i) {
-        const bool moves = !args[i].known && (doubled ? args[i].many : !args[i].single);
-        for (int left = !moves ? 1 : doubled ? 2 : 0; left > 0; --left) {
+        for (int left = !moves(args[i], doubled) ? 1 : doubled ? 2 : 0; left > 0; --left) {
           moved.push_back(args[i]);
           origin.push_back(i);
         }
       }
-      if (moved.size() == args.size() || moved.size() > kWordsMax) continue;
       Findings other;
       find_all(base_name(args[0].text), moved, other);
       for (Hazard& hazard : other.hazards) {

@@ -184,7 +184,8 @@ class Judge {
       arg_.known = false;
       begun_ = true;
     }
-    if (unit.active && kPatternSigns.find(unit.c) != std::string_view::npos && !alone_) {
+    const bool sign = kPatternSigns.find(unit.c) != std::string_view::npos && !alone_;
+    if (unit.active && (sign || (pattern_ && unit.c == ']'))) {
       arg_.known = arg_.single = false;
       if (!begun_) arg_.option = true;
       value_.clear();

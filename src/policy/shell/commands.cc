@@ -7,6 +7,7 @@ namespace agentrt::policy::shell {
 namespace {
 
 constexpr std::string_view kNpos = {};
+constexpr std::size_t kNameAhead = 64;  // longer names are not found before an assignment
 
 bool ends_word(char c) {
   return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != kNpos.npos;
@@ -81,7 +82,7 @@ void Reader::list(Stop stop, std::string_view words) {
 
 bool Reader::assignment_ahead() {
   std::size_t at = 0;
-  while (at < 64 && is_name(peek(at))) ++at;
+  while (at < kNameAhead && is_name(peek(at))) ++at;
   return at > 0 && peek(at) == '=';
 }
 

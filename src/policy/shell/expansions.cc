@@ -7,6 +7,7 @@ namespace agentrt::policy::shell {
 namespace {
 
 constexpr std::string_view kNpos = {};
+constexpr std::size_t kBlanksAhead = 16;  // passed in search of a sign; more: none is found
 constexpr std::size_t kSmallDigits = 18;  // a product of so many digits fits 64 bits
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -282,7 +283,7 @@ void Reader::arithmetic_name() {
   std::string of = name();
   joined_in_arithmetic();
   std::size_t at = 0;
-  while (peek(at) == ' ' || peek(at) == '\t') ++at;
+  while (at < kBlanksAhead && (peek(at) == ' ' || peek(at) == '\t')) ++at;
   const char sign = peek(at), next = peek(at + 1);
   const bool changes = (sign == '=' && next != '=') ||
                        ((sign == '+' || sign == '-') && next == sign) ||

@@ -1,5 +1,6 @@
 // find and fd: searches that can run a command on what they find.
 #include "policy/shell/findings.h"
+#include "policy/shell/limits.h"
 
 namespace agentrt::policy::shell {
 namespace {
@@ -9,12 +10,15 @@ namespace {
 enum class Found { begins_with_folder, anything };
 enum class Plus { is_a_word, ends };
 
-void inner_command(const Args& args, std::size_t at, Plus plus, Found found, Findings& out) {
+// Returns whether the end was seen.
+bool inner_command(const Args& args, std::size_t at, Plus plus, Found found, Findings& out) {
   Args made;
-  for (std::size_t i = at; i < args.size(); ++i) {
+  bool ended = false;
+  for (std::size_t i = at; i < args.size() && !ended; ++i) {
     const Arg& arg = args[i];
     // `+` ends the command only behind {}.
-    if (arg.is(";") || (plus == Plus::ends && arg.is("+") && i > at && args[i - 1].is("{}"))) break;
+    ended = arg.is(";") || (plus == Plus::ends && arg.is("+") && i > at && args[i - 1].is("{}"));
+    if (ended) break;
     made.push_back(arg);
     if (arg.text.contains('{')) {
       made.back().known = false;
@@ -22,8 +26,11 @@ void inner_command(const Args& args, std::size_t at, Plus plus, Found found, Fin
           arg.text.starts_with('-') || (found == Found::anything && arg.text.starts_with('{'));
     }
   }
-  if (made.empty()) return out.runs(kNoWord, "a command is missing");
-  out.commands.push_back({at, std::move(made)});
+  if (made.empty())
+    out.runs(kNoWord, "a command is missing");
+  else
+    out.commands.push_back({at, std::move(made)});
+  return ended;
 }
 
 constexpr std::string_view kValued =
@@ -32,6 +39,8 @@ constexpr std::string_view kValued =
 
 void find(const Args& args, Findings& out) {
   Found found = Found::begins_with_folder;
+  std::size_t words = 0;  // of the commands so far, which may overlap
+  bool ended = true;
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
     if (!arg.known) {
@@ -43,8 +52,11 @@ void find(const Args& args, Findings& out) {
       if (letters) out.runs(i, "a computed word may be an action of find");
       continue;
     }
-    if (one_of(arg.text, "-exec -execdir -ok -okdir"))
-      inner_command(args, i + 1, Plus::ends, found, out);
+    if (ended && one_of(arg.text, "-exec -execdir -ok -okdir")) {
+      ended = words < kWordsMax && inner_command(args, i + 1, Plus::ends, found, out);
+      if (!out.commands.empty()) words += out.commands.back().args.size();
+      if (!ended) out.runs(kNoWord, "a command of find has no end");
+    }
     if (arg.text == "-files0-from") found = Found::anything;
     if (arg.text == "-delete") out.writes(i, "-delete removes what is found");
     if (one_of(arg.text, "-fprint -fprint0 -fprintf -fls"))
@@ -58,7 +70,7 @@ void fd(const Args& args, Findings& out) {
     if (!arg.known && arg.option) out.runs(i, "a computed word may be an option of fd");
     if (!arg.known) continue;
     if (one_of(arg.text, "-x -X --exec --exec-batch"))
-      return inner_command(args, i + 1, Plus::is_a_word, Found::anything, out);
+      return static_cast<void>(inner_command(args, i + 1, Plus::is_a_word, Found::anything, out));
     if (arg.text.starts_with("--ex") && arg.text != "--exclude" && arg.text != "--extension")
       out.runs(i, "the option " + arg.text + " of fd is not read");
     if (arg.text.size() > 2 && arg.text[0] == '-' && arg.text[1] != '-' &&

@@ -14,7 +14,8 @@ inline constexpr std::size_t kCommandsMax = 100;    // simple commands, those in
 inline constexpr std::size_t kDepthMax = 32;        // of substitutions, groups, wrappers and texts
 inline constexpr std::size_t kBraceWordsMax = 256;  // that one word may become
 inline constexpr std::size_t kBraceBytesMax = 4'096;  // of a word with braces; longer: not expanded
-inline constexpr std::size_t kWordsMax = 8'192;     // of one command, after brace expansion
+inline constexpr std::size_t kWordsMax = 8'192;       // of one command, after brace expansion
+inline constexpr std::size_t kMovedWordsMax = 512;  // of one with words that may vanish; more: asks
 inline constexpr std::size_t kReadBytesMax = 4 * kTextBytesMax;  // of all texts within the text
 inline constexpr std::size_t kDoubtsMax = 16;                    // kept; one is enough to ask
 
