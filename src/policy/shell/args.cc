@@ -13,7 +13,7 @@ constexpr std::string_view kPatternSigns = "*?[";
 constexpr auto kNone = std::string::npos;
 
 constexpr NameFacts kUnsure = {
-    .dash = true, .splits = true, .numeric = false, .device = true, .set = true};
+    .dash = true, .splits = true, .numeric = false, .device = true, .set = true, .empty = true};
 
 // Variables in which bash keeps a number, unless the text sets them.
 constexpr std::string_view kNumbers =
@@ -207,7 +207,8 @@ class Judge {
     digits_ = digits_ && facts.numeric && facts.set;
     if (facts.dash && !begun_) arg_.option = true;
     // Unquoted and empty it vanishes; what follows may then be the beginning.
-    const bool may_vanish = piece.kind == Piece::Kind::variable;
+    const bool may_vanish =
+        piece.kind == Piece::Kind::variable && !(piece.sure && facts.set && !facts.empty);
     if (piece.quoting == Quoting::none && (facts.splits || may_vanish)) arg_.single = false;
     if (piece.several || (piece.quoting == Quoting::none && facts.splits)) {
       arg_.option = arg_.many = true;
@@ -253,6 +254,7 @@ class Lesson {
       }
     }
     if (leads_to_device(lead_)) facts_.device = true;
+    if (!begun_) facts_.empty = true;
   }
 
  private:

@@ -42,6 +42,7 @@ struct NameFacts {
   bool numeric = true;  // every value is a number
   bool device = false;  // a value may lead to /dev
   bool set = false;     // the text gives it a value
+  bool empty = false;   // one that may be empty
   bool array = false;
 };
 

@@ -56,6 +56,7 @@ void Reader::for_clause(std::string_view keyword) {
   expect_keyword(keyword);
   skip_blanks();
   if (keyword == "select") only_bash();
+  std::string of;
   if (looking_at("((")) {
     only_bash();
     take_if("((");
@@ -63,7 +64,7 @@ void Reader::for_clause(std::string_view keyword) {
     skip_blanks();
     take_if(";");
   } else {
-    const std::string of = name();
+    of = name();
     if (of.empty()) return fail("a for has no name");
     skip_blanks_and_newlines();
     if (keyword_ahead() == "in") {
@@ -81,7 +82,9 @@ void Reader::for_clause(std::string_view keyword) {
       take_if(";");
   }
   expect_keyword("do");
+  const bool fresh = !of.empty() && reading_.assigned.insert(of).second;
   list(Stop::words, "done");
+  if (fresh) reading_.assigned.erase(of);
   expect_keyword("done");
   trailing_redirections();
 }

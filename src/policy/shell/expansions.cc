@@ -55,7 +55,7 @@ void Reader::dollar(Word& out, Quoting quoting) {
     take();
     return braced(out, quoting);
   }
-  if (is_name_start(c)) return add(out, Piece::Kind::variable, name(), quoting);
+  if (is_name_start(c)) return add_variable(out, name(), quoting);
   if (c == '?' || c == '#' || c == '$') {
     take();
     return add(out, Piece::Kind::number, {}, quoting);
@@ -68,6 +68,12 @@ void Reader::dollar(Word& out, Quoting quoting) {
     return;
   }
   add_text(out, '$', quoting);
+}
+
+void Reader::add_variable(Word& out, std::string of, Quoting quoting) {
+  const bool sure = reading_.assigned.contains(of);
+  add(out, Piece::Kind::variable, std::move(of), quoting);
+  out.pieces.back().sure = sure;
 }
 
 // After `${`.
@@ -106,7 +112,8 @@ void Reader::braced_rest(const std::string& of, Quoting quoting, Word& out) {
     plain = false;
   }
   if (take_if("}")) {
-    add(out, plain ? Piece::Kind::variable : Piece::Kind::computed, of, quoting);
+    if (plain) return add_variable(out, of, quoting);
+    add(out, Piece::Kind::computed, of, quoting);
     out.pieces.back().several = several;
     return;
   }

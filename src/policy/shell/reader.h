@@ -79,6 +79,7 @@ class Reader {
 
   // expansions (expansions.cc)
   void dollar(Word& out, Quoting quoting);
+  void add_variable(Word& out, std::string name, Quoting quoting);
   void braced(Word& out, Quoting quoting);
   void braced_rest(const std::string& name, Quoting quoting, Word& out);
   bool braced_operation(const std::string& name, Quoting quoting);

@@ -36,6 +36,7 @@ struct Piece {
   Quoting quoting = Quoting::none;
   bool several = false;   // any number of words, within quotes too: "$@"
   bool negative = false;  // a number that may begin with '-'
+  bool sure = false;      // a variable that the text has certainly set before
 };
 
 struct Word {
