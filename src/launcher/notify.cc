@@ -314,11 +314,11 @@ class Question {
     std::string paths[2];
     for (std::size_t i = 0; i < std::size(paths); ++i)
       if (call.paths[i].path_at >= 0) paths[i] = path_argument(call.paths[i]);
-    if (!guarded_.empty())
-      if (const auto what = what_of(asked_.data); what && !paths[0].empty()) {
-        auto [found, answered] = write_for_command(call, *what, paths);
-        if (answered) return found;
-      }
+    if (const auto what = what_of(asked_.data);
+        what && (is_guarded(paths[0]) || is_guarded(paths[1]))) {
+      auto [found, answered] = write_for_command(call, *what, paths);
+      if (answered) return found;
+    }
     return spec_.watch_writes ? write_elsewhere(call, paths) : std::nullopt;
   }
 
@@ -372,7 +372,7 @@ class Question {
     asked.flags = write_flags(asked_.data);
     asked.mode = write_mode(asked_.data);
     asked.as_command = (spec_.wanted & bit(Layer::identity)) != 0;
-    if (is_guarded(asked.path)) asked.mask = mask_of_asker();
+    asked.mask = mask_of_asker();
     if (!still_asks()) return {std::nullopt, true};
     WriteDone done = write_guarded(guarded_, spec_.written, asked);
     if (done.how == WriteDone::How::elsewhere) return {};
