@@ -196,6 +196,35 @@ FOR_EVERY_STORE("old idempotency records are forgotten, a bounded number at a ti
         {"p", fmt::format("k{}", i), "c", "h", "{}", Timestamp{static_cast<std::int64_t>(i)}}};
     REQUIRE(commit_one(rig.store(), append));
   }
+FOR_EVERY_STORE("an append of nothing but the answer to a key is stored") {
+  Rig rig;
+  REQUIRE(commit_one(rig.store(), append_of(kAlpha, 0)));
+  Append answer;
+  answer.session = kAlpha;
+  answer.expected = 1;
+  answer.idempotency = {{"p", "alone", "interrupt_turn", "h", "{}", Timestamp{1}}};
+  REQUIRE(commit_one(rig.store(), answer));
+  rig.reopen();
+  CHECK(rig.store().idempotency("p", "alone").value() == answer.idempotency[0]);
+  CHECK(commit_one(rig.store(), answer).error().code == Code::conflict);
+
+  // The same beside an append that is refused, and beside one with events.
+  answer.idempotency[0].key = "beside_refused";
+  const std::vector<Append> refused = {append_of(kAlpha, 7), answer};
+  auto results = rig.store().commit(refused);
+  CHECK_FALSE(results[0]);
+  CHECK(results[1]);
+  answer.idempotency[0].key = "beside_events";
+  const std::vector<Append> mixed = {answer, append_of(kAlpha, 1)};
+  results = rig.store().commit(mixed);
+  CHECK(results[0]);
+  CHECK(results[1] == Result<Position>{2});
+  rig.reopen();
+  CHECK(rig.store().idempotency("p", "beside_refused").value());
+  CHECK(rig.store().idempotency("p", "beside_events").value());
+  CHECK(rig.store().last_position() == Result<Position>{2});
+}
+
   CHECK(rig.store().forget_idempotency(Timestamp{4}, 3) == Result<std::size_t>{3});
   CHECK(rig.store().forget_idempotency(Timestamp{4}, 3) == Result<std::size_t>{1});
   CHECK(rig.store().forget_idempotency(Timestamp{4}, 3) == Result<std::size_t>{0});

@@ -111,6 +111,7 @@ Writer::Attempt Writer::attempt(std::span<const Append> appends,
     return Attempt::finished;
   };
   if (auto begun = begin(); !begun) return fail_all(begun.error());
+  bool wrote = false;  // an append may write only idempotency records, which take no position
   for (std::size_t i = 0; i < appends.size(); ++i) {
     if (steps[i] == Step::refused) continue;
     const Position first = next_position_;
@@ -120,6 +121,7 @@ Writer::Attempt Writer::attempt(std::span<const Append> appends,
       results[i] = first;
     else
       results[i] = std::unexpected(outcome.error);
+    wrote |= outcome.step == Step::done;
     if (outcome.step != Step::refused && outcome.step != Step::failed) continue;
     roll_back();
     if (outcome.step == Step::failed) return fail_all(outcome.error);
@@ -127,7 +129,7 @@ Writer::Attempt Writer::attempt(std::span<const Append> appends,
       if (step == Step::untouched) step = Step::done;
     return Attempt::again;
   }
-  if (next_position_ == last_position_ + 1) {  // every append was refused
+  if (!wrote) {  // every append was refused
     roll_back();
     return Attempt::finished;
   }
