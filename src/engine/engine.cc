@@ -33,6 +33,14 @@ void Engine::take_back(const SessionId& session) {
   if (of.effects.empty()) running_.erase(known);
 }
 
+void Engine::end(const SessionId& session) {
+  const auto known = running_.find(session);
+  if (known == running_.end()) return;
+  running_count_ -= known->second.awaited;
+  drop_all_files(known->second);
+  running_.erase(known);
+}
+
 void Engine::advance(const state::Session& view) {
   const std::vector<Effect> effects = plan(view, parts_.boot);
   const auto known = running_.find(view.id);

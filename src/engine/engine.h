@@ -67,6 +67,8 @@ class Engine {
   // advance() or take_back() follows.
   void foresee(const state::Session& view, Sequence stored);
   void take_back(const SessionId& session);
+  // Ends every effect of the session; processes in the background keep running.
+  void end(const SessionId& session);
   // Brings what runs in line with the view, which a commit has just left.
   void advance(const state::Session& view);
   // Gives to a process what the log says was given to it. Commands about anything else do nothing.

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "kernel/redaction.h"
 
 namespace agentrt::kernel {
 namespace {
 
-enum class LaneState { unloaded, loading, ready, committing, waiting };
+enum class LaneState { unloaded, loading, ready, committing };
 
 // A turn that waits for a person needs no view in memory: the answer, or the end of patience, which
 // the engine keeps, loads it again.
@@ -40,10 +42,34 @@ void tell(const Observer& observer, const What&... what) {
   if (observer) observer(what...);
 }
 
-// Whether a refusal can be told to somebody; what nobody waits for is tried again instead.
+// Whether a caller waits for the outcome. A report without one is retried instead of refused.
 bool has_asker(const Work& work) {
   const auto* report = std::get_if<ReportWork>(&work);
-  return !report || report->reply_to;
+  return std::holds_alternative<CommandWork>(work) || (report && report->reply_to);
+}
+
+bool is_report(const Work& work) {
+  return std::holds_alternative<ReportWork>(work) && !has_asker(work);
+}
+
+// Whether the same append can succeed later. A conflict is one between this lane and the log,
+// which loading the session again resolves; a second one in a row is not.
+bool append_may_pass(const Error& error, std::optional<Code> failed_before) {
+  return may_pass(error) || error.code == Code::storage_full ||
+         (error.code == Code::conflict && failed_before != Code::conflict);
+}
+
+Error blocked_error(const SessionId& session, const Error& cause) {
+  std::string details = R"({"sessionId":)";
+  schema::write_string(details, session.text());
+  details += R"(,"blocked":true,"reason":)";
+  schema::write_string(details, cause.message);
+  details += '}';
+  return {Code::internal,
+          fmt::format("session {} is blocked, because its facts cannot be stored: {}; restore the "
+                      "store from a backup, or go on in another session",
+                      session.text(), cause.message),
+          std::move(details)};
 }
 
 }  // namespace
@@ -60,6 +86,11 @@ struct Lanes::Lane {
   LaneState state = LaneState::unloaded;
   std::deque<Work> queue;
   std::size_t commands = 0;  // of them, those that count against lane_queue_max
+  std::size_t failures = 0;  // appends and loads in a row that failed
+  std::optional<Code> last_failure;
+  // Set while reports wait for the retry timer with this number; reads are served meanwhile.
+  std::optional<std::uint64_t> hold;
+  std::optional<std::string> repaired;  // why the stored snapshot was replaced; not stored yet
   std::optional<std::list<Lane*>::iterator> idle;
 };
 
@@ -101,6 +132,9 @@ Lanes::Lane& Lanes::lane_of(const SessionId& session) {
 }
 
 void Lanes::put(const SessionId& session, Work work) {
+  if (const auto blocked = blocked_.find(session); blocked != blocked_.end())
+    if (!std::holds_alternative<ReadWork>(work))
+      return finish(work, std::unexpected(blocked_error(session, blocked->second)));
   Lane& lane = lane_of(session);
   if (auto* command = std::get_if<CommandWork>(&work)) {
     if (lane.commands >= parts_.limits.lane_queue_max) {
@@ -111,18 +145,19 @@ void Lanes::put(const SessionId& session, Work work) {
     }
     ++lane.commands;
   }
+  if (has_asker(work)) lane.hold.reset();  // a caller is told at once whether the disk has room
   lane.queue.push_back(std::move(work));
   advance(lane);
 }
 
 void Lanes::recover(const SessionId& session, ports::Step done) {
-  put(session, ReadWork{[this, session, done = std::move(done)](auto view) mutable {
-        if (view || !may_pass(view.error())) return done();
-        parts_.loop.after(parts_.limits.storage_retry_ms,
-                          [this, session, done = std::move(done)]() mutable {
-                            recover(session, std::move(done));
-                          });
-      }});
+  auto read = [this, session, done = std::move(done)](auto view) mutable {
+    if (view || !may_pass(view.error())) return done();
+    parts_.loop.after(
+        parts_.limits.storage_retry_ms,
+        [this, session, done = std::move(done)]() mutable { recover(session, std::move(done)); });
+  };
+  put(session, ReadWork{.read = std::move(read), .after_reports = true});
 }
 
 control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
@@ -139,12 +174,22 @@ control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
 }
 
 void Lanes::advance(Lane& lane) {
-  if (lane.state == LaneState::unloaded) return load(lane);
+  if (lane.state == LaneState::unloaded) {
+    const bool idle =
+        lane.queue.empty() || (lane.hold && std::ranges::all_of(lane.queue, is_report));
+    return idle ? rest(lane) : load(lane);
+  }
   if (lane.state != LaneState::ready) return;
+  if (lane.failures > 0 && !serve_reads(lane)) return;
+  if (lane.hold) return rest(lane);
+  if (lane.repaired) return commit_repair(lane);
   auto batch = std::make_unique<Batch>();
   std::size_t decided = 0;
   while (!lane.queue.empty() && decided < parts_.limits.decisions_per_batch_max) {
     if (batch->writes() && std::holds_alternative<ReadWork>(lane.queue.front())) break;
+    // After a failure reports are tried alone: whether they can be stored must not depend on what
+    // commands add to them.
+    if (batch->writes() && lane.failures > 0 && has_asker(lane.queue.front())) break;
     Work work = std::move(lane.queue.front());
     lane.queue.pop_front();
     if (auto* read = std::get_if<ReadWork>(&work)) {
@@ -160,6 +205,23 @@ void Lanes::advance(Lane& lane) {
     parts_.loop.post([this, id = lane.id] { advance(lane_of(id)); });
   else
     rest(lane);
+}
+
+// Answers reads ahead of reports that cannot be stored, from the view that the log gives. False:
+// a reader has put more work on the lane, which has advanced it.
+bool Lanes::serve_reads(Lane& lane) {
+  for (std::size_t i = 0; i < lane.queue.size();) {
+    auto* waiting = std::get_if<ReadWork>(&lane.queue[i]);
+    if (!waiting || waiting->after_reports) {
+      ++i;
+      continue;
+    }
+    ReadWork read = std::move(*waiting);
+    lane.queue.erase(lane.queue.begin() + static_cast<std::ptrdiff_t>(i));
+    read.read(&lane.view);
+    if (lane.state != LaneState::ready) return false;
+  }
+  return true;
 }
 
 void Lanes::take(Lane& lane, Batch& batch, Work work) {
@@ -266,6 +328,8 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
 
 void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Append append) {
   lane.state = LaneState::ready;
+  lane.failures = 0;
+  lane.last_failure.reset();
   for (Batch::Settled& settled : batch.settled) {
     const auto* command = std::get_if<CommandWork>(&settled.work);
     if (command && settled.reply) tell(parts_.observers.accepted, command->command);
@@ -297,31 +361,71 @@ void Lanes::publish(store::Position first, std::vector<schema::StoredEvent> stor
   parts_.publish(events);
 }
 
+// The view ran ahead of the log, so it is discarded. The callers of this append get the error, and
+// if it concerns the whole disk, so do those that wait. Reports stay and are retried, unless
+// retrying them alone cannot help.
 void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
   parts_.history.forget(lane.id);
   tell(parts_.observers.failed, lane.id);
-  std::deque<Work> again;
-  for (Batch::Settled& settled : batch.settled) {
-    if (has_asker(settled.work))
-      finish(settled.work, std::unexpected(error));
-    else
-      again.push_back(std::move(settled.work));
-  }
-  for (Work& work : lane.queue) again.push_back(std::move(work));
-  lane.queue = std::move(again);
+  std::deque<Work> refused;
+  std::deque<Work> kept;
+  for (Batch::Settled& settled : batch.settled)
+    (has_asker(settled.work) ? refused : kept).push_back(std::move(settled.work));
+  const bool reports_alone = refused.empty();
+  const bool whole_disk = may_pass(error) || error.code == Code::storage_full;
+  for (Work& work : lane.queue)
+    (whole_disk && has_asker(work) ? refused : kept).push_back(std::move(work));
+  lane.queue = std::move(kept);
+  lane.commands = static_cast<std::size_t>(std::ranges::count_if(
+      lane.queue, [](const Work& work) { return std::holds_alternative<CommandWork>(work); }));
   lane.view = {};
-  wait(lane);
+  lane.state = LaneState::unloaded;
+  if (reports_alone && !append_may_pass(error, std::exchange(lane.last_failure, error.code))) {
+    block(lane, error);
+  } else {
+    hold(lane);
+    if (std::ranges::any_of(lane.queue, has_asker)) lane.hold.reset();
+  }
+  advance(lane);  // `lane` may be gone after this
+  for (Work& work : refused) finish(work, std::unexpected(error));
 }
 
-void Lanes::wait(Lane& lane) {
-  lane.state = LaneState::waiting;
-  parts_.loop.after(parts_.limits.storage_retry_ms, [this, id = lane.id] {
-    Lane& waiting = lane_of(id);
-    waiting.state = LaneState::unloaded;
-    if (waiting.queue.empty())
-      rest(waiting);
-    else
-      advance(waiting);
+// No append of this session can be stored: its reports are dropped, its effects are ended, and its
+// commands are refused until the next start. Reads still see the log.
+void Lanes::block(Lane& lane, const Error& error) {
+  lane.failures = 0;
+  lane.last_failure.reset();
+  lane.hold.reset();
+  lane.commands = 0;
+  std::deque<Work> queue = std::exchange(lane.queue, {});
+  std::deque<Work> dropped;
+  for (Work& work : queue)
+    (std::holds_alternative<ReadWork>(work) ? lane.queue : dropped).push_back(std::move(work));
+  if (blocked_.size() >= parts_.limits.blocked_sessions_max) blocked_.erase(blocked_.begin());
+  if (blocked_.try_emplace(lane.id, error).second) {
+    ++parts_.metrics.sessions_blocked;
+    tell(parts_.observers.blocked, lane.id, error);
+  }
+  for (Work& work : dropped)
+    parts_.loop.post([work = std::move(work), refusal = blocked_error(lane.id, error)]() mutable {
+      finish(work, std::unexpected(std::move(refusal)));
+    });
+}
+
+// Keeps reports from being tried again for a while, which grows with every failure in a row.
+void Lanes::hold(Lane& lane) {
+  std::int64_t delay = parts_.limits.storage_retry_ms;
+  for (std::size_t i = 0; i < lane.failures && delay < parts_.limits.storage_retry_max_ms; ++i)
+    delay *= 2;
+  delay = std::min(delay, parts_.limits.storage_retry_max_ms);
+  ++lane.failures;
+  lane.hold = ++holds_;
+  parts_.loop.after(delay, [this, id = lane.id, number = holds_] {
+    const auto found = lanes_.find(id);
+    if (found == lanes_.end() || found->second->hold != number) return;
+    Lane& held = lane_of(id);
+    held.hold.reset();
+    advance(held);
   });
 }
 
@@ -337,43 +441,59 @@ void Lanes::load(Lane& lane) {
     parts_.loop.after(parts_.limits.storage_retry_ms, [this, id = lane.id] { load(lane_of(id)); });
 }
 
-// Nobody can be served from a log that cannot be read; the next command tries again. Reports stay
-// where they are when trying again may help: nobody else will say what they say.
-void Lanes::refuse_all(Lane& lane, const Error& error) {
+// The session's log cannot be read: every caller gets the error, and the next one loads it again.
+// Reports stay on the lane if the error may pass.
+void Lanes::load_failed(Lane& lane, const Error& error) {
   lane.state = LaneState::unloaded;
-  std::deque<Work> queue = std::move(lane.queue);
-  lane.queue.clear();
+  std::deque<Work> refused;
+  std::deque<Work> kept;
+  for (Work& work : lane.queue) (is_report(work) ? kept : refused).push_back(std::move(work));
+  lane.queue = std::move(kept);
   lane.commands = 0;
-  for (Work& work : queue) {
+  if (!lane.queue.empty() && may_pass(error))
+    hold(lane);
+  else if (!lane.queue.empty())
+    block(lane, error);
+  if (lane.queue.empty()) lane.failures = 0;
+  rest(lane);  // `lane` may be gone after this
+  for (Work& work : refused) {
     if (auto* read = std::get_if<ReadWork>(&work))
       read->read(std::unexpected(error));
-    else if (!has_asker(work) && may_pass(error))
-      lane.queue.push_back(std::move(work));
     else
       finish(work, std::unexpected(error));
   }
 }
 
 void Lanes::loaded(Lane& lane, Result<Loaded> result) {
-  if (!result) {
-    refuse_all(lane, result.error());
-    if (lane.state != LaneState::unloaded) return;  // somebody has asked again meanwhile
-    return lane.queue.empty() ? rest(lane) : wait(lane);
-  }
+  if (!result) return load_failed(lane, result.error());
   ++parts_.metrics.sessions_loaded;
   lane.view = std::move(result->view);
   lane.state = LaneState::ready;
+  if (blocked_.contains(lane.id)) return advance(lane);
   if (!lane.view.processes.empty()) tell(parts_.observers.committed, lane.view);
-  if (state::interrupted_work(lane.view, parts_.boot))
+  if (state::interrupted_work(lane.view, parts_.boot) && !waits_to_restart(lane))
     lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
   // A question has its time, which nothing but the engine watches, and no commit may come.
   if (asks_person(lane.view)) tell(parts_.observers.committed, lane.view);
-  if (!result->repaired) return advance(lane);
+  lane.repaired = std::move(result->repaired);
+  advance(lane);
+}
+
+// An append that failed has put its report back.
+bool Lanes::waits_to_restart(const Lane& lane) {
+  return std::ranges::any_of(lane.queue, [](const Work& work) {
+    const auto* report = std::get_if<ReportWork>(&work);
+    return report && std::holds_alternative<schema::ReportRestarted>(report->report);
+  });
+}
+
+void Lanes::commit_repair(Lane& lane) {
   ++parts_.metrics.snapshots_repaired;
   auto batch = std::make_unique<Batch>();
   std::vector<schema::Draft> facts;
-  facts.emplace_back(schema::SessionScope{lane.id},
-                     schema::SnapshotRepaired{lane.view.sequence, *result->repaired});
+  facts.emplace_back(
+      schema::SessionScope{lane.id},
+      schema::SnapshotRepaired{lane.view.sequence, *std::exchange(lane.repaired, {})});
   append_facts(lane, *batch, std::move(facts), std::max(parts_.loop.now(), lane.view.at));
   add_snapshot(lane, *batch);
   commit(lane, std::move(batch));

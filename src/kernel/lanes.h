@@ -7,13 +7,17 @@
 // exactly what the log says. A read waits its turn
 // like a command, so whoever reads after a reply sees its effect.
 //
-// When an append fails, the view is thrown away and loaded again: commands get the failure, reports
-// stay at the head of the lane until they are stored. Core only.
+// When an append fails, the view is discarded and loaded again. Commands get the error; reports
+// stay at the head of the lane and are retried with a growing delay, and until they are stored
+// reads are answered ahead of them, from the log as it is. An error that retrying cannot resolve
+// (damage) blocks the session: its reports are dropped and its commands refused until the next
+// start. Core only.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -47,6 +51,7 @@ struct ReportWork {
 };
 struct ReadWork {
   std::move_only_function<void(Result<const state::Session*>)> read;
+  bool after_reports = false;  // also when reports ahead of it cannot be stored for a while
 };
 using Work = std::variant<CommandWork, ReportWork, ReadWork>;
 
@@ -60,6 +65,9 @@ struct Observers {
   std::function<void(const state::Session&)> committed;
   // It failed.
   std::function<void(const SessionId&)> failed;
+  // No append of the session can be stored any more, once per session: its reports are dropped, so
+  // whatever it runs must end.
+  std::function<void(const SessionId&, const Error&)> blocked;
   // Each command that a commit stored, before it is answered.
   std::function<void(const schema::Command&)> accepted;
 };
@@ -104,7 +112,9 @@ class Lanes {
   void advance(Lane& lane);
   void load(Lane& lane);
   void loaded(Lane& lane, Result<Loaded> result);
-  void refuse_all(Lane& lane, const Error& error);
+  void load_failed(Lane& lane, const Error& error);
+  static bool waits_to_restart(const Lane& lane);
+  bool serve_reads(Lane& lane);
   void take(Lane& lane, Batch& batch, Work work);
   void settle(Lane& lane, Batch& batch, control::Decision decision, Work work);
   void append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts, Timestamp now);
@@ -113,14 +123,17 @@ class Lanes {
   void committed(Lane& lane, Batch& batch, store::Position first, store::Append append);
   void publish(store::Position first, std::vector<schema::StoredEvent> stored);
   void failed(Lane& lane, Batch& batch, const Error& error);
-  // Loads the lane again after a while.
-  void wait(Lane& lane);
+  void commit_repair(Lane& lane);
+  void block(Lane& lane, const Error& error);
+  void hold(Lane& lane);
   void rest(Lane& lane);
   control::Inputs inputs(const Lane& lane, Timestamp now);
 
   Parts parts_;
   std::unordered_map<SessionId, std::unique_ptr<Lane>> lanes_;
   std::list<Lane*> idle_;  // ready lanes without work, longest idle first
+  std::map<SessionId, Error> blocked_;
+  std::uint64_t holds_ = 0;  // number of the newest retry timer
 };
 
 }  // namespace agentrt::kernel

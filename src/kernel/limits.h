@@ -14,7 +14,9 @@ struct Limits {
   std::size_t idle_sessions_max = 1'024;        // views kept in memory without open work
   std::uint64_t snapshot_every_facts = 1'000;
   std::size_t recoveries_at_once_max = 8;  // sessions with open work loaded side by side
-  std::int64_t storage_retry_ms = 250;     // until a report is tried again on a full disk
+  std::int64_t storage_retry_ms = 250;     // until a report that was not stored is retried, first
+  std::int64_t storage_retry_max_ms = 5'000;  // the same after many failures; doubles in between
+  std::size_t blocked_sessions_max = 1'024;   // remembered; further ones fail once more each time
   std::int64_t idempotency_keep_ms = 7LL * 24 * 3'600 * 1'000;
   std::int64_t idempotency_sweep_ms = 3'600 * 1'000;
   std::size_t idempotency_sweep_max = 10'000;

@@ -24,14 +24,19 @@ struct Metrics {
   Counter commit_us{0};
   Counter sessions_loaded{0};
   Counter sessions_in_memory{0};
+  Counter sessions_blocked{0};  // facts of theirs cannot be stored
   Counter snapshots_stored{0};
   Counter snapshots_repaired{0};
   Counter subscribers{0};
   Counter subscribers_overflowed{0};
   Counter events_delivered{0};
+  Counter events_damaged{0};  // rows over all sessions that were skipped with a stand-in
   Counter http_requests{0};
   Counter http_connections{0};
   Counter http_connections_refused{0};
+  Counter http_connections_reclaimed{0};  // idle without a token, closed for others
+  Counter http_reply_bytes{0};            // held by all replies now
+  Counter http_replies_refused{0};        // because of them
   Counter turns_completed{0};
   Counter turns_failed{0};
   Counter model_requests{0};

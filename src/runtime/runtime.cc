@@ -372,6 +372,12 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
              }));
   server = std::make_unique<channels::HttpServer>(http_options(options), *kernel, *kernel, *outputs,
                                                   metrics, *tokens, published_document);
+                   .blocked =
+                       [this](const SessionId& session, const Error& error) {
+                         fmt::print(stderr, "agentrt: session {} is blocked: {}\n", session.text(),
+                                    error.message);
+                         engine->end(session);
+                       },
   loop->start();
   loop->post([this] {
     kernel->recover({});

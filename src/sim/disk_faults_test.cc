@@ -184,4 +184,91 @@ TEST_CASE("what a model said waits until the log can be read again") {
   }
 }
 
+TEST_CASE("reads and commands are answered while reports wait for room on the disk") {
+  Faulty run({{{"a", "b", "c"}, 50, {}}});
+  run.node.ask("submit_turn", kSubmit);
+  while (run.node.model_requests() == 0) run.node.step();
+  run.faults.full_commits = 1'000'000;
+  for (int i = 0; i < 2'000; ++i) run.node.step_until(run.node.time().monotonic_ms() + 1'000);
+  const auto facts = run.node.log(kSession).size();
+  for (int round = 0; round < 3; ++round) {
+    const auto asked_ms = run.node.time().monotonic_ms();
+    for (const auto& [read, params] :
+         {std::pair{"get_session", R"({"sessionId":"s"})"},
+          std::pair{"get_thread_read", R"({"sessionId":"s","threadId":"t"})"}}) {
+      const auto reply = run.node.ask(read, params);
+      REQUIRE(reply);
+      CHECK(reply->contains(fmt::format(R"("asOfSequence":{})", facts)));
+    }
+    CHECK(run.node.ask("update_session", title(1)).error().code == Code::storage_full);
+    CHECK(run.node.time().monotonic_ms() - asked_ms < 100);
+  }
+  run.faults.full_commits = 0;
+  run.node.settle();
+  CHECK(count(run.node.log(kSession), "turn.completed") == 1);
+}
+
+TEST_CASE("reports that cannot be stored are retried less and less often") {
+  Faulty run({{{"a"}, 50, {}}});
+  run.node.ask("submit_turn", kSubmit);
+  while (run.node.model_requests() == 0) run.node.step();
+  run.faults.full_commits = 1'000'000;
+  const std::int64_t until = run.node.time().monotonic_ms() + 600'000;
+  while (run.node.step_until(until)) {
+  }
+  const std::size_t tried = 1'000'000 - run.faults.full_commits;
+  CHECK(tried > 100);
+  CHECK(tried < 200);
+}
+
+TEST_CASE("damage in the store blocks its session once, and no other") {
+  Faulty run({{{"a", "b"}, 50, {}}});
+  run.node.ask("submit_turn", kSubmit);
+  while (run.node.model_requests() == 0) run.node.step();
+  run.faults.damaged = kSession;
+  run.node.settle();
+  CHECK(run.node.metrics().sessions_blocked == 1);
+  CHECK(run.node.engine().running() == 0);
+  const std::uint64_t tried = run.node.metrics().commit_failures;
+  const auto refused = run.node.ask("update_session", title(1));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::internal);
+  CHECK(refused.error().message.contains("session s is blocked"));
+  CHECK(refused.error().details.contains(R"("reason":"the store file is damaged")"));
+  CHECK(run.node.ask("get_session", R"({"sessionId":"s"})"));
+  run.node.settle();
+  CHECK(run.node.metrics().commit_failures == tried);
+  CHECK(run.node.ask("create_session", R"({"sessionId":"other"})"));
+  run.faults.damaged.reset();
+  run.node.crash();
+  run.node.start();
+  run.node.settle();
+  CHECK(run.node.ask("update_session", title(1)));
+}
+
+TEST_CASE("a command that meets damage is refused and leaves reports to be tried alone") {
+  Faulty run({{{"a", "b"}, 5'000, {}}});
+  run.node.ask("submit_turn", kSubmit);
+  while (run.node.model_requests() == 0) run.node.step();
+  run.faults.damaged = kSession;
+  CHECK(run.node.ask("update_session", title(1)).error().code == Code::internal);
+  CHECK(run.node.metrics().sessions_blocked == 0);
+  run.faults.damaged.reset();
+  run.node.settle();
+  CHECK(count(run.node.log(kSession), "turn.completed") == 1);
+}
+
+TEST_CASE("a full disk at the start does not pile up reports of the restart") {
+  Faulty run({{{"a"}, 600'000, {}}});
+  run.node.ask("submit_turn", kSubmit);
+  while (run.node.model_requests() == 0) run.node.step();
+  run.node.crash();
+  run.faults.full_commits = 40;
+  run.node.start();
+  run.node.settle();
+  CHECK(run.faults.full_commits == 0);
+  CHECK(count(run.node.log(kSession), "task.blocked") == 1);
+  CHECK(run.node.metrics().reports < 60);
+}
+
 }  // namespace agentrt::sim

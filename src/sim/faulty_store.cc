@@ -22,11 +22,25 @@ std::vector<Result<store::Position>> FaultyStore::commit(std::span<const store::
   if (use_up(faults_.failing_commits)) return all_fail(Code::unavailable, "the disk fails");
   using Outage = DiskFaults::Outage;
   const Outage outage = std::exchange(faults_.in_next_commit, Outage::none);
-  if (outage == Outage::none) return inner().commit(appends);
+  if (outage == Outage::none) return commit_undamaged(appends);
   faults_.stopped = true;
   if (outage == Outage::before_write) return all_fail(Code::unavailable, "the power is gone");
   if (outage == Outage::before_sync) disk_.withhold_sync();
   return inner().commit(appends);
+}
+
+// As a store does: the append that meets damage is refused, the others go through.
+std::vector<Result<store::Position>> FaultyStore::commit_undamaged(
+    std::span<const store::Append> appends) {
+  if (!faults_.damaged) return inner().commit(appends);
+  std::vector<Result<store::Position>> results;
+  for (const store::Append& append : appends) {
+    if (append.session == *faults_.damaged)
+      results.push_back(fail(Code::internal, "the store file is damaged"));
+    else
+      results.push_back(inner().commit({&append, 1}).front());
+  }
+  return results;
 }
 
 std::optional<Error> FaultyStore::read_error() {

@@ -16,6 +16,7 @@ struct DiskFaults {
   std::size_t full_commits = 0;
   std::size_t failing_commits = 0;
   std::size_t failing_reads = 0;
+  std::optional<SessionId> damaged;  // whose appends meet damage
   Outage in_next_commit = Outage::none;
   bool stopped = false;
 };
@@ -39,6 +40,7 @@ class FaultyStore final : public StoreOver {
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) override;
 
  private:
+  std::vector<Result<store::Position>> commit_undamaged(std::span<const store::Append> appends);
   // The error that a read meets, if it meets one.
   std::optional<Error> read_error();
 

@@ -79,6 +79,7 @@ void Node::start() {
              engine_->advance(view);
            },
        .failed = [this](const SessionId& session) { engine_->take_back(session); },
+       .blocked = [this](const SessionId& session, const Error&) { engine_->end(session); },
        .accepted = [this](const schema::Command& command) { engine_->give(command); }});
   kernel_->listen([this](const ports::FeedBatch& batch) {
     if (options_.seams.published) return options_.seams.published(batch);

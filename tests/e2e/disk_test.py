@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 from harness import Daemon, Home, wait_until
@@ -34,7 +35,7 @@ class FullDisk(unittest.TestCase):
             self.skipTest(f"cannot mount a small file system: {reason}")
         self.addCleanup(os.rmdir, folder)
         self.addCleanup(subprocess.run, ["umount", "-l", folder])
-        self.home = Home()
+        self.home = Home({"main": [{"text": "Hello.", "deltas": 3, "delayMs": 2000}]})
         self.addCleanup(self.home.remove)
         self.home.data = pathlib.Path(folder) / "data"
         self.home.environment["AGENTRT_HOME"] = str(self.home.data)
@@ -75,6 +76,28 @@ class FullDisk(unittest.TestCase):
         events = self.daemon.events("s")
         StreamChecker().feed_all(events)
         self.assertGreaterEqual(events[-1]["sequence"], acknowledged + 1)
+
+    def test_reads_are_answered_while_a_turn_waits_for_room(self):
+        self.daemon.ok("create_session", sessionId="filler")
+        turn = self.daemon.submit("hello", sessionId="s", threadId="t")
+        wait_until(lambda: any(e["type"] == "model.requested" for e in self.daemon.events("s")))
+        filler = "z" * 20_000
+        while self.daemon.call("update_session", sessionId="filler",
+                               metadata={"fill": filler}).status == 200:
+            pass
+        time.sleep(3)  # the model has answered by now, and the answer finds no room
+        for _ in range(3):
+            began = time.monotonic()
+            stored = self.daemon.events("s")[-1]["sequence"]
+            self.assertEqual(self.daemon.ok("get_session", sessionId="s")["asOfSequence"], stored)
+            self.assertEqual(
+                self.daemon.ok("get_thread_read", sessionId="s", threadId="t")["asOfSequence"],
+                stored)
+            refused = self.daemon.call("update_session", sessionId="s", metadata={"f": filler})
+            self.assertEqual((refused.status, refused.code), (507, "storage_full"))
+            self.assertLess(time.monotonic() - began, 5)
+        subprocess.run(["mount", "-o", "remount,size=64m", str(self.disk)], check=True)
+        self.assertEqual(self.daemon.wait_turn(turn)[-1]["type"], "turn.completed")
 
 
 if __name__ == "__main__":
