@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "schema/text_limits.h"
+
 namespace agentrt::schema {
 namespace {
+
+static_assert(text_limit("idempotencyKey") == kIdempotencyKeySizeMax);
+static_assert(text_limit("input") == kStdinBytesMax);
 
 using Reader = Result<Command> (*)(std::string_view);
 
@@ -21,6 +26,7 @@ Result<Command> read_as(std::string_view params) {
                                     command.idempotency_key->size() > kIdempotencyKeySizeMax))
       return fail(Code::invalid_params, fmt::format("idempotencyKey: expected 1 to {} characters",
                                                     kIdempotencyKeySizeMax));
+  TRY(check_sizes(command, "", ""));
   return Command{std::move(command)};
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "schema/codec.h"
+#include "schema/text_limits.h"
 
 namespace agentrt::schema {
 
@@ -56,8 +57,9 @@ class SchemaWriter {
   const std::map<std::string, std::string>& definitions() const { return definitions_; }
 
  private:
+  // `member`: the name that the value's limits go by, in a strict schema.
   template <class T>
-  void write(std::string& out, Unknown unknown);
+  void write(std::string& out, Unknown unknown, std::string_view member = {});
   template <class T>
   void write_object(std::string& out, Unknown unknown);
   template <class T>
@@ -75,26 +77,30 @@ class SchemaWriter {
 };
 
 template <class T>
-void SchemaWriter::write(std::string& out, Unknown unknown) {
+void SchemaWriter::write(std::string& out, Unknown unknown, std::string_view member) {
   using namespace codec;
+  const bool limited = unknown == Unknown::refuse;
   if constexpr (std::is_same_v<T, bool>) {
     out += R"({"type":"boolean"})";
   } else if constexpr (std::is_same_v<T, Json>) {
-    out += "true";
+    out += limited ? fmt::format(R"({{"x-maxBytes":{}}})", json_limit(member)) : "true";
   } else if constexpr (std::is_same_v<T, Timestamp>) {
     out += R"({"type":"string","format":"date-time"})";
   } else if constexpr (kIsId<T>) {
     out += unknown == Unknown::refuse ? R"({"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"})"
                                       : R"({"type":"string","minLength":1})";
   } else if constexpr (std::is_same_v<T, std::string>) {
-    out += R"({"type":"string"})";
+    out += R"({"type":"string")";
+    if (limited) out += fmt::format(R"(,"maxLength":{})", text_limit(member));
+    out += "}";
   } else if constexpr (std::is_unsigned_v<T>) {
     out += R"({"type":"integer","minimum":0})";
   } else if constexpr (std::is_integral_v<T>) {
     out += R"({"type":"integer"})";
   } else if constexpr (kIs<T, std::vector>) {
     out += R"({"type":"array","items":)";
-    write<typename T::value_type>(out, unknown);
+    write<typename T::value_type>(out, unknown, member);
+    if (limited) out += fmt::format(R"(,"maxItems":{})", list_limit(member));
     out += "}";
   } else if constexpr (kIs<T, std::map>) {
     out += R"({"type":"object","additionalProperties":)";
@@ -116,7 +122,7 @@ void SchemaWriter::write_object(std::string& out, Unknown unknown) {
     if (any) out.push_back(',');
     any = true;
     out += kWireKey<decltype(d)>.view();
-    write<typename Unwrap<M>::type>(out, unknown);
+    write<typename Unwrap<M>::type>(out, unknown, kWireName<decltype(d)>.view());
     if (kIs<M, std::optional>) return;
     if (!required.empty()) required.push_back(',');
     required += "\"" + std::string(kWireName<decltype(d)>.view()) + "\"";

@@ -1,0 +1,109 @@
+// schema/text_limits.h: how long each free member of a command may be.
+//
+// What a command brings along is kept in views, index rows and lists, so each member that a caller
+// fills at will is bounded: by its name here, and by kTextSizeMax where it has no row. The bounds
+// are published (maxLength, maxItems, x-maxBytes) and checked by the same table. Sizes of texts are
+// in characters (code points), as maxLength counts them; those of JSON values in bytes.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/result.h"
+#include "schema/codec.h"
+
+namespace agentrt::schema {
+
+inline constexpr std::size_t kTextSizeMax = 4'096;
+inline constexpr std::size_t kListSizeMax = 1'000;
+inline constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
+
+inline constexpr std::size_t kTitleSizeMax = 1'024;
+inline constexpr std::size_t kNameSizeMax = 256;     // of a model, a tool, a type of event
+inline constexpr std::size_t kTokenSizeMax = 1'024;  // a cursor or another text that we gave out
+inline constexpr std::size_t kInputTextSizeMax = std::size_t{2}
+                                                 << 20;  // one part of a turn's input
+inline constexpr std::size_t kStdinSizeMax = 32 * 1024;  // of one write_process_stdin
+inline constexpr std::size_t kAdditionalRootsMax = 64;
+inline constexpr std::size_t kMetadataBytesMax = 32 * 1024;
+inline constexpr std::size_t kAnswerBytesMax = 64 * 1024;
+
+struct MemberLimit {
+  std::string_view member;  // as the wire has it
+  std::size_t max;
+};
+
+inline constexpr MemberLimit kTextLimits[] = {
+    {"idempotencyKey", kNameSizeMax}, {"title", kTitleSizeMax},  {"model", kNameSizeMax},
+    {"toolName", kNameSizeMax},       {"types", kNameSizeMax},   {"decision", kNameSizeMax},
+    {"digest", kNameSizeMax},         {"cursor", kTokenSizeMax}, {"resumeToken", kTokenSizeMax},
+    {"text", kInputTextSizeMax},      {"input", kStdinSizeMax},
+};
+inline constexpr MemberLimit kListLimits[] = {{"additionalRoots", kAdditionalRootsMax}};
+inline constexpr MemberLimit kJsonLimits[] = {{"metadata", kMetadataBytesMax},
+                                              {"payload", kAnswerBytesMax}};
+
+template <std::size_t N>
+constexpr std::size_t limit_of(const MemberLimit (&limits)[N], std::string_view member,
+                               std::size_t otherwise) {
+  for (const MemberLimit& limit : limits)
+    if (limit.member == member) return limit.max;
+  return otherwise;
+}
+constexpr std::size_t text_limit(std::string_view member) {
+  return limit_of(kTextLimits, member, kTextSizeMax);
+}
+constexpr std::size_t list_limit(std::string_view member) {
+  return limit_of(kListLimits, member, kListSizeMax);
+}
+constexpr std::size_t json_limit(std::string_view member) {
+  return limit_of(kJsonLimits, member, kJsonBytesMax);
+}
+
+// REQUIRES: valid UTF-8, which every text of a command is.
+constexpr std::size_t characters_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// invalid_params for the first member that is too long, with its path: options.additionalRoots[3].
+// `member`: the name that the value's limit goes by.
+template <class T>
+Result<void> check_sizes(const T& value, std::string_view member, const std::string& path) {
+  using namespace codec;
+  const auto too_long = [&](std::size_t max, std::string_view of) {
+    return fail(Code::invalid_params, fmt::format("{}: expected at most {} {}", path, max, of));
+  };
+  if constexpr (std::is_same_v<T, std::string>) {
+    const std::size_t max = text_limit(member);
+    if (value.size() > max && characters_of(value) > max) return too_long(max, "characters");
+  } else if constexpr (std::is_same_v<T, Json>) {
+    if (value.text.size() > json_limit(member))
+      return too_long(json_limit(member), "bytes of JSON");
+  } else if constexpr (kIs<T, std::optional>) {
+    if (value) return check_sizes(*value, member, path);
+  } else if constexpr (kIs<T, std::vector>) {
+    if (value.size() > list_limit(member)) return too_long(list_limit(member), "entries");
+    for (std::size_t i = 0; i < value.size(); ++i)
+      TRY(check_sizes(value[i], member, fmt::format("{}[{}]", path, i)));
+  } else if constexpr (DescribedEnum<T>) {
+    return {};
+  } else if constexpr (Described<T>) {
+    Result<void> checked;
+    boost::mp11::mp_for_each<Members<T>>([&](auto d) {
+      if (!checked) return;
+      const std::string_view name = kWireName<decltype(d)>.view();
+      checked = check_sizes(value.*d.pointer, name,
+                            path.empty() ? std::string(name) : fmt::format("{}.{}", path, name));
+    });
+    return checked;
+  } else {
+    static_assert(!kIs<T, std::map>, "a map in a command needs a bound");
+  }
+  return {};
+}
+
+}  // namespace agentrt::schema
