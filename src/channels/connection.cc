@@ -139,6 +139,7 @@ Result<void> Connection::check_head() {
   if (head.authorization)
     if (const auto token = bearer_token(*head.authorization))
       identity = context_.services.tokens.find(*token);
+  known_ = known_ || identity != nullptr;
   TRY(check_access(match_, identity.get()));
   request.query = std::move(target.query);
   request.upload = nullptr;
@@ -193,8 +194,14 @@ void Connection::refuse(const Error& error) {
 void Connection::respond(Response response) {
   if (state_ != State::answering) return;
   if (stopping_) keep_ = Keep::close;
+  const auto& budget = context_.services.replies;
+  if (response.only_reads && !budget->has_room(response.body.capacity())) {
+    context_.services.metrics.http_replies_refused.fetch_add(1, std::memory_order_relaxed);
+    response = error_response(no_room_for_reply());
+  }
   reply_head_ = response_head(response, request.head, keep_);
   reply_body_ = request.head.method == Method::head ? std::string{} : std::move(response.body);
+  held_ = HeldReply(budget, reply_body_.capacity());
   reply_sent_ = 0;
   state_ = State::writing;
   write_reply();
@@ -211,7 +218,12 @@ void Connection::send(Response head, std::shared_ptr<BodySource> body) {
 
 void Connection::fetch_piece() {
   state_ = State::fetching;
-  deadline_ = Instant::max();
+  reply_body_ = {};
+  held_ = {};
+  wants_room_ = !context_.services.replies->has_room(kOutputPieceBytes);
+  deadline_ = wants_room_ ? Clock::now() + context_.limits.stall : Instant::max();
+  if (wants_room_) return;  // tick() asks again
+  held_ = HeldReply(context_.services.replies, kOutputPieceBytes);
   body_source_->next([self = weak_from_this()](Result<std::string> piece) {
     if (const auto connection = self.lock()) connection->fetched(std::move(piece));
   });
@@ -253,6 +265,7 @@ void Connection::write_reply() {
 void Connection::reply_written() {
   reply_head_ = {};
   reply_body_ = {};
+  held_ = {};
   body_source_ = nullptr;
   request = {};
   const bool whole = reader_.stage() == RequestReader::Stage::done;
@@ -339,6 +352,12 @@ void Connection::end_stream_of(const std::string& token_id) {
 
 void Connection::tick(Instant now) {
   if (const auto subscriber = subscriber_) return subscriber->tick(now);
+  if (wants_room_ && state_ == State::fetching && now < deadline_) {
+    const Instant until = deadline_;
+    fetch_piece();
+    if (wants_room_) deadline_ = until;
+    return;
+  }
   if (now < deadline_) return;
   if (state_ != State::reading || phase_ == Phase::idle) return close();
   error_code ignored;
@@ -365,6 +384,8 @@ void Connection::close() {
     context_.services.hub.close(*subscriber);
   request.upload = nullptr;
   body_source_ = nullptr;
+  reply_body_ = {};
+  held_ = {};
   error_code ignored;
   socket_.close(ignored);
   context_.closed(*this);

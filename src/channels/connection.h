@@ -52,6 +52,9 @@ class Connection final : public Exchange,
   // No further request is read; an answer under way still goes out.
   void stop();
   void close();
+  // Waits for a request, and none before it has shown a valid token.
+  bool idle_stranger() const { return state_ == State::reading && !known_; }
+  Instant since() const { return since_; }
   // Closes what this token opened and what goes on for long: a stream, an upload, a large reply.
   void end_stream_of(const std::string& token_id);
 
@@ -106,11 +109,15 @@ class Connection final : public Exchange,
   bool processing_ = false;  // process() is on the stack
   bool read_pending_ = false;
   bool stopping_ = false;
-  bool revoked_ = false;  // the request's token was revoked after it was let in
-  bool served_ = false;   // an earlier request was answered
+  bool revoked_ = false;     // the request's token was revoked after it was let in
+  bool served_ = false;      // an earlier request was answered
+  bool known_ = false;       // a request of this connection had a valid token
+  bool wants_room_ = false;  // the next piece waits until replies hold fewer bytes
+  const Instant since_ = Clock::now();
   Keep keep_ = Keep::open;
   std::string reply_head_;
   std::string reply_body_;
+  HeldReply held_;  // the bytes of reply_body_
   std::size_t reply_sent_ = 0;
   std::shared_ptr<BodySource> body_source_;
   std::uint64_t body_left_ = 0;  // to be asked of body_source_

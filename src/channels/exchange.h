@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "channels/inbox.h"
+#include "channels/reply_budget.h"
 #include "channels/request.h"
 #include "channels/sse_hub.h"
 #include "channels/tokens.h"
@@ -30,6 +31,9 @@ struct Services {
   const Documents& documents;
   SseHub& hub;
   std::shared_ptr<Inbox> inbox;
+  std::shared_ptr<ReplyBudget> replies;
+  // Why the runtime is not ready; may be empty.
+  const std::function<std::optional<Error>()>& problem;
 };
 
 // A reply's body that comes in pieces, each asked for when the peer has taken the one before.

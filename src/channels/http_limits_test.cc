@@ -158,9 +158,14 @@ TEST_CASE("a client that does not take its answer is let go") {
 TEST_CASE("connections over the limit are told so, and those below are served on") {
   HttpLimits limits;
   limits.connections_max = 3;
+  limits.socket_connections_kept = 0;
   TestServer s(limits);
   std::vector<std::unique_ptr<TestClient>> clients;
-  for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<TestClient>(s.server->port()));
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(std::make_unique<TestClient>(s.server->port()));
+    clients.back()->send(s.text("GET", "/healthz"));  // with a token, so that none makes way
+    CHECK(clients.back()->reply().status == 200);
+  }
   CHECK(TestServer::soon([&] { return s.server->connections() == 3; }));
   TestClient over(s.server->port());
   const TestReply reply = over.reply();
@@ -173,6 +178,108 @@ TEST_CASE("connections over the limit are told so, and those below are served on
   clients.pop_back();
   CHECK(TestServer::soon([&] { return s.server->connections() == 2; }));
   CHECK(s.ask("GET", "/healthz").status == 200);
+}
+
+TEST_CASE("the connection idle for longest without a token makes way for a new one") {
+  HttpLimits limits;
+  limits.connections_max = 3;
+  limits.socket_connections_kept = 0;
+  TestServer s(limits);
+  TestClient known(s.server->port());
+  known.send(s.text("GET", "/healthz"));
+  CHECK(known.reply().status == 200);
+  TestClient first(s.server->port());
+  CHECK(TestServer::soon([&] { return s.server->connections() == 2; }));
+  TestClient second(s.server->port());
+  CHECK(TestServer::soon([&] { return s.server->connections() == 3; }));
+  CHECK(s.ask("GET", "/healthz").status == 200);
+  CHECK(first.closes());
+  CHECK(s.metrics.http_connections_reclaimed == 1);
+  CHECK(s.metrics.http_connections_refused == 0);
+  for (TestClient* client : {&known, &second}) {
+    client->send(s.text("GET", "/healthz"));
+    CHECK(client->reply().status == 200);
+  }
+}
+
+TEST_CASE("connections are kept for the Unix socket, however many come by TCP") {
+  HttpLimits limits;
+  limits.connections_max = 6;
+  limits.socket_connections_kept = 2;
+  TestServer s(limits);
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<TestClient>(s.server->port()));
+    clients.back()->send(s.text("GET", "/healthz"));
+    CHECK(clients.back()->reply().status == 200);
+  }
+  CHECK(TestClient(s.server->port()).reply().status == 503);
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<TestClient>(s.folder.path + "/agentrt.sock"));
+    clients.back()->send(s.text("GET", "/v1/sessions"));
+    CHECK(clients.back()->reply().status == 200);
+  }
+  CHECK(TestClient(s.folder.path + "/agentrt.sock").reply().status == 503);
+}
+
+TEST_CASE("what all replies hold together is bounded, and what only reads is refused beyond it") {
+  HttpLimits limits;
+  limits.reply_bytes_max = 6 << 20;
+  TestServer s(limits);
+  s.feed.append("s", 500, 8'000);  // a page of about 4 MB
+  const std::string page = "/v1/sessions/s/events?limit=500";
+  auto slow = std::make_unique<TestClient>(s.server->port(), 4'096);
+  slow->send(s.text("GET", page));
+  CHECK(slow->read_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
+  const TestReply refused = s.ask("GET", page);
+  CHECK(refused.status == 503);
+  CHECK(refused.code() == "overloaded");
+  CHECK(refused.field("Retry-After") == "1");
+  CHECK(s.metrics.http_replies_refused == 1);
+  // What is small still fits, and what changes something is answered in any case.
+  CHECK(s.ask("GET", "/v1/sessions").status == 200);
+  const std::string text(std::size_t{3} << 20, 'x');
+  const std::string submit =
+      fmt::format(R"({{"input":[{{"type":"text","text":"{}"}},{{"type":"text","text":"{}"}}]}})",
+                  text.substr(0, text.size() / 2), text.substr(0, text.size() / 2));
+  CHECK(s.ask("POST", "/v1/commands/submit_turn", "", submit).status == 200);
+  CHECK_FALSE(s.ask("GET", "/metrics").body.contains("\nagentrt_http_reply_bytes 0\n"));
+  slow.reset();
+  CHECK(TestServer::soon([&] { return s.ask("GET", page).status == 200; }));
+}
+
+TEST_CASE("the replies of a batch count too, call by call") {
+  HttpLimits limits;
+  limits.reply_bytes_max = 1 << 20;
+  TestServer s(limits);
+  std::string batch = "[";
+  for (int i = 0; i < 3; ++i)
+    batch += fmt::format(R"({{"jsonrpc":"2.0","id":{0},"method":"evaluate_permission","params":)"
+                         R"({{"toolName":"shell","input":{{"command":"{1}"}}}}}},)",
+                         i, std::string(600'000, 'x'));
+  batch.back() = ']';
+  const TestReply reply = s.ask("POST", "/v1/rpc", "", batch);
+  CHECK(reply.status == 200);
+  CHECK(reply.body.contains(R"("id":0,"result")"));
+  CHECK(reply.body.contains(R"("code":"overloaded")"));
+}
+
+TEST_CASE("/readyz says why the runtime cannot do its work") {
+  TestServer s;
+  CHECK(s.ask("GET", "/readyz").status == 200);
+  HttpOptions options;
+  options.tcp = HttpAddress{};
+  options.problem = [] { return Error{Code::unavailable, "the store is gone", {}}; };
+  HttpServer broken(std::move(options), s.sink, s.feed, s.outputs, s.metrics, *s.tokens,
+                    test_document);
+  REQUIRE(broken.start());
+  TestClient client(broken.port());
+  client.send(s.text("GET", "/readyz"));
+  const TestReply reply = client.reply();
+  CHECK(reply.status == 503);
+  CHECK(reply.code() == "unavailable");
+  client.send(s.text("GET", "/healthz"));
+  CHECK(client.reply().status == 200);
 }
 
 TEST_CASE("running out of descriptors is a pause") {

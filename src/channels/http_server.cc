@@ -51,7 +51,16 @@ class HttpServer::Network {
                  if (!error) task();
                });
              }),
-        services_{sink, feed, outputs, metrics, tokens, documents_, hub_, inbox_},
+        services_{sink,
+                  feed,
+                  outputs,
+                  metrics,
+                  tokens,
+                  documents_,
+                  hub_,
+                  inbox_,
+                  std::make_shared<ReplyBudget>(options_.limits.reply_bytes_max),
+                  options_.problem},
         context_{services_, options_.limits, options_.host_names,
                  [this](Connection& connection) { forget(connection); }},
         sweep_every_(sweep_interval(options_.limits)),
@@ -66,8 +75,11 @@ class HttpServer::Network {
   std::size_t connections() const { return open_.load(std::memory_order_relaxed); }
 
  private:
-  void listen_on(const ListeningSocket& socket);
-  void take(int descriptor);
+  enum class Door { tcp, socket };
+
+  void listen_on(const ListeningSocket& socket, Door door);
+  void take(int descriptor, Door door);
+  bool make_room(Door door);
   void turn_away(int descriptor);
   void forget(Connection& connection);
   void schedule_sweep();
@@ -102,12 +114,12 @@ Result<void> HttpServer::Network::start() {
   check(!thread_.joinable(), "a server starts once");
   if (options_.tcp) {
     TRY_ASSIGN(const ListeningSocket socket, open_tcp(options_.tcp->host, options_.tcp->port));
-    listen_on(socket);
+    listen_on(socket, Door::tcp);
     port_ = socket.port;
   }
   if (!options_.socket_path.empty()) {
     TRY_ASSIGN(const ListeningSocket socket, open_unix(options_.socket_path));
-    listen_on(socket);
+    listen_on(socket, Door::socket);
   }
   tokens_.on_revoked([this, inbox = inbox_](const std::string& id) {
     inbox->post([this, id] {
@@ -123,14 +135,32 @@ Result<void> HttpServer::Network::start() {
   return {};
 }
 
-void HttpServer::Network::listen_on(const ListeningSocket& socket) {
-  listeners_.push_back(std::make_shared<Listener>(
-      io_, socket.descriptor, options_.limits.accept_backoff, [this](int taken) { take(taken); }));
+void HttpServer::Network::listen_on(const ListeningSocket& socket, Door door) {
+  listeners_.push_back(std::make_shared<Listener>(io_, socket.descriptor,
+                                                  options_.limits.accept_backoff,
+                                                  [this, door](int taken) { take(taken, door); }));
   listeners_.back()->start();
 }
 
-void HttpServer::Network::take(int descriptor) {
-  if (connections_.size() >= options_.limits.connections_max) return turn_away(descriptor);
+// Whether one more may come in by this door. Where there are too many, the connection that has been
+// idle for longest without ever showing a token makes way.
+bool HttpServer::Network::make_room(Door door) {
+  const HttpLimits& limits = options_.limits;
+  const std::size_t kept = door == Door::tcp ? limits.socket_connections_kept : 0;
+  if (connections_.size() + std::min(kept, limits.connections_max / 2) < limits.connections_max)
+    return true;
+  std::shared_ptr<Connection> oldest;
+  for (const auto& [_, connection] : connections_)
+    if (connection->idle_stranger() && (!oldest || connection->since() < oldest->since()))
+      oldest = connection;
+  if (!oldest) return false;
+  metrics_.http_connections_reclaimed.fetch_add(1, std::memory_order_relaxed);
+  oldest->close();
+  return true;
+}
+
+void HttpServer::Network::take(int descriptor, Door door) {
+  if (!make_room(door)) return turn_away(descriptor);
   const auto connection =
       std::make_shared<Connection>(Descriptor(io_.get_executor(), descriptor), context_);
   connections_.emplace(connection.get(), connection);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ struct HttpOptions {
   std::string socket_path;              // empty: no Unix socket
   std::vector<std::string> host_names;  // accepted in Host besides those of this machine
   HttpLimits limits;
+  // Why the runtime cannot do its work, for /readyz; empty: it always can. Any thread.
+  std::function<std::optional<Error>()> problem;
 };
 
 class HttpServer {

@@ -45,6 +45,10 @@ struct HttpLimits {
   std::uint32_t header_bytes_max = 16 << 10;  // request line and all fields
   std::uint64_t body_bytes_max = std::uint64_t{4} << 20;
   std::size_t connections_max = 4'096;
+  // Of them, kept for the Unix socket, so that the command line gets in however many come by TCP.
+  std::size_t socket_connections_kept = 64;
+  // What all replies may hold together until their peers have taken them; one reply always may.
+  std::size_t reply_bytes_max = std::size_t{128} << 20;
   Duration head{10'000};         // from a request's first byte to the end of its head
   Duration body{30'000};         // from there to the end of its body
   Duration idle{60'000};         // between two requests

@@ -61,6 +61,7 @@ struct Response {
   std::string body;
   std::optional<std::uint64_t> length;                           // of a body that comes in pieces
   std::vector<std::pair<std::string_view, std::string>> fields;  // further header fields
+  bool only_reads = false;  // may be refused where replies hold too many bytes
 };
 
 // {"error": {"code", "message", "details"?}} with the code's status, and Retry-After or

@@ -23,7 +23,7 @@ constexpr std::array kRoutes{
     Route{Method::get, "/v1/tokens", Access::admin, get_tokens},
     Route{Method::delete_, "/v1/tokens/{id}", Access::admin, delete_token},
     Route{Method::get, "/healthz", Access::open, get_health},
-    Route{Method::get, "/readyz", Access::open, get_health},
+    Route{Method::get, "/readyz", Access::open, get_readiness},
     Route{Method::get, "/metrics", Access::read, get_metrics},
     Route{Method::get, "/openapi.json", Access::read, get_openapi},
     Route{Method::get, "/schemas/{name}", Access::read, get_schema},

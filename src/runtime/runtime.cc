@@ -121,9 +121,17 @@ void raise_open_file_limit() {
 
 channels::HttpOptions http_options(const RuntimeOptions& options) {
   channels::HttpOptions http;
+// Connections never take all descriptors: the store, files and processes need theirs.
+std::size_t connections_of_descriptors(std::size_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+  return std::min<std::size_t>(wanted, limit.rlim_cur / 2);
+}
+
   http.socket_path = socket_path(options.data);
   if (options.listen) {
     http.tcp = channels::HttpAddress{options.listen->address, options.listen->port};
+  http.limits.connections_max = connections_of_descriptors(http.limits.connections_max);
     http.host_names = options.listen->host_names;
   }
   return http;

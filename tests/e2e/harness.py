@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import socket
@@ -87,13 +88,16 @@ class Home:
 
 
 class Daemon:
-    def __init__(self, home, *arguments):
+    def __init__(self, home, *arguments, descriptors=None):
         self.home = home
+        limit = (descriptors, descriptors)
         self.errors = tempfile.TemporaryFile()
         started = time.monotonic()
         self.process = subprocess.Popen(
             [BINARY, "serve", "--listen", "127.0.0.1:0", *arguments], cwd=home.workspace,
-            env=home.environment, stdout=subprocess.PIPE, stderr=self.errors)
+            env=home.environment, stdout=subprocess.PIPE, stderr=self.errors,
+            preexec_fn=descriptors and
+            (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit)))
         atexit.register(self._reap)  # a test or a measurement that broke off leaves nothing behind
         line = self._first_line()
         self.start_seconds = time.monotonic() - started

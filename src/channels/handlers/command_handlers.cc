@@ -19,12 +19,25 @@ ports::Caller caller_of(const Exchange& exchange) {
   return caller;
 }
 
-ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange) {
-  return [inbox = services.inbox, waiting = std::weak_ptr(exchange)](ports::Reply reply) mutable {
-    inbox->post([waiting, reply = std::move(reply)]() mutable {
-      if (const auto asker = waiting.lock()) asker->respond(reply_response(std::move(reply)));
+namespace {
+
+ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange, schema::Effect effect) {
+  return [inbox = services.inbox, effect,
+          waiting = std::weak_ptr(exchange)](ports::Reply reply) mutable {
+    inbox->post([waiting, effect, reply = std::move(reply)]() mutable {
+      const auto asker = waiting.lock();
+      if (!asker) return;
+      Response response = reply_response(std::move(reply));
+      response.only_reads = effect == schema::Effect::reads;
+      asker->respond(std::move(response));
     });
   };
+}
+
+}  // namespace
+
+ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange) {
+  return reply_to(services, exchange, schema::Effect::mutates);
 }
 
 namespace {
@@ -59,19 +72,31 @@ Result<void> check_command(const Identity& identity, const schema::Command& comm
 void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command) {
   if (const auto allowed = check_command(*exchange->identity, command); !allowed)
     return exchange->respond(error_response(allowed.error()));
-  services.sink.call(std::move(command), caller_of(*exchange), reply_to(services, exchange));
+  const schema::Effect effect = schema::traits_of(command).effect;
+  services.sink.call(std::move(command), caller_of(*exchange),
+                     reply_to(services, exchange, effect));
 }
 
 // A message whose calls are being answered, in any order.
 struct RpcAnswers {
   RpcMessage message;
   std::vector<std::string> replies;
+  std::vector<HeldReply> held;  // the bytes of those replies
   std::size_t missing = 0;
   std::weak_ptr<Exchange> asker;
+  std::shared_ptr<ReplyBudget> budget;
 
-  void settle(std::size_t index, const ports::Reply& reply) {
+  // Only the reply to a read is refused for the bytes that it would hold.
+  void settle(std::size_t index, const ports::Reply& reply, schema::Effect effect) {
     const std::string& id = message.calls[index].id;
-    if (!id.empty()) replies[index] = reply ? rpc_result(id, *reply) : rpc_error(id, reply.error());
+    if (id.empty()) return finish_one();
+    if (!reply)
+      replies[index] = rpc_error(id, reply.error());
+    else if (effect == schema::Effect::reads && !budget->has_room(reply->capacity()))
+      replies[index] = rpc_error(id, no_room_for_reply());
+    else
+      replies[index] = rpc_result(id, *reply);
+    held.emplace_back(budget, replies[index].capacity());
     finish_one();
   }
 
@@ -81,6 +106,8 @@ struct RpcAnswers {
     if (!exchange) return;
     Response response;
     response.body = join_replies(message.shape, replies);
+    replies.clear();
+    held.clear();
     if (response.body.empty()) response.status = 204;
     exchange->respond(std::move(response));
   }
@@ -99,16 +126,18 @@ void start_call(Services& services, const Exchange& exchange,
     if (!call.id.empty()) answers->replies[index] = rpc_error(call.id, error, kRpcMethodNotFound);
     return answers->finish_one();
   }
+  const schema::Effect effect = schema::find_command(call.method)->effect;
   auto command = schema::read_command(call.method, call.params);
-  if (!command) return answers->settle(index, std::unexpected(command.error()));
+  if (!command) return answers->settle(index, std::unexpected(command.error()), effect);
   if (const auto allowed = check_command(*exchange.identity, *command); !allowed)
-    return answers->settle(index, std::unexpected(allowed.error()));
-  services.sink.call(*std::move(command), caller_of(exchange),
-                     [inbox = services.inbox, answers, index](ports::Reply reply) mutable {
-                       inbox->post([answers = std::move(answers), index, reply = std::move(reply)] {
-                         answers->settle(index, reply);
-                       });
-                     });
+    return answers->settle(index, std::unexpected(allowed.error()), effect);
+  services.sink.call(
+      *std::move(command), caller_of(exchange),
+      [inbox = services.inbox, answers, index, effect](ports::Reply reply) mutable {
+        inbox->post([answers = std::move(answers), index, effect, reply = std::move(reply)] {
+          answers->settle(index, reply, effect);
+        });
+      });
 }
 
 // Ids in a path are judged here: a command built from it has passed no reader.
@@ -164,6 +193,7 @@ void post_rpc(Services& services, const ExchangePtr& exchange) {
   const auto answers = std::make_shared<RpcAnswers>();
   answers->message = read_rpc(exchange->request.body);
   answers->asker = exchange;
+  answers->budget = services.replies;
   const std::size_t calls = answers->message.calls.size();
   answers->replies.resize(calls);
   answers->missing = calls;

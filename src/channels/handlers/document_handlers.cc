@@ -5,16 +5,24 @@
 
 namespace agentrt::channels {
 
-// A server that listens is ready: it starts after the store is open and the core runs.
 void get_health(Services&, const ExchangePtr& exchange) {
   Response response;
   response.body = R"({"status":"ok"})";
   exchange->respond(std::move(response));
 }
 
+// A server that listens is ready, unless its store has gone since: it starts after the store is
+// open and the core runs.
+void get_readiness(Services& services, const ExchangePtr& exchange) {
+  if (services.problem)
+    if (const auto problem = services.problem()) return exchange->respond(error_response(*problem));
+  get_health(services, exchange);
+}
+
 void get_metrics(Services& services, const ExchangePtr& exchange) {
   Response response;
   response.content_type = kMetricsContentType;
+  services.metrics.http_reply_bytes = services.replies->held();
   response.body = metrics_text(services.metrics);
   exchange->respond(std::move(response));
 }
@@ -28,6 +36,7 @@ void send_document(Services& services, const ExchangePtr& exchange, const std::s
         error_response({Code::not_found, fmt::format("there is no schema {}", file), {}}));
   Response response;
   response.body = *std::move(text);
+  response.only_reads = true;
   exchange->respond(std::move(response));
 }
 

@@ -71,6 +71,7 @@ std::string render_page(const ports::Page& page, const StreamStart& start,
   if (page.more) fmt::format_to(std::back_inserter(out), R"(,"nextCursor":"{}")", cursor);
   fmt::format_to(std::back_inserter(out), R"(,"cursor":"{}","generation":"{}"}})", cursor,
                  generation.text());
+  out.shrink_to_fit();  // it is held until the peer has taken it
   return out;
 }
 
@@ -93,8 +94,11 @@ void answer_page(Services& services, const ExchangePtr& exchange, const StreamSt
                        else
                          body = std::unexpected(std::move(page).error());
                        inbox->post([waiting, body = std::move(body)]() mutable {
-                         if (const auto asker = waiting.lock())
-                           asker->respond(reply_response(std::move(body)));
+                         const auto asker = waiting.lock();
+                         if (!asker) return;
+                         Response response = reply_response(std::move(body));
+                         response.only_reads = true;
+                         asker->respond(std::move(response));
                        });
                      });
 }

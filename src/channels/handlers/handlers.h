@@ -35,6 +35,7 @@ void delete_token(Services& services, const ExchangePtr& exchange);
 
 // document_handlers.cc
 void get_health(Services& services, const ExchangePtr& exchange);
+void get_readiness(Services& services, const ExchangePtr& exchange);
 void get_metrics(Services& services, const ExchangePtr& exchange);
 void get_openapi(Services& services, const ExchangePtr& exchange);
 void get_schema(Services& services, const ExchangePtr& exchange);

@@ -1,0 +1,62 @@
+// channels/reply_budget.h: how many bytes all replies hold together.
+//
+// A reply is held in memory until its peer has taken it, and a peer may take its time. Replies that
+// only read are refused as `overloaded` where there is no room; the reply to a command that changed
+// something is always held. Any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "base/result.h"
+
+namespace agentrt::channels {
+
+class ReplyBudget {
+ public:
+  explicit ReplyBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // There is room for as many, or nothing is held at all.
+  bool has_room(std::size_t bytes) const {
+    const std::size_t now = held();
+    return now == 0 || now + bytes <= bytes_max_;
+  }
+  std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class HeldReply;
+  const std::size_t bytes_max_;
+  std::atomic<std::size_t> held_{0};
+};
+
+// The bytes of one reply; given back when it ends.
+class HeldReply {
+ public:
+  HeldReply() = default;
+  HeldReply(std::shared_ptr<ReplyBudget> budget, std::size_t bytes)
+      : budget_(std::move(budget)), bytes_(bytes) {
+    budget_->held_ += bytes_;
+  }
+  HeldReply(HeldReply&& other) noexcept { *this = std::move(other); }
+  HeldReply& operator=(HeldReply&& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~HeldReply() {
+    if (budget_) budget_->held_ -= bytes_;
+  }
+
+ private:
+  std::shared_ptr<ReplyBudget> budget_;
+  std::size_t bytes_ = 0;
+};
+
+// What is answered where there is no room.
+inline Error no_room_for_reply() {
+  return {Code::overloaded, "too many large replies wait to be read; try again", {}};
+}
+
+}  // namespace agentrt::channels
