@@ -449,8 +449,11 @@ void Kernel::read_environment(GetExecutionEnvironment query, ports::ReplyTo repl
 
 void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
   auto shared = std::make_shared<ports::PageTo>(std::move(page_to));
-  const bool taken = parts_.readers.run(
-      [this, shared, query = std::move(query)] { (*shared)(read_page(parts_.store, query)); });
+  const bool taken = parts_.readers.run([this, shared, query = std::move(query)] {
+    auto page = read_page(parts_.store, query);
+    if (page) parts_.metrics.events_damaged += page->damaged;
+    (*shared)(std::move(page));
+  });
   if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
 }
 

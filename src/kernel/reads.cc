@@ -144,6 +144,21 @@ Result<std::string> list_events(store::Store& store, const ListEvents& query,
          fmt::format(R"(,"generation":{},"asOfSequence":{}}})", to_json(store.generation()), head);
 }
 
+namespace {
+
+// A stream over all sessions goes on past a damaged row: this takes its place, with its ids and its
+// cursor.
+schema::StoredEvent damaged_event(store::Event event, const RuntimeId& runtime) {
+  event.event.type = ports::kDamagedEvent;
+  event.event.runtime = runtime;
+  event.event.payload = R"({"reason":)";
+  write_string(event.event.payload, *event.damage);
+  event.event.payload += '}';
+  return std::move(event.event);
+}
+
+}  // namespace
+
 Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query) {
   TRY(check_generation(store, query.generation));
   std::vector<store::Event> events;
@@ -171,7 +186,10 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
   page.events.reserve(events.size());
   for (store::Event& event : events) {
     last = query.session ? event.event.sequence : event.position;
-    page.events.push_back({event.position, std::move(event.event)});
+    const store::Position position = event.position;
+    if (event.damage) ++page.damaged;
+    page.events.push_back({position, event.damage ? damaged_event(std::move(event), store.runtime())
+                                                  : std::move(event.event)});
   }
   page.more = last < end;
   return page;

@@ -54,9 +54,14 @@ struct FeedEvent {
 // Facts of one commit, in position order; immutable and shared by all who deliver them.
 using FeedBatch = std::shared_ptr<const std::vector<FeedEvent>>;
 
+// The type that stands in a stream over all sessions for a fact whose row is damaged. It is no
+// fact: it is not stored and not in the catalogue.
+inline constexpr std::string_view kDamagedEvent = "stream.damaged";
+
 struct Page {
   std::vector<FeedEvent> events;
-  bool more = false;  // facts after its last one were stored when it was read
+  bool more = false;        // facts after its last one were stored when it was read
+  std::size_t damaged = 0;  // of the events, those that only say so: type kDamagedEvent
 };
 using PageTo = std::move_only_function<void(Result<Page>)>;
 

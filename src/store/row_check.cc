@@ -25,12 +25,16 @@ Error damaged_row(const SessionId& session, Sequence sequence, std::string_view 
           std::move(details)};
 }
 
-Error at_position(Error damage, Position position) {
-  if (!damage.details.empty()) {
-    damage.details.pop_back();
-    damage.details += fmt::format(R"(,"position":{}}})", position);
-  }
-  return damage;
+std::optional<Event> stand_in(Position position, const SessionId& session, Sequence sequence,
+                              Timestamp at, const Error& error) {
+  if (error.code != Code::internal) return std::nullopt;
+  Event out;
+  out.position = position;
+  out.event.session = session;
+  out.event.sequence = sequence;
+  out.event.at = at;
+  out.damage = error.message;
+  return out;
 }
 
 Error no_such_session(const SessionId& session) {

@@ -23,8 +23,11 @@ Digest chain_erased(const Digest& previous, const schema::StoredEvent& event,
 
 // `internal`, with {"sessionId": …, "sequence": …} as details.
 Error damaged_row(const SessionId& session, Sequence sequence, std::string_view what);
-// The same error with the row's position added to its details.
-Error at_position(Error damage, Position position);
+// The stand-in for a row that cannot be trusted; absent where the error is not about damage.
+std::optional<Event> stand_in(Position position, const SessionId& session, Sequence sequence,
+                              Timestamp at, const Error& error);
+// What a row's session is called whose name is lost.
+inline const SessionId kLostSession{"sess_lost"};
 Error no_such_session(const SessionId& session);
 // What an append gets whose session has moved on: {"expected": …, "actual": …} as details.
 Error sequence_conflict(const Append& append, Sequence actual);

@@ -80,6 +80,9 @@ struct Append {
 struct Event {
   Position position = 0;
   schema::StoredEvent event;
+  // In pages over all sessions: why the row cannot be trusted. Of `event` only session, sequence
+  // and at are set then.
+  std::optional<std::string> damage;
 };
 
 // Which index entries, newest first.
@@ -118,9 +121,10 @@ class Store {
 
   // Events after `after`, in order, at most `events_max` and about `bytes_max` (at least one).
   // Every row's hash is checked against its bytes and its predecessor: a damaged row is `internal`
-  // and named by session and sequence (sessionId, sequence in the details; over all sessions also
-  // position, from which a reader may go on). not_found: no such session. An `after` at or past
-  // the last one gives an empty page. An erased payload reads as {"erased":true}.
+  // and named by session and sequence (sessionId, sequence in the details). Over all sessions it is
+  // given with its damage instead, so that one row does not stand in the way of every session.
+  // not_found: no such session. An `after` at or past the last one gives an empty page. An erased
+  // payload reads as {"erased":true}.
   virtual Result<std::vector<Event>> events(const SessionId& session, Sequence after,
                                             std::size_t events_max, std::size_t bytes_max) = 0;
   // These events of a session, in the order asked for; `internal` where one is missing. One read

@@ -173,8 +173,9 @@ Result<std::vector<Event>> MemoryStore::all_events(Position after, std::size_t e
   std::size_t bytes = 0;
   for (std::size_t i = after; i < disk_->now_.log.size() && page.size() < events_max; ++i) {
     const SessionId& session = disk_->now_.log[i].event.session;
+    const schema::StoredEvent& row = disk_->now_.log[i].event;
     auto event = disk_->read(session, disk_->now_.sessions.at(session), i);
-    if (!event) return std::unexpected(at_position(std::move(event).error(), i + 1));
+    if (!event) event = *stand_in(i + 1, session, row.sequence, row.at, event.error());
     if (!add_to_page(page, bytes, bytes_max, std::move(*event))) break;
   }
   return page;

@@ -22,6 +22,11 @@ std::optional<Digest> EventRow::digest(int column) const {
   return digest;
 }
 
+Timestamp EventRow::at() const {
+  const Timestamp stored{statement_.integer(3)};
+  return renders(stored) ? stored : Timestamp{0};
+}
+
 Result<Event> EventRow::read(const SessionId& session, const RuntimeId& runtime,
                              const Digest& previous, const PackedRow* unpacked) const {
   Event out;

@@ -22,6 +22,9 @@ class EventRow {
   // Absent when the column does not hold a digest.
   std::optional<Digest> hash() const { return digest(8); }
 
+  // The time of the row; that of the epoch where it cannot be written as text.
+  Timestamp at() const;
+
   // Its ids and payload are in a pack.
   bool packed() const { return statement_.is_null(9) && statement_.is_null(10); }
 

@@ -254,6 +254,30 @@ Result<Reader::Place> Reader::place_before(const EventRow& row) {
   return place;
 }
 
+// The event, or its stand-in where the row or its predecessor is damaged. The row after it is held
+// against the hash that this one has, right or wrong.
+Result<Event> Reader::read_anyhow(const EventRow& row, std::map<std::int64_t, Place>& places) {
+  auto at = places.find(row.session_key());
+  std::optional<Error> unknown;  // why the row's predecessor cannot be had
+  if (at == places.end()) {
+    auto place = place_before(row);
+    if (!place) {
+      unknown = std::move(place).error();
+      auto name = session_of(row.session_key());
+      place = Place{name ? *std::move(name) : kLostSession, 0, kNoPredecessor};
+    }
+    at = places.emplace(row.session_key(), *std::move(place)).first;
+  }
+  Place& place = at->second;
+  Result<Event> event = unknown ? std::unexpected(*std::move(unknown)) : read_next(row, place);
+  if (event) return event;
+  auto instead = stand_in(row.position(), place.id, row.sequence(), row.at(), event.error());
+  if (!instead) return event;
+  place.sequence = row.sequence();
+  place.hash = row.hash().value_or(kNoPredecessor);
+  return *std::move(instead);
+}
+
 Result<std::vector<Event>> Reader::all_events(Position after, std::size_t events_max,
                                               std::size_t bytes_max) {
   unpacked_.clear();
@@ -270,17 +294,10 @@ Result<std::vector<Event>> Reader::all_events(Position after, std::size_t events
   int code = query->step();
   for (; code == SQLITE_ROW; code = query->step()) {
     position = row.position();
-    auto known = places.find(row.session_key());
-    if (known == places.end()) {
-      auto place = place_before(row);
-      if (!place) return std::unexpected(at_position(std::move(place).error(), position));
-      known = places.emplace(row.session_key(), std::move(*place)).first;
-    }
-    auto event = read_next(row, known->second);
-    if (!event) return std::unexpected(at_position(std::move(event).error(), position));
-    bytes += page_bytes(event->event);
+    TRY_ASSIGN(Event event, read_anyhow(row, places));
+    bytes += page_bytes(event.event);
     if (!page.empty() && bytes > bytes_max) return page;
-    page.push_back(std::move(*event));
+    page.push_back(std::move(event));
   }
   if (code != SQLITE_DONE)
     return failed(code, fmt::format("reading events after position {}", position));

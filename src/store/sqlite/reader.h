@@ -105,6 +105,7 @@ class Reader {
   Result<std::optional<Digest>> row_hash(std::int64_t session, Sequence sequence);
   Result<Place> place_before(const EventRow& row);
   Result<Event> read_next(const EventRow& row, Place& place);
+  Result<Event> read_anyhow(const EventRow& row, std::map<std::int64_t, Place>& places);
   // What a pack has of the row; null where none has it.
   Result<const PackedRow*> unpacked(std::int64_t session, Sequence sequence);
   Result<Statement*> bind_list(const IndexQuery& query, std::int64_t session);

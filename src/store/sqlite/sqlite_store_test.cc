@@ -10,6 +10,7 @@
 #include <iterator>
 #include <thread>
 
+#include "store/row_check.h"
 #include "store/sqlite/file_system.h"
 #include "store/sqlite/heads.h"
 #include "store/sqlite/migrations.h"
@@ -148,7 +149,11 @@ TEST_CASE("every column of a row is covered by its hash") {
     REQUIRE_FALSE(page);
     CHECK(page.error().code == Code::internal);
     CHECK(page.error().details == R"({"sessionId":"sess_alpha","sequence":2})");
-    CHECK_FALSE(rig.store().all_events(0, 10, 1 << 20));
+    const auto all = rig.store().all_events(0, 10, 1 << 20);
+    REQUIRE(all);
+    REQUIRE(all->size() == 3);
+    CHECK_FALSE(all->at(0).damage);
+    CHECK(all->at(1).damage);
   }
 }
 
@@ -163,6 +168,25 @@ TEST_CASE("a row that is gone from the middle is named") {
   CHECK(rig.store().events(kAlpha, 3, 10, 1 << 20)->size() == 1);
 }
 
+  const auto all = rig.store().all_events(0, 10, 1 << 20);
+  REQUIRE(all);
+  REQUIRE(all->size() == 3);
+  CHECK(all->at(1).event.sequence == 3);
+  CHECK(all->at(1).damage->contains("event 2 of session sess_alpha is damaged: it is missing"));
+  CHECK_FALSE(all->at(2).damage);
+}
+
+TEST_CASE("a row of a session whose name is lost is given as damaged") {
+  SqliteRig rig;
+  REQUIRE(commit_one(rig.store(), append_of(kAlpha, 0, 2)));
+  REQUIRE(commit_one(rig.store(), append_of(kBeta, 0)));
+  rig.run("DELETE FROM session WHERE id = 'sess_alpha'");
+  const auto all = rig.store().all_events(0, 10, 1 << 20);
+  REQUIRE(all);
+  REQUIRE(all->size() == 3);
+  CHECK(all->at(0).damage);
+  CHECK(all->at(0).event.session == kLostSession);
+  CHECK_FALSE(all->at(2).damage);
 TEST_CASE("bytes that change on the disk are noticed wherever they are in the log") {
   SqliteRig rig;
   Append append = append_of(kAlpha, 0, 200);
