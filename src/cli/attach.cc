@@ -86,6 +86,7 @@ Result<void> Attachment::become() {
   options.config = std::move(config);
   options.data = options_.data;
   options.cwd = options_.cwd;
+  options.on_gone = options_.on_gone;
   TRY_ASSIGN(runtime_, runtime::Runtime::start(std::move(options)));
   return {};
 }

@@ -29,6 +29,8 @@ struct AttachOptions {
   std::function<Result<runtime::Config>()> config;
   // Gives up waiting for a reply when it turns true.
   std::function<bool()> abandon;
+  // As runtime::RuntimeOptions has it, for a command that becomes the owner.
+  std::function<void(const Error&)> on_gone;
 };
 
 class Attachment {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -32,6 +33,14 @@ Result<runtime::Config> config_of(Context& context, const std::string& cwd) {
   return config;
 }
 
+// There is nothing left to put in order: what was acknowledged is in files that are gone.
+std::function<void(const Error&)> stop_when_gone(Context& context) {
+  return [&context](const Error& error) {
+    context.output.problem(error);
+    std::_Exit(kExitUnavailable);
+  };
+}
+
 Result<Attachment> attach_plainly(Context& context, Signals& signals) {
   TRY_ASSIGN(const std::string data, data_folder_of(context));
   AttachOptions options;
@@ -39,6 +48,7 @@ Result<Attachment> attach_plainly(Context& context, Signals& signals) {
   options.cwd = context.cwd;
   options.config = [&context] { return config_of(context, context.cwd); };
   options.abandon = [&signals] { return signals.count() > 0; };
+  options.on_gone = stop_when_gone(context);
   return Attachment::make(std::move(options));
 }
 

@@ -1,6 +1,7 @@
 // cli/context.h: what every command is given: the arguments, the world outside, where to write.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "cli/arguments.h"
@@ -23,6 +24,8 @@ struct Context {
 Result<std::string> data_folder_of(const Context& context);
 // The configuration for the workspace `cwd`, with --config; its warnings are told.
 Result<runtime::Config> config_of(Context& context, const std::string& cwd);
+// What ends the process, with its sentence and exit code, when the data folder has gone.
+std::function<void(const Error&)> stop_when_gone(Context& context);
 // Attaches for a command that needs nothing but a runtime; any signal gives it up.
 Result<Attachment> attach_plainly(Context& context, Signals& signals);
 // `text`, or standard input when it is "-", at most kInputBytesMax.

@@ -353,6 +353,7 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.data = *data;
   options.cwd = request->cwd;
   options.abandon = [&signals] { return signals.count() > 1; };
+  options.on_gone = stop_when_gone(context);
   // A turn that was begun before has its model; what stands in its way it says itself.
   const bool asks_a_model = !request->submit.input.empty();
   options.config = [&, asks_a_model]() -> Result<runtime::Config> {

@@ -20,6 +20,7 @@ int serve(Context& context, const ServeArguments& arguments) {
   options.data = *data;
   options.cwd = context.cwd;
   options.listen = *listen;
+  options.on_gone = stop_when_gone(context);
   const auto runtime = runtime::Runtime::start(std::move(options));
   if (!runtime) {
     context.output.problem(runtime.error());

@@ -200,9 +200,23 @@ DataFolder::DataFolder(DataFolder&& other) noexcept
 
 DataFolder::~DataFolder() {
   if (lock_ < 0) return;
-  ::unlink(owner_path(path_).c_str());
-  ::unlink(socket_path(path_).c_str());
+  if (check()) {
+    ::unlink(owner_path(path_).c_str());
+    ::unlink(socket_path(path_).c_str());
+  }
   ::close(lock_);
+}
+
+Result<void> DataFolder::check() const {
+  struct stat ours{}, found{};
+  if (::fstat(lock_, &ours) == 0 && ::stat(lock_path(path_).c_str(), &found) == 0 &&
+      ours.st_dev == found.st_dev && ours.st_ino == found.st_ino)
+    return {};
+  return fail(Code::unavailable,
+              fmt::format("The data folder {} was deleted, moved or replaced while the program "
+                          "ran, so nothing more can be kept; put it back or restore a backup, then "
+                          "start the program again.",
+                          path_));
 }
 
 Result<void> DataFolder::announce(const std::optional<std::string>& url, Timestamp now) const {

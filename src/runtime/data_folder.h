@@ -55,7 +55,7 @@ class DataFolder {
   // the message names its pid and the folder, details {"pid", "data", "url"?}), unavailable (the
   // folder cannot be made, is not a folder, or belongs to someone else).
   static Result<DataFolder> take(const std::string& data);
-  // Removes owner.json and the socket, then lets the folder go.
+  // Removes owner.json and the socket, unless the folder is another's by now, and lets it go.
   ~DataFolder();
 
   DataFolder(DataFolder&& other) noexcept;
@@ -63,6 +63,9 @@ class DataFolder {
   DataFolder(const DataFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // Whether the folder at path() is still the one that was taken; unavailable if it was deleted,
+  // moved or replaced. Any thread.
+  Result<void> check() const;
   // Tells others how to reach this process: replaces owner.json whole.
   Result<void> announce(const std::optional<std::string>& url, Timestamp now) const;
 

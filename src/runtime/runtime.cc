@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "adapters/hooks/hooks.h"
 #include "adapters/models/catalog.h"
 #include "adapters/process/processes.h"
+#include "base/check.h"
 #include "channels/http_server.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
@@ -119,8 +121,6 @@ void raise_open_file_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-channels::HttpOptions http_options(const RuntimeOptions& options) {
-  channels::HttpOptions http;
 // Connections never take all descriptors: the store, files and processes need theirs.
 std::size_t connections_of_descriptors(std::size_t wanted) {
   rlimit limit{};
@@ -128,10 +128,12 @@ std::size_t connections_of_descriptors(std::size_t wanted) {
   return std::min<std::size_t>(wanted, limit.rlim_cur / 2);
 }
 
+channels::HttpOptions http_options(const RuntimeOptions& options) {
+  channels::HttpOptions http;
   http.socket_path = socket_path(options.data);
+  http.limits.connections_max = connections_of_descriptors(http.limits.connections_max);
   if (options.listen) {
     http.tcp = channels::HttpAddress{options.listen->address, options.listen->port};
-  http.limits.connections_max = connections_of_descriptors(http.limits.connections_max);
     http.host_names = options.listen->host_names;
   }
   return http;
@@ -201,6 +203,9 @@ struct Runtime::Parts {
   std::unique_ptr<channels::HttpServer> server;
   std::string url;
   std::atomic<bool> checkpointing{false};
+  std::function<void(const Error&)> on_gone;
+  std::mutex gone_mutex;
+  std::optional<Error> gone;  // under gone_mutex: why nothing can be kept any more
 
   Result<void> open_store(const RuntimeOptions& options);
   void wire(const RuntimeOptions& options);
@@ -209,6 +214,9 @@ struct Runtime::Parts {
   void wire_engine(const RuntimeOptions& options);
   Result<void> serve(const RuntimeOptions& options);
   void checkpoint_when_due();
+  void check_files_later();
+  void check_files();
+  std::optional<Error> problem();
   void stop();
 };
 
@@ -362,6 +370,12 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                          checkpoint_when_due();
                        },
                    .failed = [this](const SessionId& session) { engine->take_back(session); },
+                   .blocked =
+                       [this](const SessionId& session, const Error& error) {
+                         fmt::print(stderr, "agentrt: session {} is blocked: {}\n", session.text(),
+                                    error.message);
+                         engine->end(session);
+                       },
                    .accepted = [this](const schema::Command& command) { engine->give(command); }});
 }
 
@@ -374,22 +388,48 @@ void Runtime::Parts::checkpoint_when_due() {
   if (!taken) checkpointing = false;
 }
 
+void Runtime::Parts::check_files_later() {
+  loop->after(kFilesCheckMs, [this] {
+    (void)readers->run([this] { check_files(); });
+    check_files_later();
+  });
+}
+
+// On a reader. The files stay gone: the first time it is noted, the grace later the process ends.
+void Runtime::Parts::check_files() {
+  auto there = folder.check();
+  if (there) there = store->check_files();
+  if (there || problem()) return;
+  {
+    const std::lock_guard lock(gone_mutex);
+    gone = there.error();
+  }
+  loop->post([this, why = there.error()] {
+    loop->after(kGoneGraceMs, [this, why] {
+      if (!on_gone) agentrt::stop(why.message);
+      on_gone(why);
+    });
+  });
+}
+
+std::optional<Error> Runtime::Parts::problem() {
+  const std::lock_guard lock(gone_mutex);
+  return gone;
+}
+
 Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   TRY_ASSIGN(tokens, channels::Tokens::open(options.data, wall_clock, [this](std::string text) {
                return redactor.redact(text).value_or(std::move(text));
              }));
-  server = std::make_unique<channels::HttpServer>(http_options(options), *kernel, *kernel, *outputs,
+  channels::HttpOptions http = http_options(options);
+  http.problem = [this] { return problem(); };
+  server = std::make_unique<channels::HttpServer>(std::move(http), *kernel, *kernel, *outputs,
                                                   metrics, *tokens, published_document);
-                   .blocked =
-                       [this](const SessionId& session, const Error& error) {
-                         fmt::print(stderr, "agentrt: session {} is blocked: {}\n", session.text(),
-                                    error.message);
-                         engine->end(session);
-                       },
   loop->start();
   loop->post([this] {
     kernel->recover({});
     retention->start();
+    check_files_later();
   });
   TRY(server->start());
   if (options.listen) url = url_of(*options.listen, server->port());
@@ -413,6 +453,7 @@ Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
   raise_open_file_limit();
   TRY_ASSIGN(DataFolder folder, DataFolder::take(options.data));
   auto parts = std::make_unique<Parts>(std::move(folder));
+  parts->on_gone = options.on_gone;
   TRY(parts->open_store(options));
   parts->trust = std::make_unique<StoredTrust>(*parts->store);
   TRY_ASSIGN(options.config, with_trust(options.config, *parts->trust));

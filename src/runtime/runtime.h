@@ -4,6 +4,7 @@
 // and hold it. It owns the data folder from start() to its destructor.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +27,16 @@ struct RuntimeOptions {
   std::string data;              // the data folder; made when missing, mode 0700
   std::string cwd;               // the workspace of sessions that name none
   std::optional<Listen> listen;  // absent: reached by the socket DATA/agentrt.sock alone
+  // Called once, on a thread of the runtime, when the data folder or the store was deleted, moved
+  // or replaced: nothing can be kept any more, so the process must end. Empty: it stops. Commands
+  // are refused and /readyz fails for kGoneGraceMs before.
+  std::function<void(const Error&)> on_gone;
 };
+
+// How often the files are looked at, besides after every commit; and the time from finding them
+// gone to on_gone.
+inline constexpr std::int64_t kFilesCheckMs = 1'000;
+inline constexpr std::int64_t kGoneGraceMs = 1'000;
 
 class Runtime {
  public:

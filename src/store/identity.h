@@ -1,4 +1,4 @@
-// store/identity.h: what a store is born with and keeps for its life.
+// store/identity.h: what a store is born with. It keeps all but the generation for its life.
 //
 // Randomness is a parameter: a simulation that seeds it gets the same store every time.
 #pragma once
@@ -24,5 +24,7 @@ struct Identity {
 };
 
 Identity fresh_identity(Timestamp now, const RandomBytes& random);
+// For a store whose history is not the one that readers have seen.
+GenerationId fresh_generation(Timestamp now, const RandomBytes& random);
 
 }  // namespace agentrt::store

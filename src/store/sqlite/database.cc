@@ -25,6 +25,7 @@ Code code_of_fault(Fault fault) {
     case Fault::too_large:
       return Code::too_large;
     case Fault::sync:
+    case Fault::unreadable:
     case Fault::other:
       break;
   }
@@ -36,13 +37,15 @@ std::string_view meaning_of(Fault fault) {
     case Fault::full:
       return "the disk is full; free some space and try again";
     case Fault::damaged:
-      return "the store file is damaged";
+      return "the store file is damaged; restore it from a backup";
     case Fault::taken:
       return "the row is there already";
     case Fault::too_large:
       return "a value is too large to store";
     case Fault::sync:
       return "the disk did not confirm a write";
+    case Fault::unreadable:
+      return "the disk could not be read; try again, and check the disk if it stays so";
     case Fault::other:
       break;
   }
@@ -51,14 +54,25 @@ std::string_view meaning_of(Fault fault) {
 
 }  // namespace
 
-Fault sort_fault(int code, int system_error) {
+Fault sort_fault(int code, int system_error, int last_error) {
+  switch (code) {
+    case SQLITE_IOERR_READ:
+    case SQLITE_IOERR_SHORT_READ:
+    case SQLITE_IOERR_CORRUPTFS:
+      return Fault::unreadable;
+    default:
+      break;
+  }
   if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) return Fault::sync;
   switch (code & 0xff) {
     case SQLITE_FULL:
       return Fault::full;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return Fault::damaged;
+      // SQLite gives a read that the system failed this way out as damage (SQLITE_IOERR_CORRUPTFS
+      // becomes SQLITE_CORRUPT), and keeps no errno of it.
+      return last_error == EIO || last_error == ENXIO || last_error == ERANGE ? Fault::unreadable
+                                                                              : Fault::damaged;
     case SQLITE_CONSTRAINT:
       return Fault::taken;
     case SQLITE_TOOBIG:
@@ -101,6 +115,7 @@ void Statement::bind_blob(int place, std::string_view bytes) {
 int Statement::step() {
   if (bind_error_ != SQLITE_OK) [[unlikely]]
     return bind_error_;
+  errno = 0;
   return sqlite3_step(handle_);
 }
 
@@ -164,6 +179,7 @@ sqlite3_file* Connection::log_file() {
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
 Result<void> Connection::run(const char* sql) {
+  errno = 0;
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return std::unexpected(error(code, "running a statement"));
   return {};
@@ -194,6 +210,7 @@ Result<std::int64_t> Connection::ask_number(const char* sql) {
 Result<Statement> Connection::prepare(std::string_view sql) {
   check(sql.size() <= std::numeric_limits<int>::max(), "a statement is a short text");
   sqlite3_stmt* handle = nullptr;
+  errno = 0;
   const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &handle, nullptr);
   if (code != SQLITE_OK) return std::unexpected(error(code, "preparing a statement"));

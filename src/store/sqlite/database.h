@@ -5,6 +5,7 @@
 // Threads: a connection and its statements are used by one thread at a time.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,16 +19,18 @@ namespace agentrt::store {
 
 // What a failed call means for the store, whatever SQLite's name for it.
 enum class Fault {
-  full,       // no room on the disk; nothing was written
-  sync,       // a sync failed: what is on the disk is not known any more
-  damaged,    // the file's contents contradict themselves
-  taken,      // a constraint: the row is there already
-  too_large,  // a value past SQLite's size
-  other,      // any other operating failure
+  full,        // no room on the disk; nothing was written
+  sync,        // a sync failed: what is on the disk is not known any more
+  unreadable,  // the disk did not give the bytes; it may the next time
+  damaged,     // the file's contents contradict themselves
+  taken,       // a constraint: the row is there already
+  too_large,   // a value past SQLite's size
+  other,       // any other operating failure
 };
 
-// `code` is an extended result code, `system_error` the errno behind it (0: not known).
-Fault sort_fault(int code, int system_error);
+// `code` is an extended result code, `system_error` the errno behind it (0: not known), and
+// `last_error` what errno was when the call returned, having been 0 before it.
+Fault sort_fault(int code, int system_error, int last_error = 0);
 
 class Statement {
  public:
@@ -96,7 +99,8 @@ class Connection {
   // A statement that is kept for long.
   Result<Statement> prepare(std::string_view sql);
 
-  Fault fault(int code) const { return sort_fault(code, sqlite3_system_errno(handle_)); }
+  // REQUIRES: right after the call on this thread that failed.
+  Fault fault(int code) const { return sort_fault(code, sqlite3_system_errno(handle_), errno); }
   // The error that a caller gets: storage_full, internal, conflict, too_large or unavailable, with
   // what was being done and SQLite's own words.
   Error error(int code, std::string_view doing);

@@ -14,7 +14,7 @@
 namespace agentrt::store {
 namespace {
 
-enum class Call { write, sync, grow_shared };
+enum class Call { read, write, sync, grow_shared };
 
 // Which calls fail, and how. Counts start when it is armed.
 struct FaultPlan {
@@ -45,6 +45,14 @@ struct FaultFile {
 sqlite3_file* real_of(sqlite3_file* file) { return reinterpret_cast<FaultFile*>(file)->real; }
 const sqlite3_io_methods* methods_of(sqlite3_file* file) { return real_of(file)->pMethods; }
 
+int fault_read(sqlite3_file* file, void* to, int count, sqlite3_int64 at) {
+  if (const int code = plan.before(Call::read); code != SQLITE_OK) {
+    errno = EIO;
+    return code;
+  }
+  return methods_of(file)->xRead(real_of(file), to, count, at);
+}
+
 int fault_write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
   if (const int code = plan.before(Call::write); code != SQLITE_OK) return code;
   return methods_of(file)->xWrite(real_of(file), bytes, count, at);
@@ -64,9 +72,7 @@ int fault_shm_map(sqlite3_file* file, int page, int size, int extend, void volat
 const sqlite3_io_methods kFaultMethods = {
     2,
     [](sqlite3_file* f) { return methods_of(f)->xClose(real_of(f)); },
-    [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) {
-      return methods_of(f)->xRead(real_of(f), to, n, at);
-    },
+    fault_read,
     fault_write,
     [](sqlite3_file* f, sqlite3_int64 size) { return methods_of(f)->xTruncate(real_of(f), size); },
     fault_sync,
@@ -334,6 +340,85 @@ TEST_CASE("a commit whose outcome cannot be settled counts as a failed sync") {
   CHECK(refusal.code == Code::unavailable);
   CHECK(rig.sync_failures().size() == 1);
   CHECK_FALSE(commit_one(*store, append_of(kBeta, 0)));
+}
+
+// Whatever read fails, wherever in the file: it is the disk's fault, not the data's, and it passes.
+TEST_CASE("a read that the disk fails is unavailable, is not called damage, and passes") {
+  FaultRig rig;
+  for (const auto& result : rig.store().commit(busy_commit())) REQUIRE(result);
+  REQUIRE(rig.store().pack(1'000));
+  const std::pair<const char*, std::function<std::optional<Error>(Store&)>> reads[] = {
+      {"events",
+       [](Store& s) {
+         auto page = s.events(kAlpha, 1, 10, 1 << 20);
+         return page ? std::nullopt : std::optional(page.error());
+       }},
+      {"all_events",
+       [](Store& s) {
+         auto page = s.all_events(0, 10, 1 << 20);
+         return page ? std::nullopt : std::optional(page.error());
+       }},
+      {"snapshot",
+       [](Store& s) {
+         auto found = s.snapshot(kAlpha);
+         return found ? std::nullopt : std::optional(found.error());
+       }},
+      {"find",
+       [](Store& s) {
+         auto found = s.find("turn", "turn_sess_alpha");
+         return found ? std::nullopt : std::optional(found.error());
+       }},
+      {"list",
+       [](Store& s) {
+         auto found = s.list({.kind = "turn"});
+         return found ? std::nullopt : std::optional(found.error());
+       }},
+  };
+  for (const int code : {SQLITE_IOERR_READ, SQLITE_IOERR_CORRUPTFS}) {
+    for (const auto& [name, read] : reads) {
+      CAPTURE(name);
+      int failed = 0;
+      for (int nth = 1; nth < 1'000; ++nth) {
+        rig.reopen();
+        plan.arm(Call::read, code, nth, 1);
+        const auto error = read(rig.store());
+        const bool hit = plan.hit();
+        plan.mend();
+        CHECK_FALSE(read(rig.store()));
+        if (!hit) break;
+        if (!error) continue;
+        ++failed;
+        CAPTURE(error->message);
+        CHECK(error->code == Code::unavailable);
+        CHECK_FALSE(error->message.contains("damage"));
+        CHECK_FALSE(error->message.contains("backup"));
+        CHECK_FALSE(error->message.contains("not an agentrt store"));
+      }
+      CHECK(failed > 0);
+    }
+  }
+}
+
+TEST_CASE("a store that cannot be read when it is opened is not called foreign or damaged") {
+  FaultRig rig;
+  rig.reopen();
+  int failed = 0;
+  for (int nth = 1; nth < 1'000; ++nth) {
+    CAPTURE(nth);
+    plan.arm(Call::read, SQLITE_IOERR_READ, nth, 1);
+    const auto opened = SqliteStore::open(rig.options());
+    const bool hit = plan.hit();
+    plan.mend();
+    if (!hit) break;
+    if (opened) continue;
+    ++failed;
+    CAPTURE(opened.error().message);
+    CHECK(opened.error().code == Code::unavailable);
+    CHECK_FALSE(opened.error().message.contains("not an agentrt store"));
+    CHECK_FALSE(opened.error().message.contains("backup"));
+    CHECK(SqliteStore::open(rig.options()));
+  }
+  CHECK(failed > 0);
 }
 
 TEST_CASE("a store cannot be created on a disk that fails, and can be afterwards") {

@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -64,6 +65,45 @@ Result<void> create_private_file(const std::string& path) {
                 fmt::format("the store {} cannot be opened: {}", path, reason(errno)));
   close(file);
   return {};
+}
+
+std::optional<FileId> file_id(const std::string& path) {
+  struct stat about{};
+  if (stat(path.c_str(), &about) != 0) return std::nullopt;
+  return FileId{about.st_dev, about.st_ino};
+}
+
+// The offsets are those of SQLite's documented file format; numbers are big-endian.
+Result<FileHeader> read_header(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr std::size_t kHeaderBytes = 100, kPageSizeAt = 16, kPagesAt = 28, kApplicationAt = 68;
+  constexpr std::size_t kLargestPage = 65'536;  // which is written as 1
+  unsigned char bytes[kHeaderBytes] = {};
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat about{};
+  const ssize_t got =
+      file >= 0 && fstat(file, &about) == 0 ? pread(file, bytes, sizeof bytes, 0) : ssize_t{-1};
+  const int error = errno;
+  if (file >= 0) close(file);
+  if (got < 0)
+    return fail(Code::unavailable,
+                fmt::format("the store {} cannot be read now: {}", path, reason(error)));
+  const auto number = [&](std::size_t at, std::size_t count) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < count; ++i) value = value << 8 | bytes[at + i];
+    return value;
+  };
+  FileHeader header;
+  header.bytes = static_cast<std::uint64_t>(about.st_size);
+  const std::string_view start(reinterpret_cast<const char*>(bytes),
+                               std::min(static_cast<std::size_t>(got), kMagic.size()));
+  header.sqlite = !start.empty() && start == kMagic.substr(0, start.size());
+  header.bytes_expected = kHeaderBytes;
+  if (static_cast<std::size_t>(got) < kHeaderBytes) return header;
+  const std::uint64_t page = number(kPageSizeAt, 2);
+  header.bytes_expected = number(kPagesAt, 4) * (page == 1 ? kLargestPage : page);
+  header.application = static_cast<std::int64_t>(number(kApplicationAt, 4));
+  return header;
 }
 
 Result<void> sync_folder_of(const std::string& path) {

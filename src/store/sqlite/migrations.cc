@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "store/sqlite/file_system.h"
 
 namespace agentrt::store {
 namespace {
@@ -113,6 +114,23 @@ std::unexpected<Error> not_ours(const std::string& path) {
                           path));
 }
 
+std::unexpected<Error> cannot_read(const std::string& path, const Error& why) {
+  return fail(why.code, fmt::format("the store {} cannot be read now: {}", path, why.message));
+}
+
+// A file that SQLite finds damaged: whose it is, and what is wrong with it.
+std::unexpected<Error> damaged(const std::string& path, const Error& why) {
+  TRY_ASSIGN(const FileHeader header, read_header(path));
+  if (!header.sqlite || (header.application && *header.application != kApplicationId))
+    return not_ours(path);
+  if (header.bytes < header.bytes_expected)
+    return fail(Code::unavailable,
+                fmt::format("the store {} was cut short: {} of {} bytes are there; restore it from "
+                            "a backup",
+                            path, header.bytes, header.bytes_expected));
+  return fail(Code::unavailable, fmt::format("the store {} is damaged: {}", path, why.message));
+}
+
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
@@ -120,14 +138,17 @@ std::span<const Migration> migrations() { return kMigrations; }
 Result<FileKind> inspect(Connection& connection, const std::string& path,
                          std::span<const Migration> known) {
   check(!known.empty(), "there is a first migration");
-  const auto application = connection.ask_number("PRAGMA application_id");
-  if (!application && application.error().code == Code::internal) return not_ours(path);
-  TRY(application);
-  TRY_ASSIGN(const std::int64_t version, connection.ask_number("PRAGMA user_version"));
-  TRY_ASSIGN(const std::int64_t tables,
-             connection.ask_number("SELECT count(*) FROM sqlite_schema"));
-  if (*application == 0 && version == 0 && tables == 0) return FileKind::empty;
-  if (*application != kApplicationId || version < 1) return not_ours(path);
+  std::int64_t application = 0, version = 0, tables = 0;
+  for (const auto& [number, sql] : {std::pair{&application, "PRAGMA application_id"},
+                                    std::pair{&version, "PRAGMA user_version"},
+                                    std::pair{&tables, "SELECT count(*) FROM sqlite_schema"}}) {
+    const auto asked = connection.ask_number(sql);
+    if (!asked && asked.error().code == Code::internal) return damaged(path, asked.error());
+    if (!asked) return cannot_read(path, asked.error());
+    *number = *asked;
+  }
+  if (application == 0 && version == 0 && tables == 0) return FileKind::empty;
+  if (application != kApplicationId || version < 1) return not_ours(path);
   const std::int64_t newest = known.back().version;
   if (version > newest)
     return fail(Code::unavailable,
@@ -152,6 +173,20 @@ Result<void> migrate(Connection& connection, std::span<const Migration> known,
     }
     version = migration.version;
   }
+  return {};
+}
+
+Result<void> put_generation(Connection& connection, const GenerationId& generation,
+                            const std::string& anchor) {
+  TRY_ASSIGN(Statement statement,
+             connection.prepare("INSERT INTO meta(name, value) "
+                                "VALUES('generation', ?1), ('anchor', ?2) "
+                                "ON CONFLICT(name) DO UPDATE SET value = excluded.value"));
+  statement.bind(1, generation.text());
+  statement.bind(2, anchor);
+  const int code = statement.run();
+  if (code != SQLITE_DONE)
+    return std::unexpected(connection.error(code, "starting a new generation"));
   return {};
 }
 

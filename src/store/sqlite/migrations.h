@@ -25,7 +25,8 @@ std::span<const Migration> migrations();
 
 enum class FileKind { empty, ours };
 
-// Looks without writing: refuses (unavailable) a file that is not a store, and one whose version is
+// Looks without writing. Refuses (unavailable, with a sentence for each) a file that cannot be read
+// now, one that is not a store, one that was cut short or is damaged, and one whose version is
 // newer than the last of `known`.
 Result<FileKind> inspect(Connection& connection, const std::string& path,
                          std::span<const Migration> known);
@@ -35,5 +36,8 @@ Result<void> migrate(Connection& connection, std::span<const Migration> known,
                      const Identity& identity);
 
 Result<Identity> read_identity(Connection& connection);
+// Stores the generation and what the store remembers of its anchor (store/sqlite/witness.h).
+Result<void> put_generation(Connection& connection, const GenerationId& generation,
+                            const std::string& anchor);
 
 }  // namespace agentrt::store

@@ -1,5 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "store/sqlite/file_system.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/reader_pool.h"
+#include "store/sqlite/witness.h"
 #include "store/sqlite/writer.h"
 
 namespace agentrt::store {
@@ -51,6 +54,61 @@ Result<void> lay_out(Connection& connection, FileKind kind) {
   return {};
 }
 
+// A file that is there and empty is one that was cut to nothing, if something was noted of it.
+Result<void> check_emptied(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) != 0 || error) return {};
+  const auto head = Witness(path).head();
+  if (!head || head->position == 0) return {};
+  return fail(Code::unavailable,
+              fmt::format("the store {0} was cut short: 0 bytes are there, and it held {1} events; "
+                          "restore it from a backup, or remove {0} and {0}.head to start anew",
+                          path, head->position));
+}
+
+// The event at this position, as the store has it; nothing where it has none.
+Result<std::optional<Witness::Head>> stored_head(Connection& connection, Position position) {
+  TRY_ASSIGN(Statement query, connection.prepare("SELECT hash FROM event WHERE position = ?1"));
+  query.bind(1, static_cast<std::int64_t>(position));
+  const int code = query.step();
+  if (code == SQLITE_DONE) return std::nullopt;
+  if (code != SQLITE_ROW)
+    return std::unexpected(connection.error(code, "reading the newest event"));
+  Witness::Head head{position, {}};
+  const std::string_view hash = query.blob(0);
+  if (hash.size() != head.hash.size()) return std::nullopt;
+  std::copy(hash.begin(), hash.end(), head.hash.begin());
+  return head;
+}
+
+// Whether the database is the file that was last written here.
+Result<bool> is_known(Connection& connection, const Witness& witness) {
+  TRY_ASSIGN(const std::string remembered,
+             connection.ask_blob("SELECT value FROM meta WHERE name = 'anchor'"));
+  const auto head = witness.head();
+  if (remembered.empty() || witness.anchor() != remembered || !head) return false;
+  if (head->position == 0) return true;
+  TRY_ASSIGN(const auto found, stored_head(connection, head->position));
+  return found == head;
+}
+
+// Starts a new generation unless the file is known. The anchor is on disk before the database
+// names it: a crash in between costs one more generation.
+Result<void> settle_generation(Connection& connection, const SqliteOptions& options,
+                               Identity& identity) {
+  Witness witness(options.path);
+  TRY_ASSIGN(const bool known, is_known(connection, witness));
+  if (known) return {};
+  TRY_ASSIGN(const std::int64_t last, connection.ask_number("SELECT max(position) FROM event"));
+  TRY_ASSIGN(const auto newest, stored_head(connection, static_cast<Position>(last)));
+  TRY_ASSIGN(const std::string anchor, witness.renew(newest.value_or(Witness::Head{})));
+  TRY_ASSIGN(const std::int64_t anchored,
+             connection.ask_number("SELECT count(*) FROM meta WHERE name = 'anchor'"));
+  // One that was born in this very open() has the generation it was born with.
+  if (last > 0 || anchored > 0) identity.generation = fresh_generation(options.now, options.random);
+  return put_generation(connection, identity.generation, anchor);
+}
+
 Result<Identity> make_ready(Connection& connection, const SqliteOptions& options) {
   const std::span<const Migration> known =
       options.migrations.empty() ? migrations() : options.migrations;
@@ -60,18 +118,21 @@ Result<Identity> make_ready(Connection& connection, const SqliteOptions& options
   Identity identity;
   if (kind == FileKind::empty) identity = fresh_identity(options.now, options.random);
   TRY(migrate(connection, known, identity));
-  return read_identity(connection);
+  TRY_ASSIGN(identity, read_identity(connection));
+  if (options.vfs.empty()) TRY(settle_generation(connection, options, identity));
+  return identity;
 }
 
 }  // namespace
 
 SqliteStore::SqliteStore(const SqliteOptions& options, std::unique_ptr<SyncGuard> guard)
-    : limits_(options.limits), guard_(std::move(guard)) {}
+    : limits_(options.limits), path_(options.path), guard_(std::move(guard)) {}
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   // Folder and file modes are the system's; another VFS has its own idea of both.
   if (options.vfs.empty()) {
     TRY(check_folder_of(options.path));
+    TRY(check_emptied(options.path));
     TRY(create_private_file(options.path));
   }
   auto guard = std::make_unique<SyncGuard>(options.on_sync_failure);
@@ -102,6 +163,15 @@ Result<void> SqliteStore::start(const SqliteOptions& options) {
   readers_ = std::make_unique<ReaderPool>(
       [options] { return open_beside(options, "PRAGMA query_only = ON"); }, limits_.readers_max,
       std::chrono::milliseconds(limits_.reader_wait_ms));
+  return remember_files(options);
+}
+
+Result<void> SqliteStore::remember_files(const SqliteOptions& options) {
+  if (!options.vfs.empty()) return {};
+  witness_ = std::make_unique<Witness>(path_);
+  TRY(witness_->start());
+  database_id_ = file_id(path_);
+  log_id_ = file_id(path_ + "-wal");
   return {};
 }
 
@@ -109,6 +179,19 @@ SqliteStore::~SqliteStore() {
   readers_.reset();
   writer_.reset();
   if (checkpointer_) (void)checkpointer_->empty_log();
+}
+
+Result<void> SqliteStore::check_files() const {
+  const auto gone = [&](const std::string& path) {
+    return fail(Code::unavailable,
+                fmt::format("the store file {} was deleted, moved or replaced while the program "
+                            "ran, so nothing more can be kept; put it back or restore a backup, "
+                            "then start the program again",
+                            path));
+  };
+  if (database_id_ && file_id(path_) != database_id_) return gone(path_);
+  if (log_id_ && file_id(path_ + "-wal") != log_id_) return gone(path_ + "-wal");
+  return {};
 }
 
 std::uint64_t SqliteStore::wal_bytes() const {
@@ -142,7 +225,14 @@ std::vector<Result<Position>> SqliteStore::commit(std::span<const Append> append
   // costs more to sync. Here nothing can be added meanwhile: what is left over is moved, and the
   // log starts over. Failing to is no reason to refuse the appends.
   if (wal_bytes() >= limits_.wal_bytes_max || only_a_rest_is_left()) (void)move_log();
-  return writer_->commit(appends);
+  auto results = writer_->commit(appends);
+  if (const auto there = check_files(); !there) {
+    for (Result<Position>& result : results)
+      if (result) result = std::unexpected(there.error());
+  } else if (witness_ && writer_->newest().position > 0) {
+    witness_->note(writer_->newest());
+  }
+  return results;
 }
 
 Result<std::vector<Event>> SqliteStore::events(const SessionId& session, Sequence after,

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "store/identity.h"
+#include "store/sqlite/file_system.h"
 #include "store/store.h"
 
 namespace agentrt::store {
@@ -24,6 +25,7 @@ namespace agentrt::store {
 class Checkpointer;
 class ReaderPool;
 class SyncGuard;
+class Witness;
 class Writer;
 struct Migration;
 
@@ -43,7 +45,7 @@ struct SqliteOptions {
   std::string path;
   std::string vfs;                // the name of a registered sqlite3_vfs; empty: the system's own
   OnSyncFailure on_sync_failure;  // empty: the process stops
-  // For a new store: when, and the randomness for its ids and its key.
+  // For a new store or a new generation: when, and the randomness for ids and the key.
   Timestamp now;
   RandomBytes random;
   SqliteLimits limits;
@@ -53,10 +55,16 @@ struct SqliteOptions {
 class SqliteStore final : public Store {
  public:
   // Opens the file, or makes it. unavailable, with what to do: a network file system, a file that
-  // is not a store or has a newer version (it is left as it is), a lock, an I/O error.
+  // is not a store, was cut short, is damaged or has a newer version (it is left as it is), a lock,
+  // an I/O error. A file that is not known to be the one last written here starts a new generation.
   static Result<std::unique_ptr<SqliteStore>> open(SqliteOptions options);
   // Empties the write-ahead log if nothing is in the way.
   ~SqliteStore() override;
+
+  // Whether the database and its log are still where they were opened; unavailable, with what to
+  // do: they were deleted, moved or replaced, so that what is written now is lost with this
+  // process. commit() refuses what it was given then. Any thread.
+  Result<void> check_files() const;
 
   // Moves the write-ahead log into the database file when it has grown past checkpoint_wal_bytes;
   // cheap otherwise.
@@ -92,13 +100,17 @@ class SqliteStore final : public Store {
  private:
   SqliteStore(const SqliteOptions& options, std::unique_ptr<SyncGuard> guard);
   Result<void> start(const SqliteOptions& options);
+  Result<void> remember_files(const SqliteOptions& options);
   Result<void> move_log();
   bool only_a_rest_is_left() const;
 
   SqliteLimits limits_;
   Identity identity_;
-  std::atomic<int> moved_pages_{0};   // by the last checkpoint, of the log as it is now
-  std::unique_ptr<SyncGuard> guard_;  // the members below refer to it
+  std::atomic<int> moved_pages_{0};  // by the last checkpoint, of the log as it is now
+  std::string path_;
+  std::optional<FileId> database_id_, log_id_;  // absent: another VFS has its own files
+  std::unique_ptr<Witness> witness_;            // null in the same case
+  std::unique_ptr<SyncGuard> guard_;            // the members below refer to it
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<ReaderPool> readers_;

@@ -154,6 +154,7 @@ Result<void> Writer::begin() {
 Result<void> Writer::end() {
   const int code = commit_.run();
   if (code == SQLITE_DONE) {
+    if (next_position_ - 1 > last_position_) newest_ = {next_position_ - 1, next_hash_};
     last_position_ = next_position_ - 1;
     touched_.clear();
     return {};
@@ -300,6 +301,7 @@ Writer::Outcome Writer::write_events(const Append& append, Head& head) {
     const int code = put_event_.run();
     if (code != SQLITE_DONE) return outcome_of(code, "appending to " + append.session.text());
   }
+  if (!append.events.empty()) next_hash_ = head.hash;
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "store/sqlite/pack.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/sync_guard.h"
+#include "store/sqlite/witness.h"
 #include "store/store.h"
 
 namespace agentrt::store {
@@ -46,6 +47,9 @@ class Writer {
   // Puts zeros behind the log's last frame where less than kLogRoomMin is left behind the `used`
   // bytes, until the file has `bytes_max`. SQLite reads them as the log's end.
   void make_room(std::uint64_t used, std::uint64_t bytes_max);
+
+  // The newest event that this writer has committed; position 0: none yet.
+  const Witness::Head& newest() const { return newest_; }
 
   // Pages in the write-ahead log after the last commit. Any thread may read it; whoever has
   // checkpointed them all sets it to 0.
@@ -115,9 +119,11 @@ class Writer {
   std::map<RuntimeId, std::int64_t> runtimes_;  // rows known to be stored
   Position last_position_ = 0;                  // of what is committed
   Position next_position_ = 1;                  // within this transaction
-  std::optional<Position> looked_through_;      // by pack(); absent: as stored
-  std::size_t packed_rows_ = 0;                 // by the pack() under way
-  bool stale_ = false;                          // another program wrote: read the above again
+  Digest next_hash_{};                          // of the last event of this transaction
+  Witness::Head newest_;
+  std::optional<Position> looked_through_;  // by pack(); absent: as stored
+  std::size_t packed_rows_ = 0;             // by the pack() under way
+  bool stale_ = false;                      // another program wrote: read the above again
   std::atomic<int> wal_pages_{0};
 };
 
