@@ -136,6 +136,14 @@ void Ledger::vanish(std::uint32_t client) {
     if (attempt->client == client) attempt->gone = true;
 }
 
+Checked Ledger::check_reads_answered(std::int64_t sent_before_ms) const {
+  for (const auto& attempt : attempts_)
+    if (attempt->order == 0 && !attempt->answered && attempt->sent_ms < sent_before_ms)
+      return broken(invariant::kAnswered,
+                    "a read waits for its answer, though nothing but the disk's room is lacking");
+  return std::nullopt;
+}
+
 Checked Ledger::check_answered() const {
   for (const auto& attempt : attempts_)
     if (!attempt->answered)

@@ -26,6 +26,7 @@ struct Attempt {
   bool gone = false;          // nobody waits for the reply any more
   bool after_answer = false;  // sent when the order had its answer already
   Sequence floor = 0;  // of a read: what had been acknowledged of the session when it was sent
+  std::int64_t sent_ms = 0;  // by the clock that does not jump
 };
 
 class Ledger {
@@ -57,6 +58,8 @@ class Ledger {
   void vanish(std::uint32_t client);
   // After a crash no reply comes.
   void forget_attempts() { attempts_.clear(); }
+  // No read that was sent before `sent_before_ms` still waits for its answer.
+  Checked check_reads_answered(std::int64_t sent_before_ms) const;
   // Every attempt has its answer.
   Checked check_answered() const;
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kActionsMin = 15;
 constexpr std::uint32_t kActionsSpread = 90;
+constexpr std::int64_t kFullForLong = 1'000'000;  // commits
 constexpr std::int64_t kSecondMs = 1'000;
 constexpr std::int64_t kDayMs = 24 * 3'600 * kSecondMs;
 
@@ -185,6 +186,8 @@ class Drawer {
       case Kind::disk_full:
       case Kind::disk_fails:
         action.amount = 1 + below(5);  // commits
+        // Now and then it stays so for the rest of the run.
+        if (kind == Kind::disk_full && action.draw % 3 == 0) action.amount = kFullForLong;
         break;
       case Kind::reads_fail:
       case Kind::readers_full:

@@ -39,6 +39,10 @@ constexpr std::array kDefects = {
                   "files are written before it is stored that they change", 20},
     PlantedDefect{Plant::forget_the_turn_before, "forget_the_turn_before",
                   "a model is not told of the turn before the one it answers", 5},
+    PlantedDefect{Plant::forget_no_op_key, "forget_no_op_key",
+                  "the answer to a key is not stored where the command changed nothing", 20},
+    PlantedDefect{Plant::hang_reads_on_full_disk, "hang_reads_on_full_disk",
+                  "a session that must be loaded is not, as long as the disk is full", 20},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -67,6 +71,22 @@ class ForgetIdempotencyRecord final : public StoreOver {
     std::vector<Result<store::Position>> results;
     for (store::Append append : std::vector(appends.begin(), appends.end())) {
       append.idempotency.clear();
+      if (append.events.empty())
+        results.emplace_back(store::Position{0});
+      else
+        results.push_back(inner().commit(std::span(&append, 1)).front());
+    }
+    return results;
+  }
+};
+
+class ForgetNoOpKey final : public StoreOver {
+ public:
+  using StoreOver::StoreOver;
+
+  std::vector<Result<store::Position>> commit(std::span<const store::Append> appends) override {
+    std::vector<Result<store::Position>> results;
+    for (const store::Append& append : appends) {
       if (append.events.empty())
         results.emplace_back(store::Position{0});
       else
@@ -162,6 +182,8 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
       return std::make_unique<AnswerRepeatAnew>(inner);
     case Plant::forget_the_turn_before:
       return std::make_unique<ForgetTurnBefore>(inner);
+    case Plant::forget_no_op_key:
+      return std::make_unique<ForgetNoOpKey>(inner);
     case Plant::break_a_check:
       return std::make_unique<BreakCheck>(inner);
     case Plant::lose_the_sync:
@@ -179,6 +201,10 @@ void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machin
   governance.looks_late = plant == Plant::approve_another_world;
   files.waits = plant != Plant::write_unannounced;
   machine.holds = plant != Plant::let_go_too_early;
+}
+
+void plant_in_readers(Plant plant, bool disk_full, VirtualWorker& readers) {
+  if (plant == Plant::hang_reads_on_full_disk) readers.refuse(disk_full ? 1 : 0);
 }
 
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch) {

@@ -15,6 +15,7 @@
 #include "sim/fakes/fake_governance.h"
 #include "sim/fakes/fake_processes.h"
 #include "sim/fakes/fake_tools.h"
+#include "sim/virtual_time.h"
 #include "store/memory/memory_store.h"
 
 namespace agentrt::sim {
@@ -34,6 +35,8 @@ enum class Plant {
   let_go_too_early,
   write_unannounced,
   forget_the_turn_before,
+  forget_no_op_key,
+  hang_reads_on_full_disk,
 };
 
 struct PlantedDefect {
@@ -55,6 +58,8 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
 // The defects of hooks, of looks at the world, of processes and of files.
 void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine,
                     FakeFiles& files);
+// The defect of reads on a disk that is full: before every step.
+void plant_in_readers(Plant plant, bool disk_full, VirtualWorker& readers);
 // What the feed gives of `batch`, with the defect in it; may be empty.
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch);
 

@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kActionMs = 5'000;  // at most so long the steps before an action take
 constexpr std::int64_t kRestMs = 20 * 60 * 1'000;  // within which everything must come to rest
 constexpr std::size_t kStepsMax = 400'000;         // of one run
+constexpr std::int64_t kReadMs = 60'000;  // within which a read is answered, if nothing is slow
+constexpr std::uint64_t kReadsLookedAtEvery = 64;  // steps
 constexpr int kResumeRounds = 40;
 constexpr std::size_t kMoodsMax = 16;
 
@@ -156,8 +158,11 @@ class World {
       broken({std::string(invariant::kRest), "too many steps: something goes round in circles"});
       return false;
     }
+    plant_in_readers(plant_, disk_faults_.full_commits > 0, *node_.boot().readers);
     if (!node_.step_until(until_ms)) return false;
     if (disk_faults_.stopped) crash(down_ms_, crash_draw_);
+    if (!slow_ && counts_.steps % kReadsLookedAtEvery == 0)
+      check(ledger_.check_reads_answered(node_.time().monotonic_ms() - kReadMs));
     return !broken_;
   }
   void steps(std::uint32_t count) {
@@ -207,6 +212,7 @@ class World {
   }
   void read(const Action& action) {
     const auto attempt = ledger_.send(action, node_.time().now());
+    attempt->sent_ms = node_.time().monotonic_ms();
     const Request request = request_of(action);
     node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),
                [this, attempt, action](const ports::Reply& reply) {
@@ -221,6 +227,8 @@ class World {
   }
 
   void fault(const Action& action) {
+    slow_ = slow_ || action.kind == Kind::disk_slow || action.kind == Kind::reads_slow ||
+            action.kind == Kind::readers_full;
     const auto count = static_cast<std::size_t>(action.amount);
     switch (action.kind) {
       case Kind::crash:
@@ -409,6 +417,7 @@ class World {
   FickleHooks hooks_;
   People people_;
   DiskFaults disk_faults_;
+  bool slow_ = false;  // a fault of this run makes reads or commits take long
   std::int64_t down_ms_ = 0;
   std::uint64_t crash_draw_ = 0;
   FickleModels* models_ = nullptr;  // of the present boot
