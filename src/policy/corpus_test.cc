@@ -1,6 +1,7 @@
 // Texts of tests/policy with the decision each must get. A file has sections that begin with "==",
 // each with its rules ("+" allows, "?" asks, "-" denies) and its texts: "no" must not be allowed,
 // "deny" must be denied, "yes" must be allowed. ␤ is a newline, ␉ a tab, ␍ a carriage return.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "policy/permission.h"
+#include "policy/shell/analysis.h"
 #include "policy/shell/limits.h"
 
 namespace agentrt::policy {
@@ -88,6 +90,28 @@ TEST_CASE("fewer than one in fifty benign texts is asked about") {
       MESSAGE("asked about: " << one.text);
     }
   CHECK(asked * 50 < cases.size());
+}
+
+TEST_CASE("a canonical form is judged like its text, and most texts that are allowed have one") {
+  std::size_t allowed = 0, literal = 0;
+  for (const char* file : {"benign.txt", "bypass.txt"})
+    for (const Case& one : cases_of(file)) {
+      CAPTURE(one.text);
+      const bool runs = decided(one.rules, one.text) == Decision::allow;
+      const auto form = shell::analyse(one.text).canonical;
+      if (runs && std::string_view(file) == "benign.txt") {
+        ++allowed;
+        if (form) ++literal;
+      }
+      if (!form) continue;
+      CHECK(shell::analyse(*form).canonical == form);
+      const bool by_text = std::ranges::any_of(one.rules.all, [&](const Rule& rule) {
+        return rule.kind == Rule::Kind::text && rule.pattern == one.text;
+      });
+      if (!by_text) CHECK(decided(one.rules, *form) == decided(one.rules, one.text));
+    }
+  CHECK(literal * 5 > allowed * 4);
+  MESSAGE(literal << " of " << allowed << " benign texts that are allowed run in canonical form");
 }
 
 TEST_CASE("a denied command is denied among any number of others") {

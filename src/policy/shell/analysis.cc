@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/shell/canonical.h"
 #include "policy/shell/findings.h"
 #include "policy/shell/limits.h"
 #include "policy/shell/variables.h"
@@ -20,7 +21,10 @@ enum class Dialect { bash, sh };
 // Collects the parts of one text and of the texts within it.
 class Analyser {
  public:
-  Analysis take() { return std::move(out_); }
+  Analysis take() {
+    if (!out_.proven()) out_.canonical.reset();
+    return std::move(out_);
+  }
 
   void text(std::string_view text, std::optional<Within> within, Dialect dialect) {
     if (++depth_ > kDepthMax) return refuse("the text is nested too deeply");
@@ -34,6 +38,7 @@ class Analyser {
     Names names(script, names_);
     learn_from_builtins(script, names);
     const auto outer = std::pair(std::exchange(names_, &names), std::exchange(dialect_, dialect));
+    if (depth_ == 1) out_.canonical = canonical(script, names);
     for (const std::string& name : script.arithmetic_names)
       if (!names.counts(name))
         doubted("arithmetic evaluates " + name + ", whose value can run commands");

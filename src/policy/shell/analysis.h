@@ -57,6 +57,7 @@ struct Analysis {
   std::vector<Hazard> hazards;            // of the text as a whole
   std::vector<std::string> doubts;        // why bash might run something else
   std::optional<std::string> over_limit;  // then the rest is not complete
+  std::optional<std::string> canonical;   // to be run in its place (canonical.h); none: dynamic
 
   bool proven() const { return doubts.empty() && !over_limit; }
 };

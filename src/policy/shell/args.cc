@@ -97,7 +97,7 @@ std::vector<std::string> sequence(const std::string& inner) {
 struct Braces {
   std::vector<Units> choices;  // none when bash would leave the braces alone
   std::size_t close = 0;
-  bool unsure = false;  // a sequence that is not read here: {01..10}, {A..c}
+  bool unsure = false;  // a sequence that is not read here: {01..10}, {A..c}, {a..'c'}
 };
 
 Braces braces_at(const Units& units, std::size_t open) {
@@ -109,7 +109,9 @@ Braces braces_at(const Units& units, std::size_t open) {
       if (out.size() > 1) return {.choices = std::move(out), .close = at};
       Braces made{.choices = {}, .close = at};
       const std::string inner = text_of(out[0]);
-      for (const std::string& value : sequence(inner)) {
+      // With a quote in it bash does not count.
+      const bool counts = std::ranges::all_of(out[0], &Unit::active);
+      for (const std::string& value : counts ? sequence(inner) : std::vector<std::string>{}) {
         made.choices.emplace_back();
         for (const char c : value) made.choices.back().push_back({.c = c, .active = false});
       }
@@ -149,7 +151,9 @@ bool expand(Units units, std::size_t from, std::vector<Units>& out) {
 bool expanded_units(const Word& word, std::vector<Units>& out) {
   Units whole = units_of(word);
   const bool braces = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '{'); });
-  if (braces && whole.size() > kBraceBytesMax) return false;
+  // Braces come first: {a,$}{HOME,b} makes a variable of what is none.
+  const bool dollar = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '$'); });
+  if (braces && (dollar || whole.size() > kBraceBytesMax)) return false;
   return expand(std::move(whole), 0, out);
 }
 

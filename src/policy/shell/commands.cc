@@ -97,10 +97,17 @@ void Reader::assigned_by(std::size_t first) {
 bool Reader::separator() {
   if (peek() == '\n') {
     newline();
+    joint("\n");
     return true;
   }
   if (looking_at(";;") || looking_at(";&")) return false;
-  return take_if("&&") || take_if("||") || take_if(";") || take_if("&");
+  return take_joint("&&") || take_joint("||") || take_joint(";") || take_joint("&");
+}
+
+bool Reader::take_joint(std::string_view sign) {
+  if (!take_if(sign)) return false;
+  joint(sign);
+  return true;
 }
 
 void Reader::newline() {
@@ -114,14 +121,15 @@ void Reader::pipeline() {
   while (!at_end()) {
     skip_blanks();
     while (peek() == '!' && ends_word(peek(1))) {
-      take();
+      take_joint("!");
       skip_blanks();
     }
     if (keyword_ahead() == "time") {
       only_bash();
       expect_keyword("time");
       skip_blanks();
-      if (looking_at("-p") && ends_word(peek(2))) take_if("-p");
+      const bool posix = looking_at("-p") && ends_word(peek(2)) && take_if("-p");
+      joint(posix ? "time -p" : "time");
       skip_blanks();
       // Within a substitution bash then takes the first `)` of a pattern for the end.
       if (keyword_ahead() == "case") doubt("a case stands behind time");
@@ -132,7 +140,7 @@ void Reader::pipeline() {
     skip_blanks();
     if (looking_at("||") || peek() != '|') return;
     if (looking_at("|&")) only_bash();
-    if (!take_if("|&")) take_if("|");
+    if (!take_joint("|&")) take_joint("|");
     skip_blanks_and_newlines();
     if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>')
       return fail("a pipe leads nowhere");
@@ -155,14 +163,18 @@ void Reader::expect_keyword(std::string_view keyword) {
 void Reader::command() {
   if (!enter()) return;
   const std::size_t before = position_;
-  if (looking_at("(("))
+  const std::string keyword = keyword_ahead();
+  if (looking_at("((")) {
+    reading_.script.compound = true;
     double_parentheses();
-  else if (peek() == '(')
+  } else if (peek() == '(') {
     subshell();
-  else if (!compound(keyword_ahead()))
+  } else if (!compound(keyword)) {
     simple();
-  else if (position_ == before && !at_end())
-    fail("the text has a word where bash expects none");
+  } else {
+    if (keyword != "{") reading_.script.compound = true;
+    if (position_ == before && !at_end()) fail("the text has a word where bash expects none");
+  }
   leave();
 }
 
@@ -221,6 +233,7 @@ void Reader::simple() {
     return refuse("the text has more than " + std::to_string(kCommandsMax) + " simple commands");
   for (PendingHere& here : pending_)
     if (!here.command) here.command = commands.size();
+  reading_.script.joints.push_back({{}, commands.size()});
   commands.push_back(std::move(out));
 }
 
@@ -238,6 +251,7 @@ bool Reader::function_after(const SimpleCommand& begun) {
     fail("a parenthesis stands where bash expects none");
     return true;
   }
+  reading_.script.compound = true;
   function_body();
   return true;
 }
@@ -264,7 +278,8 @@ std::optional<Assignment> Reader::assignment() {
     subscript(out.name);
   }
   if (looking_at("+=")) only_bash();
-  if (!take_if("=") && !take_if("+=")) {
+  const bool replaces = take_if("=");
+  if (!replaces && !take_if("+=")) {
     position_ = before;
     return std::nullopt;
   }
@@ -272,6 +287,7 @@ std::optional<Assignment> Reader::assignment() {
     array_values(out.name);
     return out;
   }
+  out.plain = replaces && !indexed;
   out.value = word();
   return out;
 }

@@ -116,15 +116,17 @@ void Reader::case_clause() {
 
 void Reader::group() {
   expect_keyword("{");
+  joint("{");
   list(Stop::words, "}");
   expect_keyword("}");
+  joint("}");
   trailing_redirections();
 }
 
 void Reader::subshell() {
-  take_if("(");
+  take_joint("(");
   list(Stop::parenthesis);
-  if (!take_if(")")) fail("a parenthesis is not closed");
+  if (!take_joint(")")) fail("a parenthesis is not closed");
   trailing_redirections();
 }
 

@@ -102,6 +102,8 @@ class Reader {
   bool assignment_ahead();
   void assigned_by(std::size_t first);
   bool separator();
+  bool take_joint(std::string_view sign);
+  void joint(std::string_view sign) { reading_.script.joints.push_back({sign, 0}); }
   void pipeline();
   void command();
   bool compound(const std::string& keyword);
@@ -116,6 +118,7 @@ class Reader {
 
   // redirections (redirections.cc)
   bool redirection(std::vector<Redirection>& out);
+  void refuse_number(const Word& target);
   void redirect_here(std::vector<Redirection>& out, Indent indent);
   void trailing_redirections();
   void read_here_bodies();

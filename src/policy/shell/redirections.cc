@@ -42,11 +42,11 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   if (both || looking_at("<<<")) only_bash();
   if (take_if("<<<")) {
     made.kind = Redirection::Kind::here_text;
-  } else if (take_if("<<-")) {
-    redirect_here(out, Indent::tabs_stripped);
-    return true;
   } else if (take_if("<<")) {
-    redirect_here(out, Indent::kept);
+    const bool strips = take_if("-");
+    std::string sign(text_.substr(before, position_ - before));
+    redirect_here(out, strips ? Indent::tabs_stripped : Indent::kept);
+    if (!out.empty()) out.back().sign = std::move(sign);
     return true;
   } else if (take_if(">&") || take_if("<&")) {
     made.kind = Redirection::Kind::descriptor;
@@ -58,12 +58,14 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   } else {
     made.kind = take() == '<' ? Redirection::Kind::read : Redirection::Kind::write;
   }
+  made.sign = std::string(text_.substr(before, position_ - before));
   skip_blanks();
   if (!at_word()) {
     fail("a redirection leads nowhere");
     return true;
   }
   made.target = word();
+  refuse_number(made.target);
   // >& with a name writes that file; what is computed may be one.
   if (made.kind == Redirection::Kind::descriptor && !is_descriptor(made.target) &&
       made.target.source != "-") {
@@ -80,11 +82,18 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   return true;
 }
 
+// In `<<< 2> x` bash takes the number for that of the next redirection.
+void Reader::refuse_number(const Word& target) {
+  if ((peek() == '<' || peek() == '>') && std::ranges::all_of(target.source, is_digit))
+    fail("a redirection leads to another redirection");
+}
+
 // After `<<`: the delimiter. Any quote in it keeps the body from being expanded.
 void Reader::redirect_here(std::vector<Redirection>& out, Indent indent) {
   skip_blanks();
   if (!at_word()) return fail("a here-document has no delimiter");
   const Word delimiter = word();
+  refuse_number(delimiter);
   PendingHere here{.delimiter = {}, .quoting = Quoting::none, .indent = indent, .command = {}};
   for (const Piece& piece : delimiter.pieces) {
     if (piece.kind != Piece::Kind::text)
@@ -157,6 +166,7 @@ void Reader::trailing_redirections() {
   for (PendingHere& here : pending_)
     if (!here.command) here.command = commands.size();
   out.of_compound = true;
+  reading_.script.joints.push_back({{}, commands.size()});
   commands.push_back(std::move(out));
 }
 

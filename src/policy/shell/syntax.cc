@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::string_view kActive = "*?[{";
 
-// Bash reads characters of the locale; what is no UTF-8 may be cut elsewhere.
+}  // namespace
+
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto lead = static_cast<unsigned char>(text[at++]);
@@ -24,8 +25,6 @@ bool is_utf8(std::string_view text) {
   }
   return true;
 }
-
-}  // namespace
 
 std::optional<std::string> literal(const Word& word) {
   std::string out;

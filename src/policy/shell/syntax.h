@@ -3,7 +3,7 @@
 // read() goes through a text as `/bin/bash -c` would and lists every simple command in it, wherever
 // it stands: in chains, pipes, groups, loops, functions, substitutions and here-documents. How the
 // commands are joined is dropped on purpose: whether a command runs is not for us to foresee, so
-// each one counts.
+// each one counts. The joints keep it for those who write the text down again (canonical.h).
 //
 // What this reader does not know, or reads in a way that bash might not, is a doubt. A script with
 // a doubt is never allowed by a prefix rule; the commands that were seen still count against it, so
@@ -52,11 +52,13 @@ struct Assignment {
   std::string name;
   Word value;
   bool exported = false;  // it stands before a command, or in export
+  bool plain = false;     // name=value, with neither a subscript, += nor an array
 };
 
 struct Redirection {
   enum class Kind { read, write, descriptor, here_text };
   Kind kind = Kind::read;
+  std::string sign;           // with what stands before it: 2>, &>>, {name}<
   Word target;                // of read, write and <<<
   std::string body;           // of <<< and here-documents, where bash leaves it as it is
   bool literal_body = false;  // it does, and body is known
@@ -70,8 +72,16 @@ struct SimpleCommand {
   bool of_compound = false;  // redirections behind a group or loop; there are no words
 };
 
+// One token of the text around its simple commands, or one of these commands.
+struct Joint {
+  std::string_view sign;    // ; & && || | |& ! time newline ( ) { }; empty: a command
+  std::size_t command = 0;  // of Script::commands; after ) and }: the redirections of the group
+};
+
 struct Script {
   std::vector<SimpleCommand> commands;
+  std::vector<Joint> joints;               // in the order of the text
+  bool compound = false;                   // there is more than joints can express: loops, [[ …
   std::vector<Assignment> loops;           // what the variables of `for` go through
   std::set<std::string> arithmetic_names;  // variables whose value is evaluated as arithmetic
   std::set<std::string> counted_names;     // those of them that arithmetic sets to a number
@@ -88,6 +98,9 @@ Script read(std::string_view text);
 // The words of a text without operators, expansions or patterns, as in a rule; nothing when it has
 // any. A last word `*` counts as a pattern.
 std::optional<std::vector<std::string>> plain_words(std::string_view text);
+
+// Bash reads characters of the locale: it may cut what is no UTF-8 in another place.
+bool is_utf8(std::string_view text);
 
 // A word as a person would type it.
 std::string quoted(std::string_view value);
