@@ -11,11 +11,23 @@
 #include "engine/processes.h"
 #include "policy/permission.h"
 #include "policy/redaction.h"
+#include "policy/shell/analysis.h"
 #include "schema/tools.h"
 
 namespace agentrt::engine {
 
 using namespace schema;
+
+namespace {
+
+// The text that bash gets. A text that a person approved runs as it was shown. Any other was
+// allowed for the words that the analysis found in it, so bash gets these, unless it is dynamic.
+std::string text_to_run(const state::ToolCall& call, const std::string& command) {
+  if (call.stage != state::CallStage::started || call.digest) return command;
+  return policy::shell::analyse(command).canonical.value_or(command);
+}
+
+}  // namespace
 
 // Hears the process and reports what it does. News are gathered: at most one report of them is
 // under way, and of output only the first kProcessInlineBytes stand in facts, of a process in the
@@ -41,6 +53,8 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   void bind(ports::ProcessRequest request, std::vector<std::string> executes) {
     bound_ = Bound{std::move(request), std::move(executes)};
   }
+  // Bash gets this text in place of the one of the call.
+  void run_as(std::string executed) { executed_ = std::move(executed); }
   void run_in_background() {
     background_ = true;
     inline_bytes_max_ = kBackgroundInlineBytes;
@@ -58,6 +72,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   void on_ready(const SandboxApplied& sandbox, const ProcessStarted& started) override {
     if (!wanted_) return;
     ReportProcessReady report{news_.turn, news_.call, news_.process, sandbox, started, {}};
+    report.started.executed = executed_;
     if (background_) report.started.background = true;
     if (background_ && timeout_ms_ > 0) report.started.timeout_ms = timeout_ms_;
     if (!bound_) return say(std::move(report));
@@ -225,6 +240,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   bool full_ = false;  // output was left out
   std::uint64_t timeout_ms_ = 0;
   std::optional<Bound> bound_;  // set before anything is heard, then only read
+  std::optional<std::string> executed_;
   std::optional<ports::Loop::TimerId> timer_;
   bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
   bool background_ = false;
@@ -249,6 +265,7 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   (void)from_json(call.args.text, args, Unknown::refuse);
   const bool background = args.background.value_or(false);
   if (background) listener_->run_in_background();
+  if (request->argv.back() != request->command) listener_->run_as(request->argv.back());
   listener_->limit(args.timeout_ms.value_or(background ? 0 : kShellTimeoutMs));
   if (call.digest) listener_->bind(*request, executes(parts, view, call));
   parts.processes.start(*std::move(request), listener_);
@@ -269,7 +286,7 @@ Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts
   ShellArgs args;
   TRY(from_json(call.args.text, args, Unknown::refuse));
   request.id = process_of(call);
-  request.argv = {std::string(kShellProgram), "-c", args.command};
+  request.argv = {std::string(kShellProgram), "-c", text_to_run(call, args.command)};
   request.command = args.command;
   request.cwd = args.cwd;
   const bool asks = call.stage != state::CallStage::started && args.outside_sandbox.value_or(false);

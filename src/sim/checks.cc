@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernel/loader.h"
+#include "policy/shell/analysis.h"
 #include "schema/tools.h"
 #include "state/index.h"
 #include "validate/judge.h"
@@ -128,6 +129,11 @@ class Decisions {
     if (!from_json(call().args, args, Unknown::refuse) || args.command != p.command)
       return broken(invariant::kApproved,
                     fmt::format("{} is {}, and the call was {}", name, p.command, call().args));
+    // A text that a person approved runs as it was shown, any other as it was judged.
+    const std::string form = policy::shell::analyse(p.command).canonical.value_or(p.command);
+    if (p.executed.value_or(p.command) != (call().asked ? p.command : form))
+      return broken(invariant::kApproved, fmt::format("{} runs {} for {}", name,
+                                                      p.executed.value_or(p.command), p.command));
     const auto seen = seen_.find(fact_->ids.process_id);
     if (call().world && (seen == seen_.end() || seen->second != *call().world))
       return broken(invariant::kApproved,

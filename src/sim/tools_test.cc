@@ -134,6 +134,62 @@ TEST_CASE("a crash between any two steps makes no change twice, and ends with th
   CHECK(lost > 0);  // what the server was asked to do, nobody can tell
 }
 
+namespace {
+
+// Each process of the log, as the fact has it.
+std::map<std::string, schema::ProcessStarted> started(const std::vector<schema::StoredEvent>& log) {
+  std::map<std::string, schema::ProcessStarted> out;
+  for (const schema::StoredEvent& event : log) {
+    const auto fact = schema::decode(event);
+    if (const auto* process = std::get_if<schema::ProcessStarted>(&fact->payload))
+      out[fact->ids.process_id.text()] = *process;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a crash between any two steps changes nothing about the text that runs") {
+  std::size_t literal = 0, dynamic = 0, again = 0;
+  for (std::size_t crash_at = 0; crash_at < 160; ++crash_at) {
+    CAPTURE(crash_at);
+    Node::Options options = with_tools();
+    options.answers = {{{"Looking."}, 5, {}, {"ls  -l \"a b\"", "echo $HOME"}},
+                       {{"Done."}, 5, {}, {}}};
+    options.seed = 700 + crash_at;
+    Node node(options);
+    node.send("submit_turn", submit("u1"));
+    for (std::size_t i = 0; i < crash_at; ++i) node.step();
+    node.crash();
+    node.start();
+    node.settle();
+    node.ask("submit_turn", submit("u1"));
+    for (int i = 0; i < 4; ++i) {
+      node.settle();
+      node.ask("resume_thread", R"({"sessionId":"s","threadId":"t"})");
+    }
+    node.settle();
+    const auto processes = started(node.log(kSession));
+    for (const auto& [id, process] : processes) {
+      const std::string& ran = node.machine().processes.at(ProcessId{id}).argv.back();
+      if (process.command == "echo $HOME") {
+        ++dynamic;
+        CHECK_FALSE(process.executed);
+        CHECK(ran == process.command);
+      } else {
+        ++literal;
+        CHECK(process.command == "ls  -l \"a b\"");
+        CHECK(process.executed == "'ls' '-l' 'a b'");
+        CHECK(ran == process.executed);
+      }
+    }
+    if (processes.size() > 2) ++again;
+  }
+  CHECK(literal > 100);
+  CHECK(dynamic > 100);
+  CHECK(again > 0);  // one that was never let go runs as another process
+}
+
 TEST_CASE("what runs too long is ended, and says so") {
   Node node(with_tools());
   node.machine().hangs = true;

@@ -12,7 +12,8 @@ BOOST_DEFINE_ENUM_CLASS(OutputStream, stdout_, stderr_, pty)
 struct ProcessStarted {
   static constexpr std::string_view kType = "process.started";
   using Scope = ProcessScope;
-  std::string command;
+  std::string command;                  // as the call has it
+  std::optional<std::string> executed;  // its canonical form, where that ran in its place
   std::optional<std::string> cwd;
   std::optional<bool> tty;
   std::optional<std::int64_t> pid;
@@ -25,8 +26,8 @@ struct ProcessStarted {
   bool operator==(const ProcessStarted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ProcessStarted, (),
-                      (command, cwd, tty, pid, start_ticks, argv_digest, background, timeout_ms,
-                       boot_id))
+                      (command, executed, cwd, tty, pid, start_ticks, argv_digest, background,
+                       timeout_ms, boot_id))
 
 struct ProcessOutput {
   static constexpr std::string_view kType = "process.output";

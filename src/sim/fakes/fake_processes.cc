@@ -26,6 +26,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
   FakeProcess& process = machine_.processes[id];
   process.stage = FakeStage::held;
   process.command = request.command;
+  process.argv = request.argv;
   process.background = request.background;
   listeners_[id] = std::move(listener);
   if (!machine_.holds) release(id);

@@ -21,6 +21,7 @@ struct FakeProcess {
   FakeStage stage = FakeStage::held;
   std::size_t runs = 0;  // how often its command was let go
   std::string command;
+  std::vector<std::string> argv;
   bool background = false;
   std::size_t printed = 0;  // of its command: that is what it prints
   std::string input;        // what it was given
