@@ -135,6 +135,29 @@ TEST_CASE("without a sandbox that confines, on_request asks and auto only lets r
   CHECK(free(PermissionMode::auto_, "cargo test") == Decision::ask);
 }
 
+TEST_CASE("without a sandbox that confines, auto lets nothing pass that is not known in full") {
+  const auto automatic = [](std::string_view text, SandboxMode sandbox) {
+    return judge(shell_call(std::string(text)), {.mode = PermissionMode::auto_, .sandbox = sandbox})
+        .decision;
+  };
+  for (const std::string_view text :
+       {"ls -la src", "grep -rn 'a b' src | sort -u | head -5", "(cd src && ls) 2>&1",
+        "cat a.txt; wc -l {a,b}.txt", "LC_ALL=C sort x", "find . -name '*.c'", "timeout 5 ls"}) {
+    CAPTURE(text);
+    CHECK(automatic(text, SandboxMode::full_access) == Decision::allow);
+  }
+  for (const std::string_view text :
+       {"ls *.c", "echo \"$HOME\"", "cat $x", "for f in a b; do cat \"$f\"; done", "ls ~",
+        "[[ -f a ]] && ls", "x=1; ls", "ls | xargs cat", "ls $((1))", "echo $(ls)",
+        "if true; then ls; fi", "git status", "git log -1", "sed -n 1,5p x",
+        "awk '{print $1}' x"}) {
+    CAPTURE(text);
+    CHECK(automatic(text, SandboxMode::full_access) == Decision::ask);
+    CHECK(automatic(text, SandboxMode::workspace_write) == Decision::allow);
+  }
+  CHECK(automatic("bash -c 'ls'", SandboxMode::full_access) == Decision::ask);
+}
+
 TEST_CASE("the classifier lets pass what reads or builds, and nothing that it does not know") {
   const auto automatic = [](std::string text) {
     return under(PermissionMode::auto_, shell_call(std::move(text)));

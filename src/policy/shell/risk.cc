@@ -160,6 +160,25 @@ std::optional<Destructive> destructive_part(const Part& part) {
   return destructive_sql(part);
 }
 
+// What they do is written in a language of their own, or in a configuration: reading the words of
+// the command does not tell all of it.
+constexpr std::string_view kSteeredByTexts = "git awk gawk mawk sed man";
+
+// Why not everything that the text would do is known before it runs; nothing when it is.
+std::optional<std::string> left_unknown(const Analysis& analysis) {
+  if (!analysis.canonical) return "parts of it are known only when it runs";
+  for (const Part& part : analysis.parts) {
+    const std::string& program = part.program().text;
+    if (part.within && part.within->kind == Within::Kind::text)
+      return "a text within it is read by a shell";
+    if (!std::ranges::all_of(part.args, &Arg::known))
+      return "words of " + program + " are known only when it runs";
+    if (one_of(program, kSteeredByTexts))
+      return program + " does what a script or its settings say";
+  }
+  return std::nullopt;
+}
+
 // Programs that look up in a file what they run.
 constexpr std::string_view kTaskRunners =
     "make gmake ninja just npm npx pnpm yarn bun cargo go pytest tox nox ctest cmake mvn gradle "
@@ -183,6 +202,9 @@ Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& groun
       return {false, part.program().text + " may change something"};
     if (auto steering = find_steering(analysis, part, ground)) return {false, *std::move(steering)};
   }
+  // Without a sandbox a mistake here would be a command that nothing confines.
+  if (const auto unknown = confined == Confined::no ? left_unknown(analysis) : std::nullopt)
+    return {false, *unknown + ", and no sandbox confines it"};
   if (all_read) return {true, "every command in it only reads"};
   return {true, "it builds, tests or changes files, and the sandbox keeps it in the workspace"};
 }

@@ -1,8 +1,10 @@
 // policy/shell/risk.h: a built-in judge of what a shell text puts at risk.
 //
 // For the mode `auto`, where no rule speaks. It is conservative: it lets pass what it knows to read
-// only, and, where a sandbox confines the command, the ordinary work of building and testing. It
-// never refuses; what it does not know is for a person.
+// only, and, where a sandbox confines the command, the ordinary work of building and testing. Where
+// nothing confines it, every word must be known before it runs: the text has a canonical form, and
+// neither a shell, a script nor a configuration decides about the rest. It never refuses; what it
+// does not know is for a person.
 //
 // PURE. Safe on any thread.
 #pragma once
