@@ -105,8 +105,10 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
 std::optional<Error> no_room(const Session& view, const Turn& turn, const RespondAction& command) {
   if (command.scope.value_or(AnswerScope::once) == AnswerScope::once || !turn.action->call)
     return std::nullopt;
-  std::size_t bytes = turn.action->required.input ? turn.action->required.input->text.size() : 0;
-  for (const PolicyRule& rule : view.granted) bytes += rule.rule.size();
+  const ActionRequired& required = turn.action->required;
+  std::size_t bytes = required.input ? required.input->text.size() : 0;
+  bytes += rule_bytes({.rule = {}, .cwd = required.cwd, .executes = required.executes});
+  for (const PolicyRule& rule : view.granted) bytes += rule_bytes(rule);
   if (view.granted.size() < kPolicyRulesMax && bytes <= kPolicyBytesMax) return std::nullopt;
   return Error{
       Code::limit_exceeded,
@@ -131,20 +133,44 @@ std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command
                {}};
 }
 
-// The rule that an answer beyond this once leaves behind: this very call, and nothing like it.
-void keep_answer(Facts& facts, const Session& view, const state::ToolCall& call,
+// The rule that an answer leaves behind: this very call, and nothing like it. A command is granted
+// in the folder and with the files that the person was asked about; it is refused anywhere.
+PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::ToolCall& call,
+                          const RespondAction& command, const Inputs& inputs) {
+  const ActionRequired& required = turn.action->required;
+  const bool allow = command.decision == "allow";
+  policy::Asked asked = asked_of(view, turn, call, inputs.settings->home);
+  if (call.stage == state::CallStage::stopped)
+    asked.escalation = policy::Escalation::outside_sandbox;
+  if (!allow) asked.escalation = policy::Escalation::none;
+  PolicyRule rule{allow ? RuleEffect::allow : RuleEffect::deny, policy::exact_rule(asked),
+                  command.scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session};
+  if (allow && call.tool == ShellArgs::kTool) {
+    rule.cwd = required.cwd;
+    rule.executes = required.executes;
+  }
+  return rule;
+}
+
+// It takes the place of an earlier one for the same text in the same folder.
+void keep_answer(Facts& facts, const Session& view, const Turn& turn, const state::ToolCall& call,
                  const RespondAction& command, const Inputs& inputs) {
   const AnswerScope scope = command.scope.value_or(AnswerScope::once);
   if (scope == AnswerScope::once) return;
+  const PolicyRule rule = rule_of_answer(view, turn, call, command, inputs);
   PolicyChanged changed{.change = "rules"};
   changed.source = "human";
   changed.reason = command.reason;
   changed.changed_by = inputs.principal;
   if (scope == AnswerScope::always) changed.workspace = view.cwd;
-  changed.added = std::vector<PolicyRule>{
-      {command.decision == "allow" ? RuleEffect::allow : RuleEffect::deny,
-       policy::exact_rule(asked_of(view, call, inputs.settings->home)),
-       scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session}};
+  for (const PolicyRule& old : view.granted) {
+    const bool same_place = old.cwd == rule.cwd || old.cwd == "";
+    if (!rule.cwd || !same_place || old.rule != rule.rule || old.origin != rule.origin) continue;
+    if (old.effect != rule.effect || old == rule) continue;
+    if (!changed.removed) changed.removed.emplace();
+    changed.removed->push_back(old);
+  }
+  changed.added = std::vector<PolicyRule>{rule};
   facts.add(facts.of_session(), std::move(changed));
 }
 
@@ -195,7 +221,7 @@ void settle_permission(Facts& facts, const Session& view, const Thread& thread,
                          .reason = command.reason,
                          .digest = action.required.digest});
   const state::ToolCall& call = call_in(turn);
-  keep_answer(facts, view, call, command, inputs);
+  keep_answer(facts, view, turn, call, command, inputs);
   if (!allowed) give_up(facts, view, thread, call, refusal(command), inputs);
   go_on(facts, view, thread, inputs);
 }

@@ -142,10 +142,71 @@ TEST_CASE("an answer for longer leaves a rule for this very text behind") {
   const Outcome ended = when(runs.after, end_of(runs.after, 0), waiting.inputs());
   ReportModelCompleted again = asks_for({"make test"});
   again.request = turn_of(ended.after).call->id;
-  CHECK(when(ended.after, again, waiting.inputs()).shape() ==
-        "model.completed item.started permission.evaluated tool.started run.status");
+  const Outcome looked = when(ended.after, again, waiting.inputs());
+  CHECK(looked.shape() == "model.completed item.started");
+  const Outcome held = when(looked.after, inspected_of(looked.after), waiting.inputs());
+  CHECK(held.shape() == "permission.evaluated tool.started run.status");
+  // It is bound as if it had just been approved.
+  CHECK(held.payload_of<PermissionEvaluated>().digest == first_tool(held.after).digest);
+  ReportProcessReady moved = ready_of(held.after);
+  moved.binding = inspected_of(held.after, "9:9").binding;
+  CHECK(when(held.after, moved, waiting.inputs()).payload_of<ToolFailed>().error.category ==
+        Category::denied);
+  moved.binding = inspected_of(held.after).binding;
+  CHECK(when(held.after, moved, waiting.inputs()).shape() == "sandbox.applied process.started");
   again.calls = asks_for({"make test; ls"}).calls;
   CHECK(when(ended.after, again, waiting.inputs()).shape() == "model.completed item.started");
+}
+
+TEST_CASE("a grant is for the folder and the files of the question") {
+  const Given past = asked_under(policy_in(PermissionMode::default_));
+  const Inputs inputs = inputs_at(past.now());
+  const Outcome started = when(past, asks_for({"./run.sh"}));
+  ReportInspected look = inspected_of(started.after);
+  look.binding.files = {{"/w/run.sh", "sha256:aa"}};
+  const Outcome asked = when(started.after, look, inputs);
+  RespondAction yes = answer_to(asked.after, "allow");
+  yes.scope = AnswerScope::session;
+  const Outcome granted = when(asked.after, Command{yes}, inputs);
+  REQUIRE(granted.after.granted.size() == 1);
+  CHECK(granted.after.granted[0].cwd == "/w");
+  REQUIRE(granted.after.granted[0].executes);
+  CHECK(granted.after.granted[0].executes->front() == ExecutedFile{"/w/run.sh", "sha256:aa"});
+
+  ReportProcessReady ready = ready_of(granted.after);
+  ready.binding = look.binding;
+  const Outcome runs = when(granted.after, ready, inputs);
+  const Outcome ended = when(runs.after, end_of(runs.after, 0), inputs);
+  ReportModelCompleted more = asks_for({"./run.sh"});
+  more.request = turn_of(ended.after).call->id;
+  const Outcome again = when(ended.after, more, inputs);
+  look = inspected_of(again.after);
+  look.binding.files = {{"/w/run.sh", "sha256:bb"}};
+  const Outcome changed = when(again.after, look, inputs);
+  CHECK(changed.shape() == kAsked);
+  CHECK(changed.payload_of<ActionRequired>().reason->contains("/w/run.sh has changed"));
+  // Another yes takes the place of the first.
+  yes = answer_to(changed.after, "allow");
+  yes.scope = AnswerScope::session;
+  const Outcome anew = when(changed.after, Command{yes}, inputs);
+  REQUIRE(anew.after.granted.size() == 1);
+  CHECK(anew.after.granted[0].executes->front().digest == "sha256:bb");
+  // The gate names what is not what it was.
+  ready = ready_of(anew.after);
+  ready.binding = look.binding;
+  ready.binding->files = {{"/w/run.sh", "sha256:cc"}};
+  CHECK(when(anew.after, ready, inputs)
+            .payload_of<ToolFailed>()
+            .error.message.contains("/w/run.sh has changed: sha256:bb was approved, sha256:cc"));
+}
+
+TEST_CASE("a no for longer holds in every folder") {
+  const Waiting waiting;
+  RespondAction command = answer_to(waiting.view, "deny");
+  command.scope = AnswerScope::session;
+  const Outcome outcome = waiting.answer(command);
+  REQUIRE(outcome.after.granted.size() == 1);
+  CHECK_FALSE(outcome.after.granted[0].cwd);
 }
 
 TEST_CASE("an answer beyond once needs room for its rule") {

@@ -82,7 +82,7 @@ Decision file_change(const Session& view, const ReportFileChange& report, Inputs
   if (!open || open.call->change) return Unchanged{};
   Facts facts{view, inputs};
   if (const auto now = changed_since_approval(view, open, report.binding)) {
-    refuse_changed(facts, open, *now);
+    refuse_changed(facts, view, open, *now, report.binding);
     go_on_after_call(facts, view, *open.thread, inputs);
     return accept(facts);
   }

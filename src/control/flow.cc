@@ -28,6 +28,7 @@ Session part_of(const Session& view, const Thread& thread) {
   part.id = view.id;
   part.sequence = view.sequence;
   part.cwd = view.cwd;
+  part.additional_roots = view.additional_roots;
   part.policy = view.policy;
   part.granted = view.granted;
   part.mode = view.mode;
@@ -269,8 +270,8 @@ void Flow::refuse_call(const state::ToolCall& call, Failure error) {
   end_call(facts_, scope_of(call), call, std::move(error));
 }
 
-policy::Judgement Flow::judge(const state::ToolCall& call) {
-  return judge_call(after_, turn(), call, inputs_.settings->home);
+policy::Judgement Flow::judge(const state::ToolCall& call, const Binding* now) {
+  return judge_call(after_, turn(), call, inputs_.settings->home, now);
 }
 
 // Does what was decided. True: something is waited for.
@@ -291,7 +292,9 @@ bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgemen
       return false;
     }
     case schema::Decision::ask:
-      // Where no hook has a say, the call is inspected: the plan sees that it has begun.
+      // Where no hook has a say, the call is inspected: the plan sees that it has begun. So it is
+      // where a grant may hold: then there is nothing to ask, and no hook to hear.
+      if (judgement.pending) return true;
       (void)start_hook(HookPoint::permission_request, call.permission_hooks, call.tool,
                        scope_of(call));
       return true;
@@ -302,9 +305,21 @@ bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgemen
 void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
   if (call.stage == state::CallStage::stopped)
     return ask_permission(call, stopped_judgement(call), binding);
-  const policy::Judgement judgement = judge(call);
-  if (judgement.decision == schema::Decision::ask) return ask_permission(call, judgement, binding);
-  if (!settle(call, judgement)) go_on();
+  const policy::Judgement judgement = judge(call, &binding);
+  if (judgement.granted) {
+    // What is started must be what was looked at, as if a person had just said yes to it.
+    PermissionEvaluated decision = evaluated(judgement, mode_of(after_, turn()));
+    decision.digest = approval_digest(after_.id, call, binding, std::nullopt);
+    facts_.add(scope_of(call), std::move(decision));
+    return start_call(call, Json{"\"allowed\""});
+  }
+  if (judgement.decision != schema::Decision::ask) {
+    if (!settle(call, judgement)) go_on();
+    return;
+  }
+  if (start_hook(HookPoint::permission_request, call.permission_hooks, call.tool, scope_of(call)))
+    return;
+  ask_permission(call, judgement, binding);
 }
 
 // --- hooks ---

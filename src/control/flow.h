@@ -66,7 +66,7 @@ class Flow {
   void complete();
   void ask_model();
   void end(schema::Failure error);
-  policy::Judgement judge(const state::ToolCall& call);
+  policy::Judgement judge(const state::ToolCall& call, const schema::Binding* now = nullptr);
 
   Facts& facts_;
   const Thread& thread_;

@@ -56,6 +56,22 @@ TEST_CASE("what a hook blocks does not run, and the model is told why") {
   CHECK(outcome.payload_of<ToolFailed>().error.message.find("no ls here") != std::string::npos);
 }
 
+TEST_CASE("a hook that allows lets no call out of the sandbox") {
+  for (const HookPoint point : {HookPoint::pre_tool_use, HookPoint::permission_request}) {
+    const Given past = asked_under(with_hook(point, OnFailure::closed, PermissionMode::on_request));
+    ReportModelCompleted report{.request = state::request_of("1")};
+    report.calls = {{"shell", {R"({"command":"ls","outsideSandbox":true})"}}};
+    const Outcome started = when(past, report);
+    CHECK(started.shape() == "model.completed item.started hook.started");
+    const Outcome allowed =
+        when(started.after, says(started.after, {.decision = schema::Decision::allow}),
+             inputs_at(past.now()));
+    CHECK(allowed.shape() == "hook.completed");
+    const Outcome asked = when(allowed.after, inspected_of(allowed.after), inputs_at(past.now()));
+    CHECK(asked.payload_of<ActionRequired>().sandbox == SandboxMode::full_access);
+  }
+}
+
 TEST_CASE("a question to the person can be blocked like any call") {
   const Given past = asked_under(with_hook(HookPoint::pre_tool_use));
   ReportModelCompleted report{.request = state::request_of("1")};

@@ -51,19 +51,23 @@ bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall
          from_json(call.args.text, shell, Unknown::refuse) && shell.outside_sandbox.value_or(false);
 }
 
-policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home) {
+policy::Asked asked_of(const Session& view, const Turn& turn, const state::ToolCall& call,
+                       const std::string& home) {
   policy::Asked asked;
   asked.tool = call.tool;
   asked.text = text_of(call);
   asked.cwd = cwd_of(view, call);
+  asked.folder = folder_of(call);
   asked.workspace = view.cwd;
+  asked.roots = view.additional_roots.value_or(std::vector<std::string>{});
   asked.home = home;
   asked.access = access_of(call.tool);
+  if (leaves_sandbox(view, turn, call)) asked.escalation = policy::Escalation::outside_sandbox;
   return asked;
 }
 
 policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
-                             const std::string& home) {
+                             const std::string& home, const Binding* now) {
   std::vector<PolicyRule> all = view.policy.rules;
   all.insert(all.end(), view.granted.begin(), view.granted.end());
   const auto rules = policy::compile(all);
@@ -73,14 +77,13 @@ policy::Judgement judge_call(const Session& view, const Turn& turn, const state:
       turn.options.interactive.value_or(true) ? policy::Interactive::yes : policy::Interactive::no;
   basis.said = call.said;
   basis.sandbox = sandbox_of(view, turn);
+  basis.now = now;
   if (rules)
     basis.rules = &*rules;
   else  // rules were read when they were taken in; what cannot be read lets nothing run
     basis.said.push_back(
         {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, rules.error().message});
-  policy::Asked asked = asked_of(view, call, home);
-  if (leaves_sandbox(view, turn, call)) asked.escalation = policy::Escalation::outside_sandbox;
-  return policy::judge(asked, basis);
+  return policy::judge(asked_of(view, turn, call, home), basis);
 }
 
 std::string approval_digest(const SessionId& session, const state::ToolCall& call,

@@ -20,10 +20,12 @@ schema::SandboxMode sandbox_of(const Session& view, const Turn& turn);
 // The call asks for more than the sandbox of its turn gives.
 bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call);
 // What policy is asked about a call.
-policy::Asked asked_of(const Session& view, const state::ToolCall& call, const std::string& home);
-// The decision that a call gets under the session's policy.
+policy::Asked asked_of(const Session& view, const Turn& turn, const state::ToolCall& call,
+                       const std::string& home);
+// The decision that a call gets under the session's policy. `now` is what grants are held against,
+// where that was looked up.
 policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
-                             const std::string& home);
+                             const std::string& home, const schema::Binding* now = nullptr);
 // The decision as a fact.
 schema::PermissionEvaluated evaluated(const policy::Judgement& judgement,
                                       schema::PermissionMode mode);

@@ -23,7 +23,7 @@ void add_rules(std::vector<PolicyRule>& to, RuleEffect effect,
 
 std::size_t bytes_of(const std::vector<PolicyRule>& rules) {
   std::size_t bytes = 0;
-  for (const PolicyRule& rule : rules) bytes += rule.rule.size();
+  for (const PolicyRule& rule : rules) bytes += rule_bytes(rule);
   return bytes;
 }
 
@@ -54,10 +54,11 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
   if (const auto compiled = policy::compile(*changed.added); !compiled)
     return refuse(Code::invalid_params, compiled.error().message);
   for (const std::string& rule : command.remove.value_or(std::vector<std::string>{})) {
-    const auto own = std::ranges::find(view.granted, rule, &PolicyRule::rule);
-    if (own == view.granted.end())
+    const std::size_t before = changed.removed->size();
+    for (const PolicyRule& own : view.granted)  // one for each folder that it was granted in
+      if (own.rule == rule) changed.removed->push_back(own);
+    if (changed.removed->size() == before)
       return refuse(Code::not_found, fmt::format("the session has no rule {} of its own", rule));
-    changed.removed->push_back(*own);
   }
   std::vector<PolicyRule> rules = changed_rules(view.granted, changed);
   if (rules.size() > kPolicyRulesMax || bytes_of(rules) > kPolicyBytesMax)

@@ -18,6 +18,17 @@ using namespace schema;
 
 namespace {
 
+// A file whose contents the answer cannot be bound to.
+std::optional<std::string> incomparable(const std::vector<ExecutedFile>& files) {
+  for (const ExecutedFile& file : files)
+    if (!file.digest)
+      return fmt::format(
+          "{} is no file that can be read, or larger than what is compared: the "
+          "answer is not about its contents",
+          file.path);
+  return std::nullopt;
+}
+
 std::string question_about(const state::ToolCall& call, const Binding& binding) {
   if (call.tool == ShellArgs::kTool) return fmt::format("Run this command in {}?", binding.cwd);
   if (policy::is_file_tool(call.tool))
@@ -86,6 +97,8 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.rollback = decision.rollback;
   if (!binding.files.empty() && call.tool == ShellArgs::kTool) required.executes = binding.files;
   required.executes_unknown = judgement.executes_unknown;
+  if (required.executes && !required.executes_unknown)
+    required.executes_unknown = incomparable(*required.executes);
   if (call.tool == WriteFileArgs::kTool && !binding.files.empty() && binding.files.front().digest) {
     required.destructive = true;
     required.impact = "it replaces a file that is there";

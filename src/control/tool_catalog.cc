@@ -77,6 +77,7 @@ class Catalog {
     const auto has = [&](RuleEffect effect) {
       return std::ranges::any_of(rules_.all, [&](const policy::Rule& rule) {
         return rule.kind == policy::Rule::Kind::tool && rule.source.effect == effect &&
+               (effect == RuleEffect::allow || !rule.outside) &&
                policy::is_about(rule, ShellArgs::kTool);
       });
     };

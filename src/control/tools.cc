@@ -148,12 +148,17 @@ std::string text_of(const state::ToolCall& call) {
   return call.args.text;
 }
 
-std::string cwd_of(const Session& view, const state::ToolCall& call) {
+std::optional<std::string> folder_of(const state::ToolCall& call) {
   ShellArgs shell;
-  if (call.tool != ShellArgs::kTool || !from_json(call.args.text, shell, Unknown::refuse) ||
-      !shell.cwd)
-    return view.cwd;
-  return shell.cwd->starts_with('/') ? *shell.cwd : view.cwd + "/" + *shell.cwd;
+  if (call.tool != ShellArgs::kTool || !from_json(call.args.text, shell, Unknown::refuse))
+    return std::nullopt;
+  return shell.cwd;
+}
+
+std::string cwd_of(const Session& view, const state::ToolCall& call) {
+  const std::optional<std::string> folder = folder_of(call);
+  if (!folder) return view.cwd;
+  return folder->starts_with('/') ? *folder : view.cwd + "/" + *folder;
 }
 
 Json answer_schema(const AskUserArgs& args) {
@@ -191,19 +196,54 @@ std::optional<std::string> changed_since_approval(const Session& view, const Ope
   return digest;
 }
 
-void refuse_changed(Facts& facts, const OpenCall& open, const std::string& now) {
-  const ToolScope scope{facts.of(open.thread->active->ids), open.call->step, open.call->id};
+namespace {
+
+// The files that a person said yes to: with this call, or with a grant of its text.
+std::vector<ExecutedFile> approved_files(const Session& view, const Turn& turn,
+                                         const state::ToolCall& call, const std::string& cwd) {
+  if (turn.resolved && turn.resolved->call == call.id)
+    return turn.resolved->required.executes.value_or(std::vector<ExecutedFile>{});
+  const std::string text = text_of(call);
+  for (const auto* rules : {&view.granted, &view.policy.rules})
+    for (const PolicyRule& rule : *rules)
+      if (rule.executes && rule.cwd == cwd &&
+          (rule.rule == policy::text_rule(call.tool, text) ||
+           rule.rule == policy::text_rule(call.tool, text, policy::Reach::outside)))
+        return *rule.executes;
+  return {};
+}
+
+// Which of the things that a person saw is not what it was, as far as that was stored.
+std::string what_changed(const Session& view, const Turn& turn, const state::ToolCall& call,
+                         const std::optional<Binding>& now) {
+  const auto files = now ? approved_files(view, turn, call, now->cwd) : std::vector<ExecutedFile>{};
+  for (const ExecutedFile& file : now ? now->files : std::vector<ExecutedFile>{}) {
+    const auto then = std::ranges::find(files, file.path, &ExecutedFile::path);
+    if (then == files.end() || then->digest == file.digest) continue;
+    return fmt::format("{} has changed: {} was approved, {} is there now", file.path,
+                       then->digest.value_or("one that could not be read"),
+                       file.digest.value_or("one that cannot be read"));
+  }
+  return "its folder, its environment, the sandbox or a file that it is about has changed";
+}
+
+}  // namespace
+
+void refuse_changed(Facts& facts, const Session& view, const OpenCall& open,
+                    const std::string& digest_now, const std::optional<Binding>& now) {
+  const Turn& turn = *open.thread->active;
+  const ToolScope scope{facts.of(turn.ids), open.call->step, open.call->id};
   const std::string reason = fmt::format(
-      "binding_mismatch: what would run is not what was approved (approved {}, now {}): its "
-      "folder, its environment, the sandbox or a file that it is about has changed",
-      *open.call->digest, now.empty() ? "unknown" : now);
+      "binding_mismatch: what would run is not what was approved (approved {}, now {}): {}",
+      *open.call->digest, digest_now.empty() ? "unknown" : digest_now,
+      what_changed(view, turn, *open.call, now));
   PermissionEvaluated decision;
   decision.decision = schema::Decision::deny;
   decision.decision_source = DecisionSource::host_policy;
   decision.decision_reason = reason;
   decision.chain = std::vector<Verdict>{
       {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, reason}};
-  decision.digest = now;
+  decision.digest = digest_now;
   facts.add(scope, std::move(decision));
   end_call(facts, scope, *open.call, {Category::denied, reason, false});
 }
@@ -261,7 +301,7 @@ Decision process_ready(const Session& view, const ReportProcessReady& report, In
   Facts facts{view, inputs};
   const ToolScope of_call{facts.of(thread->active->ids), call->step, call->id};
   if (const auto now = changed_since_approval(view, open, report.binding)) {
-    refuse_changed(facts, open, *now);
+    refuse_changed(facts, view, open, *now, report.binding);
     go_on_after_call(facts, view, *thread, inputs);
     return accept(facts);
   }

@@ -19,6 +19,8 @@ bool may_run_again(const Session& view, const state::ToolCall& call);
 std::optional<schema::Failure> wrong_call(const Session& view, const state::ToolCall& call);
 // What a rule about the tool is held against: a command's text, a file's path.
 std::string text_of(const state::ToolCall& call);
+// The folder that a command names to run in, as it is written; none: it runs in the workspace.
+std::optional<std::string> folder_of(const state::ToolCall& call);
 // Where the call would run: absolute, as it is written.
 std::string cwd_of(const Session& view, const state::ToolCall& call);
 // The JSON Schema of an answer to the question.
@@ -42,7 +44,9 @@ OpenCall find_open_call(const Session& view, const TurnId& turn, const ToolCallI
 // where nobody could tell.
 std::optional<std::string> changed_since_approval(const Session& view, const OpenCall& open,
                                                   const std::optional<schema::Binding>& now);
-void refuse_changed(Facts& facts, const OpenCall& open, const std::string& digest_now);
+// `now` is what was looked at, where anybody could.
+void refuse_changed(Facts& facts, const Session& view, const OpenCall& open,
+                    const std::string& digest_now, const std::optional<schema::Binding>& now);
 // The call is over: the turn goes on with its others, unless somebody has to resume it first.
 void go_on_after_call(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs);
 

@@ -110,9 +110,9 @@ Verdict tool_mode_verdict(const Asked& asked, const Basis& basis) {
   return reads && inside ? reading : ask;
 }
 
-Verdict escalation_verdict(const Basis& basis) {
-  if (basis.mode == PermissionMode::bypass || basis.sandbox == SandboxMode::full_access)
-    return says(Decision::allow, "Nothing confines the call.");
+Verdict leaving_mode_verdict(const Basis& basis) {
+  if (basis.mode == PermissionMode::bypass || basis.mode == PermissionMode::plan)
+    return shell_mode_verdict(basis);
   return says(Decision::ask, "It is to run outside of the sandbox, which no rule grants.");
 }
 

@@ -15,8 +15,8 @@ namespace agentrt::policy {
 schema::Verdict shell_mode_verdict(const Basis& basis);
 schema::Verdict tool_mode_verdict(const Asked& asked, const Basis& basis);
 
-// About leaving the sandbox, for a call that may run in it.
-schema::Verdict escalation_verdict(const Basis& basis);
+// The same for a command that is to leave the sandbox.
+schema::Verdict leaving_mode_verdict(const Basis& basis);
 
 // Whether a path has `..` in it: where it leads then is not told by its letters.
 bool climbs(std::string_view path);

@@ -81,14 +81,22 @@ void ask_rules(const Asked& asked, const Rules& rules, std::vector<Verdict>& cha
                                    fmt::format("the rule {} fits", rule.source.rule)));
 }
 
+// Where nothing confines a command there is nothing to leave.
+bool leaves_sandbox(const Asked& asked, const Basis& basis) {
+  return asked.escalation == Escalation::outside_sandbox &&
+         basis.sandbox != schema::SandboxMode::full_access;
+}
+
 // The strongest verdict; of equal ones the first, and the mode's last. Its ask gives way to any
-// allow.
-const Verdict& strongest(const std::vector<Verdict>& chain) {
+// allow. A hook's allow lets nothing out of the sandbox.
+const Verdict& strongest(const std::vector<Verdict>& chain, bool leaves) {
   const Verdict* best = &chain.front();
-  const auto weight = [](const Verdict& verdict) {
-    const bool gives_way =
+  const auto weight = [&](const Verdict& verdict) {
+    const bool mode_asks =
         verdict.source == DecisionSource::mode && verdict.verdict == Decision::ask;
-    return gives_way ? 0 : force(verdict.verdict);
+    const bool lets_out =
+        leaves && verdict.source == DecisionSource::hook && force(verdict.verdict) == 1;
+    return mode_asks || lets_out ? 0 : force(verdict.verdict);
   };
   for (const Verdict& verdict : chain) {
     const bool explicit_word =
@@ -101,7 +109,7 @@ const Verdict& strongest(const std::vector<Verdict>& chain) {
 }
 
 void decide(const Asked& asked, const Basis& basis, Judgement& out) {
-  const Verdict& verdict = strongest(out.chain);
+  const Verdict& verdict = strongest(out.chain, leaves_sandbox(asked, basis));
   out.decision = verdict.verdict;
   out.source = verdict.source;
   out.reason = verdict.reason.value_or("");
@@ -109,17 +117,13 @@ void decide(const Asked& asked, const Basis& basis, Judgement& out) {
     if (other.rule && other.verdict == verdict.verdict &&
         std::ranges::find(out.rule_refs, *other.rule) == out.rule_refs.end())
       out.rule_refs.push_back(*other.rule);
-  // Leaving the sandbox is more than any rule grants: the mode is asked about that alone.
-  if (asked.escalation == Escalation::outside_sandbox && force(out.decision) == 1 &&
-      out.source != DecisionSource::hook) {
-    const Verdict leaving = escalation_verdict(basis);
-    if (leaving.verdict != Decision::allow) {
-      out.chain.push_back(leaving);
-      out.decision = leaving.verdict;
-      out.source = leaving.source;
-      out.reason = leaving.reason.value_or("");
-      out.rule_refs.clear();
-    }
+  out.granted = out.granted && out.decision == Decision::allow;
+  out.pending = out.pending && out.decision == Decision::ask && out.source == DecisionSource::mode;
+  if (out.pending) {
+    out.reason =
+        "A person granted this text; whether its folder and files are still the same is "
+        "looked up when it is called.";
+    return;
   }
   const bool nobody =
       basis.interactive == Interactive::no || basis.mode == schema::PermissionMode::never;
@@ -134,32 +138,74 @@ void decide(const Asked& asked, const Basis& basis, Judgement& out) {
   }
 }
 
-void judge_shell(const Asked& asked, const Basis& basis, Judgement& out) {
-  const shell::Analysis analysis = shell::analyse(asked.text);
-  for (const shell::Part& part : analysis.parts) out.subcommands.push_back(part.text());
-  out.destructive = shell::find_destructive(analysis);
+// The call names a folder that is not provably the workspace itself.
+bool goes_elsewhere(const Asked& asked) {
+  return asked.folder && (climbs(*asked.folder) || normal_path(asked.cwd, "/", "/") !=
+                                                       normal_path(asked.workspace, "/", "/"));
+}
+
+// The text with a cd to the call's folder in front.
+std::string text_with_folder(const Asked& asked) {
+  std::string quoted = "'";
+  for (const char c : *asked.folder) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return fmt::format("cd {}{}' && {}", asked.folder->starts_with('-') ? "-- " : "", quoted,
+                     asked.text);
+}
+
+void find_executed(const Asked& asked, const shell::Analysis& analysis, Judgement& out) {
   const shell::Executed executed = shell::find_executed(analysis);
   for (const std::string& file : executed.files) {
-    const std::string path = normal_path(file, asked.cwd, asked.home);
-    if (is_within(path, asked.workspace)) out.executes.push_back(path);
+    std::string path = normal_path(file, asked.cwd, asked.home);
+    const bool known = std::ranges::find(out.executes, path) != out.executes.end();
+    const auto holds = [&](const std::string& root) { return is_within(path, root); };
+    if (!known && (holds(asked.workspace) || std::ranges::any_of(asked.roots, holds)))
+      out.executes.push_back(std::move(path));
   }
   out.executes_unknown = executed.unknown;
-  out.chain.push_back(shell_mode_verdict(basis));
-  std::optional<std::string> gap =
-      ask_shell_rules(asked.text, analysis, basis.rules ? *basis.rules : Rules{}, out.chain);
-  if (basis.mode == schema::PermissionMode::auto_ && !analysis.over_limit) {
-    const bool free = basis.sandbox == schema::SandboxMode::full_access;
-    const auto risk = shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes,
-                                        {asked.cwd, asked.workspace, asked.home});
-    if (risk.low)
-      out.chain.push_back({DecisionSource::classifier, Decision::allow, std::nullopt,
-                           "The classifier found little risk: " + risk.reason + "."});
-    else
-      gap = risk.reason;
+  if (out.executes.size() <= kExecutedFilesMax) return;
+  out.executes.resize(kExecutedFilesMax);
+  out.executes_unknown = fmt::format("only the first {} of the files that it executes are compared",
+                                     kExecutedFilesMax);
+}
+
+// What the classifier of the mode auto says; why it lets nothing pass, if so.
+std::optional<std::string> ask_classifier(const shell::Analysis& analysis, const Basis& basis,
+                                          const Ground& ground, Judgement& out) {
+  const bool free = basis.sandbox == schema::SandboxMode::full_access;
+  const auto risk =
+      shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes, ground);
+  if (!risk.low) return risk.reason;
+  out.chain.push_back({DecisionSource::classifier, Decision::allow, std::nullopt,
+                       "The classifier found little risk: " + risk.reason + "."});
+  return std::nullopt;
+}
+
+void judge_shell(const Asked& asked, const Basis& basis, Judgement& out) {
+  const bool elsewhere = goes_elsewhere(asked);
+  const std::string text = elsewhere ? text_with_folder(asked) : asked.text;
+  const shell::Analysis analysis = shell::analyse(text);
+  for (const shell::Part& part : analysis.parts) out.subcommands.push_back(part.text());
+  out.destructive = shell::find_destructive(analysis);
+  find_executed(asked, elsewhere ? shell::analyse(asked.text) : analysis, out);
+  const bool leaves = leaves_sandbox(asked, basis);
+  out.chain.push_back(leaves ? leaving_mode_verdict(basis) : shell_mode_verdict(basis));
+  ShellWord word = ask_shell_rules({text, asked.text, leaves, basis.now}, analysis,
+                                   basis.rules ? *basis.rules : Rules{}, out.chain);
+  out.granted = word.granted;
+  out.pending = word.pending;
+  if (basis.mode == schema::PermissionMode::auto_ && !analysis.over_limit && !leaves) {
+    const Ground ground{elsewhere ? asked.workspace : asked.cwd, asked.workspace, asked.home};
+    const auto why = ask_classifier(analysis, basis, ground, out);
+    if (why && !word.changed) word.gap = why;
   }
   Verdict& mode = out.chain.front();
-  if (mode.verdict == Decision::ask && gap)
-    mode.reason = fmt::format("{} ({})", *mode.reason, *gap);
+  if (mode.verdict == Decision::ask && word.gap)
+    mode.reason = fmt::format("{} ({})", *mode.reason, *word.gap);
 }
 
 }  // namespace
@@ -178,9 +224,11 @@ Judgement judge(const Asked& asked, const Basis& basis) {
 }
 
 std::string exact_rule(const Asked& asked) {
-  return text_rule(asked.tool, is_file_tool(asked.tool)
-                                   ? normal_path(asked.text, asked.cwd, asked.home)
-                                   : asked.text);
+  if (is_file_tool(asked.tool))
+    return text_rule(asked.tool, normal_path(asked.text, asked.cwd, asked.home));
+  return text_rule(
+      asked.tool, asked.text,
+      asked.escalation == Escalation::outside_sandbox ? Reach::outside : Reach::sandbox);
 }
 
 std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders) {

@@ -3,7 +3,9 @@
 // judge() asks every source: the mode, each rule that fits, what hooks and the host said, and for
 // shell texts the built-in classifier. The force of a word does not depend on who says it: deny,
 // then ask, then allow. The mode's own ask is the exception, since it stands for "no rule speaks":
-// any allow lifts it. The whole chain is kept, so that the decision can be explained.
+// any allow lifts it. A command that leaves the sandbox is let out by the mode bypass, by a rule
+// that says so or by a person, and by no hook. The whole chain is kept, so that the decision can be
+// explained.
 //
 // For a shell text every command in it must be allowed (policy/shell/analysis.h). What cannot be
 // read or proven is asked; what exceeds policy/shell/limits.h is denied.
@@ -18,6 +20,7 @@
 
 #include "policy/rules.h"
 #include "policy/shell/risk.h"
+#include "schema/binding.h"
 #include "schema/facts/permission.h"
 #include "schema/policy.h"
 
@@ -31,8 +34,12 @@ struct Asked {
   std::string tool;
   // shell: the command; file tools: the path; web_fetch: the address; else the canonical arguments.
   std::string text;
-  std::string cwd;        // absolute; where a relative path starts
-  std::string workspace;  // absolute
+  std::string cwd;  // absolute; where a relative path starts
+  // Of shell: the folder that the call names, as it is written. The text is then judged with a cd
+  // to it in front.
+  std::optional<std::string> folder;
+  std::string workspace;           // absolute
+  std::vector<std::string> roots;  // further folders that commands may write in, absolute
   std::string home = "/nonexistent";
   std::optional<std::string> real_path;  // of file tools: where the path leads, if looked up
   Access access = Access::changes;
@@ -45,7 +52,11 @@ struct Basis {
   Interactive interactive = Interactive::yes;
   std::vector<schema::Verdict> said;  // by hooks and the host, in their order
   schema::SandboxMode sandbox = schema::SandboxMode::workspace_write;
+  const schema::Binding* now = nullptr;  // what grants are held against; none: not looked up yet
 };
+
+// Of one command; what it executes beyond them is not compared, and said to be unknown.
+inline constexpr std::size_t kExecutedFilesMax = 16;
 
 struct Judgement {
   schema::Decision decision = schema::Decision::ask;
@@ -57,6 +68,8 @@ struct Judgement {
   std::vector<std::string> subcommands;         // of a shell text, as a person would type them
   std::vector<std::string> executes;            // files of the workspace that it runs, absolute
   std::optional<std::string> executes_unknown;  // why there may be others
+  bool granted = false;  // by a grant that holds: what runs must be what was looked at
+  bool pending = false;  // it is asked only because nobody has looked whether a grant holds
 };
 
 Judgement judge(const Asked& asked, const Basis& basis);

@@ -112,7 +112,7 @@ TEST_CASE("where nobody can be asked, an ask is unavailable and says so") {
   CHECK(judge(shell_call("make"), {.mode = PermissionMode::never}).reason.contains("never asks"));
 }
 
-TEST_CASE("no rule grants leaving the sandbox") {
+TEST_CASE("no rule grants leaving the sandbox unless it says so") {
   const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user}});
   Asked asked = shell_call("ls");
   asked.escalation = Escalation::outside_sandbox;
@@ -123,6 +123,144 @@ TEST_CASE("no rule grants leaving the sandbox") {
   CHECK(under(PermissionMode::bypass, asked, rules) == Decision::allow);
   CHECK(judge(asked, {.rules = &rules, .sandbox = SandboxMode::full_access}).decision ==
         Decision::allow);
+
+  const Rules outside = rules_of({{RuleEffect::allow, "shell(ls:*, outside)", RuleOrigin::user},
+                                  {RuleEffect::allow, "shell(cat:*)", RuleOrigin::user}});
+  CHECK(under(PermissionMode::default_, asked, outside) == Decision::allow);
+  CHECK(under(PermissionMode::default_, shell_call("ls"), outside) == Decision::allow);
+  CHECK(under(PermissionMode::plan, asked, outside) == Decision::deny);
+  asked.text = "ls && cat x";
+  CHECK(under(PermissionMode::default_, asked, outside) == Decision::ask);
+  CHECK(under(PermissionMode::default_, shell_call("ls && cat x"), outside) == Decision::allow);
+  const Rules kept = rules_of({{RuleEffect::allow, "shell(*, outside)", RuleOrigin::user},
+                               {RuleEffect::deny, "shell(curl:*, outside)", RuleOrigin::user}});
+  asked.text = "curl x";
+  CHECK(under(PermissionMode::default_, asked, kept) == Decision::deny);
+  CHECK(under(PermissionMode::default_, shell_call("curl x"), kept) == Decision::allow);
+}
+
+TEST_CASE("a hook lets nothing out of the sandbox, and can keep it in") {
+  Asked asked = shell_call("ls");
+  const auto heard = [&](Decision decision, PermissionMode mode = PermissionMode::default_) {
+    return judge(asked, {.mode = mode, .said = {{DecisionSource::hook, decision, {}, {}}}});
+  };
+  CHECK(heard(Decision::allow).decision == Decision::allow);
+  asked.escalation = Escalation::outside_sandbox;
+  for (const PermissionMode mode : {PermissionMode::default_, PermissionMode::on_request,
+                                    PermissionMode::on_failure, PermissionMode::auto_}) {
+    const Judgement judgement = heard(Decision::allow, mode);
+    CHECK(judgement.decision == Decision::ask);
+    CHECK(judgement.source == DecisionSource::mode);
+    CHECK(judgement.chain.size() == 2);
+  }
+  CHECK(heard(Decision::allow, PermissionMode::never).decision == Decision::unavailable);
+  CHECK(heard(Decision::deny, PermissionMode::bypass).decision == Decision::deny);
+  CHECK(heard(Decision::ask, PermissionMode::bypass).decision == Decision::ask);
+}
+
+TEST_CASE("a call with a folder is judged as the text with a cd to it in front") {
+  const Rules some = rules_of({{RuleEffect::allow, "shell(make test)", RuleOrigin::user},
+                               {RuleEffect::allow, "shell(./run.sh)", RuleOrigin::user},
+                               {RuleEffect::deny, "shell(cd secret:*)", RuleOrigin::user}});
+  const Rules with_cd = rules_of({{RuleEffect::allow, "shell(make test)", RuleOrigin::user},
+                                  {RuleEffect::allow, "shell(cd vendor/evil)", RuleOrigin::user}});
+  const Rules text =
+      rules_of({{RuleEffect::allow, "shell(\"make test\")", RuleOrigin::user},
+                {RuleEffect::allow, "shell(\"cd vendor/evil && ls\")", RuleOrigin::user}});
+  for (const Rules& rules : {some, with_cd, text, Rules{}})
+    for (const PermissionMode mode :
+         {PermissionMode::default_, PermissionMode::auto_, PermissionMode::on_request})
+      for (const char* folder :
+           {"vendor/evil", "secret", ".git", "/etc", "../other", "a b", "it's"})
+        for (const char* command : {"make test", "./run.sh", "ls; rm -rf x", "touch hooks/x",
+                                    "cat <<E\nx\nE", "", "fi"}) {
+          Asked asked = shell_call(command);
+          asked.folder = folder;
+          asked.cwd = folder[0] == '/' ? folder : std::string("/ws/") + folder;
+          std::string quoted = std::string("'") + folder + "'";
+          if (folder == std::string_view("it's")) quoted = R"('it'\''s')";
+          const Judgement given = judge(asked, {.rules = &rules, .mode = mode});
+          const Judgement written =
+              judge(shell_call("cd " + quoted + " && " + command), {.rules = &rules, .mode = mode});
+          CAPTURE(quoted);
+          CAPTURE(command);
+          CHECK(given.decision == written.decision);
+          CHECK(given.subcommands == written.subcommands);
+        }
+  Asked asked = shell_call("make test");
+  asked.folder = "vendor/evil";
+  asked.cwd = "/ws/vendor/evil";
+  CHECK(under(PermissionMode::default_, asked, some) == Decision::ask);
+  CHECK(under(PermissionMode::default_, asked, with_cd) == Decision::allow);
+  CHECK(under(PermissionMode::default_, asked, text) == Decision::ask);
+  for (const char* here : {".", "./", "/ws", "/ws/."}) {
+    asked.folder = here;
+    asked.cwd = here[0] == '/' ? here : std::string("/ws/") + here;
+    CHECK_MESSAGE(under(PermissionMode::default_, asked, some) == Decision::allow, here);
+  }
+  asked.folder = "link/..";  // where that leads is not told by its letters
+  asked.cwd = "/ws/link/..";
+  CHECK(under(PermissionMode::default_, asked, some) == Decision::ask);
+  asked = shell_call("./run.sh");
+  asked.folder = "sub";
+  asked.cwd = "/ws/sub";
+  const Judgement judgement = judge(asked, {});
+  CHECK(judgement.executes == std::vector<std::string>{"/ws/sub/run.sh"});
+  CHECK_FALSE(judgement.executes_unknown);
+}
+
+TEST_CASE("a grant holds for its folder and its files, and what changed is said") {
+  const schema::PolicyRule grant{
+      RuleEffect::allow, "shell(\"./run.sh\")", RuleOrigin::session, "/ws/safe",
+      std::vector<schema::ExecutedFile>{{"/ws/safe/run.sh", "sha256:aa"}}};
+  const Rules rules = rules_of({grant});
+  Asked asked = shell_call("./run.sh");
+  asked.folder = "safe";
+  asked.cwd = "/ws/safe";
+  const auto now = [&](std::string cwd, std::optional<std::string> digest,
+                       Interactive interactive = Interactive::yes) {
+    schema::Binding binding;
+    binding.cwd = cwd;
+    binding.files = {{"/ws/safe/run.sh", std::move(digest)}};
+    return judge(asked, {.rules = &rules, .interactive = interactive, .now = &binding});
+  };
+  const Judgement unseen = judge(asked, {.rules = &rules, .interactive = Interactive::no});
+  CHECK(unseen.decision == Decision::ask);  // and not unavailable: nobody has looked yet
+  CHECK(unseen.pending);
+  const Judgement same = now("/ws/safe", "sha256:aa", Interactive::no);
+  CHECK(same.decision == Decision::allow);
+  CHECK(same.granted);
+  CHECK_FALSE(same.pending);
+  CHECK(now("/ws/evil", "sha256:aa")
+            .reason.contains("it was granted in /ws/safe, and would run in /ws/evil"));
+  const Judgement edited = now("/ws/safe", "sha256:bb");
+  CHECK(edited.decision == Decision::ask);
+  CHECK_FALSE(edited.granted);
+  CHECK(
+      edited.reason.contains("/ws/safe/run.sh has changed since it was granted: sha256:aa then, "
+                             "sha256:bb now"));
+  CHECK(now("/ws/safe", std::nullopt).reason.contains("cannot be compared"));
+  CHECK(now("/ws/safe", "sha256:bb", Interactive::no).decision == Decision::unavailable);
+  // What else allows it needs no grant, and a deny is stronger than one.
+  CHECK_FALSE(judge(asked, {.rules = &rules, .mode = PermissionMode::bypass}).pending);
+  const Rules denied = rules_of({grant, {RuleEffect::deny, "shell(./run.sh)", RuleOrigin::user}});
+  CHECK(judge(asked, {.rules = &denied}).decision == Decision::deny);
+  asked.text = "./run.sh ";
+  CHECK_FALSE(judge(asked, {.rules = &rules}).pending);
+}
+
+TEST_CASE("a grant from before grants had a folder is asked about again") {
+  schema::PolicyRule old{RuleEffect::allow, "shell(\"make\")", RuleOrigin::always};
+  schema::bind_old_grant(old);
+  const Rules rules = rules_of({old});
+  schema::Binding binding;
+  binding.cwd = "/ws";
+  const Judgement judgement = judge(shell_call("make"), {.rules = &rules, .now = &binding});
+  CHECK(judgement.decision == Decision::ask);
+  CHECK(judgement.reason.contains("granted before"));
+  schema::PolicyRule words{RuleEffect::allow, "shell(make)", RuleOrigin::session};
+  schema::bind_old_grant(words);
+  CHECK_FALSE(words.cwd);
 }
 
 TEST_CASE("without a sandbox that confines, on_request asks and auto only lets reading pass") {

@@ -83,6 +83,18 @@ std::optional<std::string> unquoted(std::string_view quoted) {
 
 // --- reading one rule ---
 
+// Takes `, outside` from the end. Within the quotes of tool("…") it is part of the text.
+bool take_outside(std::string_view& inside) {
+  constexpr std::string_view kWord = "outside";
+  if (!inside.ends_with(kWord)) return false;
+  std::string_view before = inside.substr(0, inside.size() - kWord.size());
+  const std::size_t end = before.find_last_not_of(' ');
+  if (end == kNone || before[end] != ',') return false;
+  before = before.substr(0, end);
+  inside = before.substr(0, before.find_last_not_of(' ') + 1);
+  return true;
+}
+
 Result<Rule> read_shell(Rule rule, std::string_view inside) {
   const bool prefix = inside.ends_with(":*");
   if (prefix) inside.remove_suffix(2);
@@ -128,7 +140,12 @@ Result<Rule> read_host(Rule rule, std::string_view inside) {
 }
 
 Result<Rule> read_rule(const schema::PolicyRule& source) {
-  Rule rule{.source = source, .tool = {}, .kind = Rule::Kind::tool, .words = {}, .pattern = {}};
+  Rule rule{.source = source,
+            .tool = {},
+            .kind = Rule::Kind::tool,
+            .words = {},
+            .pattern = {},
+            .outside = false};
   const std::string_view text = source.rule;
   const std::size_t open = text.find('(');
   rule.tool = text.substr(0, open);
@@ -143,7 +160,8 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
     return unreadable(source, "a * stands at the end of an MCP name alone");
   if (open == kNone) return rule;
   if (!text.ends_with(')')) return unreadable(source, "the parenthesis is not closed");
-  const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+  std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+  if (rule.tool == "shell") rule.outside = take_outside(inside);
   if (inside == "*") return rule;
   if (auto exact = unquoted(inside)) {
     rule.kind = Rule::Kind::text;
@@ -171,7 +189,7 @@ Result<Rules> compile(const std::vector<schema::PolicyRule>& rules) {
   return out;
 }
 
-std::string text_rule(std::string_view tool, std::string_view text) {
+std::string text_rule(std::string_view tool, std::string_view text, Reach reach) {
   std::string out = fmt::format("{}(\"", tool);
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -181,7 +199,7 @@ std::string text_rule(std::string_view tool, std::string_view text) {
     else
       out += c;
   }
-  return out + "\")";
+  return out + (reach == Reach::outside ? "\", outside)" : "\")");
 }
 
 std::optional<std::string> rule_from_claude(std::string_view rule) {
@@ -212,8 +230,9 @@ std::optional<std::string> rule_from_claude(std::string_view rule) {
       inside.insert(0, ".");
   }
   std::string made = ours + "(" + inside + ")";
-  // What we could not read either has no counterpart.
-  if (!compile({{RuleEffect::ask, made, schema::RuleOrigin::user}})) return std::nullopt;
+  // What we could not read either has no counterpart, and theirs know of no `outside`.
+  const auto read = compile({{RuleEffect::ask, made, schema::RuleOrigin::user}});
+  if (!read || read->all.front().outside) return std::nullopt;
   return made;
 }
 

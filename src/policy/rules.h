@@ -7,6 +7,7 @@
 //   read_file(./.env)     this path; file tools take paths and patterns: src/**, *.pem, ~/.ssh/
 //   web_fetch(*.x.org)    every host below x.org; without *. that host alone
 //   mcp__server__*        every tool of an MCP server
+//   shell(…, outside)     the same command outside the sandbox as well: shell(npm publish, outside)
 //
 // Words are compared as bash would see them, so quotes and double spaces do not matter, and a
 // prefix ends at a word: `git log` does not begin `git logs`. The quoted form is what an answer
@@ -14,6 +15,9 @@
 //
 // For deny and ask a rule of words reads wider: the program's folder and the order of options do
 // not matter, so `rm -rf:*` finds `/bin/rm -f -r x`. For allow it reads narrowly.
+//
+// An allow rule lets a command leave the sandbox only if it says `outside`. A deny or ask rule that
+// says so is about commands that leave alone. A last word that is really called outside is quoted.
 //
 // A relative path is relative to the workspace. A path without pattern means the file; with a slash
 // at its end the folder and all below it; in deny and ask always both.
@@ -39,6 +43,7 @@ struct Rule {
   Kind kind = Kind::tool;
   std::vector<std::string> words;  // of words and prefix
   std::string pattern;             // the text, path or host
+  bool outside = false;            // of shell: it is about leaving the sandbox too
 };
 
 struct Rules {
@@ -52,8 +57,9 @@ Result<Rules> compile(const std::vector<schema::PolicyRule>& rules);
 // counterpart.
 std::optional<std::string> rule_from_claude(std::string_view rule);
 
-// tool("text"), as above.
-std::string text_rule(std::string_view tool, std::string_view text);
+// tool("text"), as above; with `outside`, tool("text", outside).
+enum class Reach { sandbox, outside };
+std::string text_rule(std::string_view tool, std::string_view text, Reach reach = Reach::sandbox);
 
 // --- what a rule says about a call ---
 

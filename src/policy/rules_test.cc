@@ -54,6 +54,30 @@ TEST_CASE("a rule that cannot be read says what to write") {
   CHECK(error_of("mcp__files__*") == "");
 }
 
+TEST_CASE("a rule of commands may say that it is about leaving the sandbox too") {
+  const auto read = [](std::string rule) {
+    const auto rules = one(std::move(rule));
+    REQUIRE(rules);
+    return rules->all[0];
+  };
+  CHECK(read("shell(npm publish, outside)").words == std::vector<std::string>{"npm", "publish"});
+  CHECK(read("shell(npm publish, outside)").outside);
+  CHECK(read("shell(git push:*, outside)").kind == Rule::Kind::prefix);
+  CHECK(read("shell(git push:*,outside)").outside);
+  CHECK(read("shell(*, outside)").kind == Rule::Kind::tool);
+  CHECK(read("shell(\"a && b\", outside)").pattern == "a && b");
+  CHECK(read("shell(\"a && b\", outside)").outside);
+  CHECK_FALSE(read("shell(\"echo a, outside\")").outside);
+  CHECK_FALSE(read("shell(echo a, 'outside')").outside);
+  CHECK_FALSE(read("shell(outside)").outside);
+  CHECK_FALSE(read("shell(run outside)").outside);
+  CHECK_FALSE(read("write_file(a, outside)").outside);
+  CHECK(error_of("shell(, outside)").contains("write shell"));
+  CHECK(text_rule("shell", "a", Reach::outside) == "shell(\"a\", outside)");
+  CHECK(read(text_rule("shell", "a, outside", Reach::outside)).pattern == "a, outside");
+  CHECK_FALSE(rule_from_claude("Bash(npm publish, outside)"));
+}
+
 TEST_CASE("paths are compared by whole names") {
   CHECK(fits("write_file(src/**)", "/ws/src/a/b.c"));
   CHECK(fits("write_file(./src/**)", "/ws/src/a.c"));

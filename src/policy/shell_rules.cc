@@ -15,34 +15,71 @@ using schema::Verdict;
 using shell::Hazard;
 using shell::Part;
 
+constexpr std::size_t kShownDigits = 12;  // of a digest, where a person compares two
+
 bool is_of_words(const Rule& rule) {
   return rule.kind == Rule::Kind::words || rule.kind == Rule::Kind::prefix;
 }
 
+std::string named(const std::optional<std::string>& digest) {
+  return digest ? digest->substr(0, digest->find(':') + 1 + kShownDigits) : "unknown";
+}
+
+// Why a grant does not cover what would run now; nothing: it does.
+std::optional<std::string> grant_gap(const schema::PolicyRule& grant, const schema::Binding& now) {
+  if (grant.cwd->empty())
+    return "it was granted before grants stored a folder and contents, so it is asked again";
+  if (*grant.cwd != now.cwd)
+    return fmt::format("it was granted in {}, and would run in {}", *grant.cwd, now.cwd);
+  const auto granted = grant.executes.value_or(std::vector<schema::ExecutedFile>{});
+  for (const schema::ExecutedFile& file : now.files) {
+    const auto then = std::ranges::find(granted, file.path, &schema::ExecutedFile::path);
+    if (then == granted.end())
+      return fmt::format("it executes {}, which was no part of the grant", file.path);
+    if (!then->digest || !file.digest)
+      return fmt::format("{} cannot be compared with what was granted", file.path);
+    if (*then->digest != *file.digest)
+      return fmt::format("{} has changed since it was granted: {} then, {} now", file.path,
+                         named(then->digest), named(file.digest));
+  }
+  return std::nullopt;
+}
+
 class ShellRules {
  public:
-  ShellRules(std::string_view text, const shell::Analysis& analysis, const Rules& rules)
-      : text_(text), analysis_(analysis) {
+  ShellRules(const ShellText& asked, const shell::Analysis& analysis, const Rules& rules)
+      : asked_(asked), analysis_(analysis) {
     for (const Rule& rule : rules.all)
-      if (rule.tool == "shell") rules_.push_back(&rule);
+      if (rule.tool == "shell" && counts(rule)) rules_.push_back(&rule);
     covers_.resize(analysis.parts.size());
   }
 
-  std::optional<std::string> ask(std::vector<Verdict>& chain) {
+  ShellWord ask(std::vector<Verdict>& chain) {
     if (analysis_.over_limit)
       chain.push_back({DecisionSource::classifier, Decision::deny, std::nullopt,
                        fmt::format("It cannot be judged: {}.", *analysis_.over_limit)});
     for (const Rule* rule : rules_)
       if (rule->source.effect != RuleEffect::allow) against(*rule, chain);
-    return allow(chain);
+    out_.gap = allow(chain);
+    out_.changed = out_.gap && grant_gap_;
+    if (out_.changed) out_.gap = grant_gap_;
+    return out_;
   }
 
  private:
+  // Whether the rule is about calls that stay in the sandbox, or leave it, as this one does.
+  bool counts(const Rule& rule) const {
+    return rule.source.effect == RuleEffect::allow ? rule.outside || !asked_.leaves
+                                                   : asked_.leaves || !rule.outside;
+  }
+
   // A deny or ask rule: found in the text, or possibly in it.
   void against(const Rule& rule, std::vector<Verdict>& chain) {
     const Decision effect = rule.source.effect == RuleEffect::deny ? Decision::deny : Decision::ask;
     limits_ = true;
-    if (rule.kind == Rule::Kind::tool || (rule.kind == Rule::Kind::text && rule.pattern == text_)) {
+    if (rule.kind == Rule::Kind::tool ||
+        (rule.kind == Rule::Kind::text &&
+         (rule.pattern == asked_.text || rule.pattern == asked_.given))) {
       chain.push_back(rule_verdict(rule, effect, "The rule fits the whole text."));
       return;
     }
@@ -69,7 +106,13 @@ class ShellRules {
     const Rule* any = nullptr;
     for (const Rule* rule : rules_) {
       if (rule->source.effect != RuleEffect::allow) continue;
-      if (rule->kind == Rule::Kind::text && rule->pattern == text_) {
+      if (rule->source.cwd) {
+        if (!holds(*rule)) continue;
+        chain.push_back(rule_verdict(*rule, Decision::allow,
+                                     "A person granted this very text, here and as it is."));
+        return std::nullopt;
+      }
+      if (rule->kind == Rule::Kind::text && rule->pattern == asked_.text) {
         chain.push_back(rule_verdict(*rule, Decision::allow, "The rule is this very text."));
         return std::nullopt;
       }
@@ -91,6 +134,20 @@ class ShellRules {
     else if (any)
       chain.push_back(rule_verdict(*any, Decision::allow, "The rule allows every command."));
     return gap;
+  }
+
+  // Whether a grant covers the call.
+  bool holds(const Rule& grant) {
+    if (grant.kind != Rule::Kind::text || grant.pattern != asked_.given) return false;
+    if (!asked_.now) {
+      out_.pending = true;
+      return false;
+    }
+    const std::optional<std::string> gap = grant_gap(grant.source, *asked_.now);
+    // Of several, the one for this folder has changed; the others are about other folders.
+    if (gap && (!grant_gap_ || *grant.source.cwd == asked_.now->cwd)) grant_gap_ = gap;
+    out_.granted = !gap;
+    return !gap;
   }
 
   // Why the rules of words do not cover everything; nothing when they do.
@@ -167,12 +224,14 @@ class ShellRules {
     return false;
   }
 
-  std::string_view text_;
+  const ShellText& asked_;
   const shell::Analysis& analysis_;
   std::vector<const Rule*> rules_;
   std::vector<const Rule*> used_;
   std::vector<bool> covers_;
   bool limits_ = false;  // some rule denies or asks about commands
+  ShellWord out_;
+  std::optional<std::string> grant_gap_;  // why a grant of this text does not hold
 };
 
 }  // namespace
@@ -183,9 +242,9 @@ Verdict rule_verdict(const Rule& rule, Decision decision, std::string reason) {
           std::move(reason)};
 }
 
-std::optional<std::string> ask_shell_rules(std::string_view text, const shell::Analysis& analysis,
-                                           const Rules& rules, std::vector<Verdict>& chain) {
-  return ShellRules(text, analysis, rules).ask(chain);
+ShellWord ask_shell_rules(const ShellText& asked, const shell::Analysis& analysis,
+                          const Rules& rules, std::vector<Verdict>& chain) {
+  return ShellRules(asked, analysis, rules).ask(chain);
 }
 
 }  // namespace agentrt::policy

@@ -333,7 +333,7 @@ Result<std::optional<ConfigLayer>> load_layer(Config& config, const std::string&
 Result<void> check_sizes(const Config& config) {
   const auto& rules = config.permissions.rules;
   std::size_t bytes = 0;
-  for (const schema::PolicyRule& rule : rules) bytes += rule.rule.size();
+  for (const schema::PolicyRule& rule : rules) bytes += rule_bytes(rule);
   for (const schema::HookSpec& hook : config.hooks)
     bytes += hook.command.size() + hook.matcher.size();
   const auto too_many = [](std::size_t there, std::size_t most, std::string_view what) {

@@ -47,14 +47,15 @@ Result<schema::Policy> GrantedPolicies::policy(const std::string& cwd) {
   TRY_ASSIGN(const auto rows, rows_of(store_, state::kGrantKind));
   // A policy has a size; the newest grants come first, and what is left out is asked for again.
   std::size_t bytes = 0;
-  for (const schema::PolicyRule& rule : policy.rules) bytes += rule.rule.size();
+  for (const schema::PolicyRule& rule : policy.rules) bytes += rule_bytes(rule);
   for (const store::IndexEntry& entry : rows) {
     if (entry.row.status != state::kInForce) continue;
     state::GrantRecord row;
     TRY(schema::from_json(entry.row.record, row, schema::Unknown::ignore));
     if (row.workspace != cwd) continue;
+    schema::bind_old_grant(row.rule);
     if (std::ranges::find(policy.rules, row.rule) != policy.rules.end()) continue;
-    bytes += row.rule.rule.size();
+    bytes += rule_bytes(row.rule);
     if (policy.rules.size() >= schema::kPolicyRulesMax || bytes > schema::kPolicyBytesMax) break;
     policy.rules.push_back(row.rule);
   }

@@ -23,14 +23,43 @@ BOOST_DEFINE_ENUM_CLASS(RuleEffect, allow, ask, deny)
 // answer for this session; always: an answer for every session of the workspace.
 BOOST_DEFINE_ENUM_CLASS(RuleOrigin, managed, user, workspace, flag, session, always)
 
+// A workspace file that a command executes, as it was when a person was asked.
+struct ExecutedFile {
+  std::string path;
+  std::optional<std::string> digest;  // sha256:…; absent: it cannot be read
+
+  bool operator==(const ExecutedFile&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ExecutedFile, (), (path, digest))
+
 struct PolicyRule {
   RuleEffect effect = RuleEffect::ask;
   std::string rule;  // as it was written: tool, tool(exact), tool(words:*)
   RuleOrigin origin = RuleOrigin::user;
+  // Of a grant: a rule that a person's answer about a command left behind. It holds in this folder
+  // and for these contents alone. An empty folder: it was given before grants stored one.
+  std::optional<std::string> cwd = {};
+  std::optional<std::vector<ExecutedFile>> executes = {};
 
   bool operator==(const PolicyRule&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin))
+BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin, cwd, executes))
+
+// Takes a grant from before grants stored a folder for one whose folder is not known: it is asked
+// about again.
+inline void bind_old_grant(PolicyRule& rule) {
+  const bool of_command = rule.rule.starts_with("shell(\"");
+  if (rule.effect == RuleEffect::allow && of_command && !rule.cwd) rule.cwd = "";
+}
+
+// What a rule counts for in kPolicyBytesMax.
+inline std::size_t rule_bytes(const PolicyRule& rule) {
+  std::size_t bytes = rule.rule.size() + (rule.cwd ? rule.cwd->size() : 0);
+  if (rule.executes)
+    for (const ExecutedFile& file : *rule.executes)
+      bytes += file.path.size() + (file.digest ? file.digest->size() : 0);
+  return bytes;
+}
 
 BOOST_DEFINE_ENUM_CLASS(HookPoint, session_start, user_prompt_submit, pre_tool_use,
                         permission_request, post_tool_use, post_tool_failure, post_sampling, stop)

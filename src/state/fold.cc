@@ -286,7 +286,10 @@ class Folder {
 
   // --- decisions ---
 
-  void operator()(const PermissionEvaluated&) {}
+  void operator()(const PermissionEvaluated& p) {
+    ToolCall* call = open_tool();
+    if (call && p.decision == Decision::allow && p.digest) call->digest = p.digest;
+  }
   void operator()(const PermissionRequested&) {}
   void operator()(const PermissionResolved& p) {
     ToolCall* call = open_tool();
@@ -315,10 +318,15 @@ class Folder {
     if (p.policy) session_.policy = *p.policy;
     if (p.mode) session_.mode = p.mode;
     for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
-      std::erase_if(session_.granted, [&](const PolicyRule& each) { return each == rule; });
-    for (const PolicyRule& rule : p.added.value_or(std::vector<PolicyRule>{}))
+      std::erase_if(session_.granted, [&](const PolicyRule& each) {
+        const bool unbound = !rule.cwd && each.cwd == "";
+        return each == rule || (unbound && each.effect == rule.effect && each.rule == rule.rule);
+      });
+    for (PolicyRule rule : p.added.value_or(std::vector<PolicyRule>{})) {
+      if (!p.removed) bind_old_grant(rule);  // an answer: set_policy always has both lists
       if (std::ranges::find(session_.granted, rule) == session_.granted.end())
-        session_.granted.push_back(rule);
+        session_.granted.push_back(std::move(rule));
+    }
   }
   void operator()(const HookStarted& p) {
     Turn* turn = active();

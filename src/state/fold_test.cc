@@ -196,6 +196,24 @@ TEST_CASE("routing facts leave what was chosen on the turn and in the session") 
   CHECK(past.thread().active->provider == "script");
 }
 
+TEST_CASE("a grant from before grants had a folder has an unknown one, and can be taken back") {
+  const PolicyRule answer{RuleEffect::allow, "shell(\"make\")", RuleOrigin::session};
+  PolicyChanged changed{.change = "rules"};
+  changed.added = std::vector<PolicyRule>{answer};
+  Given past = Given{}.session().fact(SessionScope{kSession}, changed);
+  REQUIRE(past.view().granted.size() == 1);
+  CHECK(past.view().granted[0].cwd == "");
+  PolicyChanged back{.change = "rules"};
+  back.removed = std::vector<PolicyRule>{answer};
+  CHECK(Given(past).fact(SessionScope{kSession}, back).view().granted.empty());
+  // What set_policy adds has both lists, and is a rule like any other.
+  changed.removed.emplace();
+  changed.added->front().rule = "shell(\"ls\")";
+  past.fact(SessionScope{kSession}, changed);
+  REQUIRE(past.view().granted.size() == 2);
+  CHECK_FALSE(past.view().granted[1].cwd);
+}
+
 TEST_CASE("windows are bounded: the newest incidents and traces are kept") {
   Given past = started().asked("1");
   for (std::uint64_t i = 1; i <= kIncidentsMax + 5; ++i) past.retrying("1", i, 1).requested("1");

@@ -141,7 +141,7 @@ std::optional<ObjectRow> resolved_row(const Session& session, const ActionResolv
 ObjectRow grant_row(const Session& session, const PolicyRule& rule, std::string_view status,
                     const Fact& fact) {
   return {.kind = std::string(kGrantKind),
-          .id = session.id.text() + " " + rule.rule,
+          .id = session.id.text() + " " + rule.rule + (rule.cwd ? " in " + *rule.cwd : ""),
           .parent = {},
           .first = fact.sequence,
           .status = std::string(status),

@@ -24,7 +24,7 @@ using schema::Status;
 
 // Raised whenever fold() would give another Session for the same facts; stored snapshots of another
 // version are not used.
-inline constexpr std::uint64_t kFoldVersion = 5;
+inline constexpr std::uint64_t kFoldVersion = 6;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;

@@ -78,15 +78,6 @@ inline constexpr std::string_view kInputAction = "input";
 inline constexpr std::string_view kTrustAction = "trust";
 inline constexpr std::string_view kElicitationAction = "elicitation";  // a server asks
 
-// A workspace file that a command executes, as it was when a person was asked.
-struct ExecutedFile {
-  std::string path;
-  std::optional<std::string> digest;  // sha256:…; absent: it cannot be read
-
-  bool operator==(const ExecutedFile&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(ExecutedFile, (), (path, digest))
-
 // Something waits for a decision; what it gates does not go on before. `input` is what will run or
 // be written, whole: nobody approves a shortened form of it.
 struct ActionRequired {
