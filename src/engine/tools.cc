@@ -49,9 +49,18 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   }
   // 0: it may run for as long as it likes.
   void limit(std::uint64_t timeout_ms) { timeout_ms_ = timeout_ms; }
-  // A person approved the call: what it was bound to is looked at again before it is let go.
-  void bind(ports::ProcessRequest request, std::vector<std::string> executes) {
-    bound_ = Bound{std::move(request), std::move(executes)};
+  // A person approved the call: what it was bound to is looked at again before it is let go. The
+  // files that it executes are copied first, and the copies are what it gets.
+  void start_bound(ports::ProcessRequest request, std::vector<std::string> executes) {
+    auto task = std::make_shared<ports::Step>([&parts = parts_, self = shared_from_this(),
+                                               request = std::move(request),
+                                               executes = std::move(executes)]() mutable {
+      auto held = parts.inspector.hold(request, executes);
+      parts.loop.post([self, request = std::move(request), held = std::move(held)]() mutable {
+        self->start_held(std::move(request), std::move(held));
+      });
+    });
+    run_soon(parts_.loop, parts_.worker, std::move(task));
   }
   // Bash gets this text in place of the one of the call.
   void run_as(std::string executed) { executed_ = std::move(executed); }
@@ -76,14 +85,17 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     if (background_) report.started.background = true;
     if (background_ && timeout_ms_ > 0) report.started.timeout_ms = timeout_ms_;
     if (!bound_) return say(std::move(report));
-    auto task = std::make_shared<ports::Step>([&parts = parts_, self = shared_from_this(),
-                                               report = std::move(report)]() mutable {
-      if (auto binding = look_at(parts.inspector, self->bound_->request, self->bound_->executes))
-        report.binding = *std::move(binding);
-      parts.loop.post([self, report = std::move(report)]() mutable {
-        if (self->wanted_) self->say(std::move(report));
-      });
-    });
+    auto task = std::make_shared<ports::Step>(
+        [&parts = parts_, self = shared_from_this(), report = std::move(report)]() mutable {
+          if (auto binding = look_at(parts.inspector, *self->bound_, {})) {
+            binding->files = self->bound_->held->files;
+            report.binding = *std::move(binding);
+          }
+          parts.loop.post([self, report = std::move(report)]() mutable {
+            self->bound_.reset();  // with the copies: the process has them
+            if (self->wanted_) self->say(std::move(report));
+          });
+        });
     run_soon(parts_.loop, parts_.worker, std::move(task));
   }
   void on_found() override { notice(ReportProcessNotice::What::found); }
@@ -141,6 +153,15 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   bool goes_on() const { return background_ && let_go_; }
 
  private:
+  void start_held(ports::ProcessRequest request,
+                  Result<std::shared_ptr<const ports::HeldFiles>> held) {
+    if (!wanted_) return;
+    if (!held)
+      return on_ended({.failure = Failure{Category::invalid_input, held.error().message, false}});
+    request.held = *std::move(held);
+    bound_ = request;
+    parts_.processes.start(std::move(request), shared_from_this());
+  }
   void arm(std::int64_t delay_ms) {
     if (timeout_ms_ == 0) return;
     timer_ = parts_.loop.after(delay_ms, [self = weak_from_this()] {
@@ -156,11 +177,6 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   struct Shown {
     policy::RedactingStream redaction;
     std::uint64_t told = 0;  // the place in the stream up to which it was told
-  };
-
-  struct Bound {
-    ports::ProcessRequest request;
-    std::vector<std::string> executes;
   };
 
   // Nothing is said about a call before the log has it.
@@ -239,7 +255,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   std::size_t inline_bytes_max_ = kProcessInlineBytes;
   bool full_ = false;  // output was left out
   std::uint64_t timeout_ms_ = 0;
-  std::optional<Bound> bound_;  // set before anything is heard, then only read
+  std::optional<ports::ProcessRequest> bound_;  // from its start until it is ready
   std::optional<std::string> executed_;
   std::optional<ports::Loop::TimerId> timer_;
   bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
@@ -267,8 +283,10 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   if (background) listener_->run_in_background();
   if (request->argv.back() != request->command) listener_->run_as(request->argv.back());
   listener_->limit(args.timeout_ms.value_or(background ? 0 : kShellTimeoutMs));
-  if (call.digest) listener_->bind(*request, executes(parts, view, call));
-  parts.processes.start(*std::move(request), listener_);
+  if (call.digest)
+    listener_->start_bound(*std::move(request), executes(parts, view, call));
+  else
+    parts.processes.start(*std::move(request), listener_);
 }
 
 Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts,
@@ -308,6 +326,7 @@ std::vector<std::string> Engine::RunningTool::executes(const Parts& parts,
   asked.text = args.command;
   asked.cwd = args.cwd ? (std::filesystem::path(view.cwd) / *args.cwd).string() : view.cwd;
   asked.workspace = view.cwd;
+  asked.roots = view.additional_roots.value_or(std::vector<std::string>{});
   asked.home = parts.home;
   return policy::judge(asked, {}).executes;
 }

@@ -334,6 +334,17 @@ void filter_modes(Answers& answers, unsigned deny) {
     });
 }
 
+// Every call that could come by a held file, or change it: the paths stand behind pointers.
+constexpr long kReads[] = {
+#ifdef __x86_64__
+    SYS_open,   SYS_readlink,
+#endif
+    SYS_openat, SYS_readlinkat, SYS_execve, SYS_execveat,
+};
+void watch_files(Answers& answers) {
+  for (const long call : kReads) answers.put(call, SECCOMP_RET_USER_NOTIF);
+}
+
 enum class Watched { guarded_folders, everything };
 
 void watch_writes(Answers& answers, Watched what) {
@@ -374,10 +385,12 @@ std::vector<sock_filter> filter_of(const Spec& spec, Asking asking) {
   });
   filter_sockets(answers, spec, deny, asking);
   filter_modes(answers, deny);
-  if (asking == Asking::on && spec.watch_writes)
+  const bool holds = !spec.held_paths.empty();
+  if (asking == Asking::on && (spec.watch_writes || holds))
     watch_writes(answers, Watched::everything);
   else if (asking == Asking::on && guards(spec))
     watch_writes(answers, Watched::guarded_folders);
+  if (asking == Asking::on && holds) watch_files(answers);
   Program program;
   program.load(offsetof(seccomp_data, arch));
   program.unless_equal(kMachine, SECCOMP_RET_KILL_PROCESS);
@@ -414,6 +427,12 @@ unsigned stopped_mode(const seccomp_data& asked) {
   if (call->flags_at >= 0 && (asked.args[call->flags_at] & kMakesFile) == 0) return 0;
   const auto mode = static_cast<unsigned>(asked.args[call->mode_at]);
   return (mode & kSetId) != 0 ? mode & kModeBits : 0;
+}
+
+bool opens_to_write(std::uint64_t flags) { return (flags & kToWrite) != 0; }
+
+bool is_about_files(int number) {
+  return std::ranges::find(kReads, long{number}) != std::end(kReads) || write_call(number);
 }
 
 const WriteCall* write_call(int number) {

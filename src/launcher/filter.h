@@ -45,6 +45,10 @@ struct WriteCall {
 };
 // nullptr: it is none.
 const WriteCall* write_call(int number);
+bool opens_to_write(std::uint64_t flags);
+
+// A call that reads, executes or changes a file by its path: asked about where files are held.
+bool is_about_files(int number);
 
 // What the call does in a guarded folder; nothing: it is none that is performed there.
 std::optional<WriteAsked::What> what_of(const seccomp_data& asked);

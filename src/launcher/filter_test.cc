@@ -139,6 +139,24 @@ TEST_CASE("where nobody can be asked the same calls are refused, and nothing is 
   CHECK(refusing(SYS_connect) == kAllow);
 }
 
+TEST_CASE("where files are held, every call that could come by one asks") {
+  Spec spec;
+  spec.held_paths = {"/w/check.sh"};
+  Filter held;
+  held.code = filter_of(spec, Asking::on);
+  const Filter plain(Asking::on, false);
+  for (long number = 0; number < kNumbers; ++number) {
+    CAPTURE(number);
+    if (is_about_files(static_cast<int>(number)))
+      CHECK(held(number) == kAsk);
+    else
+      CHECK(held(number) == plain(number));
+  }
+  for (const long number : {SYS_openat, SYS_execve, SYS_execveat, SYS_readlinkat, SYS_unlinkat})
+    CHECK(is_about_files(static_cast<int>(number)));
+  CHECK_FALSE(is_about_files(SYS_read));
+}
+
 TEST_CASE("of some calls the arguments decide") {
   const Filter filter;
   CHECK(filter(SYS_clone, {CLONE_VM | CLONE_FS}) == kAllow);

@@ -52,6 +52,7 @@ class Init {
     if (spec_.tty) open_terminal();
     // By path, and after the mounts: the folder that was inherited lies below them.
     if (::chdir(spec_.cwd.c_str()) != 0) give_up(link(), "cwd", spec_.cwd);
+    check_folder();
     confine();
     start_and_wait();
   }
@@ -114,6 +115,16 @@ class Init {
     live_with_supervisor();
     in_force(Layer::user_namespace);
     in_force(Layer::identity);
+  }
+
+  // A folder of that name may be another by now than the one that was approved.
+  void check_folder() {
+    struct stat here{};
+    if (spec_.cwd_identity.empty()) return;
+    errno = ESTALE;
+    if (::stat(".", &here) != 0 ||
+        std::to_string(here.st_dev) + ":" + std::to_string(here.st_ino) != spec_.cwd_identity)
+      give_up(link(), "another folder than was approved is now", spec_.cwd);
   }
 
   // From the sandbox's own devpts, so that its name means something inside.

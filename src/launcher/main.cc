@@ -181,9 +181,12 @@ int supervise(Supervisor::Parts parts) {
   return Supervisor(std::move(parts)).run();
 }
 
-int launch(int control, IdMaps maps, NextSpaces spaces) {
+int launch(int control, IdMaps maps, NextSpaces spaces, Fd copies) {
   Spec spec = read_spec(control);
   errno = EINVAL;
+  HeldFiles held;
+  if (!held.take(spec, copies)) stop(control, "the approved files");
+  copies.reset();
   if (spec.tty && spec.run_folder.empty()) stop(control, "a terminal needs a run folder");
   if (spec.run_folder.empty()) check_own_stdio(control);
   settle(spec);
@@ -225,7 +228,8 @@ int launch(int control, IdMaps maps, NextSpaces spaces) {
                     .control = Fd(control),
                     .dropped = dropped,
                     .groups = {},
-                    .locks = std::move(locks)});
+                    .locks = std::move(locks),
+                    .held = std::move(held)});
 }
 
 // As every program expects them: whoever started us may ignore some, or hold them back.
@@ -249,10 +253,11 @@ int main(int count, char** words) {
   ::close_range(static_cast<unsigned>(kControlFd) + (control >= 0 ? 1 : 0), ~0u, 0);
   IdMaps maps;
   NextSpaces spaces;
-  if (stays && !become_copy(maps, spaces)) ::_exit(0);
+  Fd copies;
+  if (stays && !become_copy(maps, spaces, copies)) ::_exit(0);
   ::fcntl(kSpecFd, F_SETFD, FD_CLOEXEC);
   if (control >= 0) ::fcntl(control, F_SETFD, FD_CLOEXEC);
   for (int fd = 0; fd < 3; ++fd)  // no descriptor of ours may take the place of a standard stream
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
-  ::_exit(launch(control, std::move(maps), std::move(spaces)));
+  ::_exit(launch(control, std::move(maps), std::move(spaces), std::move(copies)));
 }

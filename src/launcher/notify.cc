@@ -6,17 +6,14 @@
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,14 +23,14 @@
 
 #include "launcher/filter.h"
 #include "launcher/mounts.h"
+#include "launcher/questions/asker.h"
+#include "launcher/questions/errands.h"
 
 namespace agentrt::launcher {
 namespace {
 
-constexpr std::size_t kPage = 4'096;
-constexpr std::size_t kConnectStackBytes = 64 * 1024;
-constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
 constexpr std::size_t kPathMax = 4'096;
+constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
 
 struct Address {
   sockaddr_storage bytes{};
@@ -42,15 +39,6 @@ struct Address {
   sockaddr* any() { return reinterpret_cast<sockaddr*>(&bytes); }
   int family() const { return bytes.ss_family; }
 };
-
-// Reads memory of the asking process; a second part that is not there is no reason to fail.
-ssize_t read_memory(pid_t pid, std::uint64_t from, void* into, std::size_t size) {
-  const std::size_t first = std::min(size, kPage - (from & (kPage - 1)));
-  iovec local{into, size};
-  iovec remote[2] = {{reinterpret_cast<void*>(from), first},
-                     {reinterpret_cast<void*>(from + first), size - first}};
-  return ::process_vm_readv(pid, &local, 1, remote, size > first ? 2 : 1, 0);
-}
 
 std::string text_of(const Address& address) {
   char text[INET6_ADDRSTRLEN] = {};
@@ -86,9 +74,8 @@ bool is_loopback(const Address& address) {
 }
 
 // A connect under way, on our copies of socket and address. It may wait for its peer as long as it
-// likes, in a thread of its own: the supervisor has others to answer for.
-struct Errand {
-  int listener = -1;
+// likes.
+struct Connecting final : Errand {
   seccomp_notif_resp reply{};
   Fd own_listener, socket, target;
   Address address;
@@ -100,7 +87,7 @@ struct Errand {
                            ::syscall(SYS_setresgid, kOuterId, kOuterId, kOuterId) == 0 &&
                            ::syscall(SYS_setresuid, kOuterId, kOuterId, kOuterId) == 0);
   }
-  void run() {
+  void run() override {
     reply.error = -EPERM;
     if (step_down())
       reply.error = ::connect(socket.get(), address.any(), address.size) == 0 ? 0 : -errno;
@@ -109,82 +96,36 @@ struct Errand {
   }
 };
 
-std::atomic<unsigned> errands_under_way = 0;
-
-void* run_errand(void* errand) {
-  std::unique_ptr<Errand>(static_cast<Errand*>(errand))->run();
-  --errands_under_way;
-  return nullptr;
-}
-
-// False: too many are under way, or there is no thread.
-bool send_off(std::unique_ptr<Errand> errand) {
-  if (errands_under_way.load() >= kConnectsMax) return false;
-  errand->own_listener = Fd(::fcntl(errand->listener, F_DUPFD_CLOEXEC, 0));
-  pthread_attr_t attributes;
-  pthread_t thread;
-  ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, kConnectStackBytes);
-  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  ++errands_under_way;
-  const bool started = ::pthread_create(&thread, &attributes, run_errand, errand.get()) == 0;
-  if (started)
-    (void)errand.release();
-  else
-    --errands_under_way;
-  ::pthread_attr_destroy(&attributes);
-  return started;
-}
-
-// Without `.` and `..`, as text; links are not followed.
-std::string plain_path(std::string_view path) {
-  std::string out;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    const std::string_view name = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-    if (name.empty() || name == ".") continue;
-    if (name == "..")
-      out.resize(out.empty() ? 0 : out.rfind('/'));
-    else
-      out.append("/").append(name);
-  }
-  return out.empty() ? "/" : out;
-}
-
 class Question {
  public:
-  Question(int listener, const Spec& spec, const std::vector<Guarded>& guarded)
-      : listener_(listener), spec_(spec), guarded_(guarded) {}
+  Question(const Spec& spec, const std::vector<Guarded>& guarded, HeldFiles& held)
+      : spec_(spec), guarded_(guarded), held_(held) {}
 
-  std::optional<Violation> answer() {
-    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_RECV, &asked_) != 0) return std::nullopt;
-    reply_.id = asked_.id;
+  std::optional<Violation> answer(int listener) {
+    if (!asker_.hear(listener)) return std::nullopt;
+    reply_.id = asker_.id();
     reply_.error = -EPERM;
     std::optional<Violation> found;
-    const int call = asked_.data.nr;
+    const int call = asker_.call();
     if (call == SYS_connect)
       found = connect();
     else if (call == SYS_sendto)
       found = send_to();
-    else if (const unsigned mode = stopped_mode(asked_.data))
+    else if (const unsigned mode = stopped_mode(asker_.data()))
       found = denied_mode(mode);
+    else if (held_.any() && is_about_files(call))
+      found = about_held();
     else if (const WriteCall* write = write_call(call))
       found = write_somewhere(*write);
     else
       found = denied();
-    if (!handed_over_) ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &reply_);
+    if (!handed_over_) ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply_);
     return found;
   }
 
  private:
-  // Between the question and now the process may have gone and its id been given to another.
-  bool still_asks() { return ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked_.id) == 0; }
-  pid_t asker() const { return static_cast<pid_t>(asked_.pid); }
-  std::uint64_t argument(int i) const { return asked_.data.args[i]; }
-  std::string place_of_asker(const std::string& name) const {
-    return "/proc/" + std::to_string(asker()) + "/" + name;
-  }
+  bool still_asks() const { return asker_.still_asks(); }
+  std::uint64_t argument(int i) const { return asker_.argument(i); }
   void let_through() {
     reply_.error = 0;
     reply_.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -195,7 +136,7 @@ class Question {
     const std::uint64_t size = argument(pointer_at + 1) & 0xffffffff;
     if (size > sizeof(address.bytes)) return false;
     address.size = static_cast<socklen_t>(size);
-    return read_memory(asker(), argument(pointer_at), &address.bytes, address.size) ==
+    return asker_.read_memory(argument(pointer_at), &address.bytes, address.size) ==
            static_cast<ssize_t>(address.size);
   }
 
@@ -214,7 +155,7 @@ class Question {
 
   // The errno that the call ends with; EACCES: it is not allowed. 0: the errand will say.
   int connect_for(const Address& address) {
-    std::unique_ptr<Errand> errand(new (std::nothrow) Errand);
+    std::unique_ptr<Connecting> errand(new (std::nothrow) Connecting);
     if (!errand) return ENOMEM;
     errand->address = address;
     errand->socket = socket_of_asker();
@@ -229,8 +170,8 @@ class Question {
     }
     // All that was taken from the process was really its own only if it still waits.
     if (!still_asks()) return ESRCH;
-    errand->listener = listener_;
-    errand->reply.id = asked_.id;
+    errand->own_listener = Fd(::fcntl(asker_.listener(), F_DUPFD_CLOEXEC, 0));
+    errand->reply.id = asker_.id();
     errand->as_command = (spec_.wanted & bit(Layer::identity)) != 0;
     if (!send_off(std::move(errand))) return EAGAIN;
     handed_over_ = true;
@@ -239,7 +180,7 @@ class Question {
 
   // Whoever asks may be one thread of many: kernels before 6.9 find its process only.
   Fd socket_of_asker() {
-    Fd process(static_cast<int>(::syscall(SYS_pidfd_open, asker(), kPidfdThread)));
+    Fd process(static_cast<int>(::syscall(SYS_pidfd_open, asker_.pid(), kPidfdThread)));
     if (!process) process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, group_of_asker(), 0)));
     return Fd(static_cast<int>(
         ::syscall(SYS_pidfd_getfd, process.get(), static_cast<int>(argument(0)), 0)));
@@ -252,7 +193,7 @@ class Question {
   template <class Visit>
   void each_line_of_status(Visit visit) {
     const std::unique_ptr<FILE, int (*)(FILE*)> file(
-        std::fopen(place_of_asker("status").c_str(), "re"), std::fclose);
+        std::fopen(asker_.place("status").c_str(), "re"), std::fclose);
     char line[256];
     while (file && std::fgets(line, sizeof(line), file.get()) != nullptr) visit(line);
   }
@@ -265,8 +206,8 @@ class Question {
     if (address.size <= kHead) return EINVAL;
     if (local.sun_path[0] == '\0') return spec_.wanted & bit(Layer::network_namespace) ? 0 : EACCES;
     std::string path(local.sun_path, ::strnlen(local.sun_path, address.size - kHead));
-    if (path[0] != '/') path = folder_of(AT_FDCWD) + path;
-    const Fd root(::open(place_of_asker("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (path[0] != '/') path = asker_.folder_of(AT_FDCWD) + path;
+    const Fd root(::open(asker_.place("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     open_how how{};
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT;
@@ -292,7 +233,7 @@ class Question {
   }
 
   std::optional<Violation> denied() {
-    const int call = asked_.data.nr;
+    const int call = asker_.call();
     const bool network = call == SYS_socket || call == SYS_socketpair;
     std::string what = call_name(call);
     if (network)
@@ -306,7 +247,28 @@ class Question {
     char text[8];
     std::snprintf(text, sizeof(text), "%04o", mode);
     if (!still_asks()) return std::nullopt;
-    return Violation{"filesystem", call_name(asked_.data.nr) + " with mode " + text, "seccomp"};
+    return Violation{"filesystem", call_name(asker_.call()) + " with mode " + text, "seccomp"};
+  }
+
+  // A file that the command was approved with; else whatever else the call is watched for.
+  std::optional<Violation> about_held() {
+    let_through();
+    switch (held_.answer(asker_, reply_)) {
+      case HeldFiles::Answered::not_ours: {
+        const WriteCall* write = write_call(asker_.call());
+        if (write && writes(*write)) return write_somewhere(*write);
+        return std::nullopt;
+      }
+      case HeldFiles::Answered::reply:
+        return std::nullopt;
+      case HeldFiles::Answered::sent:
+        handed_over_ = true;
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+  bool writes(const WriteCall& call) const {
+    return call.flags_at < 0 || opens_to_write(argument(call.flags_at));
   }
 
   std::optional<Violation> write_somewhere(const WriteCall& call) {
@@ -314,7 +276,7 @@ class Question {
     std::string paths[2];
     for (std::size_t i = 0; i < std::size(paths); ++i)
       if (call.paths[i].path_at >= 0) paths[i] = path_argument(call.paths[i]);
-    if (const auto what = what_of(asked_.data);
+    if (const auto what = what_of(asker_.data());
         what && (is_guarded(paths[0]) || is_guarded(paths[1]))) {
       auto [found, answered] = write_for_command(call, *what, paths);
       if (answered) return found;
@@ -332,14 +294,13 @@ class Question {
 
   // Absolute and plain; empty: there is none to read.
   std::string path_argument(const WriteCall::Path& at) {
-    std::string path(kPathMax, '\0');
-    read_memory(asker(), argument(at.path_at), path.data(), path.size());
-    path.resize(::strnlen(path.data(), path.size()));
-    if (path.empty() || path.size() == kPathMax) return "";
+    std::string path = asker_.path(at.path_at);
+    if (path.empty() || path.size() >= kPathMax) return "";
     if (path[0] != '/')
       path =
-          folder_of(at.folder_at < 0 ? AT_FDCWD : static_cast<int>(argument(at.folder_at))) + path;
-    const std::string plain = plain_path(path);
+          asker_.folder_of(at.folder_at < 0 ? AT_FDCWD : static_cast<int>(argument(at.folder_at))) +
+          path;
+    const std::string plain = asker_.whole_path(path, -1);
     // As text `..` is not what the kernel makes of it behind a link.
     if (path.find("/..") == path.npos || guarded_.empty()) return plain;
     return folder_is(path, plain.substr(0, std::max<std::size_t>(plain.rfind('/'), 1))) ? plain
@@ -351,7 +312,7 @@ class Question {
     std::string_view name = path;
     while (name.ends_with('/')) name.remove_suffix(1);
     const std::string folder(name.substr(0, name.rfind('/') + 1));
-    const Fd root(::open(place_of_asker("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const Fd root(::open(asker_.place("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     open_how how{};
     how.flags = O_PATH | O_CLOEXEC | O_DIRECTORY;
     how.resolve = RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT;
@@ -369,8 +330,8 @@ class Question {
   Answered write_for_command(const WriteCall& call, WriteAsked::What what,
                              std::string (&paths)[2]) {
     WriteAsked asked{.what = what, .path = paths[0], .to = paths[1]};
-    asked.flags = write_flags(asked_.data);
-    asked.mode = write_mode(asked_.data);
+    asked.flags = write_flags(asker_.data());
+    asked.mode = write_mode(asker_.data());
     asked.as_command = (spec_.wanted & bit(Layer::identity)) != 0;
     asked.mask = mask_of_asker();
     if (!still_asks()) return {std::nullopt, true};
@@ -392,11 +353,11 @@ class Question {
   // Puts a descriptor of ours into the process, as what its call returns.
   void give(int opened, int flags) {
     seccomp_notif_addfd add{};
-    add.id = asked_.id;
+    add.id = asker_.id();
     add.flags = SECCOMP_ADDFD_FLAG_SEND;
     add.srcfd = static_cast<unsigned>(opened);
     add.newfd_flags = (flags & O_CLOEXEC) != 0 ? O_CLOEXEC : 0;
-    handed_over_ = ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
+    handed_over_ = ::ioctl(asker_.listener(), SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
     if (!handed_over_) reply_.error = -errno;
   }
 
@@ -418,20 +379,16 @@ class Question {
     return std::ranges::any_of(spec_.roots, holds) && !std::ranges::any_of(spec_.protect, holds);
   }
 
-  std::string folder_of(int at) {
-    return link_target(place_of_asker(at == AT_FDCWD ? "cwd" : "fd/" + std::to_string(at))) + "/";
-  }
   static std::string link_target(const std::string& link) {
-    std::string target(kPathMax, '\0');
-    const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
-    target.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    return target;
+    char target[kPathMax];
+    const ssize_t size = ::readlink(link.c_str(), target, sizeof(target));
+    return {target, size > 0 ? static_cast<std::size_t>(size) : 0};
   }
 
-  int listener_;
   const Spec& spec_;
   const std::vector<Guarded>& guarded_;
-  seccomp_notif asked_{};
+  HeldFiles& held_;
+  Asker asker_;
   seccomp_notif_resp reply_{};
   bool handed_over_ = false;  // the call is answered already, or an errand will
 };
@@ -439,8 +396,8 @@ class Question {
 }  // namespace
 
 std::optional<Violation> answer_question(int listener, const Spec& spec,
-                                         const std::vector<Guarded>& guarded) {
-  return Question(listener, spec, guarded).answer();
+                                         const std::vector<Guarded>& guarded, HeldFiles& held) {
+  return Question(spec, guarded, held).answer(listener);
 }
 
 }  // namespace agentrt::launcher

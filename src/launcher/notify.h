@@ -10,11 +10,12 @@
 #include <optional>
 
 #include "launcher/guarded/writes.h"
+#include "launcher/link.h"
+#include "launcher/questions/held.h"
 
 namespace agentrt::launcher {
 
 inline constexpr std::uint64_t kViolationsTold = 100;  // of one command; the rest is counted
-inline constexpr unsigned kConnectsMax = 64;           // waiting at once; one more is EAGAIN
 
 struct Violation {
   const char* kind;  // network, filesystem, process
@@ -25,6 +26,6 @@ struct Violation {
 
 // Answers one question on the listener; what is worth telling, if anything.
 std::optional<Violation> answer_question(int listener, const Spec& spec,
-                                         const std::vector<Guarded>& guarded);
+                                         const std::vector<Guarded>& guarded, HeldFiles& held);
 
 }  // namespace agentrt::launcher

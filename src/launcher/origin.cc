@@ -16,7 +16,7 @@
 namespace agentrt::launcher {
 namespace {
 
-constexpr std::size_t kGivenMax = 5;  // a spec, a connection, three streams
+constexpr std::size_t kGivenMax = 6;  // a spec, a connection, three streams, copies of files
 
 enum class Heard { order, get_ready, nothing, end };
 
@@ -39,11 +39,12 @@ Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
 }
 
 // False: they are not those that the order speaks of.
-bool put_in_place(const CopyOrder& order, const std::vector<Fd>& given) {
+bool put_in_place(const CopyOrder& order, std::vector<Fd>& given, Fd& copies) {
   std::vector<int> places = {kSpecFd, kControlFd};
   for (int stream = 0; stream < 3; ++stream)
     if (order.streams & (1u << stream)) places.push_back(stream);
-  if (given.size() != places.size()) return false;
+  if (given.size() != places.size() + order.copies) return false;
+  if (order.copies > 0) copies = std::move(given.back());
   for (std::size_t i = 0; i < places.size(); ++i)
     if (::dup2(given[i].get(), places[i]) < 0) return false;
   return true;
@@ -57,7 +58,7 @@ void set_signals(int how) {
 
 }  // namespace
 
-bool become_copy(IdMaps& maps, NextSpaces& spaces) {
+bool become_copy(IdMaps& maps, NextSpaces& spaces, Fd& copies) {
   ::prctl(PR_SET_NAME, "agentrt-origin");
   ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
   // What is given later must not land where a copy has its own.
@@ -79,7 +80,7 @@ bool become_copy(IdMaps& maps, NextSpaces& spaces) {
     reply.pid = static_cast<std::int32_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0));
     if (reply.pid == 0) {
       set_signals(SIG_UNBLOCK);
-      if (!put_in_place(order, given)) ::_exit(kFailedExit);
+      if (!put_in_place(order, given, copies)) ::_exit(kFailedExit);
       return true;
     }
     if (reply.pid < 0) reply.error = errno;

@@ -15,6 +15,6 @@ namespace agentrt::launcher {
 
 // Answers orders. Returns true in a copy, which has its descriptors in place, the maps of its
 // owners and, where it could get ready before, a network; false once nobody is connected any more.
-bool become_copy(IdMaps& maps, NextSpaces& spaces);
+bool become_copy(IdMaps& maps, NextSpaces& spaces, Fd& copies);
 
 }  // namespace agentrt::launcher

@@ -66,6 +66,13 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   texts("written", spec.written);
   texts("hide", spec.hide);
   texts("frozen", spec.frozen);
+  texts("heldSize", spec.held_sizes);
+  texts("heldFile", spec.held_files);
+  texts("heldPath", spec.held_paths);
+  texts("heldFolder", spec.held_folders);
+  texts("heldLink", spec.held_links);
+  texts("heldTarget", spec.held_targets);
+  text("cwdIdentity", spec.cwd_identity);
   text("runFolder", spec.run_folder);
   number("tty", spec.tty);
   number("noInput", spec.no_input);

@@ -23,6 +23,7 @@ inline constexpr const char* kStay = "stay";
 inline constexpr std::size_t kOwnersMax = 16;  // of one order; a copy maps the others itself
 struct CopyOrder {
   std::uint32_t streams = 0;  // bit N: standard stream N is given
+  std::uint32_t copies = 0;   // 1: the copies of held files are given, after the streams
   std::uint32_t owners = 0;   // how many of these, uid and gid, own a root
   std::uint32_t owner[kOwnersMax][2] = {};
 };
@@ -82,6 +83,13 @@ struct Spec {
   // Folders in which the command sees only what they hold when it starts, without what is hidden.
   // Inner ones may be listed beside outer ones.
   std::vector<std::string> frozen;
+  // Files that it executes as they were approved (questions/held.h). Their copies stand one after
+  // another in the file given with the order, with these sizes. Each path that leads to one: which
+  // it is, the path, and its folder as DEVICE:INODE. The links on the way, and where they lead.
+  std::vector<std::string> held_sizes;
+  std::vector<std::string> held_files, held_paths, held_folders;
+  std::vector<std::string> held_links, held_targets;
+  std::string cwd_identity;   // DEVICE:INODE of cwd; another folder is refused. Empty: any
   std::string run_folder;     // where spools and the exit record go; made; empty: stdio is ours
   bool tty = false;           // needs a run folder
   bool no_input = false;      // it reads an empty standard input; with a run folder

@@ -20,6 +20,13 @@ Spec whole_spec() {
   spec.roots = {"/w", "/v"};
   spec.protect = {"/w/.git/hooks/"};
   spec.hide = {"/home/u/.ssh"};
+  spec.held_sizes = {"3", "0"};
+  spec.held_files = {"0", "1"};
+  spec.held_paths = {"/w/a b", "/w/c"};
+  spec.held_folders = {"1:2", "1:2"};
+  spec.held_links = {"/w/a b"};
+  spec.held_targets = {"d"};
+  spec.cwd_identity = "1:2";
   spec.run_folder = "/r";
   spec.tty = spec.no_input = spec.survive = spec.apart = spec.watch_writes = true;
   spec.rows = 50;

@@ -108,13 +108,14 @@ void Supervisor::refuse(const std::string& stage, int error) {
 // --- one thing after another ---
 
 void Supervisor::one_round() {
-  enum { kLink, kExec, kListener, kSignals, kOut, kErr, kMaster, kIn, kDoor, kInit, kFixed };
+  enum { kLink, kExec, kListener, kSignals, kOut, kErr, kMaster, kIn, kDoor, kInit, kHeld, kFixed };
   std::vector<pollfd> waits(kFixed + connections_.size());
   const auto wait = [&](std::size_t at, int fd, short events) { waits[at] = {fd, events, 0}; };
   wait(kLink, parts_.link.get(), POLLIN);
   wait(kExec, parts_.exec_pipe.get(), POLLIN);
   wait(kListener, listener_.get(), POLLIN);
   wait(kSignals, signals_.get(), POLLIN);
+  wait(kHeld, parts_.held.refusals(), POLLIN);
   wait(kOut, parts_.out.get(), POLLIN);
   wait(kErr, parts_.err.get(), POLLIN);
   wait(kMaster, master_.get(), POLLIN);
@@ -126,6 +127,9 @@ void Supervisor::one_round() {
     wait(kFixed + i, connections_.descriptor(i), connections_.events(i));
   if (::poll(waits.data(), waits.size(), -1) < 0) return;
   if (waits[kListener].revents != 0) hear_listener(waits[kListener].revents);
+  if (waits[kHeld].revents != 0)
+    for (const std::string& refusal : parts_.held.take_refusals())
+      report({"filesystem", refusal, "notify"});
   if (waits[kOut].revents != 0) drain(parts_.out, out_);
   if (waits[kErr].revents != 0) drain(parts_.err, err_);
   if (waits[kMaster].revents & (POLLIN | POLLHUP | POLLERR)) drain(master_, out_);
@@ -148,12 +152,16 @@ void Supervisor::one_round() {
 
 void Supervisor::hear_listener(short heard) {
   if ((heard & POLLIN) == 0) return listener_.reset();
-  const auto violation = answer_question(listener_.get(), spec_, guarded_);
-  if (!violation || ++violations_ > kViolationsTold) return;
-  connections_.report("{\"event\":\"violation\",\"kind\":\"" + std::string(violation->kind) +
-                      "\",\"attempted\":" + quoted(violation->attempted) + ",\"layer\":\"" +
-                      violation->layer +
-                      "\",\"advisory\":" + (violation->advisory ? "true" : "false") + "}");
+  if (const auto violation = answer_question(listener_.get(), spec_, guarded_, parts_.held))
+    report(*violation);
+}
+
+void Supervisor::report(const Violation& violation) {
+  if (++violations_ > kViolationsTold) return;
+  connections_.report("{\"event\":\"violation\",\"kind\":\"" + std::string(violation.kind) +
+                      "\",\"attempted\":" + quoted(violation.attempted) + ",\"layer\":\"" +
+                      violation.layer +
+                      "\",\"advisory\":" + (violation.advisory ? "true" : "false") + "}");
 }
 
 void Supervisor::hear_inside() {

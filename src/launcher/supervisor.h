@@ -37,6 +37,7 @@ class Supervisor {
     Layers dropped;        // namespaces that the kernel does not give
     CommandGroups groups;  // made by prepare()
     RootLocks locks;
+    HeldFiles held;
   };
 
   explicit Supervisor(Parts parts);
@@ -51,6 +52,7 @@ class Supervisor {
   void listen_for_others();
   void one_round();
   void hear_listener(short heard);
+  void report(const Violation& violation);
   void hear_inside();
   void hear_exec();
   void check_beginning();

@@ -17,6 +17,10 @@ class Inspector {
   // invalid_params: it could not run at all. Blocks; called on a Worker.
   virtual Result<schema::Binding> inspect(const ProcessRequest& request,
                                           const std::vector<std::string>& executes) = 0;
+  // Copies of those files, for the process that the request is about to become. Blocks; called on a
+  // Worker.
+  virtual Result<std::shared_ptr<const HeldFiles>> hold(
+      const ProcessRequest& request, const std::vector<std::string>& executes) = 0;
 };
 
 }  // namespace agentrt::ports

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "schema/environment.h"
 #include "schema/facts/permission.h"
@@ -17,6 +18,25 @@
 #include "schema/outputs.h"
 
 namespace agentrt::ports {
+
+// The files that an approved command executes, copied: the process gets these bytes, whatever
+// stands at their paths by then.
+struct HeldFiles {
+  struct Path {
+    std::size_t file = 0;  // which of the sizes
+    std::string path;
+    std::string folder;  // that it stands in: DEVICE:INODE
+  };
+  struct Link {
+    std::string path, target;
+  };
+  std::vector<schema::ExecutedFile> files;  // by the digests of the copies; without one: none
+  Descriptor copies;                        // one after another
+  std::vector<std::uint64_t> sizes;
+  std::vector<Path> paths;   // all that lead to one of them
+  std::vector<Link> links;   // on the way
+  std::string cwd_identity;  // of the folder that the command runs in
+};
 
 struct ProcessRequest {
   ProcessId id;
@@ -30,6 +50,7 @@ struct ProcessRequest {
   std::vector<std::string> hidden;  // paths that policy denies
   bool background = false;
   bool tty = false;
+  std::shared_ptr<const HeldFiles> held = {};  // by a person's answer
 };
 
 // What was heard of a process before; the rest is heard from there on.

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "adapters/process/memory_file.h"
 #include "base/descriptor.h"
 #include "base/digest.h"
 
@@ -17,22 +20,62 @@ namespace {
 
 std::string digest_text(const Digest& digest) { return "sha256:" + hex(bytes_of(digest)); }
 
-// The digest of what a shell would read at the path; nothing where it cannot be told.
-std::optional<std::string> digest_of_file(const std::string& path) {
+// What a shell would read at the path; nothing where it cannot be told.
+std::optional<std::string> contents_of(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  Sha256 hash;
-  std::size_t total = 0;
+  std::string contents;
   std::array<char, 64 * 1024> bytes{};
   while (true) {
     const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
     if (count < 0) return std::nullopt;
-    if (count == 0) return digest_text(hash.end());
-    total += static_cast<std::size_t>(count);
-    if (total > kExecutedFileBytesMax) return std::nullopt;
-    hash.add({bytes.data(), static_cast<std::size_t>(count)});
+    if (count == 0) return contents;
+    contents.append(bytes.data(), static_cast<std::size_t>(count));
+    if (contents.size() > kExecutedFileBytesMax) return std::nullopt;
   }
+}
+
+std::optional<std::string> digest_of_file(const std::string& path) {
+  const auto contents = contents_of(path);
+  if (!contents) return std::nullopt;
+  return digest_text(sha256(*contents));
+}
+
+Result<std::string> identity_of(const std::string& folder) {
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0)
+    return fail(Code::invalid_params, fmt::format("cwd: {} cannot be looked at", folder));
+  return fmt::format("{}:{}", found.st_dev, found.st_ino);
+}
+
+// The first name of the path that is a link, as far as it reaches from the left, and its target.
+std::optional<ports::HeldFiles::Link> first_link(const std::string& path) {
+  for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    const std::string step = path.substr(0, at);
+    std::array<char, PATH_MAX> target{};
+    const ssize_t size = ::readlink(step.c_str(), target.data(), target.size());
+    if (size > 0)
+      return ports::HeldFiles::Link{step, {target.data(), static_cast<std::size_t>(size)}};
+    if (at == std::string::npos) return std::nullopt;
+  }
+}
+
+// Every path that leads to the file, the last without links on its way; false: too many.
+bool follow_links(const std::string& path, std::size_t file, ports::HeldFiles& held) {
+  std::string at = path;
+  for (std::size_t links = 0; links <= kLinksMax; ++links) {
+    const auto folder = identity_of(std::filesystem::path(at).parent_path().string());
+    held.paths.push_back({file, at, folder.value_or("")});
+    auto link = first_link(at);
+    if (!link) return true;
+    const std::filesystem::path target =
+        std::filesystem::path(link->path).parent_path() / link->target;
+    at = (target.string() + at.substr(link->path.size()));
+    at = std::filesystem::path(at).lexically_normal().string();
+    held.links.push_back(*std::move(link));
+  }
+  return false;
 }
 
 std::string name_of_variable(const std::string& variable) {
@@ -46,10 +89,7 @@ Result<schema::Binding> DiskInspector::inspect(const ports::ProcessRequest& requ
   TRY_ASSIGN(schema::SandboxProfile profile, profile_(request));
   schema::Binding binding;
   binding.cwd = profile.cwd;
-  struct stat folder{};
-  if (::stat(profile.cwd.c_str(), &folder) != 0)
-    return fail(Code::invalid_params, fmt::format("cwd: {} cannot be looked at", profile.cwd));
-  binding.cwd_identity = fmt::format("{}:{}", folder.st_dev, folder.st_ino);
+  TRY_ASSIGN(binding.cwd_identity, identity_of(profile.cwd));
   std::ranges::sort(profile.environment);
   std::ranges::transform(profile.environment, std::back_inserter(binding.environment_names),
                          name_of_variable);
@@ -61,6 +101,30 @@ Result<schema::Binding> DiskInspector::inspect(const ports::ProcessRequest& requ
     binding.files.push_back({path, digest_of_file(whole)});
   }
   return binding;
+}
+
+Result<std::shared_ptr<const ports::HeldFiles>> DiskInspector::hold(
+    const ports::ProcessRequest& request, const std::vector<std::string>& executes) {
+  TRY_ASSIGN(const schema::SandboxProfile profile, profile_(request));
+  auto held = std::make_shared<ports::HeldFiles>();
+  TRY_ASSIGN(held->cwd_identity, identity_of(profile.cwd));
+  std::string all;
+  for (const std::string& path : executes) {
+    const std::string whole = path.starts_with('/') ? path : profile.cwd + "/" + path;
+    held->files.push_back({path, std::nullopt});
+    const auto contents = contents_of(whole);
+    if (!contents || all.size() + contents->size() > kHeldBytesMax) continue;
+    if (!follow_links(whole, held->sizes.size(), *held))
+      return fail(Code::invalid_params,
+                  fmt::format("{} is reached over more than {} links", path, kLinksMax));
+    held->files.back().digest = digest_text(sha256(*contents));
+    held->sizes.push_back(contents->size());
+    all += *contents;
+  }
+  if (!held->sizes.empty()) {
+    TRY_ASSIGN(held->copies, adapters::file_in_memory("agentrt-approved", all));
+  }
+  return held;
 }
 
 }  // namespace agentrt::runtime

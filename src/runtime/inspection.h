@@ -10,6 +10,8 @@ namespace agentrt::runtime {
 
 // Files larger than this, and what is no file, are not hashed: then nobody can say what they are.
 inline constexpr std::size_t kExecutedFileBytesMax = 8 << 20;
+inline constexpr std::size_t kHeldBytesMax = 64 << 20;  // of all files of one command
+inline constexpr std::size_t kLinksMax = 16;            // on the way to one file
 
 class DiskInspector final : public ports::Inspector {
  public:
@@ -21,6 +23,8 @@ class DiskInspector final : public ports::Inspector {
 
   Result<schema::Binding> inspect(const ports::ProcessRequest& request,
                                   const std::vector<std::string>& executes) override;
+  Result<std::shared_ptr<const ports::HeldFiles>> hold(
+      const ports::ProcessRequest& request, const std::vector<std::string>& executes) override;
 
  private:
   Profile profile_;

@@ -60,7 +60,7 @@ Origin& origin() {
   return kept;
 }
 
-Result<Launched> launch_once(const launcher::Spec& spec, const Streams& streams) {
+Result<Launched> launch_once(const launcher::Spec& spec, const Streams& streams, int copies) {
   TRY_ASSIGN(const Descriptor text, file_in_memory("agentrt-spec", launcher::encode(spec)));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -74,6 +74,10 @@ Result<Launched> launch_once(const launcher::Spec& spec, const Streams& streams)
     if (own[stream] < 0) continue;
     order.streams |= 1u << stream;
     given.push_back(own[stream]);
+  }
+  if (copies >= 0) {
+    order.copies = 1;
+    given.push_back(copies);
   }
   name_owners(spec, order);
   TRY_ASSIGN(const pid_t pid, origin().copy(order, given));
@@ -132,10 +136,10 @@ int Launched::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Result<Launched> launch(const launcher::Spec& spec, const Streams& streams) {
+Result<Launched> launch(const launcher::Spec& spec, const Streams& streams, int copies) {
   for (int tried = 1; tried < kLaunchTries; ++tried)
-    if (auto launched = launch_once(spec, streams)) return launched;
-  return launch_once(spec, streams);
+    if (auto launched = launch_once(spec, streams, copies)) return launched;
+  return launch_once(spec, streams, copies);
 }
 
 void get_ready_for_next() { origin().get_ready(); }

@@ -56,8 +56,9 @@ struct Streams {
 
 std::string_view launcher_program();  // its bytes, as they were built
 
-// Errors: unavailable (the machine cannot start a process, or not from memory).
-Result<Launched> launch(const launcher::Spec& spec, const Streams& streams = {});
+// `copies`: of the files that the spec holds; -1: there are none. Errors: unavailable (the machine
+// cannot start a process, or not from memory).
+Result<Launched> launch(const launcher::Spec& spec, const Streams& streams = {}, int copies = -1);
 
 // Lets the next launch find more of its work done. For when nobody waits: while a command runs.
 void get_ready_for_next();

@@ -50,6 +50,22 @@ schema::ProcessStarted started_of(const ports::ProcessRequest& request, const st
   return started;
 }
 
+// Without somebody who answers for its files, an approved command does not run.
+void hold_files(launcher::Spec& spec, const ports::HeldFiles& held) {
+  spec.cwd_identity = held.cwd_identity;
+  for (const std::uint64_t size : held.sizes) spec.held_sizes.push_back(std::to_string(size));
+  for (const ports::HeldFiles::Path& path : held.paths) {
+    spec.held_files.push_back(std::to_string(path.file));
+    spec.held_paths.push_back(path.path);
+    spec.held_folders.push_back(path.folder);
+  }
+  for (const ports::HeldFiles::Link& link : held.links) {
+    spec.held_links.push_back(link.path);
+    spec.held_targets.push_back(link.target);
+  }
+  if (!held.sizes.empty()) spec.required |= bit(launcher::Layer::notify);
+}
+
 }  // namespace
 
 Watcher::Watcher(Parts parts)
@@ -128,7 +144,8 @@ void Watcher::begin(ports::ProcessRequest request) {
     spec.env.emplace_back("TERM=xterm-256color");
   }
   folder.keep_state(state_of_workspace(*profile));
-  auto launched = launch(spec);
+  if (request.held) hold_files(spec, *request.held);
+  auto launched = launch(spec, {}, request.held ? request.held->copies.get() : -1);
   if (!launched)
     return parts_.hearer.refused(id, {Category::sandbox, launched.error().message, false});
   watched_.push_back(std::make_unique<Watched>(

@@ -15,6 +15,16 @@ Result<schema::Binding> FakeInspector::inspect(const ports::ProcessRequest& requ
   return binding;
 }
 
+Result<std::shared_ptr<const ports::HeldFiles>> FakeInspector::hold(
+    const ports::ProcessRequest& request, const std::vector<std::string>& executes) {
+  auto held = std::make_shared<ports::HeldFiles>();
+  const auto before = governance_.seen.find(request.id);
+  const bool late = governance_.looks_late && before != governance_.seen.end();
+  for (const std::string& path : executes)
+    held->files.push_back({path, late ? before->second : governance_.world});
+  return held;
+}
+
 void FakeHooks::start(ports::HookRequest request, std::shared_ptr<ports::HookListener> listener) {
   ++governance_.hook_runs[request.id];
   HookAnswer answer = governance_.hook ? governance_.hook(request) : HookAnswer{};

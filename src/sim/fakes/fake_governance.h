@@ -51,6 +51,8 @@ class FakeInspector final : public ports::Inspector {
   explicit FakeInspector(FakeGovernance& governance) : governance_(governance) {}
   Result<schema::Binding> inspect(const ports::ProcessRequest& request,
                                   const std::vector<std::string>& executes) override;
+  Result<std::shared_ptr<const ports::HeldFiles>> hold(
+      const ports::ProcessRequest& request, const std::vector<std::string>& executes) override;
 
  private:
   FakeGovernance& governance_;
