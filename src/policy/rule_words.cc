@@ -36,29 +36,108 @@ bool fits_words(const Rule& rule, const std::vector<Arg>& args) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
 
-// Letters that stand for an option: those of a bundle, and of long options that everybody knows.
-std::set<char> letters_of(std::string_view word) {
-  if (word == "--force") return {'f'};
-  if (word == "--recursive" || word == "-R") return {'r'};
-  if (word == "--delete") return {'d'};
-  if (word == "--all") return {'a'};
-  if (word.starts_with("--")) return {};
-  std::set<char> out(word.begin() + 1, word.end());
-  if (out.contains('R')) out.insert('r');
+// Short and long names of the same option, for programs that rules often deny parts of.
+struct Names {
+  std::string_view programs;  // with the subcommand, where there is one
+  std::string_view pairs;     // letter=name; several letters may stand for one name
+};
+constexpr Names kNames[] = {
+    {"rm", "r=recursive R=recursive f=force i=interactive d=dir v=verbose"},
+    {"cp", "r=recursive R=recursive f=force a=archive n=no-clobber"},
+    {"chmod,chown,chgrp", "R=recursive f=silent v=verbose"},
+    {"mv,ln", "f=force n=no-clobber s=symbolic"},
+    {"grep", "r=recursive R=dereference-recursive i=ignore-case f=file"},
+    {"sed", "i=in-place e=expression f=file n=quiet n=silent"},
+    {"sort", "o=output u=unique"},
+    {"tar", "x=extract x=get c=create f=file t=list C=directory I=use-compress-program"},
+    {"curl",
+     "o=output O=remote-name X=request d=data T=upload-file F=form K=config L=location "
+     "k=insecure H=header u=user x=proxy"},
+    {"wget", "O=output-document r=recursive P=directory-prefix e=execute"},
+    {"rsync", "e=rsh n=dry-run a=archive"},
+    {"make", "f=file f=makefile C=directory"},
+    {"git push", "f=force d=delete u=set-upstream n=dry-run"},
+    {"git commit", "n=no-verify a=all m=message F=file"},
+    {"git clean", "f=force d=d x=x n=dry-run i=interactive"},
+    {"git branch", "d=delete f=force m=move D=D"},
+    {"git checkout,git switch", "f=force"},
+    {"git add", "A=all f=force u=update"},
+    {"git tag", "d=delete f=force a=annotate"},
+    {"git stash", "u=include-untracked a=all"},
+    {"git rebase", "i=interactive x=exec"},
+    {"git fetch,git pull", "f=force p=prune t=tags"},
+    {"git rm", "r=r f=force"},
+    {"npm install,npm i,npm uninstall", "g=global D=save-dev f=force"},
+    {"docker run,docker create", "v=volume d=detach p=publish e=env u=user"},
+    {"docker rm,docker rmi", "f=force v=volumes"},
+    {"docker system", "a=all f=force"},
+    {"kubectl delete,kubectl apply",
+     "f=filename R=recursive l=selector n=namespace A=all-namespaces"},
+    {"apt,apt-get", "y=yes y=assume-yes"},
+};
+constexpr std::string_view kAnyProgram = "r=recursive R=recursive f=force d=delete a=all";
+
+std::string_view pairs_of(std::string_view program, const std::vector<Arg>& args) {
+  std::string with = std::string(program);
+  if (args.size() > 1 && args[1].known) with += " " + args[1].text;
+  for (const Names& names : kNames)
+    for (std::string_view rest = names.programs; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      if (rest.substr(0, comma) == program || rest.substr(0, comma) == with) return names.pairs;
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  return kAnyProgram;
+}
+
+// Calls `visit` with each letter and its long name.
+template <typename Visit>
+void each_pair(std::string_view pairs, const Visit& visit) {
+  for (std::size_t at = 0; at < pairs.size();) {
+    const std::size_t space = std::min(pairs.find(' ', at), pairs.size());
+    visit(pairs[at], pairs.substr(at + 2, space - at - 2));
+    at = space + 1;
+  }
+}
+
+// The options that a word may stand for: long names in full, and letters with a dash. GNU programs
+// and git take abbreviations of long names.
+std::set<std::string> options_of(std::string_view word, std::string_view pairs) {
+  std::set<std::string> out;
+  if (word.starts_with("--")) {
+    const std::string_view name = word.substr(2, word.find('=') - 2);
+    out.insert("--" + std::string(name));
+    each_pair(pairs, [&](char, std::string_view known) {
+      if (!name.empty() && known.starts_with(name)) out.insert("--" + std::string(known));
+    });
+    return out;
+  }
+  for (const char letter : word.substr(1)) {
+    out.insert({'-', letter});
+    each_pair(pairs, [&](char short_name, std::string_view known) {
+      if (short_name == letter) out.insert("--" + std::string(known));
+    });
+  }
   return out;
 }
 
 bool has_option(const std::string& wanted, const std::vector<Arg>& args) {
-  std::set<char> letters;
+  const std::string_view pairs = pairs_of(shell::base_name(args[0].text), args);
+  std::set<std::string> given;
   for (const Arg& arg : args) {
     if (!arg.known || !is_option(arg.text)) continue;
-    const std::string_view given = std::string_view(arg.text).substr(0, arg.text.find('='));
-    if (arg.text == wanted || given == wanted) return true;
-    if (wanted.starts_with("--") && given.size() > 4 && wanted.starts_with(given)) return true;
-    letters.merge(letters_of(arg.text));
+    const std::string_view name = std::string_view(arg.text).substr(0, arg.text.find('='));
+    if (arg.text == wanted || name == wanted) return true;
+    if (wanted.starts_with("--") && name.size() > 2 && wanted.starts_with(name)) return true;
+    given.merge(options_of(arg.text, pairs));
   }
-  const std::set<char> needed = letters_of(wanted);
-  return !needed.empty() && std::ranges::includes(letters, needed);
+  // Every letter of a bundle that the rule names, by itself or by its long name.
+  if (wanted.starts_with("--"))
+    return std::ranges::any_of(options_of(wanted, pairs),
+                               [&](const std::string& name) { return given.contains(name); });
+  return std::ranges::all_of(std::string_view(wanted).substr(1), [&](char letter) {
+    return std::ranges::any_of(options_of(std::string{'-', letter}, pairs),
+                               [&](const std::string& name) { return given.contains(name); });
+  });
 }
 
 // The operands of a rule in their order among those of the command. What follows an option may be

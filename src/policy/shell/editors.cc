@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "policy/shell/findings.h"
+#include "policy/shell/tools/option_table.h"
 
 namespace agentrt::policy::shell {
 namespace {
@@ -115,10 +116,7 @@ class SedScript {
       skip(" \t0123456789");
       return ends() ? std::nullopt : std::optional<std::string>("a command is not understood");
     }
-    if (std::string_view(":btT").find(c) != kNone) {  // a label ends at a semicolon
-      at_ = std::min(text_.find_first_of(";\n}", at_), text_.size());
-      return std::nullopt;
-    }
+    if (std::string_view(":btT").find(c) != kNone) return label();
     if (std::string_view("aicrR").find(c) != kNone) {
       to_line_end();
       if (text_.contains("\\\n")) return "added text goes over lines";
@@ -130,15 +128,30 @@ class SedScript {
     return "a command is not understood";
   }
 
+  // A label ends at a blank or a semicolon; older versions take the rest of the line, and differ on
+  // braces. Where that makes a difference the script is not understood.
+  std::optional<std::string> label() {
+    skip(" \t");
+    const std::size_t begin = at_;
+    at_ = std::min(text_.find_first_of("; \t\n", at_), text_.size());
+    std::string_view name = text_.substr(begin, at_ - begin);
+    while (name.ends_with('}')) name.remove_suffix(1);
+    skip(" \t");
+    if (name.find_first_of("{}#") != kNone || !ends()) return "a label is not understood";
+    return std::nullopt;
+  }
+
   std::optional<std::string> substitute(char kind) {
     const char mark = peek();
     ++at_;
     if (mark == '\\' || mark == '\n' || mark == '\0') return "a command is not understood";
     if (!delimited(mark)) return "a pattern is not understood";
-    for (; at_ < text_.size() && text_[at_] != mark; ++at_)
+    for (; at_ < text_.size() && text_[at_] != mark && text_[at_] != '\n'; ++at_)
       if (text_[at_] == '\\') ++at_;
+    if (at_ >= text_.size() || text_[at_] != mark) return "a replacement is not closed";
     ++at_;
-    if (kind == 'y') return std::nullopt;
+    if (kind == 'y')
+      return ends() ? std::nullopt : std::optional<std::string>("a command is not understood");
     skip("gpiImM0123456789");
     if (peek() == 'w') return "the flag w writes a file";
     if (peek() == 'e') return "the flag e runs a program";
@@ -153,56 +166,34 @@ class SedScript {
   std::size_t at_ = 0;
 };
 
-void judge_sed(const Arg& script, std::size_t word, Findings& out) {
-  if (!script.known) return out.runs(kNoWord, "the script of sed is computed");
-  if (const auto found = SedScript(script.text).offence()) out.runs(word, "sed: " + *found);
-}
+constexpr OptionTable kSed{
+    "sed", "nErszub", "efli?",
+    "--quiet --silent --regexp-extended --null-data --zero-terminated --separate --unbuffered "
+    "--posix --debug --sandbox --expression= --line-length= --binary --follow-symlinks",
+    "-i --in-place? !-f !--file="};
 
 void sed(const Args& args, Findings& out) {
-  bool has_script = false;
-  std::vector<std::size_t> operands;
-  bool options = true;
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    const Arg& arg = args[i];
-    if (!arg.known) {
-      if (arg.option && options) out.runs(i, "a computed word may be an option of sed");
-      operands.push_back(i);
-      continue;
-    }
-    if (options && arg.is("--")) {
-      options = false;
-      continue;
-    }
-    if (!options || !arg.text.starts_with('-') || arg.is("-")) {
-      operands.push_back(i);
-      continue;
-    }
-    if (arg.text.starts_with("--")) {
-      const std::string_view name = std::string_view(arg.text).substr(0, arg.text.find('='));
-      if (name == "--expression" && arg.text.size() > name.size()) {
-        judge_sed(known_arg(arg.text.substr(name.size() + 1)), i, out);
-        has_script = true;
-      } else if (!one_of(name,
-                         "--quiet --silent --regexp-extended --null-data --separate "
-                         "--unbuffered --posix --debug --sandbox --version --help")) {
-        out.writes(i, "the option " + arg.text + " makes sed do more than print");
-      }
-      continue;
-    }
-    const std::size_t letter = arg.text.find_first_not_of("nErszu", 1);
-    if (letter == std::string::npos) continue;
-    if (arg.text[letter] != 'e') {
-      out.writes(i, "the option " + arg.text + " makes sed do more than print");
-      has_script = has_script || arg.text[letter] == 'f';
-      continue;
-    }
-    has_script = true;
-    if (letter + 1 < arg.text.size())
-      judge_sed(known_arg(arg.text.substr(letter + 1)), i, out);
-    else if (++i < args.size())
-      judge_sed(args[i], i, out);
+  const OptionReading reading = read_options(kSed, args, 1, out);
+  // The scripts of several -e are the lines of one.
+  std::string script;
+  std::size_t word = kNoWord;
+  bool given = false;
+  const auto add = [&](const Arg& part, std::size_t at) {
+    if (!part.known) out.runs(kNoWord, "the script of sed is computed");
+    script += (given ? "\n" : "") + part.text;
+    word = given ? std::max(word, at) : at;
+    given = true;
+  };
+  for (const OptionUse& use : reading.uses) {
+    if (use.is('e', "--expression") && use.value_word != kNoWord) add(use.value, use.value_word);
+    if (use.is('f', "--file")) given = true;
   }
-  if (!has_script && !operands.empty()) judge_sed(args[operands.front()], operands.front(), out);
+  if (!given && !reading.operands.empty()) {
+    const std::size_t first = reading.operands.front();
+    add(args[first], first);
+  }
+  if (script.empty()) return;
+  if (const auto found = SedScript(script).offence()) out.runs(word, "sed: " + *found);
 }
 
 // --- awk ---
@@ -241,18 +232,51 @@ class AwkProgram {
     } else if (c == '\\' || c == '`') {
       return "a sign is not understood";
     } else {
-      if (c == '>' && printing_ && depth_ <= print_depth_) return "a redirection writes a file";
+      if (c == '>' && printing_ && depth_ <= print_depth_ && !to_stream())
+        return "a redirection writes a file";
       sign(c);
       ++at_;
     }
     return std::nullopt;
   }
 
+  // At > of print: whether what follows is "/dev/stderr" and nothing else.
+  bool to_stream() const {
+    std::string_view rest = text_.substr(at_ + 1);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    for (const std::string_view stream : {"\"/dev/stderr\"", "\"/dev/stdout\""})
+      if (rest.starts_with(stream)) {
+        rest.remove_prefix(stream.size());
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+        return rest.empty() || std::string_view(";}\n#").find(rest[0]) != kNone;
+      }
+    return false;
+  }
+
   void sign(char c) {
-    if (c == '(' || c == '[') ++depth_;
-    if ((c == ')' || c == ']') && depth_ > 0) --depth_;
-    if (c == ';' || c == '\n' || c == '}' || c == '{') printing_ = false;
-    if (c != ' ' && c != '\t') last_ = c;
+    if (c == '(' || c == '[') {
+      ++depth_;
+      if (control_ == Control::announced) control_ = Control::open;
+      if (control_ == Control::open && control_depth_ == 0) control_depth_ = depth_;
+    }
+    bool closes_control = false;
+    if ((c == ')' || c == ']') && depth_ > 0) {
+      closes_control = control_ == Control::open && depth_ == control_depth_;
+      if (closes_control) {
+        control_ = Control::none;
+        control_depth_ = 0;
+      }
+      --depth_;
+    }
+    // A line goes on behind an operator, a comma and some keywords.
+    if (c == ';' || c == '}' || c == '{' || (c == '\n' && ends_expression())) printing_ = false;
+    if (c == ' ' || c == '\t' || c == '\r') return;
+    last_ = closes_control ? kAfterControl : c;
+  }
+
+  bool ends_expression() const {
+    return is_letter(last_) || is_digit(last_) || last_ == kAfterPrint ||
+           std::string_view("\")]/.").find(last_) != kNone;
   }
 
   std::optional<std::string> string() {
@@ -266,8 +290,13 @@ class AwkProgram {
     return std::nullopt;
   }
 
-  bool regex_may_begin() const { return std::string_view("(,{};!~&|?:\n=").find(last_) != kNone; }
-  bool division_may_stand() const { return is_letter(last_) || is_digit(last_) || last_ == ']'; }
+  // Neither holds behind the condition of if, while or for: versions differ there.
+  bool regex_may_begin() const {
+    return last_ == kAfterPrint || std::string_view("(,{};!~&|?:\n=").find(last_) != kNone;
+  }
+  bool division_may_stand() const {
+    return is_letter(last_) || is_digit(last_) || last_ == ']' || last_ == ')' || last_ == '"';
+  }
 
   std::optional<std::string> regex() {
     for (++at_; at_ < text_.size() && text_[at_] != '/'; ++at_) {
@@ -290,13 +319,18 @@ class AwkProgram {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
-    const bool keyword = one_of(name, "print printf return in getline delete exit else do case");
-    last_ = keyword ? '(' : 'a';
+    last_ = one_of(name, "return in delete exit else do case") ? '(' : 'a';
     if (name == "system") return "system runs a program";
-    if (name == "getline" && !text_.contains("<")) return std::nullopt;
+    // Versions differ on whether a slash behind it divides.
+    if (name == "getline") last_ = kAfterGetline;
+    if (one_of(name, "if while for switch")) {
+      if (control_ != Control::none) return "a condition is not understood";
+      control_ = Control::announced;
+    }
     if (name == "print" || name == "printf") {
       printing_ = true;
       print_depth_ = depth_;
+      last_ = kAfterPrint;
     }
     return std::nullopt;
   }
@@ -306,32 +340,40 @@ class AwkProgram {
   std::size_t depth_ = 0;
   std::size_t print_depth_ = 0;
   bool printing_ = false;
-  char last_ = ';';
+  char last_ = ';';  // the last sign that counts; 'a' for a name
+  static constexpr char kAfterPrint = '\1';
+  static constexpr char kAfterControl = '\2';
+  static constexpr char kAfterGetline = '\3';
+  enum class Control { none, announced, open };
+  Control control_ = Control::none;
+  std::size_t control_depth_ = 0;
 };
 
+constexpr OptionTable kAwk{
+    "awk",
+    "PrcCS",
+    "Fvfeil",
+    "--field-separator= --assign= --posix --re-interval --source= --traditional "
+    "--characters-as-bytes --sandbox --use-lc-numeric",
+    "!-f !--file= !-i !--include= !-l !--load= !-E !--exec=",
+    OptionStyle::before_operand};
+
+void judge_awk(const Arg& program, std::size_t word, Findings& out) {
+  if (!program.known) return out.runs(kNoWord, "the program of awk is computed");
+  if (program.text.contains("/inet")) out.runs(word, "awk: it opens a connection");
+  if (const auto found = AwkProgram(program.text).offence()) out.runs(word, "awk: " + *found);
+}
+
 void awk(const Args& args, Findings& out) {
-  std::size_t i = 1;
-  for (; i < args.size(); ++i) {
-    const Arg& arg = args[i];
-    if (!arg.known) return out.runs(kNoWord, "the program of awk is computed");
-    if (arg.is("--version") && args.size() == 2) return;
-    if (arg.is("--")) {
-      ++i;
-      break;
-    }
-    if (!arg.text.starts_with('-') || arg.is("-")) break;
-    if (arg.is("-F") || arg.is("-v")) {
-      ++i;
-      if (i < args.size() && !args[i].single) return out.runs(kNoWord, "a word of awk is computed");
-      continue;
-    }
-    if (arg.text.starts_with("-F") || arg.text.starts_with("-v")) continue;
-    return out.runs(i, "the option " + arg.text + " of awk is not read");
+  const OptionReading reading = read_options(kAwk, args, 1, out);
+  bool given = false;
+  for (const OptionUse& use : reading.uses) {
+    if (use.is('e', "--source")) judge_awk(use.value, use.value_word, out);
+    given = given || use.is('e', "--source") || use.is('f', "--file") || use.is('E', "--exec");
+    if (!use.value.single) return out.runs(kNoWord, "a word of awk is computed");
   }
-  if (i >= args.size()) return;
-  if (!args[i].known) return out.runs(kNoWord, "the program of awk is computed");
-  if (args[i].text.contains("/inet")) out.runs(i, "awk: it opens a connection");
-  if (const auto found = AwkProgram(args[i].text).offence()) out.runs(i, "awk: " + *found);
+  if (given || reading.operands.empty()) return;
+  judge_awk(args[reading.operands.front()], reading.operands.front(), out);
 }
 
 }  // namespace

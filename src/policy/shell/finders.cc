@@ -1,6 +1,7 @@
 // find and fd: searches that can run a command on what they find.
 #include "policy/shell/findings.h"
 #include "policy/shell/limits.h"
+#include "policy/shell/tools/option_table.h"
 
 namespace agentrt::policy::shell {
 namespace {
@@ -10,15 +11,14 @@ namespace {
 enum class Found { begins_with_folder, anything };
 enum class Plus { is_a_word, ends };
 
-// Returns whether the end was seen.
-bool inner_command(const Args& args, std::size_t at, Plus plus, Found found, Findings& out) {
+// Returns where it ends: the number of words when it has no end.
+std::size_t inner_command(const Args& args, std::size_t at, Plus plus, Found found, Findings& out) {
   Args made;
-  bool ended = false;
-  for (std::size_t i = at; i < args.size() && !ended; ++i) {
+  std::size_t i = at;
+  for (; i < args.size(); ++i) {
     const Arg& arg = args[i];
     // `+` ends the command only behind {}.
-    ended = arg.is(";") || (plus == Plus::ends && arg.is("+") && i > at && args[i - 1].is("{}"));
-    if (ended) break;
+    if (arg.is(";") || (plus == Plus::ends && arg.is("+") && i > at && args[i - 1].is("{}"))) break;
     made.push_back(arg);
     if (arg.text.contains('{')) {
       made.back().known = false;
@@ -30,7 +30,7 @@ bool inner_command(const Args& args, std::size_t at, Plus plus, Found found, Fin
     out.runs(kNoWord, "a command is missing");
   else
     out.commands.push_back({at, std::move(made)});
-  return ended;
+  return i;
 }
 
 constexpr std::string_view kValued =
@@ -53,7 +53,7 @@ void find(const Args& args, Findings& out) {
       continue;
     }
     if (ended && one_of(arg.text, "-exec -execdir -ok -okdir")) {
-      ended = words < kWordsMax && inner_command(args, i + 1, Plus::ends, found, out);
+      ended = words < kWordsMax && inner_command(args, i + 1, Plus::ends, found, out) < args.size();
       if (!out.commands.empty()) words += out.commands.back().args.size();
       if (!ended) out.runs(kNoWord, "a command of find has no end");
     }
@@ -64,18 +64,34 @@ void find(const Args& args, Findings& out) {
   }
 }
 
+constexpr OptionTable kFd{
+    "fd", "HIusigFalpLq10hV", "dteESocTj",
+    "--hidden --no-ignore --no-ignore-vcs --no-ignore-parent --no-require-git "
+    "--no-global-ignore-file --unrestricted --case-sensitive --ignore-case --glob --regex "
+    "--fixed-strings --and= --absolute-path --list-details --follow --full-path --print0 "
+    "--max-depth= --min-depth= --exact-depth= --exclude= --prune --type= --extension= --size= "
+    "--changed-within= --changed-before= --changed-after= --newer= --older= --owner= --format= "
+    "--batch-size= --ignore-file= --color= --hyperlink? --ignore-contain= --threads= "
+    "--max-results= --quiet --show-errors --base-directory= --path-separator= --search-path= "
+    "--strip-cwd-prefix? --one-file-system --maxdepth= --no-*",
+    "!-x !--exec= !-X !--exec-batch="};
+
 void fd(const Args& args, Findings& out) {
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    const Arg& arg = args[i];
-    if (!arg.known && arg.option) out.runs(i, "a computed word may be an option of fd");
-    if (!arg.known) continue;
-    if (one_of(arg.text, "-x -X --exec --exec-batch"))
-      return static_cast<void>(inner_command(args, i + 1, Plus::is_a_word, Found::anything, out));
-    if (arg.text.starts_with("--ex") && arg.text != "--exclude" && arg.text != "--extension")
-      out.runs(i, "the option " + arg.text + " of fd is not read");
-    if (arg.text.size() > 2 && arg.text[0] == '-' && arg.text[1] != '-' &&
-        arg.text.find_first_of("xX") != std::string::npos)
-      out.runs(i, "the option " + arg.text + " of fd is not read");
+  Args own;
+  std::vector<std::size_t> words;  // of `own`, in `args`
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (i > 0 && args[i].known && one_of(args[i].text, "-x -X --exec --exec-batch")) {
+      i = inner_command(args, i + 1, Plus::is_a_word, Found::anything, out);
+      continue;
+    }
+    own.push_back(args[i]);
+    words.push_back(i);
+  }
+  Findings found;
+  read_options(kFd, own, 1, found);
+  for (Hazard& hazard : found.hazards) {
+    if (hazard.word != kNoWord) hazard.word = words[hazard.word];
+    out.hazards.push_back(std::move(hazard));
   }
 }
 

@@ -52,13 +52,6 @@ bool find_in_editors(std::string_view program, const Args& args, Findings& out);
 bool find_in_finders(std::string_view program, const Args& args, Findings& out);  // find, fd
 bool find_in_options(std::string_view program, const Args& args, Findings& out);
 
-// The hazards that a list of options (see options.cc) has for `args` from `first` on.
-struct OptionList {
-  std::string_view valued;   // letters of options whose value may be the next word
-  std::string_view hazards;  // -o, --output, =-exact; a ! before one that runs something
-};
-void find_options(const OptionList& list, const Args& args, std::size_t first, Findings& out);
-
 bool one_of(std::string_view name, std::string_view space_separated);
 
 }  // namespace agentrt::policy::shell

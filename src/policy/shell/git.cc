@@ -3,6 +3,7 @@
 
 #include "policy/shell/findings.h"
 #include "policy/shell/git.h"
+#include "policy/shell/tools/option_table.h"
 
 namespace agentrt::policy::shell {
 namespace {
@@ -36,68 +37,94 @@ constexpr std::string_view kRunners =
     "http-backend upload-pack receive-pack upload-archive interpret-trailers maintenance "
     "merge-index scalar lfs";
 
-struct Subcommand {
-  std::string_view names;
-  OptionList list;
-};
+constexpr auto kFirst = OptionStyle::before_operand;
 
-// clang-format off
-constexpr Subcommand kLists[] = {
-    {"log show diff diff-tree diff-index diff-files format-patch whatchanged shortlog range-diff "
-     "stash reflog blame annotate rev-list show-branch cherry",
-     {"SGnLUlMCBX", "--output !--ext-diff"}},
-    {"format-patch", {"nv", "-o --output-directory"}},
-    {"grep", {"efABCm", "!-O !--open-files-in-pager"}},
-    {"fetch pull", {"jox", "!--upload-pack !-s !--strategy"}},
-    {"clone", {"bjo", "!-u !--upload-pack !-c !--config !--template !--separate-git-dir"}},
-    {"init", {"b", "!--template !--separate-git-dir"}},
-    {"ls-remote fetch-pack", {"o", "!-u !--upload-pack !--exec"}},
-    {"push", {"o", "!--receive-pack !--exec"}},
-    {"archive", {"", "-o --output !--exec !--remote"}},
-    {"rebase", {"sXC", "!-x !--exec !-i !--interactive !-s !--strategy !--edit-todo"}},
-    {"merge cherry-pick revert", {"mXF", "!-s !--strategy"}},
-    {"commit tag notes", {"mFCct", "!--template"}},
-    {"difftool mergetool", {"", "!-x !--extcmd !-t !--tool"}},
-    {"cat-file", {"", "!--textconv !--filters"}},
-    {"fast-export", {"", "--export-marks"}},
-    {"help", {"", "!-w !--web !-m !--man !-i !--info"}},
-    {"branch", {"u", "!--edit-description"}},
-    {"merge-file", {"L", ""}},
-};
-// clang-format on
+constexpr OptionTable kConfig{
+    "config",
+    "lz",
+    "ft",
+    "--global --system --local --worktree --blob= --get --get-all --get-regexp --get-urlmatch "
+    "--list --fixed-value --get-color --get-colorbool --type= --bool --int --bool-or-int "
+    "--bool-or-str --path --expiry-date --null --name-only --includes --no-includes --show-origin "
+    "--show-scope --show-names --default= --all --regexp --value= --url=",
+    "!-f !--file= !-e !--edit !--add !--replace-all !--unset !--unset-all !--rename-section "
+    "!--remove-section",
+    kFirst};
+constexpr std::string_view kConfigReads =
+    "--get --get-all --get-regexp --get-urlmatch --list --get-color --get-colorbool";
 
+// git config NAME reads, git config NAME VALUE writes. An action is only one before the name, or
+// in its place: `git config NAME get` sets NAME.
 void config(const Args& args, std::size_t at, Findings& out) {
-  std::size_t operands = 0;
-  for (std::size_t i = at + 1; i < args.size(); ++i) {
-    const std::string& text = args[i].text;
-    if (!args[i].known) return out.runs(kNoWord, "what git config does is computed");
-    if (one_of(text,
-               "--get --get-all --get-regexp --list -l --get-urlmatch get list --show-origin "
-               "--show-scope --name-only --global --local --system -z --null --bool --int "
-               "--path --type --default --includes --worktree")) {
-      if (one_of(text, "--get --get-all --get-regexp --list -l --get-urlmatch get list")) return;
-      continue;
-    }
-    if (text.starts_with("-") || text == "-e" || ++operands > 1)
-      return out.runs(i, "git config changes how git works, which can make it run programs");
+  const OptionReading reading = read_options(kConfig, args, at + 1, out);
+  const bool reads = std::ranges::any_of(reading.uses, [](const OptionUse& use) {
+    return use.letter == 'l' || one_of(use.name, kConfigReads);
+  });
+  if (reading.operands.empty() || reads) return;
+  for (const std::size_t word : reading.operands)
+    if (!args[word].known && !args[word].single)
+      return out.runs(kNoWord, "what git config does is computed");
+  if (reading.operands.size() == 1 && args[reading.operands[0]].known &&
+      !one_of(args[reading.operands[0]].text, "set unset edit rename-section remove-section"))
+    return;
+  const std::size_t first = reading.operands[0];
+  if (args[first].is("get") || args[first].is("list")) return;
+  out.runs(reading.operands.size() > 1 ? reading.operands[1] : first,
+           "git config changes how git works, which can make it run programs");
+}
+
+// What git submodules and the like do is said by their first operand.
+struct Verbs {
+  std::string_view name;
+  std::string_view harmless;  // first operands; none: everything but `hazards`
+  std::string_view hazards;
+  std::string_view reason;
+};
+constexpr Verbs kVerbs[] = {
+    {"bisect", "start good bad old new terms skip next reset log help", "",
+     "git bisect can run a program"},
+    {"submodule", "status summary init", "", "git submodule can run commands"},
+    {"bundle", "verify list-heads", "", "git bundle writes a file"},
+    {"remote", "show get-url prune update rename remove rm set-head set-branches", "",
+     "git remote changes where git connects to"},
+    {"reflog", "", "expire delete drop", "git reflog drops what could be brought back"},
+    {"notes", "", "edit", "git notes opens an editor"},
+    {"replace", "", "--edit -e", "git replace opens an editor"},
+};
+
+constexpr OptionTable kVerbOptions{"", "*", "", "*", "", kFirst};
+
+void first_operand(std::string_view name, const Args& args, std::size_t at, Findings& out) {
+  for (const Verbs& verbs : kVerbs) {
+    if (verbs.name != name) continue;
+    const OptionReading reading = read_options(kVerbOptions, args, at + 1, out);
+    const bool bare = reading.operands.empty();
+    if (bare && one_of(name, "submodule remote reflog notes")) continue;  // it lists
+    const Arg* verb = bare ? nullptr : &args[reading.operands[0]];
+    const bool harmless = verb && verb->known &&
+                          (verbs.harmless.empty() ? !one_of(verb->text, verbs.hazards)
+                                                  : one_of(verb->text, verbs.harmless));
+    if (harmless) continue;
+    const std::size_t word = bare ? at : reading.operands[0];
+    if (name == "bundle")
+      out.writes(word, std::string(verbs.reason));
+    else
+      out.runs(word, std::string(verbs.reason));
   }
 }
 
-void second_word(std::string_view name, const Args& args, std::size_t at, Findings& out) {
-  const std::string_view second =
-      at + 1 < args.size() && args[at + 1].known ? std::string_view(args[at + 1].text) : "";
-  if (name == "bisect" && second != "log" && second != "view" && second != "visualize") {
-    if (second.empty() || one_of(second, "run visualize view replay"))
-      out.runs(at + 1, "git bisect can run a program");
+// ext::, fd:: and any other NAME:: make git run git-remote-NAME.
+void addresses(std::string_view name, const Args& args, std::size_t at, Findings& out) {
+  const bool connects =
+      one_of(name, "fetch pull push clone ls-remote remote submodule archive fetch-pack bundle");
+  for (std::size_t i = at + 1; i < args.size(); ++i) {
+    const std::string_view text = args[i].text;
+    const std::size_t colons = text.find("::");
+    const bool helper = connects && colons != text.npos && colons > 0 &&
+                        text.substr(0, colons).find_first_of("/@ .") == text.npos;
+    if (helper || text.contains("ext::") || text.contains("fd::"))
+      out.runs(i, "this address makes git run a program");
   }
-  if (name == "bisect" && (second == "view" || second == "visualize"))
-    out.runs(at + 1, "git bisect view runs a program");
-  if (name == "submodule" && !one_of(second, "status summary init"))
-    out.runs(at + 1, "git submodule can run commands");
-  if (name == "bundle" && !one_of(second, "verify list-heads"))
-    out.writes(at + 1, "git bundle writes a file");
-  if (name == "remote" && one_of(second, "add set-url"))
-    out.runs(at + 1, "git remote changes where git connects to");
 }
 
 }  // namespace
@@ -130,13 +157,11 @@ bool find_in_git(std::string_view program, const Args& args, Findings& out) {
     out.runs(kNoWord, "which subcommand of git runs is computed");
   else if (one_of(name, kRunners) || !one_of(name, kSubcommands))
     out.runs(at, "git " + name + " runs another program");
-  for (const Subcommand& known : kLists)
-    if (one_of(name, known.names)) find_options(known.list, args, at + 1, out);
+  if (const OptionTable* table = table_of(git_tables(), name))
+    read_options(*table, args, at + 1, out);
   if (name == "config") config(args, at, out);
-  second_word(name, args, at, out);
-  for (std::size_t i = at + 1; i < args.size(); ++i)
-    if (args[i].text.contains("ext::") || args[i].text.contains("fd::"))
-      out.runs(i, "this address makes git run a program");
+  first_operand(name, args, at, out);
+  addresses(name, args, at, out);
   return true;
 }
 

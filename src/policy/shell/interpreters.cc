@@ -12,26 +12,34 @@ namespace {
 
 struct Interpreter {
   std::string_view names;
-  std::string_view plain;   // letters of options that change nothing of importance
-  std::string_view valued;  // the same, with a value in the next word
-  std::string_view code;    // letters whose value is code or a module
+  std::string_view plain;       // letters of options that change nothing of importance
+  std::string_view valued;      // the same, with a value in the next word
+  std::string_view code;        // letters whose value is code or a module
+  std::string_view whole;       // those of them that stand for the script
+  std::string_view longs = {};  // long options that change nothing of importance
 };
 
 constexpr std::array kInterpreters = {
-    Interpreter{"python", "BEIOPRSbdqsuvx", "WX", "cm"},
-    Interpreter{"perl", "wWtTXsSc", "", "eEMmpnI"},
-    Interpreter{"ruby", "wWvc", "", "erI"},
-    Interpreter{"node", "", "", "epr"},
-    Interpreter{"nodejs deno bun ts-node tsx", "", "", "epr"},
-    Interpreter{"php", "", "", "rBRFE"},
-    Interpreter{"lua luajit", "vW", "", "el"},
-    Interpreter{"tclsh wish jimsh", "", "", ""},
+    Interpreter{"python", "BEIOPRSbdqsuvx", "WX", "cm", "cm"},
+    Interpreter{"perl", "wWtTXsSc", "", "eEMmpnI", "eE"},
+    Interpreter{"ruby", "wWvc", "", "erI", "e"},
+    Interpreter{"node nodejs", "", "", "epr", "ep",
+                "--test --test-only --check --watch --no-warnings --trace-warnings "
+                "--trace-deprecation --no-deprecation --enable-source-maps --test-name-pattern "
+                "--test-reporter --test-concurrency --test-timeout --max-old-space-size "
+                "--stack-trace-limit --experimental-strip-types --experimental-vm-modules "
+                "--experimental-test-coverage --expose-gc --unhandled-rejections"},
+    Interpreter{"deno bun ts-node tsx", "", "", "epr", "ep"},
+    Interpreter{"php", "", "", "rBRFE", "rRF"},
+    Interpreter{"lua luajit", "vW", "", "el", "e"},
+    Interpreter{"tclsh wish jimsh xsltproc", "", "", "", ""},
     Interpreter{"Rscript R julia guile racket sbcl clisp ocaml ghci runghc runhaskell osascript "
-                "groovy scala kotlin swift elixir erl escript raku jshell",
-                "", "", ""},
+                "groovy scala kotlin swift elixir erl escript raku jshell java",
+                "", "", "", ""},
     Interpreter{"gdb lldb ed ex vi vim vimdiff view rview rvim nvim emacs emacsclient nano pico "
-                "joe dc m4 gnuplot ghostscript gs latex tex pdflatex octave maxima",
-                "", "", ""},
+                "joe dc m4 gnuplot ghostscript gs latex tex pdflatex octave maxima duckdb mongosh "
+                "mongo clickhouse-client usql",
+                "", "", "", ""},
 };
 
 bool only_asks_about_itself(const Args& args) {
@@ -39,42 +47,53 @@ bool only_asks_about_itself(const Args& args) {
          one_of(args[1].text, "--version -V --help -h -version -v");
 }
 
-// Where the code, the module or the script stands.
+// python -m MODULE: the options of a module that is a program, too.
+void module_options(const Args& args, std::size_t word, Findings& out) {
+  Findings more;
+  find_in_options(args[word].text,
+                  Args(args.begin() + static_cast<std::ptrdiff_t>(word), args.end()), more);
+  for (Hazard& hazard : more.hazards) {
+    if (hazard.word != kNoWord) hazard.word += word;
+    out.hazards.push_back(std::move(hazard));
+  }
+}
+
+// Where the code, the module or the script stands. Every option before the script counts, also
+// behind one that a rule may name.
 void interpreter(const Interpreter& kind, const Args& args, Findings& out) {
   if (only_asks_about_itself(args)) return;
   const std::string& program = args[0].text;
+  bool whole = false;  // there is code, and operands are its arguments
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
+    if (!arg.known && whole && !arg.option) return;
     if (!arg.known) return out.runs(kNoWord, "what " + program + " runs is computed");
-    if (arg.is("-")) break;
-    if (!arg.text.starts_with('-') && !arg.text.starts_with('+'))
-      return out.runs_script(i, program + " runs the script " + arg.text);
+    if (arg.is("-") || (arg.is("--") && whole)) break;
+    if (!arg.text.starts_with('-') && !arg.text.starts_with('+')) {
+      if (!whole) out.runs_script(i, program + " runs the script " + arg.text);
+      return;
+    }
+    if (arg.is("--test") && !kind.longs.empty()) whole = true;
+    if (one_of(arg.text.substr(0, arg.text.find('=')), kind.longs)) continue;
     const std::size_t odd = arg.text.find_first_not_of(kind.plain, 1);
-    if (arg.text.starts_with("--") || arg.text.size() < 2 || arg.text[0] == '+')
-      return out.runs(i, "the option " + arg.text + " of " + program + " is not read");
-    if (odd == std::string::npos) continue;
-    if (kind.valued.contains(arg.text[odd])) {
-      if (odd + 1 == arg.text.size()) ++i;
+    if (arg.text.starts_with("--") || arg.text.size() < 2 || arg.text[0] == '+' ||
+        (odd != std::string::npos && !kind.code.contains(arg.text[odd]) &&
+         !kind.valued.contains(arg.text[odd]))) {
+      out.runs(i, "the option " + arg.text + " of " + program + " is not read");
       continue;
     }
-    if (!kind.code.contains(arg.text[odd]))
-      return out.runs(i, "the option " + arg.text + " of " + program + " is not read");
+    if (odd == std::string::npos) continue;
     const std::size_t word = odd + 1 == arg.text.size() ? i + 1 : i;
-    if (word >= args.size() || !args[word].known)
-      return out.runs(kNoWord, "what " + program + " runs is computed");
-    out.runs(word, program + " runs the code or module of " + arg.text);
-    if (arg.is("-m") && args[word].is("pytest")) {
-      Findings more;
-      find_in_options("pytest", Args(args.begin() + static_cast<std::ptrdiff_t>(word), args.end()),
-                      more);
-      for (Hazard& hazard : more.hazards) {
-        if (hazard.word != kNoWord) hazard.word += word;
-        out.hazards.push_back(std::move(hazard));
-      }
+    if (kind.code.contains(arg.text[odd])) {
+      if (word >= args.size() || !args[word].known)
+        return out.runs(kNoWord, "what " + program + " runs is computed");
+      out.runs(word, program + " runs the code or module of " + arg.text);
+      if (kind.names == "python") return arg.is("-m") ? module_options(args, word, out) : void();
+      whole = whole || kind.whole.contains(arg.text[odd]);
     }
-    return;
+    i = word;
   }
-  out.runs(kNoWord, program + " runs what it reads from its input");
+  if (!whole) out.runs(kNoWord, program + " runs what it reads from its input");
 }
 
 // sqlite3 [options] FILE SQL: only reading statements are its plain job.

@@ -16,6 +16,7 @@ inline constexpr std::size_t kBraceWordsMax = 256;  // that one word may become
 inline constexpr std::size_t kBraceBytesMax = 4'096;  // of a word with braces; longer: not expanded
 inline constexpr std::size_t kWordsMax = 8'192;       // of one command, after brace expansion
 inline constexpr std::size_t kMovedWordsMax = 512;  // of one with words that may vanish; more: asks
+inline constexpr std::size_t kOptionsMax = 256;     // of one command; with more it is asked about
 inline constexpr std::size_t kReadBytesMax = 4 * kTextBytesMax;  // of all texts within the text
 inline constexpr std::size_t kDoubtsMax = 16;                    // kept; one is enough to ask
 

@@ -1,181 +1,247 @@
-// Options that make a program write files or run others, where its own job is neither.
+// Programs that are judged by the table of their options, and what a table cannot say.
 //
-// The lists name what goes beyond the job, not what a program can do: `cp` and `mkdir` write by
-// nature and are absent. Short options are found in bundles (-uo), long ones in abbreviations too
-// (--outp), since GNU programs take both.
+// The tables (policy/shell/tools) name what goes beyond a program's job, not what it can do: `cp`
+// and `mkdir` write by nature and have none.
 #include <algorithm>
 #include <array>
 
 #include "policy/shell/findings.h"
+#include "policy/shell/tools/option_table.h"
 
 namespace agentrt::policy::shell {
 namespace {
 
-struct Program {
-  std::string_view names;  // separated by spaces
-  OptionList list;
-};
+bool is_switch_value(std::string_view value) {
+  return one_of(value, "ON OFF on off TRUE FALSE true false YES NO yes no y n Y N") ||
+         value.find_first_not_of("0123456789.") == std::string_view::npos;
+}
 
-// clang-format off
-constexpr std::array kPrograms = {
-    Program{"sort", {"kSTt", "-o --output !--compress-program"}},
-    Program{"shuf", {"in", "-o --output"}},
-    Program{"iconv", {"ft", "-o --output"}},
-    Program{"tree", {"LPIo", "-o --output"}},
-    Program{"split", {"abCln", "!--filter"}},
-    Program{"csplit", {"nb", "-f --prefix -b --suffix-format"}},
-    Program{"date", {"drfI", "-s --set"}},
-    Program{"file", {"fmFPe", "-C --compile"}},
-    Program{"hostname", {"", "-F --file -b --boot"}},
-    Program{"tar gtar bsdtar",
-            {"fbCTXgKLNVH", "!--to-command !--checkpoint-action !-I !--use-compress-program "
-                            "!--rsh-command !--rmt-command !-F !--info-script "
-                            "!--new-volume-script --index-file --volno-file -g "
-                            "--listed-incremental"}},
-    Program{"zip", {"bntx", "!-T !--unzip-command !-TT --logfile-path =-lf -O --output-file"}},
-    Program{"rsync", {"BfMT", "!-e !--rsh !--rsync-path --log-file --write-batch "
-                              "--only-write-batch !--config -M --remote-option"}},
-    Program{"scp sftp", {"cFiJlPSoXDbR", "!-S !-o !-F !-D !-b"}},
-    Program{"curl", {"AbCdeEFHmPQrtTuUwxXyYz",
-                     "-o -O -J -D -c -K -T --output --output-dir --remote-name "
-                     "--remote-name-all --remote-header-name --dump-header --cookie-jar --config "
-                     "--trace --trace-ascii --stderr --libcurl --hsts --alt-svc --etag-save "
-                     "--upload-file !--engine --create-dirs --ssl-sessions"}},
-    Program{"wget", {"tTwQeBUDAR", "-O -o -a -P -i !-e --output-document --output-file "
-                                 "--append-output --directory-prefix --input-file !--execute "
-                                 "--config !--use-askpass --rejected-log --save-cookies "
-                                 "--warc-file --warc-dedup --post-file --body-file --hsts-file"}},
-    Program{"rg ripgrep", {"ABCefgmMjtTrEd", "!--pre !--hostname-bin"}},
-    Program{"ag ack", {"ABCGm", "!--pager --output !--filter"}},
-    Program{"less more most", {"bhjpPtTxyz", "-o -O -k --log-file --LOG-FILE --lesskey-file "
-                                             "--lesskey-src !=+ -T !--lesskey-content"}},
-    Program{"man", {"CLmMSsEr", "!-P !--pager !-H !--html !-C !--config-file !--preprocessor "
-                                "!-p !-X !--gxditview !-T !--troff-device"}},
-    Program{"bat batcat delta", {"", "!--pager !--diff-so-fancy"}},
-    Program{"fzf", {"", "!--preview !--bind !--listen"}},
-    Program{"openssl", {"", "=-out =-keyout =-writerand !=-engine !=-provider !=-provider-path "
-                            "!=-config =-CAcreateserial =-CAserial =-noout-file =-sess_out "
-                            "=-keylogfile =-pass =-passin =-passout !engine !=-extfile"}},
-    Program{"ctags etags", {"IKLhTeilNDUVw", "-o -f --output !--options !-L !--filter "
-                                        "!--optlib-dir !--data-dir !--_interactive"}},
-    Program{"make gmake bmake",
-            {"jlCIoW", "!-f !--file !--makefile !--eval !-I !--include-dir "
-                       "!-E !--environment-overrides"}},
-    Program{"ninja samu", {"jkldC", "!-f !-t"}},
-    Program{"just", {"", "!-f !--justfile !--shell !--shell-command !-c !--command !--set "
-                         "!--working-directory !-d"}},
-    Program{"cmake", {"SBGTADU", "!-P !-E !-C !--toolchain !--graphviz --trace-redirect "
-                                 "--profiling-output !-D !--preset"}},
-    Program{"ctest", {"jRELIOCTAMST", "!-S !-SP !--script !-D !-M !-T !--build-and-test -O "
-                                      "--output-log --output-junit !--extra-submit "
-                                      "!--test-command !--launch-test"}},
-    Program{"npm pnpm yarn",
-            {"", "!--script-shell !--node-options !--prefix !-C !--dir !--cwd !--userconfig "
-                 "!--globalconfig !--shell !--call !-c !--use-yarnrc !--git !--editor !--viewer "
-                 "!--init-module !--onload-script"}},
-    Program{"npx bunx", {"p", "!-c !--call !--shell !--node-arg !-n !--userconfig !--prefix "
-                              "!--node-options --outFile --outDir --declarationDir "
-                              "--tsBuildInfoFile --generateTrace --generateCpuProfile"}},
-    Program{"cargo", {"pjF", "!--config !-C !-Z --out-dir --artifact-dir"}},
-    Program{"go", {"", "!=-exec !=-toolexec !=-vettool !=-overlay !=-modfile =-o =-coverprofile "
-                       "=-cpuprofile =-memprofile =-blockprofile =-mutexprofile =-trace "
-                       "=-outputdir =-testlogfile =-c !=-C !=-ldflags !=-gcflags !=-asmflags "
-                       "!=-gccgoflags =-w =-test.cpuprofile =-fuzzcachedir !=-compiler "
-                       "=-json-output =-pgo =-gocoverdir =-test.gocoverdir"}},
-    Program{"pytest py.test", {"kmnW", "!-p !-c !--rootdir !--confcutdir --basetemp -o "
-                                       "--override-ini --junitxml --junit-xml --resultlog "
-                                       "!--pdbcls --debug --log-file --cov-report "
-                                       "--html --report-log !--pastebin"}},
-    Program{"gcc g++ cc c++ clang clang++",
-            {"", "!=-wrapper !=-fplugin !=-specs !=--specs !=-B !=-load !=-Xclang !=-fuse-ld"}},
-    Program{"jq", {"", ""}},
-    Program{"yq", {"", "-i --inplace -w -s --split-exp"}},
-    Program{"xmllint", {"", "--output =-o"}},
-    Program{"diff sdiff", {"", "-o !--diff-program"}},
-    Program{"patch", {"", "!-e !--ed -o --output"}},
-    Program{"install", {"gmotS", "!--strip-program"}},
-    Program{"nc ncat netcat", {"ipqswxX", "!-e !-c !--exec !--sh-exec !--lua-exec -o --output "
-                                          "-x --hex-dump"}},
-    Program{"gh", {"", "!--web !-w !=alias !=extension"}},
-    Program{"docker podman", {"", "!--config"}},
-    Program{"tail", {"cns", ""}},
-    Program{"mysql mariadb", {"", "!-e !--execute --tee !--pager !--init-command"}},
-    Program{"psql", {"", "!-c !--command !-f !--file -o --output -L --log-file"}},
-};
-// clang-format on
+// --- operands ---
 
-// One entry of a list, taken apart.
-struct Option {
-  std::string_view name;
-  Hazard::Kind kind = Hazard::Kind::writes;
-  bool exact = false;
-};
-
-Option next_option(std::string_view& rest) {
-  const std::size_t end = std::min(rest.find(' '), rest.size());
-  Option out{.name = rest.substr(0, end)};
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  if (out.name.starts_with('!')) {
-    out.kind = Hazard::Kind::runs;
-    out.name.remove_prefix(1);
+// Operands that programs write to.
+void written_operands(std::string_view program, const OptionReading& reading, const Args& args,
+                      Findings& out) {
+  for (std::size_t i = 0; i < reading.operands.size(); ++i) {
+    const std::size_t word = reading.operands[i];
+    if (one_of(program, "uniq xxd split") && (i == 1 || !args[word].single))
+      out.writes(word, std::string(program) + " writes to its second operand");
+    if (program == "hostname") out.writes(word, "hostname with a name sets it");
+    if (program == "date" && !args[word].text.starts_with('+'))
+      out.writes(word, "date with such an operand sets the clock");
   }
-  if (out.name.starts_with('=')) {
-    out.exact = true;
-    out.name.remove_prefix(1);
+}
+
+// make A=b: a switch names no program.
+void make_variables(const OptionReading& reading, const Args& args, Findings& out) {
+  for (const std::size_t word : reading.operands) {
+    const Arg& arg = args[word];
+    if (!arg.known)
+      out.runs(word, "a computed word can set any variable of make");
+    else if (const std::size_t equals = arg.text.find('=');
+             equals != std::string::npos && !is_switch_value(arg.text.substr(equals + 1)))
+      out.runs(word, "a variable on the command line of make can name any program");
   }
-  return out;
 }
 
-bool matches_exact(std::string_view word, std::string_view name) {
-  if (name == "+") return word.starts_with('+');
-  if (word.starts_with("--")) word.remove_prefix(1);
-  if (name.starts_with("--")) name.remove_prefix(1);
-  return word == name || (word.starts_with(name) && word.substr(name.size()).starts_with('='));
+// Programs that take further options from a file that stands behind @.
+constexpr std::string_view kResponseFiles =
+    "nm objdump readelf strings size addr2line c++filt strip objcopy ranlib ar gcc-nm gcc-ar "
+    "gcc-ranlib llvm-nm llvm-objdump llvm-ar rustc javac jar javadoc clang-format clang-tidy mypy "
+    "protoc pytest py.test tsc dotnet exiftool";
+
+void response_files(const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i)
+    if (args[i].text.starts_with('@'))
+      out.runs(i, args[0].text + " takes options from the file " + args[i].text.substr(1));
 }
 
-bool matches_long(std::string_view word, std::string_view name) {
-  const std::string_view given = word.substr(0, word.find('='));
-  return given.size() > 2 && given.starts_with("--") && name.starts_with(given);
-}
+// --- one program each ---
 
-// A letter of a bundle, unless an option before it takes the rest as its value.
-bool matches_short(std::string_view word, char letter, std::string_view valued) {
-  if (word.size() < 2 || word[0] != '-' || word[1] == '-') return false;
-  for (const char c : word.substr(1)) {
-    if (c == letter) return true;
-    if (valued.find(c) != std::string_view::npos) return false;
+// tar cIf PROGRAM ARCHIVE: the first word is a bundle without a dash, the values follow in order.
+void tar(const OptionTable& table, const Args& args, Findings& out) {
+  Args rest = args;
+  const bool bundle = args.size() > 1 && args[1].known && !args[1].option;
+  if (bundle) rest[1] = known_arg("-" + args[1].text);
+  OptionTable first = table;
+  first.style = OptionStyle::separate;
+  std::vector<OptionUse> uses;
+  std::size_t from = 1;
+  if (bundle) {
+    const OptionReading reading = read_options(first, Args(rest.begin(), rest.begin() + 2), 1, out);
+    from = 2;
+    for (OptionUse use : reading.uses) {
+      if (!table.valued.contains(use.letter)) continue;
+      if (from < args.size()) use.value = args[from];
+      use.value_word = from++;
+      uses.push_back(std::move(use));
+    }
   }
-  return false;
+  const OptionReading reading = read_options(table, args, std::min(from, args.size()), out);
+  uses.insert(uses.end(), reading.uses.begin(), reading.uses.end());
+  const bool local =
+      std::ranges::any_of(uses, [](const OptionUse& use) { return use.name == "--force-local"; });
+  for (const OptionUse& use : uses)
+    if (use.is('f', "--file") && !local && (use.value.text.contains(':') || use.value.option) &&
+        !use.value.is("-"))
+      out.runs(std::min(use.value_word, args.size() - 1),
+               "tar runs a program to reach an archive on another machine");
 }
 
-bool matches(std::string_view word, const Option& option, std::string_view valued) {
-  if (option.exact || !option.name.starts_with('-')) return matches_exact(word, option.name);
-  if (option.name.starts_with("--")) return matches_long(word, option.name);
-  return matches_short(word, option.name[1], valued);
+void curl(const OptionReading& reading, const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i)
+    if (args[i].text.contains("%output")) out.writes(i, "%output makes curl write a file");
+  for (const OptionUse& use : reading.uses)
+    if (use.is('w', "--write-out") && use.value.text.starts_with('@'))
+      out.writes(use.word, "the format of curl comes from a file, and can make it write others");
 }
 
-// Whether `--` at `at` ends the options: it does not when it is the value of the one before.
-bool ends_options(const Args& args, std::size_t at, std::size_t first, std::string_view valued) {
-  if (!args[at].is("--")) return false;
-  if (at == first) return true;
-  const Arg& before = args[at - 1];
-  if (!before.known) return false;
-  if (!before.text.starts_with('-')) return true;
-  return !before.text.starts_with("--") && before.text.size() > 1 &&
-         valued.find(before.text.back()) == std::string_view::npos;
+// less: + and what follows a $ in a value are commands and options, too.
+void pager(const Args& args, Findings& out) {
+  for (std::size_t i = 1; i < args.size(); ++i)
+    if (args[i].text.starts_with('+') ||
+        (args[i].text.starts_with('-') && args[i].text.contains('$')))
+      out.runs(i, args[i].text + " makes " + args[0].text + " do more than its job");
 }
 
-// Whether the word after this one is its value, whatever it looks like.
-bool takes_value(const Arg& arg, std::string_view valued) {
-  if (!arg.known || arg.text.size() < 2 || arg.text[0] != '-' || arg.text[1] == '-') return false;
-  return arg.text.find_first_of(valued, 1) == arg.text.size() - 1;
+void cmake(const OptionReading& reading, const Args& args, Findings& out) {
+  for (const OptionUse& use : reading.uses) {
+    if (use.letter != 'D') continue;
+    const std::string_view text = use.value.text;
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string_view name = text.substr(0, std::min(text.find(':'), equals));
+    const std::string_view value = equals < text.size() ? text.substr(equals + 1) : "";
+    const bool type = one_of(name, "CMAKE_BUILD_TYPE CMAKE_CONFIGURATION_TYPES") &&
+                      one_of(value, "Debug Release RelWithDebInfo MinSizeRel");
+    if (!use.value.known || (!type && !is_switch_value(value)))
+      out.runs(use.word, "a variable on the command line of cmake can name any program");
+  }
+  bool tail = false;
+  for (std::size_t i = 2; i < args.size(); ++i) {
+    const bool plain = args[i].known && !args[i].text.contains('=') &&
+                       (args[i].text.starts_with("-j") || !args[i].option);
+    if (tail && !plain) out.runs(i, "what follows -- goes to the build program");
+    tail = tail || args[i].is("--");
+  }
 }
 
-// A pattern such as *.c cannot be an exact option, which has letters alone.
-bool could_be(const Arg& arg, const Option& option) {
-  if (!option.exact) return true;
-  return arg.suffix.empty() || option.name.ends_with(arg.suffix) ||
-         arg.text.find('=') != std::string::npos;
+// -X name=value, -s and -w only.
+bool harmless_ldflags(std::string_view flags) {
+  bool value = false;
+  for (std::size_t at = 0; at < flags.size();) {
+    const std::size_t space = std::min(flags.find(' ', at), flags.size());
+    const std::string_view word = flags.substr(at, space - at);
+    at = space + 1;
+    if (word.empty()) continue;
+    if (!value && !one_of(word, "-s -w -X")) return false;
+    if (value && (word.starts_with('-') || word.find_first_of("'\"\\") != word.npos)) return false;
+    value = word == "-X";
+  }
+  return !value;
+}
+
+// go run PACKAGE words…, go test -args words…: those go to the program that was built.
+void go(const OptionTable& table, const Args& args, Findings& out) {
+  const auto own_end = std::ranges::find_if(
+      args, [](const Arg& arg) { return arg.is("-args") || arg.is("--args"); });
+  const Args own(args.begin(), own_end);
+  Findings found;
+  const OptionReading reading = read_options(table, own, 1, found);
+  std::size_t last = own.size();
+  if (reading.operands.size() > 1 && own[reading.operands[0]].is("run")) last = reading.operands[1];
+  for (Hazard& hazard : found.hazards) {
+    const bool ldflags = std::ranges::any_of(reading.uses, [&](const OptionUse& use) {
+      return use.word == hazard.word && use.name == "-ldflags" && use.value.known &&
+             harmless_ldflags(use.value.text);
+    });
+    if ((hazard.word <= last || hazard.word == kNoWord) && !ldflags)
+      out.hazards.push_back(std::move(hazard));
+  }
+  find_changers("go", reading, own, out);
+  const bool env = !reading.operands.empty() && own[reading.operands[0]].is("env");
+  for (const Arg& arg : own)
+    if (env && (arg.is("-w") || arg.is("-u")))
+      out.runs(kNoWord, "go env changes how go works, which can make it run programs");
+}
+
+void pytest(const OptionReading& reading, Findings& out) {
+  for (const OptionUse& use : reading.uses) {
+    const bool off = use.value.known && use.value.text.starts_with("no:");
+    if (use.letter == 'p' && !off) out.runs(use.word, "pytest loads a plugin");
+    const bool report = use.name == "--cov-report";
+    if (report && !(use.value.known && use.value.text.starts_with("term")))
+      out.writes(use.word, "this report of pytest is a file");
+  }
+}
+
+// psql, mysql and the like run commands that they read from their input.
+void database(const OptionReading& reading, Findings& out) {
+  const auto given = [&](char letter, std::string_view name) {
+    return reading.find(letter, name) != nullptr;
+  };
+  if (!given('c', "--command") && !given('f', "--file") && !given('l', "--list") &&
+      !given('e', "--execute") && !given('V', "--version"))
+    out.runs(kNoWord, "it runs what it reads from its input");
+}
+
+// --- programs with subcommands ---
+
+constexpr OptionTable kKubectlGlobal{
+    "",
+    "",
+    "nv",
+    "--namespace= --context= --cluster= --user= --v= --request-timeout=",
+    "!--kubeconfig= --cache-dir= --profile* --log-* !-s !--server= !--token=",
+    OptionStyle::before_operand};
+constexpr OptionTable kDockerGlobal{"",
+                                    "Dv",
+                                    "cHl",
+                                    "--debug --log-level=",
+                                    "!-c !--context= !-H !--host= !--config= !--tls*",
+                                    OptionStyle::before_operand};
+
+void subcommands(std::string_view program, const Args& args, Findings& out) {
+  const bool docker = program != "kubectl";
+  const OptionReading global = read_options(docker ? kDockerGlobal : kKubectlGlobal, args, 1, out);
+  if (global.operands.empty()) return;
+  std::size_t at = global.operands[0];
+  // docker container ls
+  if (docker && at + 1 < args.size() && args[at].known &&
+      one_of(args[at].text, "container image volume network system builder manifest"))
+    ++at;
+  if (!global.certain || !args[at].known)
+    return out.runs(kNoWord, "which subcommand of " + args[0].text + " runs is computed");
+  const OptionTable* table = table_of(docker ? docker_tables() : kubectl_tables(), args[at].text);
+  OptionReading reading;
+  if (table) reading = read_options(*table, args, at + 1, out);
+  if (!table && !docker && !one_of(args[at].text, "plugin help"))
+    out.runs(at, "kubectl runs another program for " + args[at].text);
+  for (const OptionUse& use : reading.uses)
+    if (one_of(use.name, "--network --net") && use.value.is("host"))
+      out.runs(use.word, "the container shares the network of the host");
+  reading.operands.insert(reading.operands.begin(), at);
+  find_changers(program, reading, args, out);
+}
+
+const OptionTable* find_table(std::string_view program) {
+  for (const auto tables : {text_tables(), build_tables(), network_tables(), packager_tables()})
+    if (const OptionTable* table = table_of(tables, program)) return table;
+  return nullptr;
+}
+
+void special(std::string_view program, const OptionReading& reading, const Args& args,
+             Findings& out) {
+  if (program.ends_with("make") && program != "cmake") make_variables(reading, args, out);
+  if (program == "curl") curl(reading, args, out);
+  if (one_of(program, "less more most")) pager(args, out);
+  if (program == "cmake") cmake(reading, args, out);
+  if (one_of(program, "pytest py.test")) pytest(reading, out);
+  if (one_of(program, "psql mysql mariadb")) database(reading, out);
+  if (program == "zip")
+    for (std::size_t i = 1; i < args.size(); ++i)
+      if (args[i].text.starts_with("-lf")) out.writes(i, "zip writes its log to a file");
+  if (program == "gh")
+    for (std::size_t i = 1; i + 1 < args.size(); ++i)
+      if (args[i].is("--")) out.runs(i, "what follows -- goes to git");
 }
 
 }  // namespace
@@ -189,75 +255,26 @@ bool one_of(std::string_view name, std::string_view words) {
   return false;
 }
 
-void find_options(const OptionList& list, const Args& args, std::size_t first, Findings& out) {
-  if (list.hazards.empty()) return;
-  for (std::size_t i = first; i < args.size(); ++i) {
-    if (ends_options(args, i, first, list.valued)) return;
-    if (!args[i].option && args[i].known && !list.hazards.contains("=")) continue;
-    if (!args[i].known && args[i].single && takes_value(args[i - 1], list.valued)) continue;
-    for (std::string_view rest = list.hazards; !rest.empty();) {
-      const Option option = next_option(rest);
-      const bool hit = args[i].known ? matches(args[i].text, option, list.valued)
-                                     : args[i].option && could_be(args[i], option);
-      if (!hit) continue;
-      const std::string what = option.kind == Hazard::Kind::runs ? "runs" : "writes";
-      out.hazards.push_back(
-          {.kind = option.kind,
-           .word = i,
-           .reason = args[i].known
-                         ? args[i].text + " makes " + args[0].text + " do more than its job"
-                         : "the word " + args[i].text +
-                               " is computed and may be an option with "
-                               "which " +
-                               args[0].text + " " + what + " something"});
-      break;
-    }
-  }
-}
-
-// Operands that programs write to.
-void find_in_operands(std::string_view program, const Args& args, Findings& out) {
-  const bool second = one_of(program, "uniq xxd split");
-  if (!second && program != "hostname" && !one_of(program, "make gmake bmake")) return;
-  std::size_t operands = 0;
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    if (args[i].is("--") || (args[i].option && args[i].known && !args[i].is("-"))) continue;
-    ++operands;
-    if (second && (operands == 2 || !args[i].single)) {
-      // A value of -f, -n and the like is no operand.
-      const bool value =
-          args[i - 1].known && args[i - 1].text.size() == 2 && args[i - 1].text[0] == '-' &&
-          std::string_view("fswblncoaC").find(args[i - 1].text[1]) != std::string_view::npos;
-      if (value && args[i].single)
-        --operands;
-      else
-        out.writes(i, std::string(program) + " writes to its second operand");
-    }
-    if (program == "hostname") out.writes(i, "hostname with a name sets it");
-    if (program.ends_with("make") && args[i].known && args[i].text.contains('='))
-      out.runs(i, "a variable on the command line of make can name any program");
-    if (program.ends_with("make") && !args[i].known)
-      out.runs(i, "a computed word can set any variable of make");
-  }
-}
-
 bool find_in_options(std::string_view program, const Args& args, Findings& out) {
-  for (const Program& known : kPrograms)
-    if (one_of(program, known.names)) find_options(known.list, args, 1, out);
-  find_in_operands(program, args, out);
-  if (program == "tar" && args.size() > 1 && args[1].known && !args[1].option &&
-      args[1].text.find_first_of("IF") != std::string::npos)
-    out.runs(1, "this bundle of options makes tar run a program");
-  if (program == "curl")
-    for (std::size_t i = 1; i < args.size(); ++i)
-      if (args[i].text.contains("%output")) out.writes(i, "%output makes curl write a file");
-  if (program == "cmake")
-    for (std::size_t i = 2, tail = 0; i < args.size(); ++i) {
-      const bool plain = args[i].known && !args[i].text.contains('=') &&
-                         (args[i].text.starts_with("-j") || !args[i].option);
-      if (tail > 0 && !plain) out.runs(i, "what follows -- goes to the build program");
-      if (args[i].is("--")) tail = i;
-    }
+  for (const auto find : {find_in_compilers, find_in_runners, find_in_cargo})
+    if (find(program, args, out)) return true;
+  if (one_of(program, "kubectl docker podman")) {
+    subcommands(program, args, out);
+    return true;
+  }
+  const OptionTable* table = find_table(program);
+  if (!table) return true;
+  if (program == "go") {
+    go(*table, args, out);
+  } else if (one_of(program, "tar gtar bsdtar")) {
+    tar(*table, args, out);
+  } else {
+    const OptionReading reading = read_options(*table, args, 1, out);
+    written_operands(program, reading, args, out);
+    find_changers(program, reading, args, out);
+    special(program, reading, args, out);
+  }
+  if (one_of(program, kResponseFiles)) response_files(args, out);
   return true;
 }
 

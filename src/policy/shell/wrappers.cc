@@ -6,64 +6,97 @@
 #include <array>
 
 #include "policy/shell/findings.h"
+#include "policy/shell/tools/option_table.h"
 
 namespace agentrt::policy::shell {
 namespace {
 
 struct Wrapper {
-  std::string_view names;
-  std::string_view valued;       // letters of options with a value
-  std::string_view long_valued;  // the same for long ones, when the value is the next word
-  std::size_t operands;          // before the command
-  OptionList hazards;
+  OptionTable options;
+  std::size_t operands = 0;  // before the command
 };
+
+constexpr auto kFirst = OptionStyle::before_operand;
 
 // clang-format off
 constexpr std::array kWrappers = {
-    Wrapper{"nohup", "", "", 0, {}},
-    Wrapper{"nice", "n", "--adjustment", 0, {}},
-    Wrapper{"ionice", "cnpPu", "--class --classdata --pid", 0, {}},
-    Wrapper{"chrt", "TPDp", "", 1, {}},
-    Wrapper{"taskset", "", "", 1, {}},
-    Wrapper{"timeout", "ks", "--kill-after --signal", 1, {}},
-    Wrapper{"stdbuf", "ioe", "--input --output --error", 0, {}},
-    Wrapper{"setsid", "", "", 0, {}},
-    Wrapper{"time", "fo", "--format --output", 0, {"f", "-o --output"}},
-    Wrapper{"sudo", "CDghpRrTtUu", "--user --group --host --prompt --chdir --chroot "
-            "--close-from --role --type --other-user --command-timeout", 0,
-            {"CDghpRrTtUu", "!-e !--edit !-s !--shell !-i !--login !-A !--askpass"}},
-    Wrapper{"doas", "Cu", "", 0, {"u", "!-s !-C"}},
-    Wrapper{"setpriv", "", "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set "
-            "--securebits --pdeathsig --selinux-label --apparmor-profile --ruid --euid --rgid "
-            "--egid", 0, {}},
-    Wrapper{"prlimit", "op", "--pid --output", 0, {}},
-    Wrapper{"unshare", "RwSG", "--root --wd --setuid --setgid --map-user --map-group", 0, {}},
-    Wrapper{"nsenter", "tSGW", "--target --setuid --setgid", 0, {}},
-    Wrapper{"chroot", "", "--userspec --groups", 1, {}},
-    Wrapper{"flock", "wE", "--timeout --wait --conflict-exit-code", 1, {"wE", "!-c !--command"}},
-    Wrapper{"strace ltrace", "abeEIoOpPsSuUX", "--output --trace --attach --string-limit", 0,
-            {"abeEIOpPsSuUX", "-o --output !-E --env !-D"}},
-    Wrapper{"valgrind", "", "", 0, {"", "--log-file --xml-file !--db-command !--tool"}},
-    Wrapper{"fakeroot", "lsibf", "--lib --faked", 0, {"", "!-l !--lib !--faked !-f -s"}},
-    Wrapper{"dbus-run-session", "", "--config-file --dbus-daemon", 0,
-            {"", "!--config-file !--dbus-daemon"}},
-    Wrapper{"xvfb-run", "efnpsw", "", 0, {"", "-e -f"}},
-    Wrapper{"systemd-inhibit", "", "--what --who --why --mode", 0, {}},
-    Wrapper{"caffeinate", "tw", "", 0, {}},
-    Wrapper{"busybox toybox", "", "", 0, {}},
-    Wrapper{"builtin", "", "", 0, {}},
-    Wrapper{"exec", "a", "", 0, {}},
+    Wrapper{{"nohup", "", "", "", "", kFirst}},
+    Wrapper{{"nice", "0123456789", "n", "--adjustment=", "", kFirst}},
+    Wrapper{{"ionice", "t", "cnpPu", "--class= --classdata= --pid= --ignore", "", kFirst}},
+    Wrapper{{"chrt", "bdfioramRv", "TPD", "--batch --deadline --fifo --idle --other --rr "
+        "--reset-on-fork --sched-runtime= --sched-period= --sched-deadline= --all-tasks --verbose",
+        "", kFirst}, 1},
+    Wrapper{{"taskset", "ac", "", "--all-tasks --cpu-list", "", kFirst}, 1},
+    Wrapper{{"timeout", "fpv", "ks",
+        "--preserve-status --foreground --kill-after= --signal= --verbose", "", kFirst}, 1},
+    Wrapper{{"stdbuf", "", "ioe", "--input= --output= --error=", "", kFirst}},
+    Wrapper{{"setsid", "cfw", "", "--ctty --fork --wait", "", kFirst}},
+    Wrapper{{"time", "apqv", "fo", "--append --format= --portability --quiet --verbose",
+        "-o --output=", kFirst}},
+    Wrapper{{"sudo", "BbEHklnNPSKv", "CDghpRrTtUu",
+        "--user= --group= --host= --prompt= --chdir= --chroot= --close-from= --role= --type= "
+        "--other-user= --command-timeout= --preserve-env? --set-home --non-interactive --stdin "
+        "--background --reset-timestamp --preserve-groups --bell --no-update",
+        "!-e !--edit !-s !--shell !-i !--login !-A !--askpass", kFirst}},
+    Wrapper{{"doas", "Ln", "Cu", "", "!-s !-C", kFirst}},
+    Wrapper{{"setpriv", "d", "",
+        "--dump --nnp --no-new-privs --ambient-caps= --inh-caps= --bounding-set= --ruid= --euid= "
+        "--rgid= --egid= --reuid= --regid= --clear-groups --keep-groups --init-groups --groups= "
+        "--securebits= --pdeathsig= --selinux-label= --apparmor-profile= --reset-env", "", kFirst}},
+    Wrapper{{"prlimit", "", "opc?d?e?f?i?l?m?n?q?r?s?t?u?v?x?y?",
+        "--pid= --output= --noheadings --raw --verbose --core? --data? --nice? --fsize? "
+        "--sigpending? --memlock? --rss? --nofile? --msgqueue? --rtprio? --stack? --cpu? --nproc? "
+        "--as? --locks? --rttime?", "", kFirst}},
+    Wrapper{{"unshare", "fruUimnpCTc", "RwSG",
+        "--mount? --uts? --ipc? --net? --pid? --user? --cgroup? --time? --fork --map-user= "
+        "--map-group= --map-root-user --map-current-user --map-auto --map-users= --map-groups= "
+        "--kill-child? --mount-proc? --propagation= --setgroups= --keep-caps --root= --wd= "
+        "--setuid= --setgid=", "", kFirst}},
+    Wrapper{{"nsenter", "aFZ", "tSGm?u?i?n?p?C?U?T?r?w?W",
+        "--all --target= --mount? --uts? --ipc? --net? --pid? --cgroup? --user? --time? --setuid= "
+        "--setgid= --preserve-credentials --root? --wd? --wdns= --no-fork --follow-context", "",
+        kFirst}},
+    Wrapper{{"chroot", "", "", "--userspec= --groups= --skip-chdir", "", kFirst}, 1},
+    Wrapper{{"flock", "sexnuFo", "wEc",
+        "--shared --exclusive --unlock --nonblock --nb --timeout= --wait= --conflict-exit-code= "
+        "--close --no-fork --verbose", "!-c !--command=", kFirst}, 1},
+    Wrapper{{"strace ltrace", "cCdfhikqrtTvVwxyYzZFA", "abeEIoOpPsSuUX",
+        "--trace= --attach= --string-limit= --follow-forks --summary --summary-only "
+        "--relative-timestamps --absolute-timestamps --quiet --decode-fds --no-abbrev",
+        "-o --output= !-E !--env= !-D !--daemonize?", kFirst}},
+    Wrapper{{"valgrind", "hqv", "", "--leak-check= --show-leak-kinds= --track-origins= "
+        "--error-exitcode= --suppressions= --num-callers= --trace-children= --quiet --verbose "
+        "--gen-suppressions= --show-reachable= --track-fds= --log-fd= --xml= "
+        "--errors-for-leak-kinds=",
+        "--log-file= --xml-file= !--db-command= !^--tool= --log-socket= --callgrind-out-file= "
+        "--massif-out-file=", kFirst}},
+    Wrapper{{"fakeroot", "uhv", "lsibf", "--unknown-is-real",
+        "!-l !--lib= !--faked= !-f -s", kFirst}},
+    Wrapper{{"dbus-run-session", "", "", "", "!--config-file= !--dbus-daemon=", kFirst}},
+    Wrapper{{"xvfb-run", "al", "efnpsw", "--auto-servernum --server-num= --server-args= --wait=",
+        "-e -f --error-file= --auth-file=", kFirst}},
+    Wrapper{{"systemd-inhibit", "", "", "--what= --who= --why= --mode= --list", "", kFirst}},
+    Wrapper{{"caffeinate", "dimsu", "tw", "", "", kFirst}},
+    Wrapper{{"busybox toybox", "", "", "--list --list-full", "!--install", kFirst}},
+    Wrapper{{"builtin", "", "", "", "", kFirst}},
+    Wrapper{{"exec", "cl", "a", "", "", kFirst}},
 };
 // clang-format on
 
-// Long options that take no value.
-constexpr std::string_view kFlags =
-    "--foreground --preserve-status --verbose --fork --wait --ctty --nnp --no-new-privs "
-    "--clear-groups --keep-groups --init-groups --non-interactive --preserve-env --set-home "
-    "--background --stdin --map-root-user --mount-proc --follow-forks --differences --no-title "
-    "--color --precise --errexit --version --help --cpu-list --all-tasks --idle --nonblock "
-    "--shared "
-    "--exclusive --close";
+constexpr OptionTable kWatch{
+    "watch",
+    "bcCdegprtwfx",
+    "nqs",
+    "--beep --color --no-color --differences? --errexit --chgexit --equexit= --interval= "
+    "--precise --no-rerun --no-title --no-wrap --exec --follow",
+    "--shotsdir= -s",
+    kFirst};
+constexpr OptionTable kSsh{"ssh",
+                           "46AaCfGgKkMNnqsTtVvXxYy",
+                           "BbcDEeFIiJLlmOopPQRSWw",
+                           "",
+                           "!-o !-F !-E !-I !-J !-L !-R !-D !-w !-W !-O !-S !-P !-A !-X !-Y",
+                           kFirst};
 
 // The tail of `args` from `at` on as the inner command.
 void inner(const Args& args, std::size_t at, Findings& out) {
@@ -71,37 +104,26 @@ void inner(const Args& args, std::size_t at, Findings& out) {
     out.commands.push_back({at, Args(args.begin() + static_cast<std::ptrdiff_t>(at), args.end())});
 }
 
-// Steps over the options from `at` on; where they end, or kNoWord when that is not certain.
-std::size_t after_options(const Args& args, std::size_t at, std::string_view valued,
-                          std::string_view long_valued) {
-  while (at < args.size()) {
-    const Arg& arg = args[at];
-    if (!arg.known) return arg.option || !arg.single ? kNoWord : at;
-    if (arg.text == "--") return at + 1;
-    if (!arg.text.starts_with('-') || arg.text == "-") return at;
-    ++at;
-    if (arg.text.starts_with("--")) {
-      if (one_of(arg.text, long_valued))
-        ++at;
-      else if (!arg.text.contains('=') && !one_of(arg.text, kFlags))
-        return kNoWord;  // abbreviated or unknown: the next word may be its value
-    } else {
-      // The value is the rest of the bundle, or the next word when there is none.
-      const std::size_t letter = arg.text.find_first_of(valued, 1);
-      if (!valued.empty() && letter != std::string::npos && letter + 1 == arg.text.size()) ++at;
-    }
+// Where the command begins behind the options and operands; kNoWord when that is not certain, the
+// number of words when there is none.
+std::size_t command_at(const OptionReading& reading, std::size_t operands, const Args& args) {
+  if (reading.unknown) return kNoWord;
+  // What stands behind the command word is for the inner command to judge.
+  const std::size_t shown = std::min(operands + 1, reading.operands.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Arg& arg = args[reading.operands[i]];
+    if (!arg.known && (!arg.single || arg.option)) return kNoWord;
   }
-  return at;
+  return operands < reading.operands.size() ? reading.operands[operands] : args.size();
 }
 
 void wrapped(const Wrapper& wrapper, const Args& args, Findings& out) {
-  find_options(wrapper.hazards, args, 1, out);
-  std::size_t at = after_options(args, 1, wrapper.valued, wrapper.long_valued);
-  for (std::size_t i = 0; i < wrapper.operands && at < args.size(); ++i, ++at)
-    if (!args[at].single || args[at].option) at = kNoWord - 1;
+  const OptionReading reading = read_options(wrapper.options, args, 1, out);
+  std::size_t at = command_at(reading, wrapper.operands, args);
   if (at == kNoWord) return out.runs(kNoWord, "what " + args[0].text + " runs is computed");
   // sudo A=b: variables for the command.
-  while (one_of(args[0].text, "sudo doas") && at < args.size() && args[at].text.contains('=')) {
+  while (one_of(wrapper.options.names, "sudo doas") && at < args.size() &&
+         args[at].text.contains('=')) {
     out.runs(at, "a variable steers the command");
     ++at;
   }
@@ -175,21 +197,30 @@ void xargs(const Args& args, Findings& out) {
       ++at;
       break;
     }
+    const std::size_t flags = text.find_first_not_of("0oprtx", 1);
+    const bool listed = flags == text.npos || std::string_view("aEdILnPsiel").contains(text[flags]);
+    if (!text.starts_with("--") && !listed)
+      return out.runs(kNoWord, "an option of xargs is not read");
     if (text.starts_with("--")) {
       const std::string_view option = std::string_view(text).substr(0, text.find('='));
       const bool valued =
           one_of(option, "--arg-file --delimiter --max-args --max-procs --max-chars");
       if (!valued && !one_of(option, "--null --no-run-if-empty --verbose --exit --open-tty"))
         return out.runs(kNoWord, "an option of xargs is not read");
-      if (valued && option == text) ++at;
-    } else if (const std::size_t letter = text.find_first_of("aEdILnPsiel", 1);
-               letter != std::string::npos) {
+      if (valued && option == text && ++at < args.size() && !args[at].single)
+        return out.runs(kNoWord, "a value of xargs is computed");
+    } else if (flags != text.npos) {
       // The rest of the bundle is the value; -i, -e and -l take no other.
-      std::string value = text.substr(letter + 1);
-      const bool optional = std::string_view("iel").contains(text[letter]);
-      if (value.empty() && !optional && ++at < args.size()) value = args[at].text;
-      if (text[letter] == 'i' && value.empty()) value = "{}";
-      const bool replaces = text[letter] == 'I' || text[letter] == 'i';
+      const char letter = text[flags];
+      std::string value = text.substr(flags + 1);
+      const bool optional = std::string_view("iel").contains(letter);
+      const bool replaces = letter == 'I' || letter == 'i';
+      if (value.empty() && !optional && ++at < args.size()) {
+        value = args[at].text;
+        if (!args[at].single || (replaces && !args[at].known))
+          return out.runs(kNoWord, "a value of xargs is computed");
+      }
+      if (letter == 'i' && value.empty()) value = "{}";
       if (replaces) mark = value;
       if (replaces && mark.empty()) return out.runs(kNoWord, "what xargs puts in is computed");
     }
@@ -218,6 +249,8 @@ void command_builtin(const Args& args, Findings& out) {
     }
     if (args[at].text.find_first_of("vV") != std::string::npos) return;  // it only looks
   }
+  if (at < args.size() && !args[at].known && (args[at].option || !args[at].single))
+    return out.runs(kNoWord, "what command runs is computed");
   inner(args, at, out);
 }
 
@@ -232,10 +265,18 @@ void joined(const Args& args, std::size_t at, Findings& out) {
   out.texts.push_back({at, std::move(text)});
 }
 
+void watch(const Args& args, Findings& out) {
+  const OptionReading reading = read_options(kWatch, args, 1, out);
+  const std::size_t at = command_at(reading, 0, args);
+  if (at == kNoWord) return out.runs(kNoWord, "what watch runs is computed");
+  if (reading.find('x', "--exec"))
+    inner(args, at, out);
+  else
+    joined(args, at, out);
+}
+
 void ssh(const Args& args, Findings& out) {
-  find_options({"bcDEFIiJLlmOopQRSWw", "!-o !-F !-E !-I !-J !-L !-R !-D !-w !-W !-O !-S"}, args, 1,
-               out);
-  const std::size_t host = after_options(args, 1, "BbcDEeFIiJLlmOopQRSWw", "");
+  const std::size_t host = command_at(read_options(kSsh, args, 1, out), 0, args);
   if (host == kNoWord || host + 1 < args.size())
     out.runs(host == kNoWord ? kNoWord : args.size() - 1, "ssh runs a command on another machine");
   else if (host < args.size())
@@ -246,7 +287,7 @@ void ssh(const Args& args, Findings& out) {
 
 bool find_in_wrappers(std::string_view program, const Args& args, Findings& out) {
   for (const Wrapper& wrapper : kWrappers)
-    if (one_of(program, wrapper.names)) {
+    if (one_of(program, wrapper.options.names)) {
       wrapped(wrapper, args, out);
       return true;
     }
@@ -257,7 +298,7 @@ bool find_in_wrappers(std::string_view program, const Args& args, Findings& out)
   else if (program == "command")
     command_builtin(args, out);
   else if (program == "watch")
-    joined(args, std::min(after_options(args, 1, "nq", "--interval --equexit"), args.size()), out);
+    watch(args, out);
   else if (program == "ssh")
     ssh(args, out);
   else if (one_of(program,
@@ -268,7 +309,10 @@ bool find_in_wrappers(std::string_view program, const Args& args, Findings& out)
                   "proxychains proxychains4 ld.so ld-linux-x86-64.so.2 nix-shell direnv "
                   "capsh newgrp sg logrotate openvt xterm "
                   "gnome-terminal konsole dtach abduco reptyr catchsegv numactl cpulimit "
-                  "softlimit chpst cgexec choom hyperfine perf gdbserver"))
+                  "softlimit chpst cgexec choom hyperfine perf gdbserver watchexec nodemon "
+                  "concurrently npm-run-all run-s run-p env-cmd dotenv onchange chokidar "
+                  "nix-run devbox sftp ftp lftp mail mailx "
+                  "ssh-agent dbus-launch xinit startx chamber"))
     out.runs(kNoWord, std::string(program) + " runs what this reader does not look into");
   else
     return false;
