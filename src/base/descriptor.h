@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace agentrt {
@@ -27,5 +28,11 @@ class Descriptor {
  private:
   int fd_ = -1;
 };
+
+// Whether a call failed for want of descriptors or memory: the same call may succeed later.
+inline bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS ||
+         error == EAGAIN;
+}
 
 }  // namespace agentrt

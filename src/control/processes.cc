@@ -46,6 +46,11 @@ ProcessInput end_of(std::string reason) {
   return {.signal = "SIGTERM", .reason = std::move(reason)};
 }
 
+std::string incomplete(const ProcessId& process, const LostOutput& lost) {
+  return fmt::format("{} of process {} is incomplete: {} of {}{} bytes were kept: {}", lost.stream,
+                     process.text(), lost.kept, lost.exact ? "" : "at least ", lost.size, lost.why);
+}
+
 }  // namespace
 
 void add_news(Facts& facts, const ProcessScope& scope, const ReportProcessNews& news) {
@@ -56,6 +61,10 @@ void add_news(Facts& facts, const ProcessScope& scope, const ReportProcessNews& 
 void add_end(Facts& facts, const ProcessScope& scope, const ReportToolEnded& report,
              const Inputs& inputs) {
   std::vector<std::string> refs;
+  for (const LostOutput& lost : report.lost)
+    facts.add(scope, RuntimeWarning{.code = "output_incomplete",
+                                    .message = incomplete(report.process, lost),
+                                    .boot_id = {}});
   for (const KeptOutput& output : report.outputs) {
     add_output(facts, scope, output, inputs);
     refs.push_back(output.ref.text());

@@ -19,6 +19,8 @@ class Engine::Running {
   virtual void stored() {}
   // It is still called for, by a view that a commit has just left.
   virtual void called_again(const Effect&) {}
+  // Such a view no longer calls for it; its destructor follows.
+  virtual void called_off() {}
 };
 
 // The call, which the view holds. REQUIRES: it does.

@@ -59,7 +59,9 @@ void Engine::advance(const state::Session& view) {
   running_count_ += awaited - std::exchange(session.awaited, awaited);
   // A turn that was blocked and resumed within one commit is prepared again under the same key.
   std::erase_if(running, [&](const auto& entry) {
-    return !wanted.contains(entry.first) || entry.second->over();
+    if (wanted.contains(entry.first)) return entry.second->over();
+    entry.second->called_off();
+    return true;
   });
   for (const Effect& effect : effects) {
     if (const auto under_way = running.find(effect.key); under_way != running.end()) {

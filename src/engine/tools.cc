@@ -136,6 +136,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
                            .never_ran = end.never_ran,
                            .preview = std::move(end.preview),
                            .outputs = std::move(end.outputs),
+                           .lost = std::move(end.lost),
                            .duration_ms = std::max<std::int64_t>(0, parts_.loop.now() - since_)};
     if (timed_out_)
       report.failure =
@@ -362,6 +363,12 @@ void Engine::RunningTool::called_again(const Effect& effect) {
 
 void Engine::RunningTool::end_once() {
   if (!std::exchange(ending_, true)) parts_.processes.terminate(process_);
+}
+
+// The log has its end, so nothing of what the process left on disk is needed any more. Before that
+// a crash would leave a finished process of which nothing is known.
+void Engine::RunningTool::called_off() {
+  if (!listener_->wanted()) parts_.processes.settled(process_);
 }
 
 Engine::RunningTool::~RunningTool() {

@@ -15,6 +15,7 @@ class Engine::RunningTool final : public Running {
   ~RunningTool() override;
   void stored() override;
   void called_again(const Effect& effect) override;
+  void called_off() override;
 
   // What a call asks for, of a call that runs no process what one would get. invalid_params: its
   // arguments are none.

@@ -45,7 +45,9 @@ bool Record::open(int folder, const std::string& name) {
   folder_ = folder;
   name_ = name;
   file_ = Fd(::openat(folder, draft().c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
-  return static_cast<bool>(file_);
+  if (!file_) return false;
+  (void)::fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, kRecordRoom);
+  return true;
 }
 
 void Record::keep(const std::string& text, Worth worth) {

@@ -14,6 +14,7 @@ std::uint64_t start_ticks(pid_t pid);
 // Kept: whenever the power goes, the file is there whole or not at all. Passing: only a reader is
 // sure of that; after a power cut the process is gone anyway.
 enum class Worth { kept, passing };
+inline constexpr long kRecordRoom = 4'096;  // bytes, set aside so that a full disk takes it
 // One file in an open folder: one that was removed takes nothing, whatever stands at its path now.
 // It is made under another name while there is time for it, and has its own once it is whole.
 class Record {

@@ -19,8 +19,7 @@ bool Spool::open(const std::string& folder, const std::string& name, std::uint64
 void Spool::add(std::string_view bytes) {
   if (size_ < half_) {
     const std::string_view first = bytes.substr(0, half_ - size_);
-    write_at(head_.get(), first, size_);
-    size_ += first.size();
+    add_to(head_.get(), first, size_);
     bytes.remove_prefix(first.size());
   }
   if (bytes.empty()) return;
@@ -30,22 +29,31 @@ void Spool::add(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::uint64_t at = (size_ - half_) % half_;
     const std::string_view part = bytes.substr(0, half_ - at);
-    write_at(tail_.get(), part, at);
-    size_ += part.size();
+    add_to(tail_.get(), part, at);
     bytes.remove_prefix(part.size());
   }
 }
 
+void Spool::add_to(int fd, std::string_view bytes, std::uint64_t offset) {
+  write_at(fd, bytes, offset);
+  size_ += bytes.size();
+}
+
+// The bytes follow those of size_. A disk that has taken less than was written is not tried again:
+// what comes later would stand behind a gap.
 void Spool::write_at(int fd, std::string_view bytes, std::uint64_t offset) {
-  while (!bytes.empty() && !broken_) {
-    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  std::uint64_t done = 0;
+  while (done < bytes.size() && !broken_) {
+    const std::string_view rest = bytes.substr(done);
+    const ssize_t written =
+        ::pwrite(fd, rest.data(), rest.size(), static_cast<off_t>(offset + done));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       broken_ = true;
+      kept_ = size_ + done;
       return;
     }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
+    done += static_cast<std::uint64_t>(written);
   }
 }
 

@@ -18,17 +18,20 @@ class Spool {
 
   std::uint64_t size() const { return size_; }
   bool truncated() const { return size_ > 2 * half_; }
-  bool broken() const { return broken_; }  // the disk took no more: later bytes were not kept
+  // Bytes that the disk took. Less than size() once it took no more: later bytes were not kept.
+  std::uint64_t kept() const { return broken_ ? kept_ : size_; }
   void sync();
 
  private:
   void write_at(int fd, std::string_view bytes, std::uint64_t offset);
+  void add_to(int fd, std::string_view bytes, std::uint64_t offset);
 
   Fd head_;
   Fd tail_;
   std::string tail_path_;
   std::uint64_t half_ = 0;
   std::uint64_t size_ = 0;
+  std::uint64_t kept_ = 0;  // of a broken one
   bool broken_ = false;
 };
 

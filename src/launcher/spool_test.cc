@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -67,6 +71,28 @@ TEST_CASE("a longer one keeps its head and goes round in its tail") {
       const std::size_t end = (size - 50) % 50;
       CHECK(ring.substr(end) + ring.substr(0, end) == text.substr(size - 50));
     }
+}
+
+TEST_CASE("bytes that the disk does not take are counted, and none follows behind a gap") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  for (const auto& [room, kept] : {std::pair{30u, 30u}, {50u, 100u}, {0u, 0u}}) {
+    CAPTURE(room);
+    const Folder folder;
+    const std::string text = text_of(200);
+    Spool spool;
+    REQUIRE(spool.open(folder.path.string(), "out", 100));
+    const rlimit small{room, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    for (std::size_t at = 0; at < 100; at += 10) spool.add(text.substr(at, 10));
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    spool.add("x");
+    CHECK(spool.size() == 101);
+    CHECK(spool.kept() == (kept == 100 ? 101 : kept));
+    CHECK(folder.read("out") == text.substr(0, std::min(50u, kept)));
+  }
+  ::signal(SIGXFSZ, handler);
 }
 
 TEST_CASE("a spool does not write over what is there") {

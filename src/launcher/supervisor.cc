@@ -441,8 +441,8 @@ std::string Supervisor::record_of_end() const {
          ",\"started\":" + word(going_) + ",\"stdout\":" + std::to_string(out_.size()) +
          ",\"stderr\":" + std::to_string(err_.size()) +
          ",\"truncated\":" + word(out_.truncated() || err_.truncated()) +
-         ",\"abandoned\":" + word(abandoned_) +
-         ",\"incomplete\":" + word(out_.broken() || err_.broken()) + ",\"limitsHit\":[" + limits +
+         ",\"abandoned\":" + word(abandoned_) + ",\"stdoutKept\":" + std::to_string(out_.kept()) +
+         ",\"stderrKept\":" + std::to_string(err_.kept()) + ",\"limitsHit\":[" + limits +
          "],\"violations\":" + std::to_string(violations_) + "}";
 }
 

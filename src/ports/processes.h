@@ -1,8 +1,9 @@
 // ports/processes.h: commands that run in the world, as the engine sees them.
 //
 // A process is started confined and held at a gate; it is let go only when the fact that it runs is
-// stored. Its id names its traces on disk, so that a later boot can find out what became of it. One
-// in the background outlives the runtime that let it go, and the next one follows it.
+// stored. Its id names its traces on disk, so that a later boot can find out what became of it;
+// they stay until the fact that it ended is stored. One in the background outlives the runtime that
+// let it go, and the next one follows it.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,7 @@
 #include "schema/facts/permission.h"
 #include "schema/facts/process.h"
 #include "schema/outputs.h"
+#include "schema/reports.h"
 
 namespace agentrt::ports {
 
@@ -69,6 +71,7 @@ struct ProcessEnd {
   bool never_ran = false;                   // and that is certain: it was never let go
   std::string preview;                      // beginning and end of what it wrote
   std::vector<schema::KeptOutput> outputs;  // the whole of it, where that is more
+  std::vector<schema::LostOutput> lost;     // what could not be kept of it
 };
 
 // What comes of one process. Called on the core, in order; nothing after on_ended.
@@ -97,6 +100,9 @@ class Processes {
   virtual void forget(const ProcessId& process) = 0;
   // Its listener hears nothing more; in the background it goes on.
   virtual void leave(const ProcessId& process) = 0;
+  // The log has the end that its listener heard: what the process left on disk may go. Until then
+  // it stays, so that a later boot can hear the same end.
+  virtual void settled(const ProcessId& process) = 0;
   // What became of a process of an earlier boot.
   virtual void find(const ProcessId& process, std::shared_ptr<ProcessListener> listener) = 0;
   // The same for one in the background: where it still runs, it is heard from now on.

@@ -134,6 +134,15 @@ struct ReportProcessNotice {
   What what = What::found;
 };
 
+// What a process wrote and was not kept: there was no room for it, or its spool was lost.
+struct LostOutput {
+  std::string stream;      // stdout, stderr
+  std::uint64_t size = 0;  // bytes that were written; at least, where `exact` is false
+  bool exact = true;
+  std::uint64_t kept = 0;  // of them
+  std::string why;
+};
+
 // A tool call is over, and what is known about its process; or a process in the background is.
 struct ReportToolEnded {
   TurnId turn;
@@ -146,6 +155,7 @@ struct ReportToolEnded {
   bool never_ran = false;          // that is certain
   std::string preview;
   std::vector<KeptOutput> outputs;
+  std::vector<LostOutput> lost;
   std::int64_t duration_ms = 0;
 };
 

@@ -232,6 +232,29 @@ Checked check_decisions(const Facts& facts, const std::map<ProcessId, std::strin
   return decisions.nothing_open();
 }
 
+Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>& processes) {
+  std::map<ProcessId, std::string> shown;
+  for (const Fact& fact : facts) {
+    const ProcessId& id = fact.ids.process_id;
+    if (const auto* output = std::get_if<ProcessOutput>(&fact.payload))
+      shown[id] += output->text.value_or("");
+    const auto* failed = std::get_if<ProcessFailed>(&fact.payload);
+    if (!failed && !std::holds_alternative<ProcessCompleted>(fact.payload) &&
+        !std::holds_alternative<ProcessTerminated>(fact.payload))
+      continue;
+    const auto real = processes.find(id);
+    if (real == processes.end()) continue;
+    if (failed && failed->error && failed->error->category == Category::lost &&
+        real->second.recorded)
+      return broken(invariant::kOutput,
+                    fmt::format("{} had ended, and is said to be lost", id.text()));
+    if (real->second.background && shown[id] != real->second.printed)
+      return broken(invariant::kOutput, fmt::format("{} printed \"{}\", and its log shows \"{}\"",
+                                                    id.text(), real->second.printed, shown[id]));
+  }
+  return std::nullopt;
+}
+
 Checked check_waits(const Facts& facts, const state::Session& view) {
   std::set<std::string> open;
   for (const Fact& fact : facts) {

@@ -27,6 +27,7 @@ inline constexpr std::string_view kEffects = "a model request is started once an
 inline constexpr std::string_view kAsked = "a model is asked with what the log says";
 inline constexpr std::string_view kProcesses =
     "a command runs once, after it is stored, and never unseen";
+inline constexpr std::string_view kOutput = "the end of a process and what it printed are not lost";
 inline constexpr std::string_view kCalls =
     "a call is made once, and a file changes only as the log announced";
 inline constexpr std::string_view kHooks = "a hook runs once, and what it blocks does not";
@@ -83,6 +84,15 @@ Checked check_lives(const Facts& facts);
 // shown, what a hook blocked never. `seen`: the world in which each process was looked at last.
 // Nothing is under way any more.
 Checked check_decisions(const Facts& facts, const std::map<ProcessId, std::string>& seen);
+// A process as it really was.
+struct RealProcess {
+  bool background = false;
+  bool recorded = false;  // it ended, and its launcher recorded how
+  std::string printed;
+};
+// A process that was recorded is not called lost; of one in the background that has its end, the
+// log has what it printed, once.
+Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>& processes);
 // Nothing is under way any more: each request has its end, each open turn says what it waits for.
 Checked check_waits(const Facts& facts, const state::Session& view);
 // No turn is open.

@@ -168,6 +168,25 @@ TEST_CASE("decisions: what runs in another world than the approved one is found"
   CHECK(broken(check_decisions(facts, {{kProcess, "2"}})) == invariant::kApproved);
 }
 
+TEST_CASE("outputs: an end that was recorded and lost, and output that is missing, are found") {
+  const auto wrong = [](const Facts& facts, const RealProcess& real) {
+    return broken(check_outputs(facts, {{kProcess, real}}));
+  };
+  const auto output = [](const char* text) {
+    return of_call(ProcessOutput{.stream = OutputStream::stdout_, .text = text});
+  };
+  const Fact lost = of_call(ProcessFailed{.error = Failure{Category::lost, "", false}});
+  const Fact completed = of_call(ProcessCompleted{.exit_code = 0});
+  CHECK(wrong({lost}, {.recorded = true}) == invariant::kOutput);
+  CHECK(wrong({lost}, {.recorded = false}).empty());
+  CHECK(wrong({output("a"), completed}, {true, true, "ab"}) == invariant::kOutput);
+  CHECK(wrong({output("a"), lost}, {true, false, "ab"}) == invariant::kOutput);
+  CHECK(wrong({output("ab"), output("b"), completed}, {true, true, "ab"}) == invariant::kOutput);
+  CHECK(wrong({output("a"), output("b"), completed}, {true, true, "ab"}).empty());
+  CHECK(wrong({output("a"), completed}, {false, true, "ab"}).empty());
+  CHECK(wrong({output("a")}, {true, true, "ab"}).empty());
+}
+
 TEST_CASE("bounds: a queue or a session past its limit is found") {
   control::Settings settings;
   settings.queue_turns_max = 1;

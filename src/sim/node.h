@@ -80,6 +80,7 @@ class Node {
   std::shared_ptr<store::MemoryDisk> disk() { return disk_; }
   ports::Metrics& metrics() { return metrics_; }
   FakeMachine& machine() { return machine_; }
+  FakeProcesses& processes() { return *processes_; }
   FakeFiles& files() { return files_; }
   FakeGovernance& governance() { return governance_; }
   std::size_t model_requests() const {

@@ -56,12 +56,14 @@ enum class Kind : std::uint8_t {
   model_absent,
   hook_slow,
   hook_fails,
-  hook_objects,   // blocks, denies or ends the turn
-  hook_rewrites,  // the input of a call
-  world_changes,  // that answers are bound to
+  hook_objects,     // blocks, denies or ends the turn
+  hook_rewrites,    // the input of a call
+  world_changes,    // that answers are bound to
+  end_unstored,     // commits around the next end of a process are slow, fail or lose their power
+  launcher_killed,  // those of the processes in the background
 };
 inline constexpr Kind kFirstFault = Kind::crash;
-inline constexpr Kind kLastKind = Kind::world_changes;
+inline constexpr Kind kLastKind = Kind::launcher_killed;
 
 constexpr bool is_command(Kind kind) { return kind <= Kind::rule; }
 constexpr bool is_read(Kind kind) {

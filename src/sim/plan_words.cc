@@ -157,6 +157,10 @@ std::string fault_in_words(const Action& action) {
       return "the next hook will rewrite what it is asked about";
     case Kind::world_changes:
       return "the world changes that answers are bound to";
+    case Kind::end_unstored:
+      return "commits around the next end of a process are slow, fail or lose their power";
+    case Kind::launcher_killed:
+      return "the launchers of the processes in the background are killed";
     default:
       return "no model can be asked for a while";
   }

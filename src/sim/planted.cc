@@ -43,6 +43,10 @@ constexpr std::array kDefects = {
                   "the answer to a key is not stored where the command changed nothing", 20},
     PlantedDefect{Plant::hang_reads_on_full_disk, "hang_reads_on_full_disk",
                   "a session that must be loaded is not, as long as the disk is full", 20},
+    PlantedDefect{Plant::drop_spool_tail, "drop_spool_tail",
+                  "what a process printed while nobody was connected to it is not passed on", 100},
+    PlantedDefect{Plant::forget_exit_record, "forget_exit_record",
+                  "the record of a process goes before it is stored that it ended", 100},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -201,6 +205,8 @@ void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machin
   governance.looks_late = plant == Plant::approve_another_world;
   files.waits = plant != Plant::write_unannounced;
   machine.holds = plant != Plant::let_go_too_early;
+  machine.passes_tails = plant != Plant::drop_spool_tail;
+  machine.keeps_records = plant != Plant::forget_exit_record;
 }
 
 void plant_in_readers(Plant plant, bool disk_full, VirtualWorker& readers) {

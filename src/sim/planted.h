@@ -37,6 +37,8 @@ enum class Plant {
   forget_the_turn_before,
   forget_no_op_key,
   hang_reads_on_full_disk,
+  drop_spool_tail,
+  forget_exit_record,
 };
 
 struct PlantedDefect {

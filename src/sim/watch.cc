@@ -202,8 +202,9 @@ std::size_t Watch::servers_asking() {
   return asking;
 }
 
-Checked Watch::check_at_rest(const SessionId& session, const Seen& seen) {
+Checked Watch::check_at_rest(const SessionId& session, const Seen& seen, const Real& processes) {
   const Facts all = facts(session);
+  if (auto broken = check_outputs(all, processes)) return broken;
   if (auto broken = check_decisions(all, seen)) return broken;
   return check_waits(all, replayed(session));
 }

@@ -55,7 +55,8 @@ class Watch {
   // --- at the end ---
 
   using Seen = std::map<ProcessId, std::string>;  // see check_decisions
-  Checked check_at_rest(const SessionId& session, const Seen& seen);
+  using Real = std::map<ProcessId, RealProcess>;  // see check_outputs
+  Checked check_at_rest(const SessionId& session, const Seen& seen, const Real& processes);
   // Everything that can be said of one session; adds its facts to `everything`.
   Checked check_finally(const SessionId& session,
                         const std::map<SessionId, std::vector<Acknowledged>>& acknowledged,

@@ -74,6 +74,7 @@ class World {
     node_.machine().on_release = [this](const ProcessId& process) {
       watch_.process_released(process, node_.boot_id());
     };
+    node_.machine().on_end = [this] { fault_at_end(); };
     node_.files().on_write = [this](const ToolCallId& call) { watch_.file_written(call); };
     plant_in_ports(plant_, node_.governance(), node_.machine(), node_.files());
     began_ms_ = node_.time().monotonic_ms();
@@ -259,6 +260,11 @@ class World {
       case Kind::world_changes:
         node_.governance().world = fmt::format("{}", action.draw % 1'000);
         return;
+      case Kind::end_unstored:
+        at_end_ = action;
+        return;
+      case Kind::launcher_killed:
+        return node_.processes().kill_launchers();
       case Kind::hook_slow:
       case Kind::hook_fails:
       case Kind::hook_objects:
@@ -269,6 +275,21 @@ class World {
       default:
         if (provider_.next.size() < kMoodsMax)
           provider_.next.push_back({action.kind, action.amount, action.draw});
+    }
+  }
+
+  // A process is about to be reported as ended.
+  void fault_at_end() {
+    const auto action = std::exchange(at_end_, std::nullopt);
+    if (!action) return;
+    switch (action->draw % 3) {
+      case 0:
+        return node_.time().hold(*node_.boot().writer, action->amount);
+      case 1:
+        disk_faults_.failing_commits = 1 + action->draw / 3 % 4;
+        return;
+      default:
+        return arm(*action);
     }
   }
 
@@ -293,6 +314,7 @@ class World {
     const auto outage = node_.disk()->cut_power(fates(draw));
     say(fmt::format("crash: {} of {} unsynced writes lost, {} torn pieces found",
                     outage.written - outage.kept, outage.written, outage.torn_pieces));
+    if (draw % 2 == 1) node_.machine().run_on();
     node_.time().pass(down_ms);
     watch_.restarted(ledger_.acknowledged());
     if (!broken_) node_.start();
@@ -314,6 +336,7 @@ class World {
 
   void heal() {
     disk_faults_ = {};
+    at_end_.reset();
     provider_.next.clear();
     hooks_.next.clear();
     provider_.absent = 0;
@@ -331,7 +354,7 @@ class World {
     check(ledger_.check_answered());
     for (const SessionId& session : watch_.sessions()) {
       if (broken_) return;
-      check(watch_.check_at_rest(session, node_.governance().seen));
+      check(watch_.check_at_rest(session, node_.governance().seen, real_processes()));
     }
     // What waits for a person stays in memory.
     const std::uint64_t held = node_.metrics().sessions_in_memory;
@@ -353,6 +376,15 @@ class World {
     // A call whose server waits for a person is under way.
     if (!broken_ && node_.engine().running() != watch_.servers_asking())
       broken({std::string(invariant::kTurns), "an effect runs that no turn waits for"});
+  }
+
+  Watch::Real real_processes() {
+    Watch::Real real;
+    for (const auto& [id, process] : node_.machine().processes)
+      real[id] = {.background = process.background,
+                  .recorded = process.stage == FakeStage::ended,
+                  .printed = process.command.substr(0, process.printed)};
+    return real;
   }
 
   void ask_everything_again() {
@@ -420,6 +452,7 @@ class World {
   bool slow_ = false;  // a fault of this run makes reads or commits take long
   std::int64_t down_ms_ = 0;
   std::uint64_t crash_draw_ = 0;
+  std::optional<Action> at_end_;    // what happens around the next end of a process
   FickleModels* models_ = nullptr;  // of the present boot
   std::unique_ptr<FaultyStore> faulty_;
   Checked broken_;

@@ -1,5 +1,6 @@
 """A full disk: writes are refused, reads go on, and writing resumes when there is room."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -98,6 +99,68 @@ class FullDisk(unittest.TestCase):
             self.assertLess(time.monotonic() - began, 5)
         subprocess.run(["mount", "-o", "remount,size=64m", str(self.disk)], check=True)
         self.assertEqual(self.daemon.wait_turn(turn)[-1]["type"], "turn.completed")
+
+
+class FullWhilePrinting(unittest.TestCase):
+    """The disk fills while commands print: what is missing is told to everybody."""
+
+    def setUp(self):
+        FullDisk.setUp(self)
+
+    def fill(self):
+        """All but a few blocks of the disk."""
+        with open(self.disk / "filler", "wb") as filler:
+            left = os.statvfs(self.disk)
+            filler.write(b"x" * (left.f_bavail * left.f_bsize - 24 * 1024))
+
+    def play(self, session, **more):
+        command = f"until [ -e {session} ]; do sleep 0.02; done; seq 1 30000"
+        script = self.home.script(session, [
+            {"text": "On it.", "toolCalls": [
+                {"name": "shell", "args": {"command": command, **more}}]},
+            {"text": "Done."}])
+        self.daemon.ok("submit_turn", sessionId=session, threadId="t",
+                       input=[{"type": "text", "text": "go"}],
+                       options={"model": f"script:{script}", "mode": "bypass",
+                                "cwd": str(self.home.workspace)})
+        started = self.daemon.wait_event(session, lambda e: e["type"] == "process.started")[-1]
+        run = self.home.data / f"run/{started['processId']}/exit.json"
+        if more:
+            self.daemon.wait_event(session, lambda e: e["type"] == "task.completed")
+        self.fill()
+        (self.home.workspace / session).touch()
+        wait_until(run.exists, what="its record, for which there was room")
+        record = json.loads(run.read_text())
+        self.assertLess(record["stdoutKept"], record["stdout"], "the disk did not fill up")
+        (self.disk / "filler").unlink()
+        self.daemon.wait_event(session, lambda e: e["type"] == "process.completed", seconds=40)
+        return record, self.daemon
+
+    def check_events(self, session, record):
+        events = self.daemon.events(session)
+        StreamChecker().feed_all(events)
+        cut = [e["payload"] for e in events if e["type"] == "output.truncated"]
+        self.assertEqual([(c["size"], c["kept"]) for c in cut],
+                         [(record["stdout"], record["stdoutKept"])])
+        whole = "".join(f"{n}\n" for n in range(1, 30001)).encode()
+        kept = self.daemon.request("GET", f"/v1/outputs/{cut[0]['outputRef']}").data
+        self.assertEqual(kept, whole[:record["stdoutKept"]])
+        warned = [e["payload"] for e in events if e["type"] == "runtime.warning"]
+        self.assertEqual([w["code"] for w in warned], ["output_incomplete"], warned)
+        self.assertIn(str(record["stdoutKept"]), warned[0]["message"])
+        return events
+
+    def test_a_command_of_a_turn(self):
+        record, _ = self.play("s")
+        self.daemon.wait_event("s", lambda e: e["type"] == "task.completed")
+        events = self.check_events("s", record)
+        result = [e["payload"] for e in events if e["type"] == "tool.result"][0]
+        missing = record["stdout"] - record["stdoutKept"]
+        self.assertIn(f"wrote {missing} bytes more: the disk took no more", result["preview"])
+
+    def test_a_process_in_the_background(self):
+        record, _ = self.play("b", background=True)
+        self.check_events("b", record)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,32 @@ class Home:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Faults:
+    """A wall clock that can be set and syncs that can be held up, for daemons of this home that
+    start from now on. Skips the test where the library is not built."""
+
+    def __init__(self, test, home):
+        library = os.environ.get("AGENTRT_FAULTS_LIB")
+        if not library:
+            test.skipTest("AGENTRT_FAULTS_LIB names no library: not built with sanitizers")
+        self.clock, self.hold = home.folder / "clock", home.folder / "hold"
+        home.environment.update(LD_PRELOAD=os.path.abspath(library),
+                                AGENTRT_FAULTS_CLOCK=str(self.clock),
+                                AGENTRT_FAULTS_HOLD=str(self.hold))
+
+    def set_clock(self, seconds):
+        fresh = self.clock.with_suffix(".new")
+        fresh.write_text(str(seconds))
+        fresh.rename(self.clock)
+        time.sleep(0.05)  # the library looks every 10 ms
+
+    def hold_syncs(self):
+        self.hold.touch()
+
+    def release_syncs(self):
+        self.hold.unlink(missing_ok=True)
+
+
 class Daemon:
     def __init__(self, home, *arguments, descriptors=None):
         self.home = home

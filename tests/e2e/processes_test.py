@@ -4,13 +4,15 @@ sight."""
 import contextlib
 import json
 import os
+import pathlib
 import random
 import shutil
 import signal
 import socket
+import time
 import unittest
 
-from harness import types, wait_until
+from harness import Faults, types, wait_until
 from tools_test import ToolCase, call, children_of, line, processes_with
 
 ENDS = ("process.completed", "process.failed", "process.terminated")
@@ -240,6 +242,48 @@ class Restarted(ProcessCase):
         kind, payload = self.end(process)
         self.assertEqual((kind, payload["exitCode"]), ("process.completed", 4))
 
+    def ten_lines(self, last):
+        """Prints three lines, the others when the file `go` is there, and does the last thing."""
+        go = self.home.workspace / f"go{random.randrange(10_000, 99_999)}"
+        process = self.background(
+            f"for n in 1 2 3; do echo line $n; done; until [ -e {go.name} ]; do sleep 0.02; done; "
+            f"for n in 4 5 6 7 8 9 10; do echo line $n; done; {last}")
+        self.wait_output(process, "line 3\n")
+        return process, go, self.home.data / f"run/{process}"
+
+    LINES = "".join(f"line {n}\n" for n in range(1, 11))
+
+    def test_what_it_prints_while_no_daemon_runs_is_passed_on_by_the_next_one(self):
+        for stop in (self.crash, lambda: self.daemon.stop()):
+            process, go, folder = self.ten_lines("echo complaint >&2; exit 6")
+            stop()
+            go.touch()
+            wait_until((folder / "exit.json").exists, what="its end")
+            self.start()
+            kind, payload = self.end(process)
+            self.assertEqual((kind, payload["exitCode"]), ("process.completed", 6))
+            self.assertEqual(self.output(process), self.LINES + "complaint\n")
+            wait_until(lambda: not folder.exists(), what="its folder to go")
+
+    def test_what_it_printed_before_its_launcher_was_killed_is_passed_on(self):
+        marker = f"sleep 5{random.randrange(10_000, 99_999)}"
+        for while_down in (True, False):
+            process, go, folder = self.ten_lines(marker)
+            launchers = children_of(self.daemon.process.pid)
+            if while_down:
+                self.crash()
+            go.touch()
+            wait_until(lambda: (folder / "stdout").read_text() == self.LINES, what="its output")
+            for pid in launchers:
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not processes_with(marker), what="the end of the command")
+            if while_down:
+                self.start()
+            kind, payload = self.end(process)
+            self.assertEqual((kind, payload["error"]["category"]), ("process.failed", "lost"))
+            self.assertEqual(self.output(process), self.LINES)
+            wait_until(lambda: not folder.exists(), what="its folder to go")
+
     def test_one_whose_launcher_was_killed_is_lost(self):
         marker = f"sleep 6{random.randrange(10_000, 99_999)}"
         process = self.background(f"echo up; {marker}")
@@ -303,6 +347,49 @@ class Restarted(ProcessCase):
             wait_until(lambda: not self.daemon.ok("get_session", sessionId=session)["processes"],
                        what="the end of them all")
             wait_until(lambda: not processes_with(marker), what="nothing left")
+
+
+class Unstored(ProcessCase):
+    """The daemon dies while the commit of an end is still to be made."""
+
+    daemon_at_start = False
+
+    def setUp(self):
+        super().setUp()
+        self.faults = Faults(self, self.home)
+        self.start()
+
+    def end_behind_a_slow_commit(self, session, record):
+        """Syncs wait while the command prints and ends; then the daemon is killed."""
+        self.faults.hold_syncs()
+        (self.home.workspace / session).touch()
+        wait_until(record.exists, what="the record of its end")
+        time.sleep(0.5)  # more than the daemon needs to hear of it
+        self.crash()
+        self.faults.release_syncs()
+        self.start()
+
+    def command(self, session):
+        return f"until [ -e {session} ]; do sleep 0.02; done; echo printed; sleep 0.2; exit 3"
+
+    def test_a_finished_command_is_not_lost(self):
+        self.play(line(call(self.command("f"))), {"text": "Done."}, session="f", wait=False)
+        process = self.daemon.wait_event(
+            "f", lambda e: e["type"] == "process.started")[-1]["processId"]
+        self.end_behind_a_slow_commit("f", self.home.data / f"run/{process}/exit.json")
+        self.daemon.ok("resume_thread", sessionId="f", threadId="t")
+        kind, payload = self.end(process, "f")
+        self.assertEqual((kind, payload.get("exitCode")), ("process.completed", 3), payload)
+        self.daemon.wait_event("f", lambda e: e["type"] == "task.completed")
+        results = self.of(self.daemon.events("f"), "tool.result")
+        self.assertEqual(results[0]["payload"]["preview"], "printed\n")
+
+    def test_a_finished_process_in_the_background_is_not_lost(self):
+        process = self.background(self.command("s"))
+        self.end_behind_a_slow_commit("s", self.home.data / f"run/{process}/exit.json")
+        kind, payload = self.end(process)
+        self.assertEqual((kind, payload.get("exitCode")), ("process.completed", 3), payload)
+        self.assertEqual(self.output(process), "printed\n")
 
 
 if __name__ == "__main__":

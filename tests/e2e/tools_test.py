@@ -55,7 +55,7 @@ class Shell(ToolCase):
             self.assertTrue(applied["layers"][layer]["enforced"], applied)
         self.assertEqual(self.of(events, "process.completed")[0]["payload"]["exitCode"], 0)
         self.assertEqual(self.of(events, "turn.completed")[0]["payload"]["status"], "completed")
-        self.assertEqual(list((self.home.data / "run").iterdir()), [])
+        wait_until(lambda: not list((self.home.data / "run").iterdir()), what="an empty folder")
 
     def test_what_no_mode_or_rule_allows_does_not_run_and_the_turn_goes_on(self):
         expected = {"default": "unavailable", "plan": "denied", "never": "unavailable",
@@ -229,7 +229,7 @@ class Launcher(ToolCase):
         for n in range(24):
             results = self.of(self.daemon.events(f"m{n}"), "tool.result")
             self.assertEqual([r["payload"]["isError"] for r in results], [False])
-        self.assertEqual(list((self.home.data / "run").iterdir()), [])
+        wait_until(lambda: not list((self.home.data / "run").iterdir()), what="an empty folder")
 
 
 def children_of(parent):

@@ -38,9 +38,13 @@ namespace {
 constexpr std::size_t kReportBytesMax = 64 * 1024;
 constexpr int kLaunchTries = 2;  // with the origin that is there, and with a new one
 
-std::unexpected<Error> failed(std::string_view what) {
-  return fail(Code::unavailable,
-              fmt::format("{}: {}.", what, std::generic_category().message(errno)));
+std::unexpected<Error> failed(std::string_view what, Code code = Code::unavailable) {
+  return fail(code, fmt::format("{}: {}.", what, std::generic_category().message(errno)));
+}
+
+// That nothing was found says something only where it could be looked for.
+std::unexpected<Error> not_found(std::string_view what) {
+  return failed(what, is_shortage(errno) ? Code::overloaded : Code::unavailable);
 }
 
 // Who owns the roots, where a command works in them as another user.
@@ -146,7 +150,7 @@ void get_ready_for_next() { origin().get_ready(); }
 
 Result<Launched> attach(const std::string& run_folder) {
   const Descriptor folder(::open(run_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) return failed("The run folder is gone");
+  if (!folder) return not_found("The run folder is gone");
   // Never waits: a launcher that is stopped takes no connection in.
   Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
@@ -156,7 +160,7 @@ Result<Launched> attach(const std::string& run_folder) {
                    folder.get(), launcher::kControlName);
   if (!made ||
       ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-    return failed("The launcher does not answer");
+    return not_found("The launcher does not answer");
   ::fcntl(made.get(), F_SETFL, 0);
   return Launched(-1, made.release());
 }

@@ -65,7 +65,7 @@ void get_ready_for_next();
 
 // The launcher that answers for this run folder. Nobody else can listen in it, so whoever does is
 // the one that was started for it, whatever process ids have been used for since. Errors:
-// unavailable (it is gone).
+// unavailable (it is gone), overloaded (this process has no descriptors left to find out).
 Result<Launched> attach(const std::string& run_folder);
 
 }  // namespace agentrt::adapters

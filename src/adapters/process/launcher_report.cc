@@ -14,7 +14,7 @@ struct Members {
   std::optional<std::int64_t> pid;
   std::optional<std::uint64_t> start_ticks;
   std::optional<schema::Json> layers;
-  std::optional<std::uint64_t> stdout_, stderr_;
+  std::optional<std::uint64_t> stdout_, stderr_, stdout_kept, stderr_kept;
   std::optional<std::string> kind, attempted, layer;
   std::optional<bool> advisory;
   std::optional<std::string> stage;
@@ -25,9 +25,9 @@ struct Members {
   std::optional<bool> started, abandoned;
 };
 BOOST_DESCRIBE_STRUCT(Members, (),
-                      (event, pid, start_ticks, layers, stdout_, stderr_, kind, attempted, layer,
-                       advisory, stage, errno_, code, signal, violations, limits_hit, started,
-                       abandoned))
+                      (event, pid, start_ticks, layers, stdout_, stderr_, stdout_kept, stderr_kept,
+                       kind, attempted, layer, advisory, stage, errno_, code, signal, violations,
+                       limits_hit, started, abandoned))
 
 struct Layers {
   std::map<std::string, schema::Json> layers;
@@ -57,6 +57,8 @@ LauncherReport read_launcher_report(std::string_view text) {
           .layers = std::move(read.layers),
           .out = read.stdout_,
           .err = read.stderr_,
+          .out_kept = read.stdout_kept,
+          .err_kept = read.stderr_kept,
           .kind = std::move(read.kind),
           .attempted = std::move(read.attempted),
           .layer = std::move(read.layer),

@@ -17,7 +17,8 @@ struct LauncherReport {
   std::optional<std::int64_t> pid;
   std::optional<std::uint64_t> start_ticks;
   std::optional<schema::Json> layers;
-  std::optional<std::uint64_t> out, err;  // bytes written so far
+  std::optional<std::uint64_t> out, err;            // bytes written so far
+  std::optional<std::uint64_t> out_kept, err_kept;  // bytes of them that the disk took
   std::optional<std::string> kind, attempted, layer;
   std::optional<bool> advisory;
   std::optional<std::string> stage;

@@ -1,5 +1,6 @@
 #include "adapters/process/processes.h"
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <vector>
@@ -16,49 +17,73 @@ using schema::Failure;
 
 namespace {
 
-// Beginning and end of both streams, as the model and a person see them.
+constexpr std::string_view kDiskTookNoMore = "the disk took no more";
+constexpr std::string_view kLauncherKilled = "its launcher was killed";
+
+std::string lost_because(const Spooled& stream) {
+  return std::string(stream.exact ? kDiskTookNoMore : kLauncherKilled);
+}
+
+using Stream = std::pair<const char*, Spooled>;
+
+std::array<Stream, 2> streams_of(const ExitRecord& record) {
+  return {Stream{"stdout", record.out}, Stream{"stderr", record.err}};
+}
+
+// Beginning and end of both streams, as the model and a person see them, and what is missing.
 std::string preview_of(const RunFolder& folder, const ExitRecord& record, const Redact& redact) {
-  std::string out = folder.preview("stdout", record.out, redact);
-  if (record.err == 0) return out;
-  if (!out.empty() && !out.ends_with('\n')) out += '\n';
-  return out + "[stderr]\n" + folder.preview("stderr", record.err, redact);
-}
-
-// What is more than the preview shows is kept behind refs; what cannot be kept is said. Blocking.
-void keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::OutputKeeper& keeper,
-                  ports::ProcessEnd& end) {
-  const std::pair<const char*, std::uint64_t> streams[] = {{"stdout", record.out},
-                                                           {"stderr", record.err}};
-  for (const auto& [stream, size] : streams) {
-    if (size <= 2 * kPreviewHalf) continue;
-    const auto path = folder.whole(stream, size);
-    ports::OutputMeta meta;
-    if (size > Watcher::kSpoolBytes) meta.whole_size = size;
-    auto output = path ? keeper.keep_file(*path, meta)
-                       : Result<schema::KeptOutput>(fail(Code::unavailable, "the spool is gone"));
-    if (output)
-      end.outputs.push_back(*std::move(output));
-    else
-      end.preview +=
-          fmt::format("\n[the rest of {} could not be kept: {}]", stream, output.error().message);
+  std::string text;
+  for (const auto& [name, stream] : streams_of(record)) {
+    if (stream.size == 0) continue;
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    if (name == std::string_view("stderr")) text += "[stderr]\n";
+    text += folder.preview(name, stream.kept, redact);
+    if (!stream.whole())
+      text += fmt::format("\n[{} ends here, but the command wrote {}{} bytes more: {}]", name,
+                          stream.exact ? "" : "at least ", stream.size - stream.kept,
+                          lost_because(stream));
   }
+  return text;
 }
 
-ports::ProcessEnd end_of(const RunFolder& folder, const ExitRecord& record,
-                         ports::OutputKeeper& keeper, const Redact& redact) {
-  ports::ProcessEnd end;
-  end.exit_code = record.code;
-  end.signal = record.signal;
-  end.preview = preview_of(folder, record, redact);
-  keep_outputs(folder, record, keeper, end);
-  if (record.abandoned)
-    end.failure = Failure{Category::interrupted,
-                          record.started
-                              ? "the runtime stopped while the command ran, and the command with it"
-                              : "the runtime stopped before the command was let go: nothing ran",
-                          false};
-  end.never_ran = record.abandoned && !record.started;
-  return end;
+// What is more than the preview shows, or not whole, is kept behind refs; what cannot be kept is
+// said. False: there was no room for it. Blocking.
+bool keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::OutputKeeper& keeper,
+                  ports::ProcessEnd& end) {
+  bool room = true;
+  for (const auto& [name, stream] : streams_of(record)) {
+    if (stream.whole() && stream.size <= 2 * kPreviewHalf) continue;
+    schema::LostOutput lost{.stream = name,
+                            .size = stream.size,
+                            .exact = stream.exact,
+                            .kept = stream.kept,
+                            .why = lost_because(stream)};
+    if (stream.kept > 0) {
+      const auto path = folder.whole(name, stream.kept);
+      ports::OutputMeta meta;
+      if (!stream.whole() || stream.size > Watcher::kSpoolBytes) meta.whole_size = stream.size;
+      auto output = path ? keeper.keep_file(*path, meta)
+                         : Result<schema::KeptOutput>(
+                               fail(Code::storage_full, "there is no room to put it together"));
+      if (output) {
+        end.outputs.push_back(*std::move(output));
+      } else {
+        room = room && output.error().code != Code::storage_full;
+        lost.kept = 0;
+        lost.why = output.error().message;
+        end.preview += fmt::format("\n[the rest of {} could not be kept: {}]", name, lost.why);
+      }
+    }
+    if (lost.kept < lost.size) end.lost.push_back(std::move(lost));
+  }
+  return room;
+}
+
+Failure how_abandoned(const ExitRecord& record) {
+  return {Category::interrupted,
+          record.started ? "the runtime stopped while the command ran, and the command with it"
+                         : "the runtime stopped before the command was let go: nothing ran",
+          false};
 }
 
 }  // namespace
@@ -122,12 +147,18 @@ void LauncherProcesses::resize(const ProcessId& process, std::uint64_t rows,
 
 void LauncherProcesses::forget(const ProcessId& process) {
   listeners_.erase(process);
+  unsettled_.erase(process);
   on_watcher([process](Watcher& watcher) { watcher.drop(process); });
 }
 
 void LauncherProcesses::leave(const ProcessId& process) {
   listeners_.erase(process);
   on_watcher([process](Watcher& watcher) { watcher.leave(process); });
+}
+
+void LauncherProcesses::settled(const ProcessId& process) {
+  if (unsettled_.erase(process) == 0) return;
+  run_soon([folder = folder_of(process)] { folder.remove(); });
 }
 
 Result<schema::ExecutionEnvironment> LauncherProcesses::environment(
@@ -147,28 +178,38 @@ void LauncherProcesses::tell(const ProcessId& process, Told what) {
   });
 }
 
+void LauncherProcesses::not_now(const ProcessId& process, const ports::HeardSoFar& heard) {
+  parts_.loop.post([this, process, heard] {
+    parts_.loop.after(kLookEveryMs, [this, process, heard] {
+      if (!listeners_.contains(process)) return;
+      on_watcher([process, heard](Watcher& watcher) { watcher.follow(process, heard); });
+    });
+  });
+}
+
 void LauncherProcesses::refused(const ProcessId& process, Failure why) {
   parts_.loop.post([this, process, why = std::move(why)] { ended(process, {.failure = why}); });
 }
 
 void LauncherProcesses::exited(const ProcessId& process, std::string record) {
   parts_.loop.post([this, process, record = std::move(record)] {
-    if (const auto read = read_exit_record(record)) return settle(process, *read);
+    if (const auto read = read_exit_record(record))
+      return settle(process, {}, *read, parts_.keep_tries_max);
     ended(process,
           {.failure = Failure{Category::lost, "the launcher's record cannot be read", false}});
   });
 }
 
-void LauncherProcesses::lost_sight(const ProcessId& process) {
-  parts_.loop.post([this, process] { look(process, kLooksMax); });
+void LauncherProcesses::lost_sight(const ProcessId& process, OutputPieces rest, int looks) {
+  parts_.loop.post([this, process, rest = std::move(rest), looks] { look(process, rest, looks); });
 }
 
+// Its folder stays: until the log has this end, a crash may make a later boot look for it.
 void LauncherProcesses::ended(const ProcessId& process, ports::ProcessEnd end) {
   const auto found = listeners_.extract(process);
-  if (found) found.mapped()->on_ended(std::move(end));
-  // In a step of its own: what was reported comes first.
-  parts_.loop.post(
-      [this, folder = folder_of(process)] { run_soon([folder] { folder.remove(); }); });
+  if (!found) return;
+  unsettled_.insert(process);
+  found.mapped()->on_ended(std::move(end));
 }
 
 void LauncherProcesses::run_soon(std::function<void()> task) {
@@ -176,13 +217,41 @@ void LauncherProcesses::run_soon(std::function<void()> task) {
   parts_.loop.after(kLookEveryMs, [this, task = std::move(task)] { run_soon(task); });
 }
 
-void LauncherProcesses::settle(const ProcessId& process, const ExitRecord& record) {
-  run_soon([this, process, record] {
-    const RunFolder folder = folder_of(process);
-    auto end =
-        std::make_shared<ports::ProcessEnd>(end_of(folder, record, parts_.keeper, parts_.redact));
-    tell_left_behind(process, folder, record);
-    parts_.loop.post([this, process, end] { ended(process, std::move(*end)); });
+void LauncherProcesses::settle(const ProcessId& process, std::optional<OutputPieces> rest,
+                               const ExitRecord& record, int tries) {
+  const RunFolder folder = folder_of(process);
+  auto end = std::make_shared<ports::ProcessEnd>();
+  end->exit_code = record.code;
+  end->signal = record.signal;
+  end->failure = record.lost;
+  if (record.abandoned) end->failure = how_abandoned(record);
+  end->never_ran = record.abandoned && !record.started;
+  const bool silent = record.out.size == 0 && record.err.size == 0;
+  if (silent && !record.started)
+    return ended(process, std::move(*end));  // there is nothing to read
+  run_soon([this, process, rest, record, tries, folder, end]() mutable {
+    if (!folder.can_be_read()) {
+      parts_.loop.post([this, process, rest, record, tries] {
+        parts_.loop.after(kLookEveryMs, [this, process, rest, record, tries] {
+          settle(process, rest, record, tries);
+        });
+      });
+      return;
+    }
+    if (rest)
+      rest->give(record.out.kept, record.err.kept, [&](schema::ProcessOutput piece) {
+        tell(process, [piece = std::move(piece)](ports::ProcessListener& listener) mutable {
+          listener.on_output(std::move(piece));
+        });
+      });
+    end->preview = preview_of(folder, record, parts_.redact);
+    const bool done = keep_outputs(folder, record, parts_.keeper, *end) || tries <= 1;
+    if (done) tell_left_behind(process, folder, record);
+    parts_.loop.post([this, process, record, tries, end, done] {
+      if (done) return ended(process, std::move(*end));
+      parts_.loop.after(kKeepEveryMs,
+                        [this, process, record, tries] { settle(process, {}, record, tries - 1); });
+    });
   });
 }
 
@@ -197,7 +266,7 @@ void LauncherProcesses::tell_left_behind(const ProcessId& process, const RunFold
 void LauncherProcesses::find(const ProcessId& process,
                              std::shared_ptr<ports::ProcessListener> listener) {
   listeners_[process] = std::move(listener);
-  look(process, kLooksMax);
+  look(process, {}, Watcher::kLooksMax);
 }
 
 // A runtime that dies between a turn's end and the end of its command leaves a folder that no open
@@ -211,9 +280,11 @@ void LauncherProcesses::sweep() {
       left.push_back(ProcessId{entry.path().filename().string()});
     parts_.loop.post([this, left = std::move(left)] {
       for (const ProcessId& process : left)
-        if (!listeners_.contains(process))
+        if (!listeners_.contains(process) && !unsettled_.contains(process))
           run_soon([folder = folder_of(process)] {
-            if (const auto unseen = attach(folder.path())) (void)unseen->order("signal 9");
+            const auto unseen = attach(folder.path());
+            if (!unseen && unseen.error().code == Code::overloaded) return;  // it may run
+            if (unseen) (void)unseen->order("signal 9");
             folder.remove();
           });
     });
@@ -221,19 +292,23 @@ void LauncherProcesses::sweep() {
 }
 
 // A launcher that has just lost its runtime ends its command and writes its record in a moment.
-void LauncherProcesses::look(const ProcessId& process, int looks) {
-  run_soon([this, process, looks] {
-    const auto record = folder_of(process).exit_record();
-    parts_.loop.post([this, process, looks, record] {
-      if (record) return settle(process, *record);
-      if (looks > 1) {
-        parts_.loop.after(kLookEveryMs, [this, process, looks] { look(process, looks - 1); });
-        return;
-      }
-      ended(process, {.failure = Failure{Category::lost,
-                                         "the runtime stopped while the command ran, and how it "
-                                         "ended is not known",
-                                         false}});
+// Without a record there is still what the command wrote.
+void LauncherProcesses::look(const ProcessId& process, std::optional<OutputPieces> rest,
+                             int looks) {
+  run_soon([this, process, rest = std::move(rest), looks] {
+    const RunFolder folder = folder_of(process);
+    auto record = folder.exit_record();
+    const bool looked = record || folder.can_be_read();
+    if (!record && looked && looks <= 1)
+      record = ExitRecord{.out = folder.left_of("stdout"),
+                          .err = folder.left_of("stderr"),
+                          .lost = Failure{Category::lost,
+                                          "its launcher or the runtime was killed while the "
+                                          "command ran, and how it ended is not known",
+                                          false}};
+    parts_.loop.post([this, process, rest, left = looks - (looked ? 1 : 0), record] {
+      if (record) return settle(process, rest, *record, parts_.keep_tries_max);
+      parts_.loop.after(kLookEveryMs, [this, process, rest, left] { look(process, rest, left); });
     });
   });
 }

@@ -132,7 +132,8 @@ class Machine {
                                  .redact = [](std::string text) { return text; },
                                  .processes_max = processes_max_,
                                  .background_max = 2,
-                                 .sweep_after_ms = sweep_after_ms_});
+                                 .sweep_after_ms = sweep_after_ms_,
+                                 .keep_tries_max = 2});
   }
   ~Machine() {
     processes->stop();
@@ -174,6 +175,12 @@ class Machine {
     return heard;
   }
 
+  void pass(std::chrono::milliseconds time) {
+    loop.run([until = std::chrono::steady_clock::now() + time] {
+      return std::chrono::steady_clock::now() > until;
+    });
+  }
+
   TestLoop loop;
   std::unique_ptr<LauncherProcesses> processes;
 
@@ -192,15 +199,17 @@ TEST_CASE("a command waits at its gate, runs once it is let go, and leaves nothi
   Machine machine;
   const auto heard = machine.start("proc_1", "echo out; exit 3");
   REQUIRE(machine.loop.run([&] { return heard->ready; }));
-  machine.loop.run([&, until = std::chrono::steady_clock::now() + 100ms] {
-    return std::chrono::steady_clock::now() > until;
-  });
+  machine.pass(100ms);
   CHECK(heard->text.empty());
   machine.processes->release(ProcessId{"proc_1"});
   REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
   CHECK(heard->end->exit_code == 3);
   CHECK(heard->text == "out\n");
   CHECK(heard->end->preview == "out\n");
+  CHECK(heard->end->lost.empty());
+  machine.pass(100ms);
+  CHECK(machine.folders() == 1);  // until the log has its end
+  machine.processes->settled(ProcessId{"proc_1"});
   CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
 }
 
@@ -236,6 +245,10 @@ TEST_CASE("what cannot be kept of a long output is said, not swallowed") {
   REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
   CHECK(heard->end->outputs.empty());
   CHECK(heard->end->preview.ends_with("[the rest of stdout could not be kept: no room]"));
+  REQUIRE(heard->end->lost.size() == 1);
+  CHECK(heard->end->lost.front().stream == "stdout");
+  CHECK(heard->end->lost.front().size == 23'893);
+  CHECK(heard->end->lost.front().kept == 0);
 }
 
 TEST_CASE("a command that is forgotten ends, and one that nobody can know about is lost") {
@@ -292,6 +305,7 @@ TEST_CASE(
   REQUIRE(machine.loop.run([&] { return second->end.has_value(); }));
   CHECK(second->text == "got two\n");
   CHECK(second->end->exit_code == 7);
+  machine.processes->settled(ProcessId{"proc_1"});
   CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
 }
 
@@ -302,12 +316,48 @@ TEST_CASE("one that ended while no runtime was there is known by its record") {
   machine.processes->stop();
   REQUIRE(machine.loop.run(
       [&] { return std::filesystem::exists(machine.run_folder() + "/proc_1/exit.json"); }));
-  machine.boot();
-  const auto heard = machine.follow("proc_1");
+  // Each of them dies before its log has the end.
+  for (const std::uint64_t heard_before : {0u, 3u, 8u}) {
+    machine.boot();
+    const auto heard = machine.follow("proc_1", heard_before);
+    REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+    CHECK_FALSE(heard->found);
+    CHECK(heard->end->exit_code == 5);
+    CHECK(heard->end->preview == "up\ndone\n");
+    CHECK(heard->text == std::string("up\ndone\n").substr(heard_before));
+    machine.processes->stop();
+  }
+}
+
+TEST_CASE("what was printed is passed on and shown when no record says how it ended") {
+  Machine machine;
+  std::filesystem::create_directories(machine.run_folder() + "/proc_1");
+  std::ofstream(machine.run_folder() + "/proc_1/stdout") << "one\ntwo\n";
+  std::ofstream(machine.run_folder() + "/proc_1/stderr") << "three\n";
+  const auto heard = machine.follow("proc_1", 4);
   REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
-  CHECK_FALSE(heard->found);
-  CHECK(heard->end->exit_code == 5);
-  CHECK(heard->end->preview == "up\ndone\n");
+  CHECK(heard->text == "two\nthree\n");
+  CHECK(heard->end->failure->category == schema::Category::lost);
+  CHECK(heard->end->preview == "one\ntwo\n[stderr]\nthree\n");
+}
+
+TEST_CASE("an end that the log may not know yet outlives a sweep") {
+  Machine machine(8, 300);
+  const auto heard = machine.run("proc_1", "echo out");
+  REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
+  machine.pass(500ms);
+  CHECK(machine.folders() == 1);
+  machine.processes->settled(ProcessId{"proc_1"});
+  CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
+}
+
+TEST_CASE("one that is forgotten when it has just ended leaves nothing behind") {
+  Machine machine;
+  const auto heard = machine.run("proc_1", "true");
+  REQUIRE(machine.loop.run(
+      [&] { return std::filesystem::exists(machine.run_folder() + "/proc_1/exit.json"); }));
+  machine.processes->forget(ProcessId{"proc_1"});
+  CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
 }
 
 TEST_CASE("one whose runtime was gone before it was let go never ran, and the next one knows") {

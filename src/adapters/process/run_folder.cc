@@ -55,10 +55,13 @@ std::optional<ExitRecord> read_exit_record(std::string_view json) {
   const LauncherReport report = read_launcher_report(json);
   if (report.event == "refused") return ExitRecord{.started = false, .abandoned = true};
   if (report.event != "exited") return std::nullopt;
+  const auto spooled = [](std::uint64_t size, std::optional<std::uint64_t> kept) {
+    return Spooled{.size = size, .kept = std::min(size, kept.value_or(size))};
+  };
   return ExitRecord{.code = report.code,
                     .signal = report.signal,
-                    .out = report.out.value_or(0),
-                    .err = report.err.value_or(0),
+                    .out = spooled(report.out.value_or(0), report.out_kept),
+                    .err = spooled(report.err.value_or(0), report.err_kept),
                     .started = report.started.value_or(true),
                     .abandoned = report.abandoned.value_or(false)};
 }
@@ -143,6 +146,23 @@ std::optional<std::string> RunFolder::whole(std::string_view stream, std::uint64
 std::optional<ExitRecord> RunFolder::exit_record() const {
   const std::string text = read_at(path_ + "/exit.json", 0, kRecordBytesMax);
   return text.empty() ? std::nullopt : read_exit_record(text);
+}
+
+bool RunFolder::can_be_read() const {
+  const Descriptor folder(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return folder || !is_shortage(errno);
+}
+
+// Where the ring in NAME.tail begins was known to the launcher alone: it is left out.
+Spooled RunFolder::left_of(std::string_view stream) const {
+  const auto size_of = [&](std::string_view suffix) -> std::uint64_t {
+    struct stat about{};
+    const std::string path = fmt::format("{}/{}{}", path_, stream, suffix);
+    if (::lstat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return 0;
+    return static_cast<std::uint64_t>(about.st_size);
+  };
+  const std::uint64_t head = std::min(size_of(""), half_), ring = size_of(".tail");
+  return {.size = head + ring, .kept = head, .exact = ring == 0};
 }
 
 }  // namespace agentrt::adapters

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "schema/values.h"
 
 namespace agentrt::adapters {
 
@@ -21,13 +22,25 @@ inline constexpr std::size_t kCutMargin = 4'096;
 // Takes secrets out of a text.
 using Redact = std::function<std::string(std::string)>;
 
+// What a command wrote to one stream.
+struct Spooled {
+  std::uint64_t size = 0;  // bytes, whether they are in the spool or not
+  // Bytes that reached the disk: all of them, unless it took no more. Later ones are lost. The
+  // spool's own bound does not count here.
+  std::uint64_t kept = 0;
+  bool exact = true;  // false: there were at least `size` bytes
+
+  bool whole() const { return exact && kept == size; }
+  bool operator==(const Spooled&) const = default;
+};
+
 struct ExitRecord {
   std::optional<std::int64_t> code;
   std::optional<std::int64_t> signal;
-  std::uint64_t out = 0;  // bytes written to stdout, kept or not
-  std::uint64_t err = 0;
-  bool started = true;     // it was let go
-  bool abandoned = false;  // ended because nobody was connected any more
+  Spooled out, err;
+  bool started = true;                       // it was let go
+  bool abandoned = false;                    // ended because nobody was connected any more
+  std::optional<schema::Failure> lost = {};  // there is no record: how it ended is not known
 };
 
 class RunFolder {
@@ -53,6 +66,11 @@ class RunFolder {
   std::optional<std::string> whole(std::string_view stream, std::uint64_t size) const;
   // Absent while the command runs, and for good when its launcher was killed.
   std::optional<ExitRecord> exit_record() const;
+  // False: this process has no descriptors left, so that nothing in here can be told from what is
+  // missing.
+  bool can_be_read() const;
+  // What the spool of a killed launcher holds of a stream.
+  Spooled left_of(std::string_view stream) const;
 
  private:
   std::string tail(std::string_view stream, std::uint64_t size, std::size_t bytes_max) const;

@@ -23,6 +23,16 @@ namespace {
 
 constexpr std::size_t kReportsAtOnce = 64;  // of one launcher, before the others get their turn
 
+std::size_t inline_bytes_max(bool background) {
+  return background ? schema::kBackgroundInlineBytes : schema::kProcessInlineBytes;
+}
+
+// Whether the same request may go well later is what the error says.
+Failure failure_of(const Error& error, Category otherwise) {
+  const bool passes = error.code == Code::unavailable;
+  return {passes ? Category::unavailable : otherwise, error.message, passes};
+}
+
 schema::SandboxApplied applied(const schema::SandboxProfile& profile,
                                const LauncherReport& report) {
   schema::SandboxApplied sandbox;
@@ -129,10 +139,10 @@ void Watcher::begin(ports::ProcessRequest request) {
              false});
   auto profile = parts_.profile(request);
   if (!profile)
-    return parts_.hearer.refused(id, {Category::invalid_input, profile.error().message, false});
+    return parts_.hearer.refused(id, failure_of(profile.error(), Category::invalid_input));
   RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
   if (const auto free = folder.make_way(); !free)
-    return parts_.hearer.refused(id, {Category::unavailable, free.error().message, false});
+    return parts_.hearer.refused(id, failure_of(free.error(), Category::unavailable));
   launcher::Spec spec = spec_of(*profile, request.argv);
   spec.run_folder = folder.path();
   spec.spool_bytes = kSpoolBytes;
@@ -146,33 +156,32 @@ void Watcher::begin(ports::ProcessRequest request) {
   folder.keep_state(state_of_workspace(*profile));
   if (request.held) hold_files(spec, *request.held);
   auto launched = launch(spec, {}, request.held ? request.held->copies.get() : -1);
-  if (!launched)
-    return parts_.hearer.refused(id, {Category::sandbox, launched.error().message, false});
-  watched_.push_back(std::make_unique<Watched>(
-      Watched{.id = id,
-              .launched = *std::move(launched),
-              .folder = std::move(folder),
-              .background = request.background,
-              .tty = request.tty,
-              .due = Clock::now() + std::chrono::milliseconds(kSetupMaxMs),
-              .profile = *std::move(profile),
-              .request = std::move(request)}));
+  if (!launched) return parts_.hearer.refused(id, failure_of(launched.error(), Category::sandbox));
+  watched_.push_back(std::make_unique<Watched>(Watched{
+      .id = id,
+      .launched = *std::move(launched),
+      .pieces = {std::move(folder), {.tty = request.tty}, inline_bytes_max(request.background)},
+      .background = request.background,
+      .due = Clock::now() + std::chrono::milliseconds(kSetupMaxMs),
+      .profile = *std::move(profile),
+      .request = std::move(request)}));
 }
 
 void Watcher::follow(const ProcessId& id, const ports::HeardSoFar& heard) {
   RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
   auto launched = attach(folder.path());
-  if (!launched || !launched->order("status")) return parts_.hearer.lost_sight(id);
+  if (!launched && launched.error().code == Code::overloaded)
+    return parts_.hearer.not_now(id, heard);
+  OutputPieces pieces{std::move(folder), heard, inline_bytes_max(true)};
+  if (!launched || !launched->order("status"))
+    return parts_.hearer.lost_sight(id, std::move(pieces), kLooksMax);
   watched_.push_back(std::make_unique<Watched>(Watched{.id = id,
                                                        .launched = *std::move(launched),
-                                                       .folder = std::move(folder),
+                                                       .pieces = std::move(pieces),
                                                        .background = true,
-                                                       .tty = heard.tty,
                                                        .released = true,
                                                        .found = true,
-                                                       .stage = Stage::running,
-                                                       .out = heard.out,
-                                                       .err = heard.err}));
+                                                       .stage = Stage::running}));
 }
 
 Watcher::Watched* Watcher::find(const ProcessId& id) {
@@ -213,8 +222,14 @@ void Watcher::drop(const ProcessId& id) {
   if (Watched* process = find(id)) {
     // Closing ends what may not survive; what may, is told.
     if (process->background) (void)process->launched.order("signal 9");
-    end(*process, Then::remove_folder);
+    return end(*process, Then::remove_folder);
   }
+  const auto ending = std::ranges::find_if(
+      watched_, [&](const auto& each) { return each->id == id && each->stage == Stage::ending; });
+  if (ending != watched_.end())
+    (*ending)->then = Then::remove_folder;
+  else
+    RunFolder{parts_.folder + "/" + id.text(), kSpoolBytes}.remove();
 }
 
 void Watcher::leave(const ProcessId& id) {
@@ -312,7 +327,7 @@ void Watcher::ended(Watched& process) {
   process.launched.wait();
   process.stage = Stage::over;
   process.due.reset();
-  if (process.then == Then::remove_folder) process.folder.remove();
+  if (process.then == Then::remove_folder) process.pieces.folder().remove();
 }
 
 // --- what it says ---
@@ -324,8 +339,10 @@ void Watcher::hear(Watched& process) {
     const auto text = process.launched.report();
     if (text && !text->empty()) {
       take(process, *text);
-    } else if (process.found) {
-      parts_.hearer.lost_sight(process.id);
+    } else if (process.stage == Stage::running && process.released) {
+      // One that was found may still be ending; one of our own has gone, and its record is there
+      // or never will be.
+      parts_.hearer.lost_sight(process.id, process.pieces, process.found ? kLooksMax : 1);
       end(process, Then::nothing);
     } else {
       refuse(process, Category::lost, "the launcher ended without saying how the command did");
@@ -367,34 +384,13 @@ void Watcher::ready(Watched& process, const LauncherReport& report) {
 }
 
 void Watcher::output(Watched& process, const LauncherReport& report) {
-  const auto out = process.tty ? schema::OutputStream::pty : schema::OutputStream::stdout_;
-  pass_on(process, out, "stdout", process.out, report.out.value_or(process.out));
-  pass_on(process, schema::OutputStream::stderr_, "stderr", process.err,
-          report.err.value_or(process.err));
-}
-
-// In pieces that do not split a character, as far as facts carry output at all.
-void Watcher::pass_on(Watched& process, schema::OutputStream stream, const char* name,
-                      std::uint64_t& at, std::uint64_t size) {
-  const std::size_t most =
-      process.background ? schema::kBackgroundInlineBytes : schema::kProcessInlineBytes;
-  while (at < size && process.out + process.err < most) {
-    const std::size_t room = std::min<std::uint64_t>(
-        {schema::kProcessPieceBytes, size - at, most - process.out - process.err});
-    std::string bytes = process.folder.read(name, at, std::min<std::uint64_t>(room + 1, size - at));
-    if (bytes.empty()) return;
-    const std::size_t whole = schema::utf8_prefix(bytes, room).size();
-    bytes.resize(whole > 0 ? whole : std::min(room, bytes.size()));  // or no character begins in it
-    schema::ProcessOutput piece;
-    piece.stream = stream;
-    piece.offset = at;
-    at += bytes.size();
-    piece.text = std::move(bytes);
-    parts_.hearer.tell(process.id,
-                       [piece = std::move(piece)](ports::ProcessListener& listener) mutable {
-                         listener.on_output(std::move(piece));
-                       });
-  }
+  process.pieces.give(
+      report.out.value_or(0), report.err.value_or(0), [&](schema::ProcessOutput piece) {
+        parts_.hearer.tell(process.id,
+                           [piece = std::move(piece)](ports::ProcessListener& hears) mutable {
+                             hears.on_output(std::move(piece));
+                           });
+      });
 }
 
 void Watcher::violation(const Watched& process, const LauncherReport& report) {

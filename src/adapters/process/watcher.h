@@ -15,6 +15,7 @@
 
 #include "adapters/process/launch.h"
 #include "adapters/process/launcher_report.h"
+#include "adapters/process/output_pieces.h"
 #include "adapters/process/run_folder.h"
 #include "base/descriptor.h"
 #include "ports/processes.h"
@@ -27,6 +28,8 @@ class Watcher {
   static constexpr std::uint64_t kSpoolBytes = 64 << 20;  // of one stream
   static constexpr int kSetupMaxMs = 30'000;  // until a sandbox is ready; then it is given up
   static constexpr int kEndMaxMs = 10'000;    // until a launcher has gone; then it is left alone
+  // How often the record of a launcher that may still be ending is looked for.
+  static constexpr int kLooksMax = 30;
 
   // Hears about processes. Called on the watcher's thread.
   class Hearer {
@@ -34,10 +37,14 @@ class Watcher {
     using Told = std::move_only_function<void(ports::ProcessListener&)>;
     virtual ~Hearer() = default;
     virtual void tell(const ProcessId& process, Told what) = 0;
+    // Whether it runs cannot be found out now: it is to be followed again in a moment.
+    virtual void not_now(const ProcessId& process, const ports::HeardSoFar& heard) = 0;
     // The last that is heard of it, one of these.
     virtual void refused(const ProcessId& process, schema::Failure why) = 0;
     virtual void exited(const ProcessId& process, std::string record) = 0;
-    virtual void lost_sight(const ProcessId& process) = 0;  // its folder may say more
+    // Its launcher is gone or was not found. Its folder may hold its record, and output that was
+    // not passed on. `looks`: how often to look for the record, which may be about to be written.
+    virtual void lost_sight(const ProcessId& process, OutputPieces rest, int looks) = 0;
   };
 
   struct Parts {
@@ -63,7 +70,7 @@ class Watcher {
   void signal(const ProcessId& id, int number);
   void write(const ProcessId& id, const std::string& input, ports::AfterInput after);
   void resize(const ProcessId& id, std::uint64_t rows, std::uint64_t columns);
-  // Ends the command and removes its folder; nothing more is heard of it.
+  // Ends the command, if it still runs, and removes its folder; nothing more is heard of it.
   void drop(const ProcessId& id);
   // Nothing more is heard of it; in the background it goes on.
   void leave(const ProcessId& id);
@@ -76,9 +83,8 @@ class Watcher {
   struct Watched {
     ProcessId id;
     Launched launched;
-    RunFolder folder;
+    OutputPieces pieces;
     bool background = false;
-    bool tty = false;
     bool released = false;
     bool found = false;     // of an earlier boot
     bool answered = false;  // since it was found
@@ -86,8 +92,7 @@ class Watcher {
     std::optional<Clock::time_point> due = {};  // it is ready by then, or gone
     schema::SandboxProfile profile = {};        // both until it is ready
     ports::ProcessRequest request = {};
-    std::uint64_t out = 0, err = 0;  // bytes that were passed on
-    Descriptor gone = {};            // of an ending one
+    Descriptor gone = {};  // of an ending one
     Then then = Then::nothing;
   };
 
@@ -104,8 +109,6 @@ class Watcher {
   void take(Watched& process, const std::string& text);
   void ready(Watched& process, const LauncherReport& report);
   void output(Watched& process, const LauncherReport& report);
-  void pass_on(Watched& process, schema::OutputStream stream, const char* name, std::uint64_t& at,
-               std::uint64_t size);
   void violation(const Watched& process, const LauncherReport& report);
   void refuse(Watched& process, schema::Category category, std::string why);
   void end(Watched& process, Then then);

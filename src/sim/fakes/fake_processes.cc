@@ -20,6 +20,14 @@ void FakeMachine::lose_runtime() {
       process.stage = FakeStage::killed;
 }
 
+void FakeMachine::run_on() {
+  for (auto& [id, process] : processes)
+    if (process.background && process.stage == FakeStage::running) {
+      process.printed = process.command.size();
+      process.stage = FakeStage::ended;
+    }
+}
+
 void FakeProcesses::start(ports::ProcessRequest request,
                           std::shared_ptr<ports::ProcessListener> listener) {
   const ProcessId id = request.id;
@@ -28,6 +36,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
   process.command = request.command;
   process.argv = request.argv;
   process.background = request.background;
+  process.forgotten = false;
   listeners_[id] = std::move(listener);
   if (!machine_.holds) release(id);
   loop_.after(machine_.setup_ms, [this, id] {
@@ -85,8 +94,17 @@ void FakeProcesses::show(const ProcessId& id) {
   found->second->on_output(std::move(output));
 }
 
-ports::ProcessEnd FakeProcesses::outcome(const FakeProcess& process) {
-  if (process.ended_by_us) return {.signal = 15};
+ports::ProcessEnd FakeProcesses::outcome(const FakeProcess& process) const {
+  const bool recorded = !process.forgotten;
+  if (recorded && process.ended_by_us) return {.signal = 15};
+  if (recorded && process.runs == 0 && machine_.recalls)
+    return {.failure = Failure{Category::interrupted, "it was never let go", false},
+            .never_ran = true};
+  if (!recorded || process.stage != FakeStage::ended)
+    return {.failure = Failure{Category::lost,
+                               "the runtime stopped while the command ran, and how it ended is not "
+                               "known",
+                               false}};
   const bool exits = process.command.starts_with("exit ");
   ports::ProcessEnd end;
   end.exit_code = exits ? std::atoi(process.command.c_str() + 5) : 0;
@@ -99,7 +117,9 @@ void FakeProcesses::end(const ProcessId& id) {
   if (found == listeners_.end()) return;
   const auto heard = found->second;
   listeners_.erase(found);
+  if (machine_.on_end) machine_.on_end();
   heard->on_ended(outcome(machine_.processes[id]));
+  if (!machine_.keeps_records) settled(id);
 }
 
 void FakeProcesses::terminate(const ProcessId& id) {
@@ -111,6 +131,18 @@ void FakeProcesses::terminate(const ProcessId& id) {
 }
 
 void FakeProcesses::leave(const ProcessId& id) { listeners_.erase(id); }
+void FakeProcesses::settled(const ProcessId& id) { machine_.processes[id].forgotten = true; }
+
+void FakeProcesses::kill_launchers() {
+  for (auto& [id, process] : machine_.processes) {
+    if (!process.background || process.stage != FakeStage::running) continue;
+    process.stage = FakeStage::killed;
+    loop_.after(1, [this, id] {
+      show(id);
+      end(id);
+    });
+  }
+}
 
 void FakeProcesses::write(const ProcessId& id, std::string input, ports::AfterInput) {
   FakeProcess& process = machine_.processes[id];
@@ -128,7 +160,6 @@ Result<schema::ExecutionEnvironment> FakeProcesses::environment(
 
 void FakeProcesses::follow(const ProcessId& id, const ports::HeardSoFar& heard,
                            std::shared_ptr<ports::ProcessListener> listener) {
-  if (machine_.processes[id].stage == FakeStage::killed) return find(id, std::move(listener));
   listeners_[id] = std::move(listener);
   shown_[id] = heard.out;
   loop_.after(1, [this, id] {
@@ -137,7 +168,8 @@ void FakeProcesses::follow(const ProcessId& id, const ports::HeardSoFar& heard,
     const bool runs = machine_.processes[id].stage == FakeStage::running;
     if (runs) found->second->on_found();
     if (runs) return go_on(id);
-    show(id);
+    const FakeProcess& process = machine_.processes[id];
+    if (machine_.passes_tails && !process.forgotten) show(id);
     loop_.after(1, [this, id] { end(id); });
   });
 }
@@ -149,18 +181,8 @@ void FakeProcesses::forget(const ProcessId& id) {
 }
 
 void FakeProcesses::find(const ProcessId& id, std::shared_ptr<ports::ProcessListener> listener) {
-  loop_.after(1, [this, id, listener] {
-    const FakeProcess& process = machine_.processes[id];
-    if (process.stage == FakeStage::ended) return listener->on_ended(outcome(process));
-    if (process.runs == 0 && machine_.recalls)
-      return listener->on_ended(
-          {.failure = Failure{Category::interrupted, "it was never let go", false},
-           .never_ran = true});
-    listener->on_ended({.failure = Failure{Category::lost,
-                                           "the runtime stopped while the command ran, and how it "
-                                           "ended is not known",
-                                           false}});
-  });
+  listeners_[id] = std::move(listener);
+  loop_.after(1, [this, id] { end(id); });
 }
 
 }  // namespace agentrt::sim
