@@ -80,6 +80,13 @@ std::optional<Error> wrong_payload(const state::Action& action, const RespondAct
   return std::nullopt;
 }
 
+// By the time that passed, not by the instant: the clock may have been set since the question.
+bool too_late(const ActionRequired& required, const Inputs& inputs) {
+  if (!required.expires_at) return false;
+  if (!required.expires_in_ms) return *required.expires_at <= inputs.now;
+  return inputs.since(*required.expires_at + -*required.expires_in_ms) >= *required.expires_in_ms;
+}
+
 std::optional<Error> wrong_answer(const state::Action& action, const RespondAction& command,
                                   const Inputs& inputs) {
   const auto& offered = action.required.decisions.value_or(std::vector<std::string>{});
@@ -87,7 +94,7 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
     return Error{Code::invalid_params,
                  fmt::format("decision: expected one of {}", fmt::join(offered, ", ")),
                  fmt::format(R"({{"decisions":{}}})", to_json(offered))};
-  if (action.required.expires_at && *action.required.expires_at <= inputs.now)
+  if (too_late(action.required, inputs))
     return Error{Code::expired,
                  fmt::format("action {} expired before it was answered", action.id.text()),
                  {}};

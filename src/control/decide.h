@@ -9,6 +9,8 @@
 // not decisions and never appear here.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -71,6 +73,14 @@ struct Inputs {
   std::optional<TraceId> trace;  // the caller's, for the turn it submits
   std::string params_hash;       // keyed, of the command's params
   Named named;
+  // ports::Loop::since; may be empty.
+  std::function<std::int64_t(Timestamp)> passed_since = {};
+
+  // Milliseconds since the stamp of an earlier fact, whatever the wall clock was set to meanwhile.
+  std::int64_t since(Timestamp stamp) const {
+    const std::int64_t by_stamps = std::max<std::int64_t>(0, now - stamp);
+    return passed_since ? std::min(by_stamps, passed_since(stamp)) : by_stamps;
+  }
 };
 
 struct Accepted {

@@ -122,7 +122,7 @@ Decision background_ended(const Session& view, const state::Process& process,
   const ProcessScope scope = scope_of(facts, process);
   add_news(facts, scope, report.news);
   ReportToolEnded end = report;
-  end.duration_ms = std::max<std::int64_t>(0, inputs.now - process.started_at);
+  end.duration_ms = inputs.since(process.started_at);
   // Whatever it said to being ended, it was ended by us.
   if (process.ending && !end.failure)
     end.failure = Failure{Category::cancelled, *process.ending, false};

@@ -128,6 +128,31 @@ TEST_CASE("its output and its end are told after its turn has ended, under the t
   CHECK(scene.take(end_of("proc_1")).shape() == "unchanged");
 }
 
+TEST_CASE("what could not be kept of its output is warned about") {
+  Scene scene({"serve"});
+  scene.ready("proc_1");
+  ReportToolEnded end = end_of("proc_1");
+  end.outputs.push_back({.ref = OutputRef{"out_1"}, .size = 50, .whole_size = 200});
+  end.lost.push_back({"stdout", 200, true, 50, "the disk took no more"});
+  end.lost.push_back({"stderr", 70, false, 0, "no room"});
+  const Outcome ended = scene.take(end);
+  CHECK(ended.shape() ==
+        "runtime.warning runtime.warning output.spilled output.truncated process.completed");
+  const auto& first = ended.payload_of<RuntimeWarning>();
+  CHECK(first.code == "output_incomplete");
+  CHECK(first.message ==
+        "stdout of process proc_1 is incomplete: 50 of 200 bytes were kept: the disk took no more");
+}
+
+TEST_CASE("how long it ran does not depend on what the wall clock was set to") {
+  Scene scene({"serve"});
+  scene.ready("proc_1");
+  constexpr std::int64_t kYear = 365LL * 24 * 3'600'000;
+  scene.inputs.now = scene.inputs.now + kYear;
+  scene.inputs.passed_since = [](Timestamp) { return 1'500; };
+  CHECK(scene.take(end_of("proc_1")).payload_of<ProcessCompleted>().duration_ms == 1'500);
+}
+
 TEST_CASE("input is recorded as it is given, and refused where nothing can take it") {
   Scene scene({"cat"});
   scene.ready("proc_1");

@@ -177,7 +177,7 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
                            .usage = report.usage,
                            .provider = turn.call->provider,
                            .model = turn.call->model,
-                           .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
+                           .duration_ms = inputs.since(turn.call->at)};
   put_text(completed, report.text, report.text_bytes, stream.text_ref(), args_bytes);
   put_raw(facts, stream.scope(), report.raw, completed, inputs);
   completed.provider_state = report.provider_state;
@@ -287,7 +287,7 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
                      .retry = retry,
                      .provider = turn.call->provider,
                      .model = turn.call->model,
-                     .duration_ms = std::max<std::int64_t>(0, inputs.now - turn.call->at)};
+                     .duration_ms = inputs.since(turn.call->at)};
   put_raw(facts, stream.scope(), report.raw, failed, inputs);
   facts.add(stream.scope(), std::move(failed));
   Turn with_items = turn;

@@ -26,7 +26,7 @@ void Facts::start_next(const Thread& thread) {
 }
 
 std::int64_t Facts::ran_ms(const state::ToolCall& call) const {
-  return call.started_at ? std::max<std::int64_t>(0, inputs_.now - *call.started_at) : 0;
+  return call.started_at ? inputs_.since(*call.started_at) : 0;
 }
 
 std::int64_t Facts::ran_ms(const state::ToolCall& call, std::int64_t measured) const {
@@ -51,7 +51,7 @@ void Facts::close_request(const Turn& turn, Category category, const std::string
       ModelFailed{.error = error,
                   .provider = call.provider,
                   .model = call.model,
-                  .duration_ms = std::max<std::int64_t>(0, inputs_.now - call.at)});
+                  .duration_ms = inputs_.since(call.at)});
   close_items(turn, category == Category::cancelled ? Status::cancelled : Status::failed, error);
 }
 
@@ -67,7 +67,7 @@ void Facts::cancel(const Turn& turn, const std::string& reason) {
   add(of(turn.ids), TurnFailed{.status = Status::cancelled,
                                .reason = reason,
                                .error = error,
-                               .duration_ms = inputs_.now - turn.submitted_at});
+                               .duration_ms = inputs_.since(turn.submitted_at)});
   add(of(turn.ids), TaskCancelled{.reason = reason});
 }
 
@@ -76,7 +76,7 @@ void Facts::fail(const Turn& turn, Failure error) {
   add(of(turn.ids), TurnFailed{.status = Status::failed,
                                .reason = error.message,
                                .error = error,
-                               .duration_ms = inputs_.now - turn.submitted_at});
+                               .duration_ms = inputs_.since(turn.submitted_at)});
   add(of(turn.ids), TaskFailed{.error = std::move(error)});
 }
 
@@ -84,7 +84,7 @@ void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
   add(of(turn.ids), TaskAttemptCompleted{});
   add(of(turn.ids),
       TurnCompleted{
-          .stop_reason = reason, .usage = usage, .duration_ms = inputs_.now - turn.submitted_at});
+          .stop_reason = reason, .usage = usage, .duration_ms = inputs_.since(turn.submitted_at)});
   add(of(turn.ids), TaskCompleted{});
 }
 

@@ -174,7 +174,7 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
                            .text = std::move(end.text),
                            .outputs = std::move(end.outputs),
                            .structured = std::move(end.structured),
-                           .duration_ms = std::max<std::int64_t>(0, parts_.loop.now() - since_)};
+                           .duration_ms = parts_.loop.since(since_)};
     parts_.reports.report(session_, std::move(report), {});
   }
 

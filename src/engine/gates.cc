@@ -150,9 +150,10 @@ Engine::Inspecting::~Inspecting() { *wanted_ = false; }
 
 Engine::Expiring::Expiring(const Parts& parts, const state::Session& view, const AwaitAnswer& what)
     : parts_(parts) {
-  // The instant is one of the wall clock, which may have been set back since it was named.
-  const std::int64_t delay = std::clamp<std::int64_t>(what.at - parts.loop.now(), 0,
-                                                      std::max<std::int64_t>(what.within_ms, 0));
+  // The instant is one of the wall clock, which may have been set since it was named.
+  const std::int64_t within = std::max<std::int64_t>(what.within_ms, 0);
+  const std::int64_t delay =
+      std::max<std::int64_t>(0, within - parts.loop.since(what.at + -within));
   timer_ = parts.loop.after(delay, [&parts, session = view.id, action = what.action] {
     parts.reports.report(session, ReportActionExpired{action}, {});
   });

@@ -74,7 +74,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     limit(what.timeout_ms.value_or(0));
     inline_bytes_ = what.out_shown + what.err_shown;
     let_go_ = true;
-    const std::int64_t ran = std::max<std::int64_t>(0, parts_.loop.now() - what.started_at);
+    const std::int64_t ran = parts_.loop.since(what.started_at);
     arm(std::max<std::int64_t>(0, static_cast<std::int64_t>(timeout_ms_) - ran));
   }
 
@@ -137,7 +137,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
                            .preview = std::move(end.preview),
                            .outputs = std::move(end.outputs),
                            .lost = std::move(end.lost),
-                           .duration_ms = std::max<std::int64_t>(0, parts_.loop.now() - since_)};
+                           .duration_ms = parts_.loop.since(since_)};
     if (timed_out_)
       report.failure =
           Failure{Category::timeout, fmt::format("it ran longer than {} ms", timeout_ms_), true};

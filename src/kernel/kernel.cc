@@ -513,7 +513,7 @@ void Kernel::pack_after(std::int64_t delay_ms) {
 }
 
 void Kernel::forget_old_keys() {
-  const Timestamp before = parts_.loop.now() + -parts_.limits.idempotency_keep_ms;
+  const Timestamp before = parts_.loop.older_than(parts_.limits.idempotency_keep_ms);
   (void)parts_.writer.run([this, before] {
     (void)parts_.store.forget_idempotency(before, parts_.limits.idempotency_sweep_max);
   });

@@ -170,7 +170,8 @@ control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
           .principal = {},
           .trace = {},
           .params_hash = {},
-          .named = {}};
+          .named = {},
+          .passed_since = [&loop = parts_.loop](Timestamp stamp) { return loop.since(stamp); }};
 }
 
 void Lanes::advance(Lane& lane) {

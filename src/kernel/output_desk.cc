@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
+#include "kernel/retention.h"
 
 namespace agentrt::kernel {
 namespace {
@@ -104,7 +105,7 @@ Result<std::shared_ptr<ports::OpenOutput>> OutputDesk::find(const std::string& r
     return fail(Code::not_found, "there is no such output");
   schema::OutputRecord record;
   TRY(schema::from_json(entry->row.record, record, schema::Unknown::ignore));
-  const bool past = record.expires_at && *record.expires_at <= parts_.clock.now();
+  const bool past = has_expired(record.spilled_at, record.expires_at, parts_.clock);
   if (entry->row.status == schema::kOutputExpired || past)
     return fail(Code::expired, fmt::format("output {} was not kept any longer", ref));
   const auto digest = digest_of(record.digest);

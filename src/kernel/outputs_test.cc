@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/clock_steps.h"
 #include "kernel/kernel.h"
 #include "kernel/output_desk.h"
 #include "kernel/retention.h"
@@ -26,8 +27,16 @@ class StepLoop final : public ports::Loop {
  public:
   void post(ports::Step step) override { steps_.push_back(std::move(step)); }
   Timestamp now() const override { return now_; }
+  std::int64_t since(Timestamp stamp) const override { return clock_.age_ms(stamp); }
+  Timestamp older_than(std::int64_t ms) const override { return clock_.older_than(ms); }
+  // The wall clock is set.
+  void set_clock(std::int64_t by_ms) {
+    now_ = now_ + by_ms;
+    ahead_ms_ += by_ms;
+    clock_.observe(reading());
+  }
   TimerId after(std::int64_t delay_ms, ports::Step step) override {
-    timers_.emplace(now_.ms + delay_ms, std::move(step));
+    timers_.emplace(now_.ms - ahead_ms_ + delay_ms, std::move(step));
     return timers_.size();
   }
   void cancel(TimerId) override {}
@@ -44,8 +53,9 @@ class StepLoop final : public ports::Loop {
   }
   void pass(std::int64_t ms) {
     now_ = now_ + ms;
+    clock_.observe(reading());
     run();
-    while (!timers_.empty() && timers_.begin()->first <= now_.ms) {
+    while (!timers_.empty() && timers_.begin()->first <= now_.ms - ahead_ms_) {
       ports::Step step = std::move(timers_.begin()->second);
       timers_.erase(timers_.begin());
       step();
@@ -54,7 +64,11 @@ class StepLoop final : public ports::Loop {
   }
 
  private:
+  ClockReading reading() const { return {now_, now_.ms - ahead_ms_, "machine"}; }
+
   Timestamp now_{1'800'000'000'000};
+  std::int64_t ahead_ms_ = 0;
+  ClockSteps clock_{reading()};
   std::deque<ports::Step> steps_;
   std::multimap<std::int64_t, ports::Step> timers_;
 };
@@ -402,6 +416,31 @@ TEST_CASE("what is past its time expires, its bytes go, and the ref says so") {
   CHECK(again != old);
   CHECK(world.get(again) == "old");
   CHECK(code_of(world.get(old)) == Code::expired);
+}
+
+TEST_CASE("a clock that is set expires nothing, and time that passes still does") {
+  for (const std::int64_t step : {365 * kDay, -365 * kDay}) {
+    CAPTURE(step);
+    World world;
+    const auto keyed = *schema::read_command(
+        "update_session", R"({"sessionId":"one","title":"a","idempotencyKey":"k"})");
+    const auto answer = world.ask(keyed);
+    REQUIRE(answer.has_value());
+    const std::string before = world.ref(world.upload("one", "before"));
+    world.loop.set_clock(step);
+    const std::string after = world.ref(world.upload("one", "after"));
+    world.stamp_files(world.loop.now());
+    world.loop.pass(kHour);
+    world.sweep();
+    CHECK(world.get(before) == "before");
+    CHECK(world.get(after) == "after");
+    world.restart();
+    world.loop.pass(6 * kDay);
+    CHECK(world.ask(keyed) == answer);
+    world.loop.pass(25 * kDay);
+    CHECK(code_of(world.get(after)) == Code::expired);
+    if (step > 0) CHECK(code_of(world.get(before)) == Code::expired);
+  }
 }
 
 TEST_CASE("beyond the bound the oldest go first, and only as many as must") {

@@ -18,7 +18,7 @@ struct Kept {
   Digest digest{};
   std::uint64_t size = 0;
   Sequence spilled = 0;
-  Timestamp spilled_at;
+  std::optional<Timestamp> spilled_at;
   std::optional<Timestamp> expires_at;
 };
 
@@ -30,19 +30,24 @@ Result<Kept> kept_of(const store::IndexEntry& entry) {
   const auto digest =
       digest_of_hex(text.substr(std::min(schema::kDigestPrefix.size(), text.size())));
   if (!digest) return fail(Code::internal, "the row of an output names no digest");
-  return Kept{entry.session,    record.output_ref, *digest,
-              record.size,      entry.row.first,   record.spilled_at.value_or(Timestamp{}),
-              record.expires_at};
+  return Kept{entry.session,   record.output_ref, *digest,          record.size,
+              entry.row.first, record.spilled_at, record.expires_at};
 }
 
 }  // namespace
+
+bool has_expired(std::optional<Timestamp> spilled_at, std::optional<Timestamp> expires_at,
+                 const ports::Loop& clock) {
+  if (!expires_at) return false;
+  if (!spilled_at) return *expires_at <= clock.now();
+  return clock.since(*spilled_at) >= *expires_at - *spilled_at;
+}
 
 struct Retention::Sweep {
   struct Due {
     Kept output;
     std::string reason;
   };
-  Timestamp now;
   std::vector<Kept> kept;
   std::vector<Due> due;
   std::size_t reported = 0;
@@ -55,7 +60,6 @@ Retention::~Retention() = default;
 
 void Retention::start() {
   auto sweep = std::make_shared<Sweep>();
-  sweep->now = parts_.loop.now();
   const bool taken = parts_.worker.run([this, sweep] {
     parts_.blobs.begin_sweep();
     sweep->failed = !survey(*sweep);
@@ -89,7 +93,7 @@ void Retention::choose(Sweep& sweep) const {
   std::map<Digest, std::size_t> names;  // by blob, the outputs that stay
   std::uint64_t bytes = 0;
   const auto past = [&](const Kept& kept) {
-    return kept.expires_at && *kept.expires_at <= sweep.now;
+    return has_expired(kept.spilled_at, kept.expires_at, parts_.loop);
   };
   for (const Kept& kept : sweep.kept)
     if (!past(kept) && names[kept.digest]++ == 0) bytes += kept.size;
@@ -154,7 +158,7 @@ Result<void> Retention::collect(Sweep& sweep) {
   }
   std::vector<Digest> remove;
   TRY(parts_.blobs.list([&](const store::BlobEntry& blob) {
-    const bool old = sweep.now - blob.written >= parts_.limits.orphan_ms;
+    const bool old = parts_.loop.since(blob.written) >= parts_.limits.orphan_ms;
     if (!named.contains(blob.digest) && (old || unnamed.contains(blob.digest)))
       remove.push_back(blob.digest);
   }));

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "kernel/limits.h"
 #include "ports/control_plane.h"
@@ -20,6 +21,11 @@
 #include "store/store.h"
 
 namespace agentrt::kernel {
+
+// Whether an output that was stored at `spilled_at` is past its time, by the time that passed: the
+// wall clock may have been set since. Any thread.
+bool has_expired(std::optional<Timestamp> spilled_at, std::optional<Timestamp> expires_at,
+                 const ports::Loop& clock);
 
 class Retention {
  public:

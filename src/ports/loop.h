@@ -5,6 +5,7 @@
 // chosen by a seed. Nothing below this header knows which.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -24,6 +25,14 @@ class Loop {
   virtual void post(Step step) = 0;
   // The wall clock, in whole milliseconds. Any thread.
   virtual Timestamp now() const = 0;
+  // Milliseconds since a stamp that now() gave, in this boot or an earlier one, whatever the wall
+  // clock was set to meanwhile; never negative. Durations and expiry are measured with this. Any
+  // thread.
+  virtual std::int64_t since(Timestamp stamp) const {
+    return std::max<std::int64_t>(0, now() - stamp);
+  }
+  // Every stamp before this one is older than `ms`, by the same measure. Any thread.
+  virtual Timestamp older_than(std::int64_t ms) const { return now() + -ms; }
   // Runs `step` on the core once `delay_ms` have passed on a clock that never goes back. Core only.
   virtual TimerId after(std::int64_t delay_ms, Step step) = 0;
   // Does nothing when the timer has fired. Core only.

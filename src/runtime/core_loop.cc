@@ -31,11 +31,6 @@ void CoreLoop::post(ports::Step step) {
   if (first) wake_.notify_one();
 }
 
-Timestamp CoreLoop::now() const {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
-}
-
 ports::Loop::TimerId CoreLoop::after(std::int64_t delay_ms, ports::Step step) {
   const TimerId id = ++last_timer_;
   const auto due = Clock::now() + std::chrono::milliseconds(delay_ms);

@@ -13,6 +13,7 @@
 
 #include "ports/loop.h"
 #include "ports/metrics.h"
+#include "runtime/system_clock.h"
 
 namespace agentrt::runtime {
 
@@ -20,7 +21,9 @@ namespace agentrt::runtime {
 // than ports::kCoreStepLimitUs.
 class CoreLoop final : public ports::Loop {
  public:
-  explicit CoreLoop(ports::Metrics& metrics) : metrics_(metrics) {}
+  // `clock` outlives the loop; none: the wall clock is believed.
+  explicit CoreLoop(ports::Metrics& metrics, const SystemClock* clock = nullptr)
+      : metrics_(metrics), clock_(clock) {}
   ~CoreLoop() override { stop(); }
 
   void start();
@@ -28,7 +31,13 @@ class CoreLoop final : public ports::Loop {
   void stop();
 
   void post(ports::Step step) override;
-  Timestamp now() const override;
+  Timestamp now() const override { return SystemClock::now(); }
+  std::int64_t since(Timestamp stamp) const override {
+    return clock_ ? clock_->since(stamp) : Loop::since(stamp);
+  }
+  Timestamp older_than(std::int64_t ms) const override {
+    return clock_ ? clock_->older_than(ms) : Loop::older_than(ms);
+  }
   TimerId after(std::int64_t delay_ms, ports::Step step) override;
   void cancel(TimerId timer) override;
 
@@ -41,6 +50,7 @@ class CoreLoop final : public ports::Loop {
   void run_due_timers();
 
   ports::Metrics& metrics_;
+  const SystemClock* const clock_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ports::Step> posted_;  // under mutex_

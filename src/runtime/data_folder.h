@@ -44,6 +44,7 @@ std::string socket_path(const std::string& data);
 std::string token_path(const std::string& data);
 std::string store_path(const std::string& data);
 std::string blobs_path(const std::string& data);
+std::string clock_path(const std::string& data);
 
 // Who owns `data` now; nothing when nobody does, also when owner.json was left behind by a process
 // that ended without cleaning up. A folder that does not exist has no owner.

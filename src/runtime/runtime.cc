@@ -139,10 +139,7 @@ channels::HttpOptions http_options(const RuntimeOptions& options) {
   return http;
 }
 
-Timestamp wall_clock() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
-}
+Timestamp wall_clock() { return SystemClock::now(); }
 
 // The configuration with what the files of its folder add once they are trusted; models that were
 // named for this start alone stay.
@@ -173,6 +170,7 @@ struct Runtime::Parts {
   SystemEntropy entropy;
   BootId boot;
   policy::Redactor redactor;
+  std::unique_ptr<SystemClock> clock;
   std::unique_ptr<store::SqliteStore> store;
   std::unique_ptr<store::FileBlobStore> blobs;
   std::unique_ptr<CoreLoop> loop;
@@ -217,6 +215,7 @@ struct Runtime::Parts {
   void check_files_later();
   void check_files();
   std::optional<Error> problem();
+  void save_clock();
   void stop();
 };
 
@@ -231,7 +230,8 @@ Result<void> Runtime::Parts::open_store(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire(const RuntimeOptions& options) {
-  loop = std::make_unique<CoreLoop>(metrics);
+  clock = std::make_unique<SystemClock>(clock_path(options.data));
+  loop = std::make_unique<CoreLoop>(metrics, clock.get());
   readers = std::make_unique<ThreadWorker>("agentrt-read", kReaderThreads, kReaderQueueMax);
   writer = std::make_unique<ThreadWorker>("agentrt-write", 1, kWriterQueueMax);
   checkpoints = std::make_unique<ThreadWorker>("agentrt-checkpt", 1, 1);
@@ -417,6 +417,12 @@ std::optional<Error> Runtime::Parts::problem() {
   return gone;
 }
 
+// Now and again: a clock that was set is seen soon, and known to the next boot.
+void Runtime::Parts::save_clock() {
+  if (clock->look()) (void)readers->run([this] { clock->save(); });
+  loop->after(kClockLookEveryMs, [this] { save_clock(); });
+}
+
 Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   TRY_ASSIGN(tokens, channels::Tokens::open(options.data, wall_clock, [this](std::string text) {
                return redactor.redact(text).value_or(std::move(text));
@@ -427,6 +433,7 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
                                                   metrics, *tokens, published_document);
   loop->start();
   loop->post([this] {
+    save_clock();
     kernel->recover({});
     retention->start();
     check_files_later();
@@ -447,6 +454,7 @@ void Runtime::Parts::stop() {
   for (auto* worker :
        {&readers, &writer, &checkpoints, &output_worker, &process_worker, &tool_worker})
     if (*worker) (*worker)->stop();
+  if (clock && loop) clock->save();
 }
 
 Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {

@@ -44,7 +44,7 @@ class Ledger {
     }
   };
 
-  // How long a key is remembered.
+  // How long a key is remembered. All times are those of a clock that is never set.
   explicit Ledger(std::int64_t keep_ms) : keep_ms_(keep_ms) {}
 
   std::shared_ptr<Attempt> send(const Action& action, Timestamp now);
@@ -78,7 +78,7 @@ class Ledger {
   bool remembered(const Order& order, Timestamp now) const;
 
   std::int64_t keep_ms_;
-  Timestamp latest_{};  // the wall clock has shown
+  Timestamp latest_{};
   std::map<std::uint32_t, Order> orders_;
   std::vector<std::shared_ptr<Attempt>> attempts_;
   std::map<SessionId, std::vector<Acknowledged>> acknowledged_;

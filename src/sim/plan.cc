@@ -14,6 +14,7 @@ constexpr std::uint32_t kActionsSpread = 90;
 constexpr std::int64_t kFullForLong = 1'000'000;  // commits
 constexpr std::int64_t kSecondMs = 1'000;
 constexpr std::int64_t kDayMs = 24 * 3'600 * kSecondMs;
+constexpr std::int64_t kYearMs = 365 * kDayMs;
 
 struct Weight {
   Kind kind;
@@ -194,7 +195,7 @@ class Drawer {
         action.amount = 1 + below(4);
         break;
       case Kind::clock_jump:
-        action.amount = pause() * (random_.one_in(2) ? 1 : -1);
+        action.amount = (random_.one_in(4) ? kYearMs : pause()) * (random_.one_in(2) ? 1 : -1);
         break;
       default:
         action.amount = pause();

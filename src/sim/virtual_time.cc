@@ -14,6 +14,8 @@ std::uint64_t Random::next() {
 }
 
 Timestamp VirtualLoop::now() const { return time_.now(); }
+std::int64_t VirtualLoop::since(Timestamp stamp) const { return time_.clock().age_ms(stamp); }
+Timestamp VirtualLoop::older_than(std::int64_t ms) const { return time_.clock().older_than(ms); }
 
 ports::Loop::TimerId VirtualLoop::after(std::int64_t delay_ms, ports::Step step) {
   const TimerId id = ++last_;

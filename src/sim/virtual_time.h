@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock_steps.h"
 #include "ports/loop.h"
 
 namespace agentrt::sim {
@@ -38,6 +39,8 @@ class VirtualLoop final : public ports::Loop {
   explicit VirtualLoop(VirtualTime& time) : time_(time) {}
   void post(ports::Step step) override { steps_.push_back(std::move(step)); }
   Timestamp now() const override;
+  std::int64_t since(Timestamp stamp) const override;
+  Timestamp older_than(std::int64_t ms) const override;
   TimerId after(std::int64_t delay_ms, ports::Step step) override;
   void cancel(TimerId timer) override;
 
@@ -109,6 +112,11 @@ class VirtualTime {
 
   Timestamp now() const { return {monotonic_ms_ + wall_offset_ms_}; }
   std::int64_t monotonic_ms() const { return monotonic_ms_; }
+  // What a runtime of any boot knows of its wall clock.
+  const ClockSteps& clock() {
+    clock_.observe(reading());
+    return clock_;
+  }
 
  private:
   friend class VirtualLoop;
@@ -118,9 +126,12 @@ class VirtualTime {
   std::optional<std::int64_t> next_due(const Boot& boot) const;
   void reach(Boot& boot, std::int64_t at_ms);
 
+  ClockReading reading() const { return {now(), monotonic_ms_, "machine"}; }
+
   Random random_;
   std::int64_t monotonic_ms_ = 1'790'000'000'000;
   std::int64_t wall_offset_ms_ = 0;
+  ClockSteps clock_{reading()};
 };
 
 }  // namespace agentrt::sim

@@ -23,6 +23,8 @@ constexpr std::int64_t kReadMs = 60'000;  // within which a read is answered, if
 constexpr std::uint64_t kReadsLookedAtEvery = 64;  // steps
 constexpr int kResumeRounds = 40;
 constexpr std::size_t kMoodsMax = 16;
+// Of small changes of the wall clock that count as time: see kClockDriftMs.
+constexpr std::int64_t kClockAllowanceMs = 60'000;
 
 control::Settings settings_of(const Plan& plan) {
   control::Settings settings;
@@ -60,7 +62,7 @@ class World {
         limits_(limits_of(plan)),
         node_(node_options()),
         watch_(node_.disk(), settings_, limits_, [this](Violation v) { broken(std::move(v)); }),
-        ledger_(limits_.idempotency_keep_ms),
+        ledger_(limits_.idempotency_keep_ms - kClockAllowanceMs),
         followers_(
             node_, [this](const SessionId& s, Sequence n) { return watch_.stored_text(s, n); },
             [this](Violation v) { broken(std::move(v)); }) {
@@ -197,9 +199,12 @@ class World {
     }
   }
 
+  // What a key's age is counted in: the wall clock may be set.
+  Timestamp passed() { return {node_.time().monotonic_ms()}; }
+
   void send(const Action& action) {
     ++counts_.commands;
-    const auto attempt = ledger_.send(action, node_.time().now());
+    const auto attempt = ledger_.send(action, passed());
     const bool answers = action.kind == Kind::answer;
     const Request request = answers ? people_.request(action, watch_) : request_of(action);
     node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),
@@ -207,12 +212,12 @@ class World {
                  if (trace_) say_reply(action, reply);
                  if (answers && reply) check(people_.told(action.order));
                  check(ledger_.replied(
-                     *attempt, reply, node_.time().now(),
+                     *attempt, reply, passed(),
                      [this](const SessionId& s, Sequence n) { return watch_.stored(s, n); }));
                });
   }
   void read(const Action& action) {
-    const auto attempt = ledger_.send(action, node_.time().now());
+    const auto attempt = ledger_.send(action, passed());
     attempt->sent_ms = node_.time().monotonic_ms();
     const Request request = request_of(action);
     node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),

@@ -51,9 +51,9 @@ void IoLoop::post(ports::Step step) {
 }
 
 Timestamp IoLoop::now() const {
-  return {std::chrono::duration_cast<std::chrono::milliseconds>(
-              std::chrono::system_clock::now().time_since_epoch())
-              .count()};
+  using std::chrono::duration_cast, std::chrono::milliseconds;
+  const auto passed = duration_cast<milliseconds>(Clock::now() - began_);
+  return {duration_cast<milliseconds>(began_at_.time_since_epoch()).count() + passed.count()};
 }
 
 IoLoop::TimerId IoLoop::after(std::int64_t delay_ms, ports::Step step) {

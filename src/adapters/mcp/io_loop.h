@@ -29,6 +29,8 @@ class IoLoop final : public ports::Loop {
   void stop();
 
   void post(ports::Step step) override;
+  // The wall clock as it was when the loop began, and the time since: whoever sets the clock moves
+  // no deadline here.
   Timestamp now() const override;
   TimerId after(std::int64_t delay_ms, ports::Step step) override;
   void cancel(TimerId timer) override;
@@ -49,6 +51,8 @@ class IoLoop final : public ports::Loop {
   void run_ready();
   int until_next_ms() const;
 
+  const Clock::time_point began_ = Clock::now();
+  const std::chrono::system_clock::time_point began_at_ = std::chrono::system_clock::now();
   Descriptor wake_;
   std::mutex mutex_;
   std::vector<ports::Step> posted_;  // under mutex_
