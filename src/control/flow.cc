@@ -259,7 +259,8 @@ void Flow::start_call(const state::ToolCall& call, const Json& policy) {
 
 void Flow::refuse_call(const state::ToolCall& call, Failure error) {
   const std::string_view policy =
-      error.category == Category::invalid_input || error.category == Category::not_found
+      error.category == Category::invalid_input || error.category == Category::not_found ||
+              (error.category == Category::unavailable && error.retryable)
           ? "\"not_evaluated\""
           : "\"denied\"";
   facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,

@@ -54,6 +54,11 @@ Result<Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest
   return binding;
 }
 
+Failure failure_of(const Error& error) {
+  const bool passes = error.code == Code::unavailable || error.code == Code::overloaded;
+  return {passes ? Category::unavailable : Category::invalid_input, error.message, passes};
+}
+
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task) {
   if (!worker.run([task] { (*task)(); }))
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });

@@ -35,6 +35,10 @@ schema::PermissionMode mode_of(const state::Session& view, const state::Turn& tu
 Result<schema::Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest& request,
                                 const std::vector<std::string>& files);
 
+// What an effect that could not be begun fails with: `unavailable` and worth a retry where the
+// machine had no room for it (descriptors, memory, an overloaded worker), else `invalid_input`.
+schema::Failure failure_of(const Error& error);
+
 // Runs `task` on the worker as soon as it has room.
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
 

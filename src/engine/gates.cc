@@ -136,7 +136,7 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
         if (binding)
           report.binding = *std::move(binding);
         else if (!report.failure)
-          report.failure = Failure{Category::invalid_input, binding.error().message, false};
+          report.failure = failure_of(binding.error());
         parts.loop.post([&parts, wanted, session, report = std::move(report)]() mutable {
           if (*wanted) parts.reports.report(session, std::move(report), {});
         });

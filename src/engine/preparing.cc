@@ -106,7 +106,7 @@ void Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
   if (auto policy = parts.policies.policy(query.cwd))
     read.policy = *std::move(policy);
   else
-    read.policy_failed = Failure{Category::invalid_input, policy.error().message, false};
+    read.policy_failed = failure_of(policy.error());
   query.rules.insert(query.rules.end(), read.policy.rules.begin(), read.policy.rules.end());
   const Material material = gather(parts.workspace, parts.history, query);
   describe(material, read.context);

@@ -274,8 +274,7 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   const state::ToolCall& call = call_of(view, what.turn, what.call);
   auto request = request_of(parts, view, *state::find_turn(view, what.turn), call);
   if (!request) {
-    listener_->on_ended(
-        {.failure = Failure{Category::invalid_input, request.error().message, false}});
+    listener_->on_ended({.failure = failure_of(request.error())});
     return;
   }
   ShellArgs args;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "policy/folders.h"
 #include "policy/hooks.h"
 #include "policy/rules.h"
@@ -440,6 +441,9 @@ Result<std::optional<std::string>> read_config_file(const std::string& path) {
   if (error) return wrong_at(path, 0, "cannot be read:", error.message() + ".");
   if (!std::filesystem::is_regular_file(status)) return wrong_at(path, 0, "is not", "a file.");
   std::ifstream file(path, std::ios::binary);
+  if (!file && is_shortage(errno))
+    return fail(Code::unavailable, fmt::format("{}: cannot be read: {}.", path,
+                                               std::generic_category().message(errno)));
   if (!file)
     return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
   // Piece by piece: this is read for every turn, and room for the largest file would cost more than

@@ -1,12 +1,15 @@
 #include "adapters/models/script.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "adapters/models/faults.h"
+#include "base/descriptor.h"
 #include "schema/codec.h"
 
 namespace agentrt::adapters {
@@ -89,7 +92,10 @@ ScriptLine line_of(const LineMembers& members) {
 
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::unavailable, fmt::format("the script {} cannot be read", path));
+  if (!file)
+    return fail(is_shortage(errno) ? Code::overloaded : Code::unavailable,
+                fmt::format("the script {} cannot be read: {}", path,
+                            std::generic_category().message(errno)));
   std::string text;
   char chunk[64 * 1024];
   while (file.read(chunk, sizeof chunk) || file.gcount() > 0) {

@@ -213,7 +213,7 @@ std::unexpected<schema::Failure> Grounds::cannot_open(const std::string& path, i
     default:
       return refuse(Category::unavailable,
                     fmt::format("{} cannot be opened: {}.", path, std::strerror(error)),
-                    error == EAGAIN ? Retry::yes : Retry::no);
+                    is_shortage(error) ? Retry::yes : Retry::no);
   }
 }
 
