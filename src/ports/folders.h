@@ -1,5 +1,5 @@
-// ports/folders.h: the one check of folders that a caller names, whatever command or protocol names
-// them.
+// ports/folders.h: the port that validates the folders a client names. Every command and protocol
+// uses this one check.
 #pragma once
 
 #include "schema/folders.h"
@@ -9,7 +9,8 @@ namespace agentrt::ports {
 class Folders {
  public:
   virtual ~Folders() = default;
-  // Resolves the symlinks of every folder and judges it. Blocks: it looks at the disk. Any thread.
+  // Resolves the symlinks of every folder and checks it against the grant. Blocks on the disk. Any
+  // thread.
   virtual schema::FolderFinding judge(const schema::FolderChoice& choice,
                                       const schema::FolderGrant& grant) = 0;
 };

@@ -1,7 +1,8 @@
-// ports/hooks.h: commands of the user that are asked at a point of a turn.
+// ports/hooks.h: the port that runs hooks: user-configured commands that run at fixed points of a
+// turn.
 //
-// A hook is told one JSON object on its standard input and answers with its exit status and what it
-// writes. Running it decides nothing: what a failure means (on_failure) is the caller's business.
+// A hook receives one JSON object on its standard input. Its exit status and its output are the
+// answer. This port only runs hooks; the caller decides what a failure means (on_failure).
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 namespace agentrt::ports {
 
 struct HookRequest {
-  std::string id;  // the hookRunId of its facts; no two run at once under the same one
+  std::string id;  // the hookRunId of its facts; unique among running hooks
   schema::HookSpec hook;
   schema::HookInput input;
 };
@@ -20,16 +21,17 @@ struct HookRequest {
 class HookListener {
  public:
   virtual ~HookListener() = default;
-  // Once, on the core.
+  // Called once, on the core.
   virtual void on_ended(schema::HookOutcome outcome) = 0;
 };
 
 class Hooks {
  public:
   virtual ~Hooks() = default;
-  // Both: core only; the listener is never called before they return.
+  // start() and cancel(): core only. Neither calls the listener before it returns.
   virtual void start(HookRequest request, std::shared_ptr<HookListener> listener) = 0;
-  // Ends it and all that it started; its listener hears nothing more. Unknown ids are ignored.
+  // Kills the hook and every process it started. Its listener is not called again. Unknown ids are
+  // ignored.
   virtual void cancel(const std::string& id) = 0;
 };
 

@@ -1,7 +1,7 @@
-// ports/models.h: model providers, as the engine sees them.
+// ports/models.h: the port to model providers, used by the engine.
 //
-// A request holds a whole conversation, since providers keep none for us: what the model is told
-// about itself, the tools it may call, and messages in which every call has its result.
+// A request carries the whole conversation, because providers store no state for us: the system
+// prompt, the tools the model may call, and messages in which every call has its result.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace agentrt::ports {
 
 BOOST_DEFINE_ENUM_CLASS(Role, user, assistant, tool)
 
-// A call that the model made, as it is told again. What the model wrote as arguments and was not
-// JSON stands in `args` as a JSON string.
+// An earlier tool call of the model, sent back as history. Arguments that were not valid JSON are
+// stored in `args` as a JSON string.
 struct MadeCall {
   ToolCallId id;
   std::string name;
@@ -27,17 +27,17 @@ struct MadeCall {
   bool operator==(const MadeCall&) const = default;
 };
 
-// An image or a document that a person gave with the question.
+// An image or document that the user attached to the input.
 struct Attachment {
-  std::string name;        // of the file, without its folder
+  std::string name;        // file name without its folder
   std::string media_type;  // image/png, application/pdf, …
   std::string bytes;
 
   bool operator==(const Attachment&) const = default;
 };
 
-// What a provider wants to hear again with an answer that made calls, while the turn goes on: its
-// reasoning, in a form of its own that means nothing to any other model.
+// Opaque provider data (reasoning) that must be sent back with an answer that made calls, for the
+// rest of the turn. Only the provider and model that produced it can use it.
 struct ProviderState {
   std::string provider;
   std::string model;
@@ -49,11 +49,11 @@ struct ProviderState {
 struct Message {
   Role role = Role::user;
   std::string text;
-  std::vector<Attachment> attachments;  // a user's
-  std::vector<MadeCall> calls;          // an assistant's
-  std::optional<ProviderState> state;   // an assistant's
-  ToolCallId answers;                   // a tool's: whose result this is
-  bool is_error = false;                // a tool's
+  std::vector<Attachment> attachments;  // user messages only
+  std::vector<MadeCall> calls;          // assistant messages only
+  std::optional<ProviderState> state;   // assistant messages only
+  ToolCallId answers;                   // tool messages only: the call that this result answers
+  bool is_error = false;                // tool messages only
 
   bool operator==(const Message&) const = default;
 };
@@ -68,12 +68,12 @@ struct OfferedTool {
 
 struct ModelRequest {
   ModelRequestId id;
-  std::string model_name;            // the candidate's name
-  std::uint64_t ended_requests = 0;  // of this turn, by the provider's word
+  std::string model_name;            // the configured name of the candidate
+  std::uint64_t ended_requests = 0;  // earlier requests of this turn that the provider ended
   std::string cwd;                   // the session's workspace
-  std::string instructions;          // the system prompt, AGENTS.md and the like
+  std::string instructions;          // system prompt, AGENTS.md and other instructions
   std::vector<OfferedTool> tools;
-  std::vector<Message> messages;  // oldest first; an assistant's calls are followed by all results
+  std::vector<Message> messages;  // oldest first; all results directly follow an assistant's calls
 };
 
 struct ModelFault {
@@ -83,19 +83,20 @@ struct ModelFault {
   std::optional<std::int64_t> retry_after_ms;
 };
 
-// What comes back of one request. Called on the core, in order; nothing after completed or failed.
+// Receives the events of one request. Called on the core, in order; no call follows on_completed or
+// on_failed.
 class ModelListener {
  public:
   virtual ~ModelListener() = default;
   virtual void on_text(std::string_view text) = 0;
   virtual void on_reasoning(std::string_view text) = 0;
-  // A tool that the model wants called. `args` is valid JSON: an object, or, where the model wrote
-  // something else, that as a JSON string. All of them before on_completed.
+  // The model requests a tool call. `args` is valid JSON: an object, or a JSON string with the
+  // model's text if that was not an object. All calls arrive before on_completed.
   virtual void on_call(std::string name, schema::Json args) = 0;
-  // What the provider wants to hear again with the calls; before on_completed.
+  // Provider state to send back with the calls; arrives before on_completed.
   virtual void on_state(schema::Json /*state*/) {}
-  // What went over the wire, as texts without keys, where the model's configuration says to keep
-  // it; just before the end.
+  // The raw request and response without API keys. Called only if the model's configuration enables
+  // it, just before on_completed or on_failed.
   virtual void on_raw(std::string /*request*/, std::string /*response*/) {}
   virtual void on_completed(schema::StopReason reason, const schema::Usage& usage) = 0;
   virtual void on_failed(const ModelFault& fault) = 0;
@@ -111,11 +112,11 @@ struct ModelChoice {
 class Models {
  public:
   virtual ~Models() = default;
-  // The models a turn that asked for `requested` could use now. Core only.
+  // The models available now to a turn that asked for `requested`. Core only.
   virtual ModelChoice choice(const std::optional<std::string>& requested) = 0;
   // Starts the request. Core only; the listener may be called before this returns.
   virtual void start(ModelRequest request, std::shared_ptr<ModelListener> listener) = 0;
-  // Ends the request; its listener hears nothing more. Unknown ids are ignored. Core only.
+  // Cancels the request. Its listener is not called again. Unknown ids are ignored. Core only.
   virtual void cancel(const ModelRequestId& request) = 0;
 };
 

@@ -1,8 +1,9 @@
-// ports/outputs.h: bytes that are too many for a fact, behind refs.
+// ports/outputs.h: the ports for outputs: bytes too large for a fact, stored outside the log and
+// addressed by refs.
 //
-// OutputKeeper is for whoever produces bytes (tools, processes): it stores them, redacted, and
-// gives back a KeptOutput, to be carried by the report whose decision makes the facts; only those
-// facts bind the ref to a session. Outputs is for channels: it opens refs and takes uploads.
+// OutputKeeper is for producers of bytes (tools, processes). It redacts and stores the bytes and
+// returns a KeptOutput. The caller puts that into a report; the facts decided from the report bind
+// the ref to a session. Outputs is for channels: it opens refs and accepts uploads.
 #pragma once
 
 #include <cstdint>
@@ -19,38 +20,38 @@ namespace agentrt::ports {
 
 struct OutputMeta {
   std::string media_type = "text/plain";
-  std::optional<std::uint64_t> whole_size;  // of a capped output: how many bytes there were
+  std::optional<std::uint64_t> whole_size;  // size before truncation, if the output was capped
 };
 
 class OutputKeeper {
  public:
   virtual ~OutputKeeper() = default;
-  // Both block and are called on a Worker. When they return, the bytes are on disk. Memory is
-  // bounded whatever the size. storage_full, unavailable.
+  // Both block and are called on a Worker. When they return, the bytes are durable. Memory use is
+  // bounded for any size. Errors: storage_full, unavailable.
   virtual Result<schema::KeptOutput> keep_file(const std::string& path, const OutputMeta& meta) = 0;
   virtual Result<schema::KeptOutput> keep_bytes(std::string_view bytes, const OutputMeta& meta) = 0;
 };
 
-// An output that was found, whose bytes are whole.
+// An open output whose bytes are complete.
 class OpenOutput {
  public:
   virtual ~OpenOutput() = default;
   virtual const schema::OutputRecord& record() const = 0;
   using DataTo = std::move_only_function<void(Result<std::string>)>;
-  // Any thread; `data_to` is called once, on a worker's thread or, refused for load, at once. At
-  // most `bytes_max` bytes, fewer only at the end. One read at a time.
+  // Any thread; one read at a time. Calls `data_to` once, on a worker thread, or immediately with
+  // `overloaded`. Returns at most `bytes_max` bytes; fewer only at the end of the output.
   virtual void read(std::uint64_t offset, std::size_t bytes_max, DataTo data_to) = 0;
 };
 
-// Bytes on their way in. Dropped before finish(), it leaves nothing behind.
+// An upload in progress. Destroying it before finish() discards the bytes.
 class OutputUpload {
  public:
   virtual ~OutputUpload() = default;
   using Done = std::move_only_function<void(Result<void>)>;
-  // Any thread, one call at a time, each after the one before was answered; answered on a worker's
-  // thread or, refused for load, at once. too_large when the limit is passed.
+  // Any thread; call it again only after `done` was called. `done` runs on a worker thread, or
+  // immediately with `overloaded`. too_large: the upload exceeds the limit.
   virtual void put(std::string bytes, Done done) = 0;
-  // The reply comes after the bytes and the fact that names them are stored.
+  // Replies after the bytes and the fact that names them are durable.
   virtual void finish(Caller caller, ReplyTo reply_to) = 0;
 };
 
@@ -58,10 +59,12 @@ class Outputs {
  public:
   virtual ~Outputs() = default;
   using OpenTo = std::move_only_function<void(Result<std::shared_ptr<OpenOutput>>)>;
-  // Any thread; answered once, on a worker's thread or at once. With `only`, outputs of other
-  // sessions are not there. not_found, expired, internal (the bytes are damaged), overloaded.
+  // Any thread; `open_to` is called once, on a worker thread or immediately. With `only`, outputs
+  // of other sessions are not found. Errors: not_found, expired, internal (the bytes are damaged),
+  // overloaded.
   virtual void open(std::string ref, std::optional<SessionId> only, OpenTo open_to) = 0;
-  // overloaded when there are too many uploads; too_large when `size` is known and past the limit.
+  // Errors: overloaded (too many uploads in progress); too_large (`size` is known and exceeds the
+  // limit).
   virtual Result<std::shared_ptr<OutputUpload>> upload(SessionId session, std::string media_type,
                                                        std::optional<std::uint64_t> size) = 0;
 };

@@ -1,4 +1,5 @@
-// ports/policies.h: the policy that a workspace is under, as its files say it now.
+// ports/policies.h: the port that reads the policy that currently applies to a workspace from its
+// configuration files.
 #pragma once
 
 #include <string>
@@ -11,10 +12,11 @@ namespace agentrt::ports {
 class Policies {
  public:
   virtual ~Policies() = default;
-  // What holds for a session in `cwd`: host policy, the user's files and the workspace's. It only
-  // reads: nothing is executed, connected to or changed. Blocks; called on a Worker.
-  // invalid_params: a file is broken or beyond a limit; the sentence names file, line and key, and
-  // no turn may run until it is mended. unavailable: the records of trust cannot be read.
+  // The effective policy of a session in `cwd`: host policy, then the user's and the workspace's
+  // files. Read-only: executes nothing, connects to nothing, changes nothing. Blocks; called on a
+  // Worker. Errors: invalid_params: a file is invalid or exceeds a limit; the message names file,
+  // line and key, and no turn may run until it is fixed. unavailable: the trust records cannot be
+  // read.
   virtual Result<schema::Policy> policy(const std::string& cwd) = 0;
 };
 

@@ -1,4 +1,5 @@
-// ports/workspace.h: what a turn reads before a model is asked: instruction files and history.
+// ports/workspace.h: the ports that read a turn's context before the model request: instruction
+// files, attached files and history.
 #pragma once
 
 #include <string>
@@ -9,68 +10,69 @@
 
 namespace agentrt::ports {
 
-// A file with instructions for particular work. The model reads it when it needs it; where its
-// tools cannot, it is told the text at once.
+// A file with instructions for a particular kind of work. The model reads it when needed. If its
+// tools cannot read it, the text is included here.
 struct Skill {
   std::string name;
   std::string description;
   std::string path;
   schema::ContextRef ref;
-  std::optional<std::string> text;  // absent: the model can read the file
+  std::optional<std::string> text;  // absent: the model can read the file itself
 };
 
 struct Instructions {
   std::string text;
   std::vector<Skill> skills;
-  std::vector<schema::ContextRef> refs;     // of the text
-  std::vector<schema::ContextRef> omitted;  // what did not fit
-  std::vector<schema::ContextRef> missing;  // what cannot be used
+  std::vector<schema::ContextRef> refs;     // sources of the text
+  std::vector<schema::ContextRef> omitted;  // did not fit
+  std::vector<schema::ContextRef> missing;  // unreadable or invalid
 };
 
-// A file that a person gave with the question: an image or a document as it is, any other text as
-// text. `ref.reason` says why neither is there.
+// A file that the user attached: an image or document as bytes, any other file as text. If both are
+// absent, `ref.reason` says why.
 struct GivenFile {
   std::optional<Attachment> attachment;
   std::string text;
-  std::string real_path;  // where the path leads, absolute; empty: nothing was opened
+  std::string real_path;  // absolute, symlinks resolved; empty: nothing was opened
   schema::ContextRef ref;
 };
 
 class Workspace {
  public:
   virtual ~Workspace() = default;
-  // Reads the AGENTS.md files that speak for the workspace, and the heads of its skills. Blocks;
+  // Reads the AGENTS.md files that apply to the workspace and the headers of its skills. Blocks;
   // called on a Worker.
   virtual Instructions instructions(const std::string& cwd) = 0;
-  // Reads a file of the workspace; `path` is relative to it or lies in it. Blocks; called on a
-  // Worker.
+  // Reads a file of the workspace. `path` is relative to `cwd` or absolute within it. Blocks;
+  // called on a Worker.
   virtual GivenFile given_file(const std::string& cwd, const std::string& path) = 0;
 };
 
 struct HistoryWindow {
   std::vector<Message> messages;         // of earlier turns, oldest first
-  std::vector<schema::InputPart> input;  // what the turn that asks was given
-  std::vector<Message> so_far;           // what it has been answered since, with calls and results
-  std::vector<OfferedTool> tools;        // that it may call; none before that is resolved
+  std::vector<schema::InputPart> input;  // input of the requesting turn
+  std::vector<Message> so_far;     // the requesting turn's messages so far, with calls and results
+  std::vector<OfferedTool> tools;  // tools it may call; empty until they are resolved
   std::optional<schema::HistoryWindowLoaded> loaded;
-  std::vector<schema::ContextRef> omitted;  // what did not fit, and why
+  std::vector<schema::ContextRef> omitted;  // did not fit, with the reason
 };
 
 struct HistoryQuery {
   SessionId session;
   ThreadId thread;
-  TurnId turn;                           // the one that asks
-  std::optional<std::size_t> bytes_max;  // of all messages; absent: a limit of the history's own
-  // What the view knows that calls for this; it may not be stored yet.
-  Sequence up_to = 0;                // of the turn's own facts; 0: all that are stored
+  TurnId turn;                           // the requesting turn
+  std::optional<std::size_t> bytes_max;  // of all messages; absent: the history's own limit
+  // Taken from the view that requests the history; these facts may not be stored yet.
+  Sequence up_to = 0;                // last fact of the turn to include; 0: all stored facts
   std::optional<TurnId> last_ended;  // of the thread
 };
 
 class History {
  public:
   virtual ~History() = default;
-  // The turn that asks, and those of its thread before it, as far as they fit: the newest first.
-  // Blocks; called on a Worker. unavailable, not_found: what is asked for is not stored.
+  // The requesting turn and as many earlier turns of its thread as fit; the oldest are dropped
+  // first. Blocks; called on a Worker. Errors: unavailable, not_found: the requested facts are not
+  // stored.
   virtual Result<HistoryWindow> window(const HistoryQuery& query) = 0;
 };
 
