@@ -49,7 +49,7 @@ std::optional<Mount> mount_of(const std::string& line) {
   return mount;
 }
 
-// Where a cgroup of a tree stands, seen through a mount that may show only part of that tree.
+// The folder of a cgroup, seen through a mount that may show only part of the hierarchy.
 std::string folder_of(const Mount& mount, std::string path) {
   if (mount.root != "/" && path.starts_with(mount.root)) path = path.substr(mount.root.size());
   if (path == "/") path.clear();
@@ -85,7 +85,7 @@ std::vector<std::string> find_writable() {
   std::vector<std::string> found;
   for (const std::string& folder : places.legacy)
     if (may_make_in(folder)) found.push_back(folder);
-  // A cgroup that hands controllers on has no processes itself, so it is one above ours.
+  // A v2 cgroup that delegates controllers cannot hold processes, so search our ancestors.
   for (fs::path at = places.unified; !at.empty(); at = at.parent_path()) {
     if (hands_on(at.string()) && may_make_in(at.string())) {
       found.push_back(at.string());

@@ -1,8 +1,9 @@
-// adapters/process/cgroup.h: the cgroups in which this process may make others.
+// adapters/process/cgroup.h: finds the cgroups in which this process may create child cgroups.
 //
-// A command gets a cgroup of its own below the runtime's, so that whatever bounds the runtime
-// bounds its commands too. Version 1 has one tree for processes and one for memory; in version 2
-// it is the nearest cgroup at or above our own that is ours and hands both on to its children.
+// Each command gets its own cgroup below the runtime's, so the runtime's limits also bound its
+// commands. Cgroup v1 has one hierarchy for pids and one for memory. In v2 the parent is the
+// nearest cgroup at or above our own that we may write to and that delegates both controllers to
+// its children.
 #pragma once
 
 #include <string>
@@ -11,19 +12,19 @@
 
 namespace agentrt::adapters {
 
-// As /proc/self/cgroup and /proc/self/mountinfo tell it: where this process is, per tree. Folders
-// that may not be there or not be ours.
+// The cgroup folders of this process per hierarchy, from the text of /proc/self/cgroup and
+// /proc/self/mountinfo. A folder may be missing or not writable.
 struct CgroupPlaces {
-  std::vector<std::string> legacy;   // of pids and memory
-  std::string unified, unified_top;  // ours, and the top of what is visible; empty: none
+  std::vector<std::string> legacy;   // the pids and memory hierarchies (v1)
+  std::string unified, unified_top;  // v2: our cgroup and the topmost visible one; empty: none
 };
 CgroupPlaces cgroup_places(std::string_view cgroups, std::string_view mounts);
 
-// A folder that is seen through several mounts counts once; one that is not there, not at all.
+// Removes missing folders, and duplicates of a folder visible through several mounts.
 std::vector<std::string> each_once(const std::vector<std::string>& folders);
 
-// Where a group for a command may be made on this machine; empty: nowhere. Looked up once; groups
-// that launchers left behind that were killed are removed then.
+// The folders in which a cgroup for a command can be created; empty: none. Computed once per
+// process; that first call also removes cgroups left by killed launchers.
 const std::vector<std::string>& writable_cgroups();
 
 }  // namespace agentrt::adapters

@@ -1,4 +1,4 @@
-// adapters/process/cgroup_test.cc: where this process is in the machine's cgroups.
+// adapters/process/cgroup_test.cc: tests that locate this process in the machine's cgroups.
 #include "adapters/process/cgroup.h"
 
 #include <doctest/doctest.h>

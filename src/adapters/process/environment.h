@@ -1,4 +1,5 @@
-// adapters/process/environment.h: what this machine and a profile give to commands, as a record.
+// adapters/process/environment.h: records the execution environment (machine and sandbox profile)
+// of a command.
 #pragma once
 
 #include "schema/environment.h"

@@ -55,7 +55,7 @@ bool is_executable(const std::string& path) {
          (found.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
 }
 
-// The files of a repository that can make git run something.
+// The files of a repository that can make git run a program.
 std::vector<std::string> obeyed_in(const std::string& repository) {
   std::vector<std::string> out{repository + "/config", repository + "/config.worktree"};
   for (std::string& hook : files_in(repository + "/hooks"))
@@ -63,7 +63,7 @@ std::vector<std::string> obeyed_in(const std::string& repository) {
   return out;
 }
 
-// The files of a workspace that other programs obey.
+// The files of a workspace that other programs execute or obey.
 std::vector<std::string> obeyed_below(const std::string& root) {
   std::vector<std::string> out;
   for (const std::string_view name : policy::obeyed_in_workspace()) {
@@ -78,11 +78,11 @@ std::vector<std::string> obeyed_below(const std::string& root) {
   return out;
 }
 
-// As bytes: KIND NUL TEXT NUL, again and again; after `stamp` a path follows.
+// Serialized as repeated KIND NUL TEXT NUL; a `stamp` is followed by its path.
 struct State {
   std::vector<std::string> roots, skipped;
   std::set<std::string> repositories;
-  std::map<std::string, std::string> stamps;  // of what exists
+  std::map<std::string, std::string> stamps;  // of existing files
 
   void note(const std::string& path) {
     if (std::string stamp = stamp_of(path); !stamp.empty()) stamps[path] = std::move(stamp);

@@ -1,8 +1,9 @@
-// adapters/process/left_behind.h: what a command left in its workspace that programs outside obey.
+// adapters/process/left_behind.h: detects files a command left in its workspace that programs
+// outside the sandbox execute or obey.
 //
-// A command may make repositories, and may write files that editors and package managers read. The
-// sandbox cannot forbid that; it reports it. Before a command starts, the state of these files is
-// written down; when it has ended, the difference is found. Blocking; bounded by the search of
+// A command may create repositories and write configuration that editors and package managers read.
+// The sandbox cannot prevent that, so it reports it: take a snapshot of these files before the
+// command starts and compare when it has ended. Blocking; bounded by the search limits of
 // repositories.h.
 #pragma once
 
@@ -15,15 +16,15 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kFindingsMax = 20;             // reported of one command
-inline constexpr std::size_t kConfigBytesMax = 256 * 1024;  // read of one configuration file
+inline constexpr std::size_t kFindingsMax = 20;             // reported per command
+inline constexpr std::size_t kConfigBytesMax = 256 * 1024;  // read per configuration file
 
-// The state before the command, as bytes that another process may compare later. Empty for a
-// profile that lets nothing be written, or everything.
+// A snapshot to take before the command starts, serialized so that another process can compare it
+// later. Empty if the profile makes nothing or everything writable.
 std::string state_of_workspace(const schema::SandboxProfile& profile);
 
-// What is new or changed since `before`, as advisory violations. Repositories that appeared are
-// marked as made inside.
+// Files that are new or changed since `before`, as advisory violations. Marks new repositories as
+// made inside the sandbox.
 std::vector<schema::SandboxViolation> left_behind(std::string_view before);
 
 }  // namespace agentrt::adapters

@@ -25,7 +25,7 @@ Result<Descriptor> file_in_memory(const char* name, std::string_view bytes, Memo
   const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   Descriptor made(
       ::memfd_create(name, flags | (kind == MemoryFile::executable ? kExecutable : kData)));
-  if (!made && errno == EINVAL)  // a kernel that does not know the kinds
+  if (!made && errno == EINVAL)  // this kernel does not support these flags
     made = Descriptor(::memfd_create(name, flags));
   Descriptor file(made ? ::fcntl(made.get(), F_DUPFD_CLOEXEC, kAboveFixed) : -1);
   if (!file) return failed("No file can be made in memory");
@@ -36,7 +36,7 @@ Result<Descriptor> file_in_memory(const char* name, std::string_view bytes, Memo
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   ::lseek(file.get(), 0, SEEK_SET);
-  // Nobody changes what is executed, or asked for, any more.
+  // Makes the content immutable.
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
   return file;
 }

@@ -1,4 +1,5 @@
-// adapters/process/memory_file.h: sealed files without a name, to hand bytes to another process.
+// adapters/process/memory_file.h: sealed anonymous files (memfd) that pass bytes to another
+// process.
 #pragma once
 
 #include <string_view>
@@ -8,12 +9,12 @@
 
 namespace agentrt::adapters {
 
-inline constexpr int kAboveFixed = 10;  // clear of the descriptors that a launcher is given
+inline constexpr int kAboveFixed = 10;  // above the fixed descriptors of a launcher
 
 enum class MemoryFile { data, executable };
 
-// Holds `bytes`, is read from its beginning and never changes; its descriptor is kAboveFixed or
-// more. Errors: unavailable.
+// Returns a read-only, sealed file that holds `bytes`, positioned at offset 0. Its descriptor is at
+// least kAboveFixed. Errors: unavailable.
 Result<Descriptor> file_in_memory(const char* name, std::string_view bytes,
                                   MemoryFile kind = MemoryFile::data);
 

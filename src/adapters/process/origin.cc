@@ -28,7 +28,7 @@ bool send_order(int link, const launcher::CopyOrder& order, std::span<const int>
   return launcher::send_beside(link, from, given, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(order);
 }
 
-// False: it is gone, or has not answered in time.
+// False: the origin died or did not reply in time.
 bool hear_reply(int link, launcher::CopyReply& reply) {
   pollfd wait{link, POLLIN, 0};
   int ready = 0;
@@ -48,10 +48,11 @@ Result<pid_t> Origin::copy(const launcher::CopyOrder& order, std::span<const int
 
 void Origin::get_ready() {
   const std::lock_guard lock(mutex_);
-  if (pid_ >= 0) (void)send_order(link_.get(), {}, {});  // one that is gone is noticed by a copy
+  if (pid_ >= 0) (void)send_order(link_.get(), {}, {});  // copy() detects a dead origin
 }
 
-// A copy that we are not told of finds that nobody is connected, and ends.
+// If the reply is lost, a copy may exist that we do not know. It sees that its link has no peer and
+// exits.
 Result<pid_t> Origin::ask(const launcher::CopyOrder& order, std::span<const int> given) {
   launcher::CopyReply reply;
   if (!send_order(link_.get(), order, given) || !hear_reply(link_.get(), reply)) {

@@ -1,8 +1,9 @@
-// adapters/process/origin.h: the launcher that stays, and is copied for each command.
+// adapters/process/origin.h: the origin: a long-lived launcher process that forks a copy of itself
+// for each command.
 //
-// Started with the first copy that is asked for, and with the next one whenever it is gone; it ends
-// with this process. A copy is a child of this process like one that is spawned, and costs a
-// fraction of it, however much memory this process has. Any thread; one copy at a time.
+// The first copy() starts it; a later copy() restarts it after it died. It ends with this process.
+// A copy is a child of this process, like a spawned one, but much cheaper, because its cost does
+// not depend on this process's memory size. Any thread; one copy at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -17,23 +18,23 @@
 
 namespace agentrt::adapters {
 
-inline constexpr int kOriginAnswerMs = 10'000;  // then it is killed
+inline constexpr int kOriginAnswerMs = 10'000;  // reply timeout; then the origin is killed
 
 class Origin {
  public:
-  // `program`: the launcher's bytes, which outlive this.
+  // `program`: the bytes of the launcher executable; must outlive this object.
   explicit Origin(std::string_view program) : program_(program) {}
   ~Origin() { end(); }
   Origin(const Origin&) = delete;
 
-  // Lets it get ready for the next copy; best while nobody waits for anything else.
+  // Lets the origin prepare the next copy in advance. Call it while the runtime is idle.
   void get_ready();
-  // The process of a copy with these descriptors. Errors: unavailable (the machine cannot start a
-  // process, or not from memory; or the origin is gone, and another will be started). An origin
-  // that went may have made a copy before: whoever asks again gives descriptors that are new.
+  // Forks a copy with these descriptors and returns its pid. Errors: unavailable (no process can be
+  // started, or none from memory; or the origin died, and the next call restarts it). An origin
+  // that died may already have made a copy, so a retry must pass new descriptors.
   Result<pid_t> copy(const launcher::CopyOrder& order, std::span<const int> given);
 
-  // Where it waits now; -1 before the first copy. For tests.
+  // The pid of the origin; -1 if none is running. For tests.
   pid_t pid() const { return pid_; }
 
  private:

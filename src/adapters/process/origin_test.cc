@@ -1,4 +1,4 @@
-// adapters/process/origin_test.cc: copies of a launcher that stays.
+// adapters/process/origin_test.cc: tests of the origin and its copies.
 #include "adapters/process/origin.h"
 
 #include <doctest/doctest.h>
@@ -35,10 +35,10 @@ launcher::Spec plain_spec(std::vector<std::string> argv) {
 
 struct Ended {
   int code = -1;
-  bool started = false;  // was said before its end
+  bool started = false;  // reported before the end
 };
 
-// How the command ended, in a copy that was made for it and waited for here.
+// Runs the command in a new copy, waits for it and returns how it ended.
 Ended end_of(Origin& origin, const launcher::Spec& spec, int out = STDOUT_FILENO) {
   const auto text = file_in_memory("spec", launcher::encode(spec));
   REQUIRE(text);
@@ -69,7 +69,8 @@ std::string space_at(const std::filesystem::path& path) {
   return std::filesystem::read_symlink(path, error).string();
 }
 
-// The one that it has ready, once it has, held: the kernel gives its number to no other meanwhile.
+// The network namespace that the origin has prepared. `held` keeps it open, so that the kernel does
+// not reuse its number.
 struct HeldNetwork {
   std::string name;
   Descriptor held;
@@ -86,7 +87,7 @@ HeldNetwork next_network_of(const Origin& origin, const std::string& host) {
   return {};
 }
 
-// -1: there is none.
+// -1: no such child.
 pid_t child_called(std::string_view name) {
   std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
   for (pid_t child = 0; children >> child;) {
@@ -127,7 +128,7 @@ TEST_CASE("an origin that is gone takes nothing with it to the next one, which i
   CHECK(run(origin, plain_spec({"/bin/true"})) == 0);
   const pid_t first = origin.pid();
   REQUIRE(::kill(first, SIGKILL) == 0);
-  // A copy that it may have made before has these descriptors: no other gets them.
+  // The killed origin may have made a copy with these descriptors; they are not reused.
   const auto text = file_in_memory("spec", launcher::encode(plain_spec({"/bin/true"})));
   REQUIRE(text);
   int ends[2];
@@ -233,7 +234,7 @@ TEST_CASE("System V memory and the host name are a command's own, made before or
     for (const char* kind : {"ipc", "uts"})
       CHECK_FALSE(found.contains(space_at(std::string("/proc/self/ns/") + kind)));
   }
-  // One that has a user namespace from its birth cannot enter what was made outside.
+  // A copy created in its own user namespace cannot enter namespaces made outside it.
   spec.wanted |= bit(launcher::Layer::user_namespace);
   origin.get_ready();
   CHECK(run(origin, spec) == 0);

@@ -22,11 +22,11 @@
 namespace agentrt::adapters {
 namespace {
 
-constexpr std::size_t kKeptFoldersMax = 20'000;  // then the memory of folders begins anew
-constexpr std::int64_t kSettledNs = 50'000'000;  // a younger change may share its time with others
-constexpr std::size_t kPointerBytesMax = 8'192;  // of a .git file or a commondir
+constexpr std::size_t kKeptFoldersMax = 20'000;  // then the cache is cleared
+constexpr std::int64_t kSettledNs = 50'000'000;  // a newer change may share its timestamp
+constexpr std::size_t kPointerBytesMax = 8'192;  // of a .git or commondir file
 
-// Large, and seldom the place of a repository.
+// Large folders that rarely contain a repository.
 constexpr std::string_view kSearchedLast[] = {"node_modules", ".venv",       "venv", "target",
                                               "build",        "dist",        ".tox", ".cache",
                                               "vendor",       "__pycache__", "out",  "third_party"};
@@ -36,7 +36,7 @@ struct Listing {
   ino_t inode = 0;
   bool settled = false;
   bool empty = true;
-  bool is_git_folder = false;  // HEAD, objects and refs lie in it
+  bool is_git_folder = false;  // contains HEAD, objects and refs
   bool has_git_folder = false, has_git_file = false;
   std::vector<std::string> folders;
 };
@@ -88,10 +88,10 @@ Listing read_folder(const std::string& path, const struct stat& found) {
   return listing;
 }
 
-// What was found in folders before, for all searches of this process.
+// Cached folder listings, shared by all searches of this process.
 class Memory {
  public:
-  // Nothing: it is no folder.
+  // Empty: not a folder.
   std::optional<Listing> look(const std::string& path) {
     struct stat found{};
     if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return std::nullopt;
@@ -139,7 +139,7 @@ class Search {
       search(path);
     }
     Repositories out;
-    for (const std::string& folder : found_)  // sorted: what holds another comes before it
+    for (const std::string& folder : found_)  // sorted: a folder precedes the folders inside it
       out.folders.push_back({folder, memory().made_inside.contains(folder)});
     out.files = std::move(files_);
     return out;
@@ -164,7 +164,7 @@ class Search {
     return std::ranges::any_of(roots_, [&](const auto& root) { return is_within(path, root); });
   }
 
-  // An empty one may stand for a folder that is not there, while another command runs.
+  // An empty folder may be the placeholder for a missing one while another command runs.
   void add_unless_empty(const std::string& folder) {
     if (const auto listing = memory().look(folder); listing && !listing->empty) add(folder);
   }
@@ -176,7 +176,7 @@ class Search {
     add_modules(folder + "/modules");
   }
 
-  // Submodules: git folders at any depth, since their names may hold slashes.
+  // Submodules may lie at any depth, because their names may contain slashes.
   void add_modules(const std::string& path) {
     if (++folders_searched_ > kSearchFoldersMax) return;
     const auto listing = memory().look(path);
@@ -192,7 +192,7 @@ class Search {
     if (line.starts_with(kHead)) add_elsewhere(folder, line.substr(kHead.size()));
   }
 
-  // One of several work trees has its git folder in that of the main one, which holds for both.
+  // A linked worktree's git folder lies inside the main one's. Guarding the main one covers both.
   void add_elsewhere(const std::string& from, const std::string& to) {
     const std::string target = real_path(to.starts_with('/') ? to : from + "/" + to);
     if (!lies_in_a_root(target)) return;
@@ -203,7 +203,7 @@ class Search {
     if (whole != from && lies_in_a_root(whole)) add_if_one(whole);
   }
 
-  // Whatever a file says: a folder that is none stays writable.
+  // Adds only real git folders. A file may point anywhere; any other folder stays writable.
   void add_if_one(const std::string& folder) {
     if (const auto listing = memory().look(folder); listing && listing->is_git_folder) add(folder);
   }

@@ -1,8 +1,9 @@
-// adapters/process/repositories.h: the git repositories in the folders that a command may write.
+// adapters/process/repositories.h: finds the git repositories in the folders that a command may
+// write.
 //
-// The search goes through folders level by level and stops at kSearchFoldersMax; folders of
-// installed packages and build outputs come last. Folders are kept with the time of their last
-// change, so a search over known folders costs one stat call each. Thread-safe. Blocking.
+// The search is breadth-first and stops after kSearchFoldersMax folders; folders of installed
+// packages and build outputs come last. Folder listings are cached by change time, so searching
+// known folders costs one stat call each. Thread-safe. Blocking.
 #pragma once
 
 #include <string>
@@ -10,26 +11,28 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kSearchFoldersMax = 1'000;  // of one search
-inline constexpr std::size_t kRepositoriesMax = 64;      // found by one search
+inline constexpr std::size_t kSearchFoldersMax = 1'000;  // per search
+inline constexpr std::size_t kRepositoriesMax = 64;      // per search
 
 struct Repository {
   std::string folder;        // the git folder, absolute and without symlinks
-  bool made_inside = false;  // a command in the sandbox made it
+  bool made_inside = false;  // created by a command in the sandbox
 };
 
 struct Repositories {
-  // In the order in which they can be mounted: one that holds another comes first.
+  // In mount order: a folder precedes the folders inside it.
   std::vector<Repository> folders;
-  std::vector<std::string> files;  // files called .git, which name a git folder elsewhere
+  std::vector<std::string> files;  // files named .git, which point to a git folder elsewhere
 };
 
-// Of every root: its own .git, nested and bare repositories, submodules, and the git folders that
-// .git files and commondir name, if they lie in a root. `skipped` folders are not searched.
+// Finds in every root: its own .git, nested and bare repositories, submodules, and the git folders
+// that .git and commondir files point to, if they lie in a root. `skipped` folders are not
+// searched.
 Repositories find_repositories(const std::vector<std::string>& roots,
                                const std::vector<std::string>& skipped);
 
-// Remembered until this process ends: commands made the repository, so they may change all of it.
+// Records until this process ends that commands created the repository. Commands may then change
+// all of it.
 void mark_made_inside(const std::string& folder);
 
 }  // namespace agentrt::adapters

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSpool = 16'384;
 
-// A run folder with one stream, written by the launcher's own spool.
+// A run folder with one stream, written with the launcher's spool code.
 struct Written {
   explicit Written(const std::string& text) : folder(make_path(), kSpool) {
     REQUIRE(folder.make_way().has_value());

@@ -30,7 +30,7 @@ launcher::Mode mode_of(schema::SandboxMode mode) {
                                                   : launcher::Mode::workspace_write;
 }
 
-// A command may have three quarters of the machine's memory, so that what runs it survives it.
+// A command may use three quarters of the machine's memory, so that the runtime survives it.
 constexpr std::uint64_t kMemoryParts = 4, kMemoryPartsForCommand = 3;
 
 std::uint64_t memory_of_machine() {
@@ -98,8 +98,8 @@ Descriptor opened(const std::string& path) {
 
 bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
 
-// The kernel walks the path once; walking it here would cost a call for each of its folders, for
-// dozens of paths and every command.
+// Resolved by one readlink of the open descriptor. Resolving each path component here would cost
+// one syscall per folder, for dozens of paths per command.
 std::string real_path(const std::string& path, const Descriptor& found) {
   if (!found) return path;
   std::array<char, PATH_MAX> target{};
@@ -121,8 +121,9 @@ std::string home_of(const schema::SandboxProfile& profile) {
   return "";
 }
 
-// The folders of the home that hold what is hidden, or would: what is made in one while a command
-// runs must not appear. A folder that the command may write is left as it is.
+// The folders in the home directory that contain hidden paths, whether these exist or not. They are
+// frozen so that a hidden path created while a command runs stays invisible. Folders that the
+// command may write are not frozen.
 std::vector<std::string> frozen_folders(const schema::SandboxProfile& profile) {
   std::vector<std::string> out;
   const std::string home = home_of(profile);
@@ -130,7 +131,7 @@ std::vector<std::string> frozen_folders(const schema::SandboxProfile& profile) {
   if (home.empty() || profile.mode == schema::SandboxMode::full_access ||
       ::stat(home.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
     return out;
-  // Under root a command is another user, who cannot enter a home that is closed to others.
+  // A root daemon runs commands as another user, who cannot enter a home closed to others.
   if (runs_as_another(profile) && (found.st_mode & S_IXOTH) == 0) return out;
   const auto is_writable = [&](const std::string& folder) {
     return std::ranges::any_of(profile.roots,
@@ -163,7 +164,7 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
   launcher::Spec spec;
   spec.argv = std::move(argv);
   spec.env = profile.environment;
-  if (runs_as_another(profile))  // root's home is not its home
+  if (runs_as_another(profile))  // not root's home
     for (std::string& variable : spec.env)
       if (variable.starts_with("HOME=")) variable = "HOME=/tmp";
   spec.cwd = profile.cwd;
@@ -174,7 +175,7 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
   spec.protect = profile.protected_paths;
   guard_repositories(profile, spec);
   spec.frozen = frozen_folders(profile);
-  // Most of them are not there, on any machine, and need no hiding.
+  // Most of these paths do not exist and need no hiding.
   for (const std::string& path : profile.hidden_paths)
     if (const Descriptor found = opened(path); found || !is_missing(errno))
       spec.hide.push_back(real_path(path, found));

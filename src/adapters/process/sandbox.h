@@ -1,4 +1,5 @@
-// adapters/process/sandbox.h: from a profile to what the launcher is asked for on this machine.
+// adapters/process/sandbox.h: translates a sandbox profile into the launcher's spec on this
+// machine.
 #pragma once
 
 #include <span>
@@ -8,25 +9,25 @@
 
 namespace agentrt::adapters {
 
-// Which layers must be in force for the profile; with one of them missing nothing runs. The table
-// is in docs/sandbox.md.
+// The layers that the profile requires. If one is unavailable, the command does not run. See the
+// table in docs/sandbox.md.
 launcher::Layers required_layers(const schema::SandboxProfile& profile);
 
-// What each layer is for, what its absence means and what to do about it: the table of
-// docs/sandbox.md, which `agentrt doctor` prints from here.
+// The consequence of a missing layer and its remedy: the table in docs/sandbox.md, also printed by
+// `agentrt doctor`.
 struct LayerRule {
   launcher::Layer layer;
   const char* without;
   const char* remedy;
 };
 std::span<const LayerRule> layer_rules();
-// The layer has a part in the profile on this machine.
+// Whether the profile uses the layer on this machine.
 bool applies(launcher::Layer layer, const schema::SandboxProfile& profile);
 
-// The command in the profile, with every layer that helps it.
+// A spec that runs the command under the profile, with every applicable layer.
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv);
 
-// The path without symlinks, or as it is where it does not exist.
+// Resolves symlinks; returns a path that does not exist unchanged.
 std::string real_path(const std::string& path);
 
 }  // namespace agentrt::adapters

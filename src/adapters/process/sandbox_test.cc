@@ -1,4 +1,4 @@
-// adapters/process/sandbox_test.cc: what the launcher is asked for.
+// adapters/process/sandbox_test.cc: tests of the spec given to the launcher.
 #include "adapters/process/sandbox.h"
 
 #include <doctest/doctest.h>
