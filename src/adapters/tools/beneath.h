@@ -1,10 +1,10 @@
-// adapters/tools/beneath.h: paths opened beneath a folder that is held open, and nowhere else.
+// adapters/tools/beneath.h: opens paths strictly beneath a folder that is held open.
 //
-// The kernel walks the path, so nothing can be swapped between a check and its use: what was opened
-// is what is judged, read and replaced. Handles are opened without rights to the bytes (O_PATH):
-// no device is woken and no named pipe waited for before anybody knows what stands there.
+// The kernel resolves the path (openat2), so nothing can be swapped between a check and its use:
+// the handle that was checked is the one that is read and replaced. Handles are opened with O_PATH,
+// without access to the bytes, so opening never activates a device or blocks on a named pipe.
 //
-// Errors are those of the system, as errno. Any thread.
+// Errors are errno values. Any thread.
 #pragma once
 
 #include <fcntl.h>
@@ -19,23 +19,23 @@ namespace agentrt::adapters::tools {
 
 enum class Links { follow, refuse };
 
-// A path with `..` in it may have to be walked again when a folder is moved meanwhile.
+// How often a path with `..` is resolved again if a folder is moved meanwhile.
 inline constexpr int kWalkAgainMax = 64;
 
-// A handle of what stands at `path` beneath `folder`. Links that stay beneath are followed or
-// refused (ELOOP); what leads out is EXDEV.
+// Opens `path` beneath `folder`. Symlinks that stay beneath are followed or refused (ELOOP); a path
+// that leads out fails with EXDEV.
 std::expected<Descriptor, int> open_beneath(int folder, const std::string& path, Links links,
                                             int flags = O_PATH);
 
-// The same for a link that is absolute and leads back in, which the kernel refuses by its letters:
-// where it leads is looked up, then opened anew without any link.
+// The same for an absolute symlink that leads back beneath the folder, which openat2 refuses.
+// Resolves the target first, then opens it without following any symlink.
 std::expected<Descriptor, int> open_back_in(int folder, const std::string& folder_path,
                                             const std::string& path);
 
-// What the handle stands for, opened again with rights.
+// Reopens the same file with other flags (access rights).
 std::expected<Descriptor, int> reopen(const Descriptor& handle, int flags);
 
-// Where it stands now, without links. Nothing: it stands nowhere any more.
+// The current absolute path, without symlinks. Empty: the file no longer has a path.
 std::optional<std::string> path_of(const Descriptor& handle);
 
 }  // namespace agentrt::adapters::tools

@@ -49,7 +49,7 @@ Outcome<std::string> read_whole(const Opened& file) {
   return out;
 }
 
-// A file that was shown with marks in the place of secrets must not come back with the marks.
+// Refuses content that contains redaction marks instead of the secrets that the file holds.
 Outcome<void> check_marks(const policy::Redactor* redactor, std::string_view before,
                           std::string_view after) {
   constexpr std::string_view kMark = "[redacted:";
@@ -69,7 +69,7 @@ std::size_t count_of(std::string_view text, std::string_view wanted) {
   return count;
 }
 
-// Nor with the marks that stood for bytes which are no text.
+// Refuses content in which U+FFFD replaced bytes that are not valid text.
 Outcome<void> check_characters(std::string_view before, std::string_view after) {
   if (count_of(after, kNoCharacter) <= count_of(before, kNoCharacter) || is_text(before)) return {};
   return refuse(
@@ -108,7 +108,7 @@ Outcome<void> sync_folder(const Descriptor& folder) {
   return {};
 }
 
-// Makes the folder below, for whoever owns the one it stands in.
+// Creates a subfolder with the owner of its parent.
 Outcome<Descriptor> make_folder(const Descriptor& parent, const std::string& name) {
   const bool made = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
   if (!made && errno != EEXIST) return system_failure("A folder cannot be made", errno);
@@ -121,7 +121,7 @@ Outcome<Descriptor> make_folder(const Descriptor& parent, const std::string& nam
   return *std::move(folder);
 }
 
-// Mode and owner of the file that is replaced; of a new one, the owner of its folder.
+// Copies mode and owner of the replaced file. A new file gets the owner of its folder.
 Outcome<void> take_after(int fd, const Descriptor& folder, const Target& target) {
   struct stat model{};
   if (target.present)
@@ -134,7 +134,7 @@ Outcome<void> take_after(int fd, const Descriptor& folder, const Target& target)
   if (!same_owner && (is_root() || target.present))
     same_owner = ::fchown(fd, model.st_uid, model.st_gid) == 0;
   if (!target.present) return {};
-  // What lets others run it as its owner is not passed on to another owner.
+  // Setuid, setgid and sticky bits are not kept for another owner.
   const mode_t mode = model.st_mode & (same_owner ? 07777U : 0777U);
   if (::fchmod(fd, mode) != 0) return system_failure("The mode cannot be kept", errno);
   return {};
@@ -151,10 +151,10 @@ Outcome<void> write_whole(int fd, std::string_view bytes) {
   return {};
 }
 
-// Never over a file that somebody else made meanwhile.
+// Fails rather than overwrite a file that another program created meanwhile.
 bool move_as_new(int folder, const char* from, const char* to) {
   if (::renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;  // this file system can do without
+  if (errno != EINVAL && errno != ENOSYS) return false;  // else unsupported: use a hard link
   return ::linkat(folder, from, folder, to, 0) == 0 && ::unlinkat(folder, from, 0) == 0;
 }
 
@@ -164,7 +164,7 @@ std::unexpected<schema::Failure> changed_meanwhile(const std::string& name) {
       fmt::format("{} changed while the call waited; nothing was written. Read it again.", name));
 }
 
-// The digest of what stands under the name; nothing: no file does.
+// The digest of the file with this name; empty: no such file.
 Outcome<std::optional<std::string>> digest_at(const Descriptor& folder, const std::string& name) {
   auto handle = open_beneath(folder.get(), name, Links::refuse);
   if (!handle && handle.error() == ENOENT) return std::nullopt;
@@ -195,7 +195,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs&
 
 Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& args,
                             const policy::Redactor* redactor) {
-  TRY(grounds.open_file(args.path));  // there must be one, and it may be read
+  TRY(grounds.open_file(args.path));  // it must exist and be readable
   TRY_ASSIGN(Target target, grounds.open_target(args.path));
   if (!target.present)
     return refuse(Category::not_found, fmt::format("{} was removed meanwhile.", args.path));
@@ -211,7 +211,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& 
 Outcome<StagedFile> StagedFile::write(const Grounds& grounds, StagedChange& staged,
                                       const ToolCallId& call) {
   Target& target = staged.target;
-  // What was announced and what is changed are the same place, and still may be changed.
+  // The target must still be the announced place, and policy must still allow the change.
   if (path_of(target.folder) != target.folder_path)
     return changed_meanwhile(grounds.shown(target.path));
   if (auto failure = grounds.refusal(target.path, Use::write))
@@ -224,7 +224,7 @@ Outcome<StagedFile> StagedFile::write(const Grounds& grounds, StagedChange& stag
   }
   StagedFile out(std::move(folder), fmt::format("{}{}", kStagedPrefix,
                                                 hex(bytes_of(sha256(call.text()))).substr(0, 16)));
-  ::unlinkat(out.folder_.get(), out.name_.c_str(), 0);  // of a call that a crash cut off
+  ::unlinkat(out.folder_.get(), out.name_.c_str(), 0);  // left by a call that a crash interrupted
   const Descriptor file{::openat(out.folder_.get(), out.name_.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                  target.present ? 0600 : 0644)};

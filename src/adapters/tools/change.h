@@ -1,9 +1,9 @@
-// adapters/tools/change.h: a change of a file, in two steps: worked out, and made.
+// adapters/tools/change.h: changes a file in two steps: stage the change, then make it.
 //
-// stage() touches nothing: it says what the file is now and would be. make_change() puts a new file
-// in the place of the old one at once (rename), so whoever reads sees one or the other, and other
-// names of the old file keep their bytes. Between the two the change is stored; after a crash
-// find_state() says from the file alone whether it was made.
+// stage() writes nothing: it computes the file's current and new content. StagedFile then replaces
+// the old file atomically (rename): a reader sees the old or the new file, and other hard links to
+// the old file keep its bytes. The log stores the change between the two steps. After a crash,
+// find_state() tells from the file alone whether the change was made.
 //
 // Blocks; one thread at a time.
 #pragma once
@@ -21,7 +21,7 @@ namespace agentrt::adapters::tools {
 struct StagedChange {
   Target target;
   schema::FileChange change;  // without the ref of its diff
-  std::string bytes;          // of the file afterwards
+  std::string bytes;          // the new content of the file
   std::string diff;
 };
 
@@ -30,8 +30,8 @@ Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs&
 Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& args,
                             const policy::Redactor* redactor);
 
-// The new bytes, on disk beside the file, under a name that the call gives them. Dropped before
-// put_in_place(), nothing is left.
+// The new bytes, written to a temporary file beside the target and named after the call. Destroying
+// it before put_in_place() deletes the temporary file.
 class StagedFile {
  public:
   static Outcome<StagedFile> write(const Grounds& grounds, StagedChange& staged,
@@ -40,7 +40,7 @@ class StagedFile {
   StagedFile& operator=(StagedFile&& other) = delete;
   ~StagedFile();
 
-  // Fails when the file is no longer what it was. When it returns, the change is on disk.
+  // Fails if the file has changed since stage(). When it returns, the change is durable.
   Outcome<void> put_in_place(const StagedChange& staged);
 
  private:
@@ -48,15 +48,15 @@ class StagedFile {
       : folder_(std::move(folder)), name_(std::move(name)) {}
 
   Descriptor folder_;
-  std::string name_;  // empty: it is in its place
+  std::string name_;  // empty: already in place
 };
 
 enum class FileState { before, after, other };
 
-// Which of the two the file is, of a change that was announced.
+// Whether the file is in the state before or after an announced change, or in neither.
 Outcome<FileState> find_state(const Grounds& grounds, const schema::FileChange& change);
 
-// "Changed src/a.cc (+3 -1)."
+// A summary for the model, such as "Changed src/a.cc (+3 -1)."
 std::string told(const Grounds& grounds, const schema::FileChange& change);
 
 }  // namespace agentrt::adapters::tools

@@ -1,5 +1,5 @@
-// adapters/tools/change_test.cc: what write_file and edit_file leave on disk, at every point at
-// which they can be cut off.
+// adapters/tools/change_test.cc: tests what write_file and edit_file leave on disk when a crash
+// interrupts them at any point.
 #include "adapters/tools/change.h"
 
 #include "adapters/tools/file_tools_suite.h"
@@ -87,7 +87,7 @@ TEST_CASE("a new file is made with the folders that lead to it, for the owner of
   REQUIRE(heard->change);
   CHECK(heard->change->kind == schema::FileChangeKind::create);
   CHECK_FALSE(heard->change->before);
-  CHECK(kit.entries("ws") == 0);  // nothing before it is stored
+  CHECK(kit.entries("ws") == 0);  // nothing is written before the change is stored
   kit.tools.release(kit.request.call);
   kit.loop.run();
   CHECK(heard->said() == "Created x/y/z.txt (+1).");
@@ -175,14 +175,13 @@ TEST_CASE("a call that an earlier boot announced is finished, whichever instant 
   kit.request.announced = first->change;
   const int calls = kit.calls;
   const auto again = [&] {
-    kit.tools.stop();       // another boot
-    kit.calls = calls - 1;  // and the same call
+    kit.tools.stop();       // simulates another boot
+    kit.calls = calls - 1;  // repeats the same call
     return kit.call("write_file", args);
   };
   const auto state = [&] { return kit.get("ws/" + path); };
 
-  // Before anything was written; its own leftover, cut off in the middle of its bytes, is in the
-  // way.
+  // Crash before the rename: the call's own partial temporary file is still there.
   std::optional<StagedFile> cut_off;
   {
     const auto grounds = Grounds::open(kit.request, kit.profile);
@@ -193,18 +192,18 @@ TEST_CASE("a call that an earlier boot announced is finished, whichever instant 
     cut_off.emplace(*std::move(file));
   }
   auto heard = again();
-  CHECK_FALSE(heard->change);  // it was announced
+  CHECK_FALSE(heard->change);  // already announced
   CHECK(heard->said().contains("a.txt (+1"));
   CHECK(state() == "two\n");
   CHECK(kit.entries(fs::path("ws/" + path).parent_path()) == 1);
 
-  // After the rename.
+  // Crash after the rename.
   heard = again();
   CHECK_FALSE(heard->change);
   CHECK(heard->said().contains("a.txt (+1"));
   CHECK(state() == "two\n");
 
-  // Somebody else was there.
+  // Another program changed the file.
   kit.put("ws/" + path, "theirs\n");
   heard = again();
   CHECK(heard->said().starts_with("lost: "));

@@ -47,7 +47,7 @@ std::size_t line_at(std::string_view bytes, std::size_t place) {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Without white space, and for each byte that is left where it stood.
+// The text without the ignored bytes, and the original position of each remaining byte.
 struct Squeezed {
   std::string text;
   std::vector<std::size_t> from;
@@ -63,7 +63,7 @@ Squeezed squeezed(std::string_view text, LeaveOut leave_out) {
   return out;
 }
 
-// Where the text stands but for the bytes that are left out; the line's number.
+// The number of the line where `wanted` occurs if the bytes chosen by `leave_out` are ignored.
 template <class LeaveOut>
 std::size_t line_without(std::string_view bytes, std::string_view wanted, LeaveOut leave_out) {
   const Squeezed in = squeezed(bytes, leave_out), what = squeezed(wanted, leave_out);

@@ -1,7 +1,7 @@
-// adapters/tools/edit_text.h: one text put in place of another, at its only place or at each.
+// adapters/tools/edit_text.h: replaces one text with another, at its only occurrence or at each.
 //
-// Bytes are compared as they are. Where every line of the file ends with CRLF, line ends of both
-// texts are read as CRLF, since nobody who was shown the lines could have told. Pure.
+// Compares bytes exactly. If every line of the file ends with CRLF, line ends in both texts are
+// treated as CRLF, because the model cannot see the difference. Pure.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace agentrt::adapters::tools {
 
 inline constexpr std::size_t kFileBytesMax = 16 << 20;  // of a file that is written or edited
 
-// The bytes with the edit. A refusal says what stands there instead.
+// The bytes after the edit. A refusal describes what the file contains instead.
 Outcome<std::string> edited(std::string_view bytes, const schema::EditFileArgs& args);
 
 }  // namespace agentrt::adapters::tools

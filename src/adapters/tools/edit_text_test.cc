@@ -1,5 +1,4 @@
-// adapters/tools/edit_text_test.cc: one text in the place of another, and what is said when that
-// does not work.
+// adapters/tools/edit_text_test.cc: tests text replacement and the messages when it fails.
 #include "adapters/tools/edit_text.h"
 
 #include <doctest/doctest.h>

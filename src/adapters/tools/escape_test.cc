@@ -1,5 +1,5 @@
-// adapters/tools/escape_test.cc: paths that try to lead out of the workspace, each with the words
-// that stop it, and near misses that must work; as root and as an ordinary user.
+// adapters/tools/escape_test.cc: tests that paths cannot escape the workspace, each with its error,
+// and near misses that must work; as root and as an ordinary user.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -16,10 +16,10 @@ namespace {
 
 struct Try {
   std::string path;
-  std::string expected;  // what the answer begins with
+  std::string expected;  // prefix of the answer
 };
 
-// A workspace with everything in it that leads somewhere else.
+// A workspace that contains every kind of link out of it.
 struct Doors : FileKit {
   Doors() {
     put("secret.txt", "SECRET\n");
@@ -99,7 +99,7 @@ void check_doors(Doors& doors) {
     const std::string read = doors.read(each.path);
     CHECK_MESSAGE(read.starts_with(each.expected + ":"), read);
     CHECK_FALSE(read.contains("SECRET"));
-    if (each.expected == "not_found") continue;  // a new file may be made there
+    if (each.expected == "not_found") continue;  // a new file may be created there
     const std::string written = doors.write(each.path, "mine\n");
     CHECK_MESSAGE(written.starts_with(each.expected + ":"), written);
     const std::string edited = doors.edit(each.path, "SECRET", "mine");

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> kTools = {
     schema::ReadFileArgs::kTool, schema::WriteFileArgs::kTool, schema::EditFileArgs::kTool,
     schema::ListFilesArgs::kTool, schema::SearchFilesArgs::kTool};
 
-// What every tool here is told; those that may do without it mean the workspace.
+// The argument that all file tools share. Where it is optional, the default is the workspace.
 struct PathArgs {
   std::optional<std::string> path;
 };
@@ -39,7 +39,7 @@ Outcome<Args> args_of(const ports::ToolRequest& request,
   return args;
 }
 
-// What of the bounds fits after secrets have been replaced by their names.
+// Redacts secrets, then truncates to the limit again, because redaction may lengthen the text.
 std::string redacted(const policy::Redactor* redactor, std::string text) {
   if (redactor) text = redactor->redact(text).value_or(std::move(text));
   return std::string(schema::utf8_prefix(text, schema::kToolTextBytesMax));
@@ -47,14 +47,14 @@ std::string redacted(const policy::Redactor* redactor, std::string text) {
 
 }  // namespace
 
-// Its members belong to the worker while a step runs, and to the core between steps.
+// Owned by the worker while a step runs, and by the core between steps.
 struct FileTools::Call {
   ports::ToolRequest request;
   std::shared_ptr<ports::ToolListener> listener;
   std::atomic<bool> cancelled = false;
   std::optional<Grounds> grounds;
   std::optional<StagedChange> staged;
-  bool waits = false;  // core: for release()
+  bool waits = false;  // core: waiting for release()
 
   bool changes() const {
     return request.tool == schema::WriteFileArgs::kTool ||
@@ -65,7 +65,7 @@ struct FileTools::Call {
     if (!profile) return refuse(Category::sandbox, profile.error().message);
     return Grounds::open(request, *profile);
   }
-  // Does the work with the rights of a command, as far as it is about files of the session.
+  // Runs `work` with the file permissions that a command has at the call's path.
   template <class Work>
   auto with_rights(Work work) const -> decltype(work()) {
     const auto args = args_of<PathArgs>(request, schema::Unknown::ignore);
@@ -82,7 +82,7 @@ struct FileTools::Call {
   Outcome<StagedChange> stage_again(const Parts& parts) const;
 };
 
-// The tools that only read.
+// Runs the read-only tools.
 Outcome<std::string> FileTools::Call::look(const Parts& parts) const {
   const Until until(cancelled);
   if (request.tool == schema::ReadFileArgs::kTool) {
@@ -97,7 +97,8 @@ Outcome<std::string> FileTools::Call::look(const Parts& parts) const {
   return search_files(*grounds, parts.redactor, args, until);
 }
 
-// The path is one of the call's folders, and where the file may be seen the change could be made.
+// Checks that the path lies in the session's folders. If the model may see the file, also checks
+// that the change could be made.
 Outcome<void> FileTools::Call::foresee(const Parts& parts, ports::Sight sight) const {
   TRY_ASSIGN(const auto args, args_of<PathArgs>(request, schema::Unknown::ignore));
   if (args.path && !args.path->starts_with(kOutputPath)) TRY(grounds->find_place(*args.path));
@@ -114,7 +115,7 @@ Outcome<StagedChange> FileTools::Call::stage_change(const Parts& parts) const {
   return stage(*grounds, args, parts.redactor);
 }
 
-// The change that was announced, from a file that is still as it was then.
+// Stages the announced change again, from a file that has not changed since.
 Outcome<StagedChange> FileTools::Call::stage_again(const Parts& parts) const {
   TRY_ASSIGN(StagedChange again, stage_change(parts));
   const schema::FileChange& announced = *request.announced;
@@ -181,7 +182,7 @@ void FileTools::begin(const CallPtr& call) {
   announce(call, *std::move(diff));
 }
 
-// Another boot announced the change: the file says what became of it.
+// Continues a call whose change another boot announced; the file shows whether it was made.
 void FileTools::take_up(const CallPtr& call) {
   const schema::FileChange& announced = *call->request.announced;
   const auto state = call->with_rights([&] { return find_state(*call->grounds, announced); });
@@ -205,7 +206,7 @@ void FileTools::make(const CallPtr& call) {
   const auto placed = call->with_rights([&]() -> Outcome<void> {
     TRY_ASSIGN(StagedFile file,
                StagedFile::write(*call->grounds, *call->staged, call->request.call));
-    if (call->cancelled) return {};  // nobody is told the end of it
+    if (call->cancelled) return {};  // the listener is not called after a cancel
     const std::scoped_lock lock(placing_);
     return file.put_in_place(*call->staged);
   });

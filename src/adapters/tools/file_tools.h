@@ -1,13 +1,14 @@
-// adapters/tools/file_tools.h: the tools that work on files: read_file, write_file, edit_file,
-// list_files, search_files. One part of ports::Tools; who routes calls asks serves().
+// adapters/tools/file_tools.h: the file tools: read_file, write_file, edit_file, list_files,
+// search_files. Implements part of ports::Tools; the router asks serves().
 //
-// Whatever blocks runs on the worker, several calls side by side where it has several threads; the
-// listener is called on the core. A change is worked out first and announced with its diff; it is
-// made when release() says that the log has it. A call that an earlier boot announced looks at the
-// file: the change was made, is still to be made, or somebody else has been there.
+// Blocking work runs on the worker, several calls in parallel if it has several threads. Listeners
+// are called on the core. A call that changes a file first computes the change and announces it
+// with its diff; it makes the change after release() confirms that the log has stored it. A call
+// that an earlier boot announced checks the file: the change was made, is still to be made, or
+// another program changed the file.
 //
-// Core only, but for objection() and what runs on the worker, which use nothing but their own call
-// and the parts.
+// Core only, except objection() and the steps on the worker. Those use only their own call and the
+// parts.
 #pragma once
 
 #include <functional>
@@ -29,12 +30,12 @@ class FileTools {
  public:
   struct Parts {
     ports::Loop& loop;
-    ports::Worker& worker;  // not the one that serves `outputs`: a call waits for those
+    ports::Worker& worker;  // must not be the worker that serves `outputs`: calls wait for it
     ports::OutputKeeper& keeper;
     ports::Outputs& outputs;
     const policy::Redactor* redactor = nullptr;
-    // What a command of the call's session may see and touch; may look at the disk. Called on the
-    // worker. What is hidden and protected there is so for files too.
+    // The sandbox profile of a command in the call's session. Its hidden and protected paths also
+    // apply to file tools. May read the disk; called on the worker.
     std::function<Result<schema::SandboxProfile>(const ports::ToolRequest&)> profile;
   };
 
@@ -43,14 +44,14 @@ class FileTools {
 
   static bool serves(std::string_view tool);
 
-  // Why the call would be refused as the files stand: the same checks that it will meet again when
-  // it is made. Blocks; any thread.
+  // Why the call would be refused given the current files. The call itself repeats the same checks.
+  // Blocks; any thread.
   std::optional<schema::Failure> objection(const ports::ToolRequest& request,
                                            ports::Sight sight) const;
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener);
   void release(const ToolCallId& call);
   void cancel(const ToolCallId& call);
-  // Cancels every call: what runs on the worker ends soon.
+  // Cancels every call. Steps running on the worker end soon after.
   void stop();
 
  private:
@@ -58,17 +59,17 @@ class FileTools {
   using CallPtr = std::shared_ptr<Call>;
 
   void run(const CallPtr& call, void (FileTools::*step)(const CallPtr&));
-  // On the worker.
+  // These run on the worker.
   void begin(const CallPtr& call);
   void take_up(const CallPtr& call);
   void make(const CallPtr& call);
-  // Both hand over to the core.
+  // Both post to the core.
   void announce(const CallPtr& call, schema::KeptOutput diff);
   void end(const CallPtr& call, ports::ToolEnd end);
 
   Parts parts_;
   std::unordered_map<ToolCallId, CallPtr> calls_;
-  std::mutex placing_;  // one change at a time looks at its file and replaces it
+  std::mutex placing_;  // serializes the final check and replacement of files
 };
 
 }  // namespace agentrt::adapters::tools

@@ -1,5 +1,5 @@
-// adapters/tools/file_tools_suite.h: file tools over a folder of the test's own, on a loop in
-// virtual time. Included by tests alone.
+// adapters/tools/file_tools_suite.h: a test fixture: file tools over a temporary folder, on a loop
+// in virtual time. Included only by tests.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ inline std::string json_of(std::string_view text) {
   return out;
 }
 
-// What a listener heard, in order.
+// Records what the listener receives.
 struct HeardCall final : ports::ToolListener {
   void on_change(schema::FileChange what, schema::KeptOutput kept) override {
     CHECK_FALSE(end);
@@ -43,7 +43,7 @@ struct HeardCall final : ports::ToolListener {
     end = std::move(how);
   }
 
-  // The result, or CATEGORY: why there is none.
+  // The result, or "CATEGORY: message" if the call failed.
   std::string said() const {
     if (!end) return "nothing";
     if (!end->failure) return end->text;
@@ -55,7 +55,7 @@ struct HeardCall final : ports::ToolListener {
   std::optional<ports::ToolEnd> end;
 };
 
-// Keeps bytes in memory, and hands them out to the session of the kit alone.
+// Keeps outputs in memory; only the kit's session may open them.
 class KeptBytes final : public ports::OutputKeeper, public ports::Outputs {
  public:
   Result<schema::KeptOutput> keep_file(const std::string&, const ports::OutputMeta&) override {
@@ -100,7 +100,7 @@ class KeptBytes final : public ports::OutputKeeper, public ports::Outputs {
 class FileKit {
  public:
   FileKit() {
-    // In memory where that can be: some tests make very many files.
+    // Prefers a memory file system, because some tests create very many files.
     const bool memory = ::access("/dev/shm", W_OK) == 0;
     const fs::path place = memory ? fs::path("/dev/shm") : fs::temp_directory_path();
     std::string pattern = (place / "agentrt_files_XXXXXX").string();
@@ -119,7 +119,7 @@ class FileKit {
   FileKit& operator=(const FileKit&) = delete;
 
   std::string ws() const { return base / "ws"; }
-  // Paths are relative to the folder that holds the workspace.
+  // Paths are relative to the parent folder of the workspace.
   void put(const std::string& path, std::string_view bytes) const {
     fs::create_directories((base / path).parent_path());
     std::ofstream(base / path, std::ios::binary) << bytes;
@@ -137,7 +137,7 @@ class FileKit {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(base / path), {}));
   }
 
-  // A call up to its end, or until it waits for release().
+  // Runs a call until it ends or waits for release().
   std::shared_ptr<HeardCall> start(const std::string& tool, const std::string& args) {
     auto heard = std::make_shared<HeardCall>();
     request.call = ToolCallId{fmt::format("call_{}", ++calls)};
@@ -149,7 +149,7 @@ class FileKit {
     loop.run();
     return heard;
   }
-  // The whole of it, with the change made.
+  // Runs a call to its end, including the change.
   std::shared_ptr<HeardCall> call(const std::string& tool, const std::string& args) {
     auto heard = start(tool, args);
     if (heard->change && !heard->end) {
@@ -192,7 +192,7 @@ class FileKit {
                    }}};
 };
 
-// The rest of the scope as a user without rights, where the test runs as root.
+// Runs the rest of the scope as an unprivileged user, if the test runs as root.
 class AsOrdinaryUser {
  public:
   static constexpr uid_t kUser = 65'534;
@@ -205,7 +205,7 @@ class AsOrdinaryUser {
     if (::getuid() != 0) return;
     (void)!::seteuid(0);
     (void)!::setegid(0);
-    ::prctl(PR_SET_DUMPABLE, 1);  // changing users took it away
+    ::prctl(PR_SET_DUMPABLE, 1);  // changing users cleared it
   }
   AsOrdinaryUser(const AsOrdinaryUser&) = delete;
   AsOrdinaryUser& operator=(const AsOrdinaryUser&) = delete;

@@ -1,4 +1,4 @@
-// adapters/tools/file_tools_test.cc: calls side by side on real threads.
+// adapters/tools/file_tools_test.cc: tests parallel calls on real threads.
 #include "adapters/tools/file_tools.h"
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 namespace agentrt::adapters::tools {
 namespace {
 
-// Steps that any thread posts, run by the test.
+// A loop whose steps any thread may post; the test runs them.
 class PostedLoop final : public ports::Loop {
  public:
   void post(ports::Step step) override {
@@ -38,7 +38,7 @@ class PostedLoop final : public ports::Loop {
   std::deque<ports::Step> steps_;
 };
 
-// A thread a task.
+// One thread per task.
 struct Threads final : ports::Worker {
   bool run(ports::Step task) override {
     all.emplace_back(std::move(task));
@@ -61,7 +61,7 @@ struct LockedKeeper final : ports::OutputKeeper {
   explicit LockedKeeper(KeptBytes& bytes) : kept(bytes) {}
 };
 
-// Releases what is announced to it at once.
+// Releases an announced change immediately.
 struct Releasing final : ports::ToolListener {
   Releasing(FileTools& all, ToolCallId id) : tools(all), call(std::move(id)) {}
   void on_change(schema::FileChange, schema::KeptOutput) override { tools.release(call); }
@@ -119,7 +119,7 @@ TEST_CASE("many calls run side by side, and of edits of one file none is lost") 
     made += !failure;
     CHECK(now.contains(fmt::format("line {} {}\n", i, failure ? "old" : "new")));
     if (failure) CHECK(failure->message.contains("changed while the call waited"));
-    // A reader sees the whole of one file or the other.
+    // A reader sees either the old or the new file, never a mix.
     CHECK(reading[static_cast<std::size_t>(i)]->end->text.starts_with("a.txt:1:line 0 "));
   }
   CHECK(made > 0);

@@ -1,4 +1,4 @@
-// adapters/tools/folder.h: the entries of one folder. Any thread.
+// adapters/tools/folder.h: lists the entries of one folder. Any thread.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace agentrt::adapters::tools {
 
 inline constexpr std::size_t kFolderEntriesMax = 100'000;
 
-// How a file is named that is about to stand in the place of another.
+// Name prefix of a temporary file that is about to replace another file.
 inline constexpr std::string_view kStagedPrefix = ".agentrt-new-";
 
 enum class EntryKind { file, folder, link, other };
@@ -23,11 +23,11 @@ struct FolderEntry {
 };
 
 struct FolderEntries {
-  std::vector<FolderEntry> entries;  // by name
-  bool whole = true;                 // false: there are more than were asked for
+  std::vector<FolderEntry> entries;  // sorted by name
+  bool whole = true;                 // false: there are more than `entries_max`
 };
 
-// At most `entries_max` of them. `folder` is a handle, with or without rights.
+// Returns at most `entries_max` entries. `folder` may be an O_PATH handle.
 Outcome<FolderEntries> read_folder(const Descriptor& folder, std::size_t entries_max);
 
 }  // namespace agentrt::adapters::tools

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// The first {…} whose braces fit each other, with where its alternatives are parted.
+// The first balanced {…}, with the positions of its top-level commas.
 struct Braces {
   std::size_t open = kNone, close = kNone;
   std::vector<std::size_t> commas;
@@ -43,7 +43,7 @@ bool closes_its_braces(std::string_view pattern) {
   return open == 0;
 }
 
-// False: there are too many.
+// False: too many alternatives.
 bool expand(const std::string& pattern, std::vector<std::string>& out) {
   const Braces braces = first_braces(pattern);
   if (braces.close == kNone) {

@@ -1,6 +1,6 @@
-// adapters/tools/glob.h: which paths a pattern means. `*` and `?` stay within a name, `**` goes
-// over any number of folders, {a,b} is either; everything else is itself. A pattern without a slash
-// means names in any folder. Pure.
+// adapters/tools/glob.h: matches paths against a glob pattern. `*` and `?` match within a name,
+// `**` matches any number of folders, {a,b} matches either; any other character matches itself. A
+// pattern without a slash matches names in any folder. Pure.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace agentrt::adapters::tools {
 
-inline constexpr std::size_t kGlobChoicesMax = 64;  // that the braces of a pattern may give
+inline constexpr std::size_t kGlobChoicesMax = 64;  // alternatives after brace expansion
 inline constexpr std::size_t kGlobBytesMax = 1'024;
 
 class Glob {
  public:
   static Outcome<Glob> read(std::string_view pattern);
 
-  // `path` is relative to where the pattern starts.
+  // `path` is relative to the folder the pattern applies to.
   bool fits(std::string_view path) const;
 
  private:

@@ -1,5 +1,5 @@
-// adapters/tools/identity_test.cc: under a root daemon file tools have the rights of a command, and
-// the daemon's own threads keep theirs. Where the tests do not run as root there is nothing to see.
+// adapters/tools/identity_test.cc: tests that file tools of a root daemon have only the rights of a
+// command, while the daemon's other threads keep theirs. Tests nothing unless run as root.
 #include <fcntl.h>
 #include <sys/fsuid.h>
 
@@ -19,7 +19,7 @@ constexpr uid_t kOwner = 1234, kOther = 1235;
 
 bool is_root() { return ::geteuid() == 0; }
 
-// A workspace of kOwner, with files of three users.
+// A workspace owned by kOwner, with files of three users.
 struct OwnedKit : FileKit {
   OwnedKit() {
     put("ws/own.txt", "own\n");
@@ -131,7 +131,7 @@ TEST_CASE("the rights are those of one thread, and come back") {
       Descriptor file{::open(secret.c_str(), O_RDONLY | O_CLOEXEC)};
       opened_elsewhere = static_cast<bool>(file);
     }).join();
-    CHECK_FALSE(opened_elsewhere);  // a thread inherits what its maker has
+    CHECK_FALSE(opened_elsewhere);  // a new thread inherits its creator's identity
   }
   Descriptor again{::open(secret.c_str(), O_RDONLY | O_CLOEXEC)};
   CHECK(again);

@@ -19,7 +19,7 @@ RE2::Options options() {
   return out;
 }
 
-// Without blanks at its end, unless a backslash stands before them.
+// Removes trailing blanks, unless a backslash escapes them.
 std::string_view trimmed(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   while (line.ends_with(' ') && !line.ends_with("\\ ")) line.remove_suffix(1);
@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view line) {
 
 std::string quoted(char c) { return RE2::QuoteMeta(std::string(1, c)); }
 
-// [:alpha:] within a class, from its bracket on; empty: that bracket is itself.
+// A named class such as [:alpha:] at this bracket; empty: the bracket is literal.
 std::string_view named_class_at(std::string_view pattern, std::size_t at) {
   if (!pattern.substr(at).starts_with("[:")) return {};
   const std::size_t end = pattern.find(']', at + 2);
@@ -43,14 +43,14 @@ bool is_named_class(std::string_view written) {
   return std::ranges::find(kNames, written.substr(2, written.size() - 4)) != kNames.end();
 }
 
-// [a-z], [!a-z]: from the bracket on. One that is not closed is an expression of nothing, as for
-// git: RE2 refuses it.
+// Translates a class such as [a-z] or [!a-z]. An unclosed class matches nothing, as in git: RE2
+// rejects it.
 std::string class_at(std::string_view pattern, std::size_t& at) {
   std::size_t i = at + 1;
   const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
   if (negated) ++i;
   std::string out = negated ? "[^/" : "[";
-  bool may_range = false;  // a dash here is one between two characters
+  bool may_range = false;  // a dash here denotes a range
   for (const std::size_t first = i; i < pattern.size(); ++i) {
     if (pattern[i] == ']' && i > first) {
       at = i;
@@ -75,7 +75,7 @@ std::string class_at(std::string_view pattern, std::size_t& at) {
   return "[";
 }
 
-// `**` as a whole name goes over folders; anywhere else it is like `*`.
+// `**` as a whole name matches across folders; elsewhere it is like `*`.
 std::string stars_at(std::string_view pattern, std::size_t& at) {
   const std::size_t begin = at;
   while (at + 1 < pattern.size() && pattern[at + 1] == '*') ++at;

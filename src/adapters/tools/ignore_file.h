@@ -1,9 +1,10 @@
-// adapters/tools/ignore_file.h: what a .gitignore leaves out of lists and searches.
+// adapters/tools/ignore_file.h: decides which paths a .gitignore file excludes from lists and
+// searches.
 //
-// Lines mean what they mean to git: a pattern with a slash before its end is of the file's own
-// folder, any other of every folder below it; `*`, `?` and [a-z] stay within a name, `**` goes over
-// folders; a slash at the end means folders alone; `!` takes back what a line before it left out.
-// The last line that fits decides. Pure.
+// Lines have git's meaning. A pattern with a slash before its end applies to the file's own folder,
+// any other pattern to every folder below it. `*`, `?` and [a-z] match within a name; `**` matches
+// across folders. A trailing slash matches only folders. `!` re-includes what an earlier line
+// excluded. The last matching line decides. Pure.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,7 @@
 namespace agentrt::adapters::tools {
 
 inline constexpr std::string_view kIgnoreFileName = ".gitignore";
-inline constexpr std::size_t kIgnoreFileBytesMax = 256
-                                                   << 10;  // what is behind them leaves nothing out
+inline constexpr std::size_t kIgnoreFileBytesMax = 256 << 10;  // bytes beyond this are ignored
 inline constexpr std::size_t kIgnoreLinesMax = 2'000;
 
 class IgnoreFile {
@@ -27,7 +27,7 @@ class IgnoreFile {
 
   explicit IgnoreFile(std::string_view text);
 
-  // Whether the path, relative to the file's folder, is left out. Nothing: no line fits.
+  // Whether the path, relative to the file's folder, is excluded. Empty: no line matches.
   std::optional<bool> leaves_out(std::string_view path, Kind kind) const;
 
  private:
@@ -38,8 +38,8 @@ class IgnoreFile {
 
   void add(std::string_view line);
 
-  std::vector<Line> lines_;                     // those that have an expression
-  std::unique_ptr<re2::RE2::Set> expressions_;  // one a line; absent: nothing is left out
+  std::vector<Line> lines_;                     // those with an expression
+  std::unique_ptr<re2::RE2::Set> expressions_;  // one per line; absent: nothing is excluded
 };
 
 }  // namespace agentrt::adapters::tools

@@ -1,4 +1,4 @@
-// adapters/tools/ignore_file_test.cc: the lines of a .gitignore, and what they leave out.
+// adapters/tools/ignore_file_test.cc: tests which paths the lines of a .gitignore exclude.
 #include "adapters/tools/ignore_file.h"
 
 #include <doctest/doctest.h>

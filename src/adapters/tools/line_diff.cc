@@ -11,8 +11,7 @@
 namespace agentrt::adapters::tools {
 namespace {
 
-// A text as lines, each with its end, if it has one. What it needs beside the text is four bytes a
-// line.
+// Splits a text into lines, including line ends. Needs four bytes per line beside the text.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {
@@ -38,7 +37,7 @@ struct Change {
   std::size_t a = 0, removed = 0, b = 0, added = 0;
 };
 
-// Lines as numbers, equal where the lines are.
+// Maps lines to numbers; equal lines get equal numbers.
 class Numbers {
  public:
   std::vector<int> of(const Lines& lines, std::size_t from, std::size_t to) {
@@ -53,13 +52,13 @@ class Numbers {
   std::unordered_map<std::string_view, int> known_;
 };
 
-// Myers' greedy search for the shortest script, with the furthest points of each round kept for the
-// way back.
+// Myers' greedy algorithm for the shortest edit script. Keeps the furthest points of each round for
+// backtracking.
 class Script {
  public:
   Script(std::vector<int> a, std::vector<int> b) : a_(std::move(a)), b_(std::move(b)) {}
 
-  // Nothing: the limits were passed.
+  // Empty: a limit was exceeded.
   std::optional<std::vector<Change>> run() {
     const int n = static_cast<int>(a_.size()), m = static_cast<int>(b_.size());
     const int most = std::min(n + m, kDiffChangesMax);
@@ -94,7 +93,7 @@ class Script {
     for (int k = -d; k <= d; k += 2) round.push_back(at(k));
     rounds_.push_back(std::move(round));
   }
-  // The furthest point on diagonal k after round d; below 0 where there is none.
+  // The furthest point on diagonal k after round d; negative if there is none.
   int reached(int d, int k) const {
     if (d < 0 || k < -d || k > d) return -1;
     return rounds_[static_cast<std::size_t>(d)][static_cast<std::size_t>((k + d) / 2)];
@@ -115,7 +114,7 @@ class Script {
     std::ranges::reverse(out);
     return out;
   }
-  // One line, joined with the change that it touches.
+  // Adds one line, merged into an adjacent change.
   static void step(std::vector<Change>& out, int x, int y, bool down) {
     const Change one{static_cast<std::size_t>(x), down ? 0U : 1U, static_cast<std::size_t>(y),
                      down ? 1U : 0U};
@@ -182,7 +181,7 @@ void add_hunk(std::string& out, const Lines& a, const Lines& b, const Change* fr
   for (; at < a_end; ++at) add_line(out, ' ', a[at]);
 }
 
-// A name as git writes it: quoted where it holds what would end it.
+// A file name as git writes it: quoted if it contains special characters.
 std::string file_name(std::string_view side, std::string_view path) {
   while (path.starts_with('/')) path.remove_prefix(1);
   std::string quoted;
@@ -200,7 +199,7 @@ std::string file_name(std::string_view side, std::string_view path) {
   return plain ? fmt::format("{}/{}", side, path) : fmt::format("\"{}/{}\"", side, quoted);
 }
 
-// A space in a name would end it, but for a tab behind it.
+// A tab must end a name that contains a space.
 std::string ended(const std::string& name) { return name.contains(' ') ? name + "\t" : name; }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// adapters/tools/line_diff.h: the difference of two texts as a unified diff, which `patch` and `git
-// apply` take.
+// adapters/tools/line_diff.h: computes a unified diff of two texts that `patch` and `git apply`
+// accept.
 //
-// The shortest script of removed and added lines (Myers), between what both texts begin and end
-// with alike. Beyond kDiffLinesMax lines, kDiffChangesMax changes or kDiffStepsMax steps that
-// whole part is replaced: longer, and just as right. REQUIRES: texts below 4 GiB. Pure.
+// Strips the common beginning and end, then finds the shortest edit script (Myers). If the rest
+// exceeds kDiffLinesMax lines, kDiffChangesMax changes or kDiffStepsMax steps, it is replaced as a
+// whole: a longer diff, but still correct. REQUIRES: texts below 4 GiB. Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct LineDiff {
   std::uint64_t removed = 0;
 };
 
-// `path` is how the diff names the file: relative, or absolute. Bytes that are no text are said to
-// differ and not shown.
+// `path` is the file name in the diff, relative or absolute. For binary content the diff only says
+// that the files differ.
 LineDiff line_diff(std::string_view path, std::string_view before, std::string_view after,
                    DiffOf what = DiffOf::present_file);
 

@@ -1,5 +1,4 @@
-// adapters/tools/line_diff_test.cc: diffs hold against git, which applies them, and against the
-// shortest script that there is.
+// adapters/tools/line_diff_test.cc: tests that git can apply the diffs and that they are shortest.
 #include "adapters/tools/line_diff.h"
 
 #include <doctest/doctest.h>
@@ -117,7 +116,7 @@ TEST_CASE("texts that differ too much are replaced whole, and still right") {
 }
 
 TEST_CASE("the largest files are compared in bounded time") {
-  // Lines of one byte, of which every second differs: the worst there is for the search.
+  // Every second of these one-byte lines differs: the worst case for the search.
   std::string before, after;
   for (std::size_t i = 0; i < 4'000'000; ++i) {
     before += i % 2 == 0 ? "a\n" : "b\n";

@@ -16,7 +16,7 @@ using schema::Category;
 
 namespace {
 
-// What another thread answers, waited for; nothing when it takes too long.
+// Waits for a result from another thread; empty on timeout.
 template <class T>
 class Answer {
  public:
@@ -97,7 +97,7 @@ Outcome<void> LineReader::fill() {
   return {};
 }
 
-// Keeps of a line without an end in sight what is shown of it.
+// Keeps only the shown part of a line whose end is not read yet.
 void LineReader::shorten() {
   const std::string_view rest = std::string_view(pending_).substr(at_);
   if (!in_long_line_ && rest.size() <= line_bytes_max_) return;

@@ -1,8 +1,8 @@
-// adapters/tools/lines.h: the lines of a file or of a kept output, one after another, in bounded
-// memory whatever their size.
+// adapters/tools/lines.h: reads a file or stored output line by line, in bounded memory for any
+// line length.
 //
-// Secrets are replaced in the bytes before they are cut into lines, so one that has several lines
-// is found too; lines that it covered are one line then. One thread at a time; blocks.
+// Secrets are redacted before the bytes are split into lines, so multi-line secrets are found too;
+// the lines of such a secret become one line. One thread at a time; blocks.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 
 namespace agentrt::adapters::tools {
 
-inline constexpr std::size_t kReadBytes = 128 * 1024;  // at once
-// How long a worker waits for the next bytes of a kept output.
+inline constexpr std::size_t kReadBytes = 128 * 1024;  // per read
+// Timeout for the next bytes of a stored output.
 inline constexpr std::int64_t kOutputWaitMs = 30'000;
 
-// Bytes from the first on.
+// A sequential source of bytes.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Appends the next ones to `out`, at most kReadBytes. False: there are none.
+  // Appends the next bytes to `out`, at most kReadBytes. False: end of input.
   virtual Outcome<bool> read(std::string& out) = 0;
 };
 
 class FileBytes final : public ByteSource {
  public:
-  // A descriptor with the right to read.
+  // `file` must be open for reading.
   explicit FileBytes(Descriptor file) : file_(std::move(file)) {}
   Outcome<bool> read(std::string& out) override;
 
@@ -40,7 +40,7 @@ class FileBytes final : public ByteSource {
   Descriptor file_;
 };
 
-// Of an output of the session. It must not be read on the worker that serves Outputs.
+// Reads an output of the session. Must not run on the worker that serves Outputs.
 class OutputBytes final : public ByteSource {
  public:
   static Outcome<std::unique_ptr<OutputBytes>> open(ports::Outputs& outputs, const std::string& ref,
@@ -56,8 +56,8 @@ class OutputBytes final : public ByteSource {
 };
 
 struct Line {
-  std::string_view text;       // without its end; valid until the next one is asked for
-  std::uint64_t left_out = 0;  // bytes beyond the longest that is shown
+  std::string_view text;       // without its line end; valid until the next call of next()
+  std::uint64_t left_out = 0;  // bytes beyond the line limit
 };
 
 class LineReader {
@@ -66,10 +66,10 @@ class LineReader {
              const Until& until)
       : source_(source), redaction_(redactor), line_bytes_max_(line_bytes_max), until_(until) {}
 
-  // The first bytes, as they stand there: what kind of bytes they are. Before the first next().
+  // The first bytes, before redaction, to detect the file type. Call it before the first next().
   Outcome<std::string_view> beginning();
-  // False: there is none any more. A line end after the last line begins no further one. timeout:
-  // the call may not go on.
+  // False: no more lines. A line end after the last line does not start another line. timeout: the
+  // call was cancelled or its time is up.
   Outcome<bool> next(Line& line);
 
  private:
@@ -81,11 +81,11 @@ class LineReader {
   policy::RedactingStream redaction_;
   const std::size_t line_bytes_max_;
   const Until& until_;
-  std::string piece_;    // as read
-  std::string pending_;  // redacted, from at_ on not given yet
+  std::string piece_;    // raw bytes
+  std::string pending_;  // redacted bytes; those from at_ on are unread
   std::size_t at_ = 0;
-  std::size_t looked_ = 0;  // up to here no line ends
-  std::string head_;        // of a line that is too long, whose end is still to come
+  std::size_t looked_ = 0;  // no line end before this position
+  std::string head_;        // start of an overlong line whose end is not read yet
   std::uint64_t dropped_ = 0;
   bool in_long_line_ = false, piece_waits_ = false, ended_ = false;
 };

@@ -1,4 +1,5 @@
-// adapters/tools/list_files.h: the files below a folder, by name. Blocks; any thread.
+// adapters/tools/list_files.h: the list_files tool: lists the files below a folder by name. Blocks;
+// any thread.
 #pragma once
 
 #include "adapters/tools/grounds.h"
@@ -7,7 +8,7 @@
 
 namespace agentrt::adapters::tools {
 
-inline constexpr std::size_t kListEntriesMax = 1'000;  // told of one listing
+inline constexpr std::size_t kListEntriesMax = 1'000;  // per listing
 
 Outcome<std::string> list_files(const Grounds& grounds, const schema::ListFilesArgs& args,
                                 const Until& until);

@@ -15,7 +15,7 @@ std::string small(std::string_view name) {
   return out;
 }
 
-// Letters to add, remove or replace.
+// The edit distance: letters to add, remove or replace.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

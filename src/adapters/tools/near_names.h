@@ -1,4 +1,4 @@
-// adapters/tools/near_names.h: which of the names in a folder somebody may have meant.
+// adapters/tools/near_names.h: suggests names in a folder that are similar to a misspelled one.
 //
 // Pure. Bounded by kNamesLookedAtMax and kNearNamesMax.
 #pragma once
@@ -12,7 +12,7 @@ namespace agentrt::adapters::tools {
 inline constexpr std::size_t kNamesLookedAtMax = 5'000;
 inline constexpr std::size_t kNearNamesMax = 3;
 
-// The nearest names, best first: equal but for case, then those with few letters changed.
+// The most similar names, best first: those that differ only in case, then those with few edits.
 std::vector<std::string> near_names(std::string_view wanted, const std::vector<std::string>& names);
 
 }  // namespace agentrt::adapters::tools

@@ -1,5 +1,5 @@
-// adapters/tools/outcome.h: the result of a step of a file tool, or why the call ends: a category
-// and a sentence that tells the model what to do. Values; any thread.
+// adapters/tools/outcome.h: the result of a file tool's step, or the failure that ends the call: a
+// category and a message that tells the model what to do. Values; any thread.
 #pragma once
 
 #include <expected>

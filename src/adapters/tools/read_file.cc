@@ -35,7 +35,7 @@ Outcome<Source> open_source(const ReadFrom& from, const std::string& path) {
                 static_cast<std::uint64_t>(file.about.st_size)};
 }
 
-// A character that was cut in half is not shown.
+// Removes a character that truncation cut in half.
 std::string_view shown_of(const Line& line) {
   return line.left_out > 0 ? schema::utf8_prefix(line.text, line.text.size() - 1) : line.text;
 }

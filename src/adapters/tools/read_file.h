@@ -1,4 +1,5 @@
-// adapters/tools/read_file.h: the lines of a file, numbered, as many as fit. Blocks; any thread.
+// adapters/tools/read_file.h: the read_file tool: numbered lines of a file, as many as fit. Blocks;
+// any thread.
 #pragma once
 
 #include "adapters/tools/grounds.h"
@@ -9,8 +10,8 @@
 
 namespace agentrt::adapters::tools {
 
-inline constexpr std::size_t kReadLineBytesMax = 2'000;  // shown of one line
-inline constexpr std::uint64_t kReadLinesMax = 2'000;    // where no limit is given
+inline constexpr std::size_t kReadLineBytesMax = 2'000;  // shown per line
+inline constexpr std::uint64_t kReadLinesMax = 2'000;    // default limit
 inline constexpr std::string_view kOutputPath = "output:";
 
 struct ReadFrom {

@@ -1,4 +1,4 @@
-// adapters/tools/read_file_test.cc: what read_file shows of files of every kind and size.
+// adapters/tools/read_file_test.cc: tests read_file on files of every kind and size.
 #include "adapters/tools/read_file.h"
 
 #include "adapters/tools/file_tools_suite.h"

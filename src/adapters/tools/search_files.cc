@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kNarrower = "search a folder below, fewer files, or for more";
 
-// The part of a line around what fits, with dots where something was left out.
+// The part of a line around the match, with dots where text was omitted.
 std::string shown_part(std::string_view line, std::size_t from, std::size_t size) {
   if (line.size() <= kSearchShownBytesMax) return valid_utf8(line);
   const std::size_t spare = kSearchShownBytesMax - std::min(size, kSearchShownBytesMax);
@@ -37,7 +37,7 @@ class Search {
          const Until& until)
       : expression_(expression), context_(context), redactor_(redactor), until_(until) {}
 
-  // Stop: no more fits in, or the call is over.
+  // Returns stop if the result is full or the call must end.
   Next search(const Descriptor& handle, const std::string& shown) {
     auto readable = reopen(handle, O_RDONLY | O_NONBLOCK);
     if (!readable) return skip();
@@ -77,12 +77,12 @@ class Search {
     std::uint64_t number;
     std::string text;
   };
-  // What is known of the file that is searched.
+  // The state of the search in one file.
   struct File {
     const std::string& shown;
-    std::deque<Before> before;  // lines that may turn out to stand before a match
-    std::uint64_t told = 0;     // the last line that was told
-    std::uint64_t after = 0;    // lines that are still to be told after a match
+    std::deque<Before> before;  // candidates for context before a match
+    std::uint64_t told = 0;     // number of the last line shown
+    std::uint64_t after = 0;    // context lines still to show after a match
   };
 
   Next skip() {
@@ -101,8 +101,8 @@ class Search {
         fmt::format("{}{}{}{}{}{}\n", gap ? "--\n" : "", file.shown, mark, number, mark, text));
   }
 
-  // False: no more fits in. Of a line that is too long the text has one byte that is not looked at:
-  // where the line is cut is not where it ends.
+  // False: the result is full. An overlong line has one extra byte that is not searched, so that
+  // `$` does not match where the line was cut.
   bool look_at(File& file, std::uint64_t number, std::string_view text) {
     const std::size_t end = std::min(text.size(), kSearchLineBytesMax);
     if (end < text.size()) ++cut_;
@@ -143,18 +143,18 @@ RE2::Options options_of(const schema::SearchFilesArgs& args) {
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kExpressionMemoryMax);
-  options.set_never_nl(true);  // a line holds none
+  options.set_never_nl(true);  // lines contain no line end
   options.set_case_sensitive(!args.ignore_case.value_or(false));
   return options;
 }
 
-// Whether the expression is one of nothing, since it wants the end of a line within a line.
+// Whether the expression can match no line, because it requires a line end inside a line.
 bool fits_nothing(const RE2& expression) {
   static const int size_of_nothing = RE2("[^\\x00-\\x{10FFFF}]").ProgramSize();
   return expression.ProgramSize() <= size_of_nothing;
 }
 
-// The file of a walk, where policy still lets it be read: it may have been replaced meanwhile.
+// Opens a file of the walk. It may have been replaced meanwhile, so policy is checked again.
 std::optional<Descriptor> open_walked(const Grounds& grounds, const Walked& seen) {
   for (int i = 0; i < kWalkAgainMax; ++i) {
     auto handle = open_beneath(seen.folder->get(), std::string(seen.name), Links::refuse);
@@ -162,7 +162,7 @@ std::optional<Descriptor> open_walked(const Grounds& grounds, const Walked& seen
     struct stat about{};
     if (::fstat(handle->get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
     const auto real = path_of(*handle);
-    if (!real) continue;  // another stands there by now
+    if (!real) continue;  // replaced meanwhile
     if (*real != seen.real_path && grounds.refusal(*real, Use::read)) return std::nullopt;
     return *std::move(handle);
   }

@@ -1,6 +1,6 @@
-// adapters/tools/search_files.h: the lines of files that fit a regular expression, as
-// path:line:text; lines around them as path-line-text. Linear in what is read, whatever the
-// expression (RE2). Blocks; any thread.
+// adapters/tools/search_files.h: the search_files tool: finds the lines that match a regular
+// expression (RE2). Matches are path:line:text; context lines are path-line-text. Time is linear in
+// the bytes read for any expression. Blocks; any thread.
 #pragma once
 
 #include "adapters/tools/grounds.h"
@@ -11,9 +11,9 @@
 namespace agentrt::adapters::tools {
 
 inline constexpr std::size_t kSearchMatchesMax = 200;
-inline constexpr std::size_t kSearchLineBytesMax = 64 * 1024;  // of a line that are looked at
-inline constexpr std::size_t kSearchShownBytesMax = 400;       // of a line that are told
-inline constexpr std::uint64_t kSearchBytesMax = 4ULL << 30;   // of all files
+inline constexpr std::size_t kSearchLineBytesMax = 64 * 1024;  // searched per line
+inline constexpr std::size_t kSearchShownBytesMax = 400;       // shown per line
+inline constexpr std::uint64_t kSearchBytesMax = 4ULL << 30;   // of all files together
 inline constexpr std::uint64_t kSearchContextMax = 20;
 inline constexpr std::size_t kExpressionBytesMax = 4'096;
 inline constexpr std::int64_t kExpressionMemoryMax = 8 << 20;

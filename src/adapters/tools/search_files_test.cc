@@ -1,5 +1,5 @@
-// adapters/tools/search_files_test.cc: what list_files and search_files find, what they leave out,
-// and where they stop.
+// adapters/tools/search_files_test.cc: tests what list_files and search_files find, omit, and where
+// they stop.
 #include "adapters/tools/search_files.h"
 
 #include "adapters/tools/file_tools_suite.h"
@@ -87,7 +87,8 @@ TEST_CASE("what .gitignore files leave out is passed over, said, and there for t
         "src/deep/er/b.cc:1:int deep;\n");
   CHECK(tree.list(R"({"path":"src/deep","ignored":true})") ==
         "src/deep/.gitignore\nsrc/deep/er/\nsrc/deep/kept.o\n");
-  // A folder below hears those above; one that is named is looked into.
+  // .gitignore files of parent folders apply. A folder named explicitly is searched even if
+  // ignored.
   CHECK(tree.list(R"({"path":"src","pattern":"*.o"})") ==
         "src/deep/kept.o\n[Left out by .gitignore: 2; ignored: true shows it.]\n");
   CHECK(tree.search(R"({"pattern":"int","path":"node_modules"})") ==

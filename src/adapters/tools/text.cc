@@ -11,7 +11,7 @@ namespace {
 
 bool continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
-// How many bytes the character at the front of `bytes` has; 0: none begins there.
+// The length in bytes of the character at the front of `bytes`; 0: invalid.
 std::size_t character_size(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = at(0);
@@ -22,7 +22,7 @@ std::size_t character_size(std::string_view bytes) {
                            : first < 0xF5 ? 4
                                           : 0;
   if (size == 0 || bytes.size() < size) return 0;
-  // Overlong forms, surrogates and what lies past the last character.
+  // Rejects overlong forms, surrogates and code points past U+10FFFF.
   const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
   const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
   if (at(1) < low || at(1) > high) return 0;

@@ -1,6 +1,6 @@
-// adapters/tools/text.h: bytes of files as text for a model, within its bounds.
+// adapters/tools/text.h: converts file bytes to bounded text for a model.
 //
-// Pure, but for BoundedText, which is a value of one thread.
+// Pure functions; BoundedText is a value for one thread.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,34 @@
 
 namespace agentrt::adapters::tools {
 
-// Of a result, kept for the sentence that says what was left out.
+// Part of a result reserved for the note that says what was omitted.
 inline constexpr std::size_t kNoteBytesMax = 1'024;
 
-// The same text with U+FFFD for each byte that is no part of a character, and for zero bytes.
+// Replaces each byte that is not valid UTF-8, and each zero byte, with U+FFFD.
 std::string valid_utf8(std::string_view bytes);
 
-// Whether that is the text itself.
+// Whether valid_utf8() would change nothing.
 bool is_text(std::string_view bytes);
 
-// What stands for a byte that is none, shown to a model.
+// U+FFFD, shown to the model in place of an invalid byte.
 inline constexpr std::string_view kNoCharacter = "\xEF\xBF\xBD";
 
-// A path on a line of its own: one that would break it is quoted as JSON does.
+// A path for a line of its own. Quoted as JSON if it contains characters that would break the line.
 std::string path_words(std::string_view path);
 
-// A result that grows until the next piece would not fit.
+// A result that accepts pieces until the next one would exceed the limit.
 class BoundedText {
  public:
   explicit BoundedText(std::size_t bytes_max = schema::kToolTextBytesMax)
       : bytes_max_(bytes_max - kNoteBytesMax) {}
 
-  // False: it does not fit, and nothing was added.
+  // False: the piece does not fit; nothing was added.
   bool add(std::string_view piece) {
     if (text_.size() + piece.size() > bytes_max_) return false;
     text_ += piece;
     return true;
   }
-  // A sentence about the result, in brackets on a line of its own.
+  // Adds a sentence about the result, in brackets on its own line.
   void note(std::string_view sentence);
   bool empty() const { return text_.empty(); }
   std::string take() { return std::move(text_); }
@@ -48,10 +48,10 @@ class BoundedText {
   std::string text_;
 };
 
-// What bytes are that are no text, by how they begin: "an image (image/png)". Empty for text.
+// Describes binary content by its first bytes, such as "an image (image/png)". Empty for text.
 std::string kind_of_bytes(std::string_view beginning);
 
-// How much of the beginning kind_of_bytes() is shown.
+// How many first bytes kind_of_bytes() needs.
 inline constexpr std::size_t kKindBytes = 8'192;
 
 }  // namespace agentrt::adapters::tools

@@ -1,5 +1,5 @@
-// adapters/tools/until.h: how long a call may go on: until it is cancelled or its time is up. Asked
-// between blocks and entries. Any thread.
+// adapters/tools/until.h: tells whether a call must stop because it was cancelled or its deadline
+// has passed. Checked between blocks and entries. Any thread.
 #pragma once
 
 #include <atomic>

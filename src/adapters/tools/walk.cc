@@ -13,10 +13,10 @@
 namespace agentrt::adapters::tools {
 namespace {
 
-// The ignore files that count at one place of a walk, from the outermost folder to the innermost.
+// The ignore files in effect at one point of a walk, outermost folder first.
 class IgnoreFiles {
  public:
-  // Those of the folders above, as far as they belong to the session.
+  // Adds those of parent folders that belong to the session.
   void add_above(const Grounds& grounds, const std::string& start) {
     const std::filesystem::path path(start);
     std::filesystem::path above;
@@ -26,7 +26,7 @@ class IgnoreFiles {
     }
   }
 
-  // One that cannot be read leaves nothing out.
+  // An unreadable ignore file excludes nothing.
   void add(const std::string& folder, const Descriptor& handle) {
     struct stat about{};
     if (::fstat(handle.get(), &about) != 0 || !S_ISREG(about.st_mode)) return;
@@ -44,7 +44,7 @@ class IgnoreFiles {
     while (files_.size() > size) files_.pop_back();
   }
 
-  // The innermost that says anything decides.
+  // The innermost file with a matching line decides.
   bool leave_out(const Walked& seen) const {
     const auto kind =
         seen.kind == EntryKind::folder ? IgnoreFile::Kind::folder : IgnoreFile::Kind::other;
@@ -58,7 +58,7 @@ class IgnoreFiles {
 
  private:
   struct Placed {
-    std::string folder;  // absolute, without links
+    std::string folder;  // absolute, symlinks resolved
     IgnoreFile file;
   };
   std::vector<Placed> files_;
@@ -70,7 +70,7 @@ class Walk {
        const std::function<Next(const Walked&)>& visit)
       : grounds_(grounds), limits_(limits), until_(until), visit_(visit) {}
 
-  // False: the walk is over.
+  // False: the walk has ended.
   bool enter(const Descriptor& folder, const std::string& path, const std::string& real_path,
              std::uint64_t depth) {
     if (++folders_ > limits_.folders) return end(WalkEnd::entries);
@@ -130,7 +130,7 @@ class Walk {
     if (visit_(seen) == Next::stop) return end(WalkEnd::stopped);
     if (entry.kind != EntryKind::folder || depth >= limits_.depth) return true;
     const auto below = open_beneath(folder.get(), entry.name, Links::refuse, O_PATH | O_DIRECTORY);
-    if (!below) return true;  // it was removed or replaced meanwhile
+    if (!below) return true;  // removed or replaced meanwhile
     return enter(*below, seen.path, seen.real_path, depth + 1);
   }
 

@@ -1,9 +1,9 @@
-// adapters/tools/walk.h: a walk through all folders below one.
+// adapters/tools/walk.h: walks all folders below a starting folder.
 //
-// Links are entries like others and are never followed, so a walk ends and stays beneath where it
-// began. What .gitignore files leave out, of the folders walked and of those above them that belong
-// to the session, is passed over. Entries, folders, depth and time have limits; what was not
-// reached is said. One thread at a time.
+// Symlinks are reported as entries and never followed, so a walk terminates and stays beneath its
+// start. Entries excluded by .gitignore files are skipped; these files are read from the walked
+// folders and from the session's folders above them. Entries, folders, depth and time are limited;
+// the report says what was not reached. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,40 +23,40 @@ inline constexpr std::size_t kWalkFoldersMax = 50'000;
 inline constexpr std::uint64_t kWalkDepthMax = 64;
 
 struct Walked {
-  std::string path;  // relative to where the walk began
+  std::string path;  // relative to the start of the walk
   EntryKind kind = EntryKind::other;
-  const Descriptor* folder = nullptr;  // that it stands in
+  const Descriptor* folder = nullptr;  // the folder that contains it
   std::string_view name;
   std::string real_path;
 };
 
 enum class Next { go_on, stop };
 
-// Why a walk ended before everything was seen.
+// Why the walk ended.
 enum class WalkEnd { all_seen, stopped, time, entries };
 
 struct WalkReport {
   WalkEnd end = WalkEnd::all_seen;
-  std::size_t left_out = 0;    // what is hidden or refused by policy; a folder counts once
-  std::size_t ignored = 0;     // what .gitignore files leave out; a folder counts once
-  std::size_t unreadable = 0;  // folders that the system does not let be read
+  std::size_t left_out = 0;    // hidden or refused by policy; a folder counts once
+  std::size_t ignored = 0;     // excluded by .gitignore files; a folder counts once
+  std::size_t unreadable = 0;  // folders without read permission
 };
 
 enum class Ignored { passed_over, seen };
 
 struct WalkLimits {
-  std::uint64_t depth = kWalkDepthMax;  // 1: the entries of the folder itself
+  std::uint64_t depth = kWalkDepthMax;  // 1: only the folder's own entries
   std::size_t entries = kWalkEntriesMax;
   std::size_t folders = kWalkFoldersMax;
   Ignored ignored = Ignored::passed_over;
 };
 
-// Every entry below the folder in order, each folder before what it holds; `.git` is passed over,
-// and so are files that are about to replace others.
+// Visits every entry below the folder in order, each folder before its content. Skips `.git` and
+// temporary files that are about to replace others.
 WalkReport walk_folder(const Grounds& grounds, const Opened& start, const WalkLimits& limits,
                        const Until& until, const std::function<Next(const Walked&)>& visit);
 
-// Adds what was not shown, and why. `narrower` says how to ask for less.
+// Adds a note about what was not shown and why. `narrower` tells the model how to request less.
 void note_walk(const WalkReport& report, std::string_view narrower, BoundedText& out);
 
 }  // namespace agentrt::adapters::tools
