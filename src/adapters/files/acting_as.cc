@@ -9,8 +9,8 @@
 
 #include "base/check.h"
 
-// The C library applies changes of groups to every thread. The system calls themselves are for the
-// calling thread alone, which is what is wanted here.
+// Use raw syscalls: they affect only the calling thread, while the C library changes the groups of
+// every thread.
 namespace agentrt::adapters {
 namespace {
 
@@ -35,7 +35,7 @@ bool set_groups(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
 
-// The calls return the id that was set before, so the second one tells whether the first worked.
+// setfsuid and setfsgid return the previous id, so the second pair of calls verifies the first.
 bool set_file_ids(uid_t uid, gid_t gid) {
   ::setfsgid(gid);
   ::setfsuid(uid);
@@ -63,11 +63,11 @@ ActingAs::ActingAs(const FileIdentity& identity) {
 
 ActingAs::~ActingAs() {
   if (!changed_) return;
-  const int error = errno;  // of the call that was made with these rights
+  const int error = errno;  // keep the errno of the caller's last syscall
   Capabilities capabilities;
   bool back = capabilities.read();
   for (int i = 0; i < 2; ++i) capabilities.data[i].effective = effective_[i];
-  // A change of the file user to root raises capabilities by itself, so they are set last.
+  // Setting the file user to root raises capabilities, so set capabilities last.
   back = back && capabilities.write() && set_file_ids(::geteuid(), ::getegid()) &&
          capabilities.write() && (groups_.empty() || set_groups(groups_));
   check(back, "a thread gets back the rights that it gave up");

@@ -24,7 +24,7 @@ int open_in(const std::string& folder, const std::string& path, Links links) {
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   open_how how{};
   how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  // The folders of a session have no symlinks: one that is there now was put there since.
+  // A session's folder paths were resolved; a symlink found now was added since.
   if (links == Links::beneath) how.resolve = RESOLVE_NO_SYMLINKS;
   const Descriptor root{
       static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, folder.c_str(), &how, sizeof how))};

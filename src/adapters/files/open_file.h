@@ -1,4 +1,5 @@
-// adapters/files/open_file.h: files of a workspace, opened so that no link leads out of it.
+// adapters/files/open_file.h: opens workspace files without following a symlink out of the
+// workspace.
 #pragma once
 
 #include <sys/types.h>
@@ -25,24 +26,24 @@ class Descriptor {
   int fd_;
 };
 
-// Whether links may lead out of the folder: those of a workspace may not, a person's own may.
+// Whether symlinks may lead out of the folder: not in a workspace, but in the user's own folder.
 enum class Links { beneath, anywhere };
 
-// A descriptor of `path` beneath the folder; below 0, with errno, where it cannot be opened. A
-// named pipe does not block it. Links::beneath opens with the rights of a command
-// (adapters/files/acting_as.h), and refuses a folder that is a symlink or lies below one.
+// Opens `path` beneath the folder. Returns a descriptor, or a negative value with errno set. Does
+// not block on a named pipe. Links::beneath opens with the rights of a command
+// (adapters/files/acting_as.h) and refuses a folder whose path contains a symlink.
 int open_in(const std::string& folder, const std::string& path, Links links);
 
 std::string read_at_most(int fd, std::size_t bytes_max);
 
-// A file of text as part of a turn's context.
+// A text file used as part of a turn's context.
 struct ContextFile {
   enum class What { absent, read, unusable };
   What what = What::absent;
   std::string text;
-  schema::ContextRef ref;  // with a digest where it was read, with a reason where it is unusable
+  schema::ContextRef ref;  // with a digest if read, with a reason if unusable
 };
-// The users whose files count; empty: everybody's.
+// Files of other owners are not used; empty: any owner.
 using Owners = std::vector<uid_t>;
 ContextFile read_context_file(const std::string& folder, const std::string& path, Links links,
                               std::size_t bytes_max, const Owners& owners = {});

@@ -39,7 +39,7 @@ std::string_view unquoted(std::string_view text) {
   return text;
 }
 
-// Control characters would break the lines of the list.
+// Control characters would break the one-line-per-skill list.
 std::string one_line(std::string_view text) {
   std::string out(text);
   std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
@@ -53,7 +53,7 @@ bool well_formed_name(std::string_view name) {
   });
 }
 
-// The names in the folder, sorted; more than kSkillFoldersMax are not looked at.
+// The sorted names in the folder, at most kSkillFoldersMax.
 std::vector<std::string> names_in(int fd, bool& cut) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir{::fdopendir(fd), ::closedir};
@@ -127,7 +127,7 @@ class Finder {
   }
 
   ports::Instructions& out_;
-  std::map<std::string, std::string> taken_;  // names, with the file of each
+  std::map<std::string, std::string> taken_;  // skill name to its file
   std::size_t bytes_ = 0;
   std::size_t text_bytes_ = 0;
 };
@@ -139,7 +139,7 @@ Result<SkillHead> read_skill_head(std::string_view text) {
   if (trimmed(next_line(rest)) != kFence)
     return fail(Code::invalid_params, "it does not begin with a head between two lines of ---");
   SkillHead head;
-  std::string* last = nullptr;  // whose value may go on in the next line
+  std::string* last = nullptr;  // the value that the next line may continue
   while (true) {
     if (rest.empty()) return fail(Code::invalid_params, "its head has no end: a line of ---");
     const std::string_view line = next_line(rest);

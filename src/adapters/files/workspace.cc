@@ -28,14 +28,14 @@ Owners owners_of(const std::string& cwd) {
   return out;
 }
 
-// A repository that another user made around the workspace is none.
+// Ignores a repository that another user created around the workspace.
 bool is_repository(const fs::path& folder, const Owners& owners) {
   struct stat about{};
   return ::stat((folder / ".git").c_str(), &about) == 0 &&
          std::ranges::find(owners, about.st_uid) != owners.end();
 }
 
-// The folder of the repository that `cwd` lies in, or `cwd` itself where it lies in none.
+// The root of the repository that contains `cwd`, or `cwd` itself if there is none.
 fs::path repository_of(const fs::path& cwd, const fs::path& home, const Owners& owners) {
   fs::path folder = cwd;
   for (std::size_t i = 0; i < kChainFoldersMax; ++i) {
@@ -46,7 +46,7 @@ fs::path repository_of(const fs::path& cwd, const fs::path& home, const Owners& 
   return cwd;
 }
 
-// Adds the file to what the model is told, where there is one and it fits.
+// Adds the file to the instructions if it exists and fits.
 void add_instructions(const std::string& root, const std::string& path, Links links,
                       const Owners& owners, ports::Instructions& out) {
   ContextFile file = read_context_file(root, path, links, kInstructionBytesMax, owners);

@@ -1,5 +1,5 @@
-// adapters/files/workspace_test.cc: files that a turn is told of: what each becomes, and that none
-// lies outside the workspace.
+// adapters/files/workspace_test.cc: tests what each context file becomes, and that no file outside
+// the workspace is read.
 #include "adapters/files/workspace.h"
 
 #include <doctest/doctest.h>
@@ -129,7 +129,7 @@ TEST_CASE("AGENTS.md files are a chain from the user's own down to the workspace
   CHECK(told.text == "[" + root + "/user/AGENTS.md]\nmine\n[" + root + "/repo/AGENTS.md]\ntop\n[" +
                          root + "/repo/a/b/AGENTS.md]\ndeep\n");
   CHECK(told.refs[0].digest->starts_with("sha256:"));
-  // Without a repository the workspace stands alone.
+  // Without a repository, only the workspace's own file counts.
   CHECK(DiskWorkspace{}.instructions((folder.root / "work").string()).refs.empty());
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a repository is looked for up to the home folder and not above it") {
 }
 
 TEST_CASE("what another user put above the workspace is not told") {
-  if (::geteuid() != 0) return;  // files of two users
+  if (::geteuid() != 0) return;  // needs root to create files of two users
   constexpr uid_t kAnn = 1234, kBob = 1235;
   Folder folder;
   for (const char* made : {"repo/.git", "repo/a/b"}) fs::create_directories(folder.root / made);
@@ -201,7 +201,7 @@ TEST_CASE("what another user put above the workspace is not told") {
   CHECK(names_of(told().refs, folder.root) == Names{"repo/AGENTS.md", "repo/a/b/AGENTS.md"});
   CHECK(names_of(told().omitted, folder.root) == Names{"repo/a/AGENTS.md"});
   CHECK(told().omitted[0].reason == "it belongs to another user");
-  // Nor is it a repository that another user made around it.
+  // A repository that another user created around the workspace does not count either.
   give("repo/.git", kBob);
   CHECK(names_of(told().refs, folder.root) == Names{"repo/a/b/AGENTS.md"});
 }

@@ -1,7 +1,7 @@
-// adapters/hooks/hooks.h: hooks as real commands.
+// adapters/hooks/hooks.h: runs hooks as real commands through the launcher.
 //
-// Each hook that runs has a thread of its own, which waits for it; there are few at once, and
-// further ones wait for their turn. All else happens on the core.
+// Each running hook has its own thread that waits for it. At most hooks_max run at once; further
+// hooks queue. Everything else happens on the core.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ class LauncherHooks final : public ports::Hooks {
  public:
   struct Parts {
     ports::Loop& loop;
-    // What the hook may see and touch; may look at the disk. Called on the hook's own thread.
+    // The sandbox profile of the hook. May read the disk; called on the hook's own thread.
     std::function<Result<schema::SandboxProfile>(const ports::HookRequest&)> profile;
     std::size_t hooks_max = 16;       // at once
-    std::size_t waiting_max = 1'024;  // for their turn; one too many fails at once
+    std::size_t waiting_max = 1'024;  // queued; beyond this, a hook fails immediately
   };
 
   explicit LauncherHooks(Parts parts) : parts_(std::move(parts)) {}
   ~LauncherHooks() override { stop(); }
 
-  // Ends every hook and waits for it. Nothing is started any more.
+  // Kills every hook and waits for its thread. No hook starts afterwards.
   void stop();
 
   void start(ports::HookRequest request, std::shared_ptr<ports::HookListener> listener) override;
@@ -42,8 +42,8 @@ class LauncherHooks final : public ports::Hooks {
  private:
   struct Running {
     std::string id;
-    std::shared_ptr<ports::HookListener> listener;  // null: nobody waits for it any more
-    Descriptor gone;                                // readable: it is to end
+    std::shared_ptr<ports::HookListener> listener;  // null: cancelled
+    Descriptor gone;                                // becomes readable when the hook must end
     std::thread thread;
   };
   struct Waiting {

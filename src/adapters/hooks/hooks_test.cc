@@ -1,4 +1,4 @@
-// adapters/hooks/hooks_test.cc: hooks as commands that really run, each way in which they can end.
+// adapters/hooks/hooks_test.cc: tests hooks as real commands, for every way they can end.
 #include "adapters/hooks/hooks.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ using schema::Category;
 using schema::Decision;
 using schema::HookOutcome;
 
-// A workspace, and beside it a folder that hooks may not see.
+// A workspace, and a folder beside it that hooks must not see.
 struct Place {
   Place() {
     std::string pattern = (fs::temp_directory_path() / "agentrt_hooks_XXXXXX").string();
@@ -177,7 +177,7 @@ TEST_CASE("a hook that writes too much is ended, and complaints are cut") {
 
 namespace {
 
-// Steps run on the test's own thread.
+// A loop whose steps run on the test's thread.
 class TestLoop final : public ports::Loop {
  public:
   void post(ports::Step step) override {

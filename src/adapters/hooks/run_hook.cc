@@ -27,7 +27,7 @@ using schema::HookOutcome;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kAboveStandard = 10;  // as the launcher's own descriptors
+constexpr int kAboveStandard = 10;  // clear of the launcher's fixed descriptors
 constexpr std::size_t kReadBytes = 16 * 1024;
 
 HookOutcome failed(Category category, std::string why) {
@@ -51,14 +51,14 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-// What one stream says, up to a bound.
+// One output stream of the hook, kept up to a limit.
 struct Hearing {
   Descriptor from;
   std::size_t bytes_max;
   std::string text = {};
-  bool more = false;  // than the bound
+  bool more = false;  // more was written than the limit
 
-  // Everything that is there now. False: nothing will follow.
+  // Reads all available bytes. False: end of stream.
   bool read_on() {
     char piece[kReadBytes];
     for (;;) {
@@ -108,7 +108,7 @@ class HookRun {
   }
 
  private:
-  // The beginning is kept; the rest is read and dropped, or the hook would wait for us.
+  // Keeps the beginning of stderr. Reads and drops the rest, so that the hook does not block.
   void hear_complaints() {
     const bool open = err_.read_on();
     if (err_.more) {
@@ -144,7 +144,7 @@ class HookRun {
       until_ = Clock::now() + std::chrono::milliseconds(request_.hook.timeout_ms);
     }
     if (report.event != "exited") return std::nullopt;
-    // All who could write have ended, so what is there now is the whole.
+    // All writers have ended, so the available bytes are the complete output.
     if (out_.from) out_.read_on();
     if (err_.from) hear_complaints();
     if (out_.more)
@@ -158,7 +158,7 @@ class HookRun {
   }
 
   const ports::HookRequest& request_;
-  Launched launched_;  // its end is the end of whatever still runs
+  Launched launched_;  // its destructor ends whatever still runs
   Hearing out_, err_;
   int gone_;
   Clock::time_point until_;

@@ -1,9 +1,9 @@
-// adapters/hooks/run_hook.h: one hook from its start to its end.
+// adapters/hooks/run_hook.h: runs one hook from start to end.
 //
-// The command runs with /bin/bash -c through the launcher like every other process. It reads its
-// input from a file without a name, so that a hook that does not read holds nobody up. It ends with
-// everything that it started: when it exits, at its time limit, when it writes too much, or when
-// whoever asked has gone. Blocking, and safe from any thread.
+// The command runs as /bin/bash -c through the launcher, like every other process. It reads its
+// input from an anonymous file, so a hook that does not read cannot block the writer. The hook and
+// every process it started are killed when it exits, exceeds its time limit, writes too much, or is
+// cancelled. Blocking; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::int64_t kHookSetupMaxMs = 30'000;  // until its sandbox is ready
+inline constexpr std::int64_t kHookSetupMaxMs = 30'000;  // timeout for the sandbox setup
 
-// Nothing: `gone` became readable, and the hook was ended.
+// Empty: `gone` became readable and the hook was killed.
 std::optional<schema::HookOutcome> run_hook(const ports::HookRequest& request,
                                             const schema::SandboxProfile& profile, int gone);
 
