@@ -18,9 +18,8 @@ inline constexpr std::size_t kSkillsMax = 64;             // offered per turn
 inline constexpr std::size_t kSkillFoldersMax = 256;      // searched per place
 inline constexpr std::size_t kSkillBytesMax = 64 * 1024;  // per file
 inline constexpr std::size_t kSkillDescriptionBytesMax = 1'024;
-inline constexpr std::size_t kSkillIndexBytesMax =
-    16 * 1024;                                                // all names and descriptions together
-inline constexpr std::size_t kSkillTextBytesMax = 16 * 1024;  // all skills included in full
+inline constexpr std::size_t kSkillIndexBytesMax = 16 * 1024;  // all names and descriptions
+inline constexpr std::size_t kSkillTextBytesMax = 16 * 1024;   // all skills included in full
 
 struct SkillHead {
   std::string name;

@@ -16,14 +16,14 @@ bool has_scheme(std::string_view text) {
   return scheme.size() < text.size() && text[scheme.size()] == ':';
 }
 
-// Scheme, host and port; empty: it has none.
+// Scheme, host and port; empty: none.
 std::string_view origin_of(std::string_view url) {
   const std::size_t host = url.find("://");
   if (host == url.npos) return {};
   return url.substr(0, host + 3 + until(url.substr(host + 3), "/?#").size());
 }
 
-// As two of them are compared: whatever the case, with the usual port or without.
+// Normalized for comparison: lower case, without the default port.
 std::string plain(std::string_view origin) {
   std::string out(origin);
   std::ranges::transform(out, out.begin(), [](char c) {
@@ -34,7 +34,7 @@ std::string plain(std::string_view origin) {
   return out;
 }
 
-// The folder that a relative address begins in.
+// The folder that a relative URL is resolved against.
 std::string_view folder_of(std::string_view url, std::string_view origin) {
   const std::string_view path = until(url, "?#");
   return path.substr(0, std::max(path.rfind('/') + 1, origin.size()));

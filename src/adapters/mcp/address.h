@@ -1,5 +1,5 @@
-// adapters/mcp/address.h: the address that a server of the older transport names for what it is
-// sent. Pure.
+// adapters/mcp/address.h: validates the endpoint to which an older MCP server (HTTP+SSE) wants
+// messages sent. Pure.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@ namespace agentrt::adapters {
 
 inline constexpr std::size_t kMcpAddressBytesMax = 8'192;
 
-// `named` as seen from `url`, which is http or https. Credentials go there, so it must be of the
-// same scheme, host and port; invalid_params: it is not, or is no address.
+// Resolves `named` against `url`, which is http or https. Credentials are sent there, so scheme,
+// host and port must be the same. Errors: invalid_params: they differ, or `named` is not a valid
+// URL.
 Result<std::string> address_beside(std::string_view url, std::string_view named);
 
 }  // namespace agentrt::adapters

@@ -12,7 +12,7 @@ namespace {
 
 using schema::Json;
 
-// Newest first; it is offered, and a server may choose any of them instead.
+// Newest first. The first is offered; the server may choose any other.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 
@@ -48,7 +48,7 @@ bool read(const std::optional<Json>& json, T& out) {
   return json && schema::read_loosely(json->text, out, met);
 }
 
-// A path as RFC 8089 has it: everything but the plain characters is percent-encoded.
+// A file URI (RFC 8089): all but unreserved characters are percent-encoded.
 std::string file_uri(std::string_view path) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -75,7 +75,7 @@ McpClient::~McpClient() {
   for (auto& [id, call] : calls_) stop_clocks(call);
 }
 
-// The handshake, and the first list of tools with it.
+// Starts the handshake and the first listing of tools.
 void McpClient::start() {
   listing_ = true;
   limit_by_time("it did not start");
@@ -134,7 +134,7 @@ void McpClient::listed(Result<void> outcome) {
   if (timer_) loop_.cancel(*timer_);
   timer_.reset();
   listing_ = false;
-  if (!outcome) changed_ = true;  // it is asked again the next time
+  if (!outcome) changed_ = true;  // list again on the next use
   if (!outcome && !ready_) return fail_all(outcome.error().message);
   ready_ = true;
   for (Listed& each : std::exchange(listeners_, {})) each(outcome);
@@ -285,7 +285,7 @@ void McpClient::on_closed(std::string why, std::vector<std::uint64_t> refused) {
   fail_all(why, refused);
 }
 
-// A server that a ping does not reach is not there; one that answers with an error is.
+// An undeliverable ping means that the server is gone; an error reply to it means that it is alive.
 void McpClient::on_refused(std::uint64_t request, std::string why) {
   auto found = waiting_.extract(request);
   if (over_ || !found) return;
@@ -314,7 +314,7 @@ void McpClient::on_message(std::string text, std::optional<std::uint64_t> within
   }
 }
 
-// An answer to a request that nobody waits for any more is late, not wrong.
+// An answer to a request that was abandoned is late, not invalid.
 void McpClient::take_answer(RpcMessage message) {
   const auto id = message.id ? number_of(*message.id) : std::nullopt;
   if (!id || *id == 0 || *id > last_id_) return on_garbage();
@@ -350,8 +350,8 @@ std::size_t McpClient::open_questions() const {
   return count;
 }
 
-// A question belongs to the call in whose answer it came; where that cannot be told, to the one
-// that has waited longest. Without a call there is nobody to ask.
+// A question belongs to the call in whose answer stream it arrived. If that is unknown, it goes to
+// the oldest call. Without a call, no user can be asked.
 void McpClient::take_question(const RpcMessage& message, std::optional<std::uint64_t> within) {
   auto call = within ? calls_.find(*within) : calls_.begin();
   if (call == calls_.end()) call = calls_.begin();

@@ -1,13 +1,14 @@
-// adapters/mcp/client.h: one connection to one server, and the protocol that is spoken on it
-// (revision 2025-11-25, and with older servers an older one).
+// adapters/mcp/client.h: one MCP client: a connection to one MCP server and the protocol on it
+// (revision 2025-11-25, or an older one that the server chooses).
 //
-// A client is started once and never again after its end; whoever wants to go on makes another.
-// Everything that it waits for has a time limit: the handshake with the first list of tools
-// (startup_timeout_ms), a call (tool_timeout_ms from its start or its last progress, and
-// kMcpCallMaxMs in all; time in which a person thinks about a question does not count), a ping.
+// A client is started once. After its connection ends, make a new client. Every wait has a time
+// limit: the handshake with the first list of tools (startup_timeout_ms), a call (tool_timeout_ms
+// since its start or last progress, kMcpCallMaxMs in total; the time a user takes to answer a
+// question does not count), and a ping.
 //
-// Thread rule: all of it on one loop. Callbacks are never called within the function that was given
-// them. A client may be destroyed in a step of its own on that loop, not in one of its callbacks.
+// Threads: everything runs on one loop. A function never calls the callback it was given before it
+// returns. A client may be destroyed in a separate step on that loop, but not in one of its own
+// callbacks.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +29,23 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::int64_t kMcpCallMaxMs = 3'600'000;  // however much progress it makes
-inline constexpr std::int64_t kMcpPingAfterMs = 60'000;   // of silence, before it is relied upon
-inline constexpr std::size_t kMcpRequestsMax = 64;        // that wait for an answer
-inline constexpr std::size_t kMcpGarbageMax = 100;        // lines and answers that mean nothing
-inline constexpr std::size_t kMcpQuestionsMax = 8;        // open at once, of one server
+inline constexpr std::int64_t kMcpCallMaxMs = 3'600'000;  // regardless of progress
+inline constexpr std::int64_t kMcpPingAfterMs = 60'000;   // of silence: ping before the next use
+inline constexpr std::size_t kMcpRequestsMax = 64;        // in flight
+inline constexpr std::size_t kMcpGarbageMax = 100;        // invalid messages before it disconnects
+inline constexpr std::size_t kMcpQuestionsMax = 8;        // open at once per server
 inline constexpr std::size_t kMcpProgressBytesMax = 512;
-inline constexpr std::int64_t kMcpProgressEveryMs = 20;  // more often it is heard, but not told
+inline constexpr std::int64_t kMcpProgressEveryMs = 20;  // more frequent progress is not reported
 
-// What comes of one call; nothing after on_end.
+// Receives the events of one call; no call follows on_end.
 class McpCallListener {
  public:
   virtual ~McpCallListener() = default;
   virtual void on_progress(std::string text) = 0;
   virtual void on_question(ports::ToolQuestion question) = 0;
-  // The server's result as it came. Errors: invalid_params, timeout, gone (the connection ended,
-  // and nobody knows what the call did), expired (it ended before the server looked at the call),
-  // internal (the server says that it failed).
+  // The server's result, unchanged. Errors: invalid_params; timeout; gone (the connection ended,
+  // and the effect of the call is unknown); expired (the connection ended before the server
+  // processed the call); internal (the server reported an error).
   virtual void on_end(Result<schema::Json> result) = 0;
 };
 
@@ -54,13 +55,13 @@ class McpClient final : private TransportListener {
   using MakeTransport =
       std::function<std::unique_ptr<Transport>(const McpServer& server, TransportListener&)>;
 
-  // `on_over` is called once, when the connection has ended without close().
+  // Calls `on_over` once, if the connection ends without close().
   McpClient(ports::Loop& loop, McpServer server, const MakeTransport& make,
             std::function<void(const std::string& why)> on_over);
   ~McpClient() override;
 
   void start();
-  // Calls `listed` as soon as tools() is what the server has now, or with why it is not.
+  // Calls `listed` when tools() is up to date, or with the reason why it is not.
   void when_listed(Listed listed);
   const McpToolList& tools() const { return tools_; }
   const McpServer& server() const { return server_; }
@@ -68,24 +69,24 @@ class McpClient final : private TransportListener {
   bool is_idle() const { return calls_.empty() && listeners_.empty(); }
 
   void set_roots(std::vector<std::string> folders) { roots_ = std::move(folders); }
-  // The number of the call. limit_exceeded: too many wait already; gone.
+  // Returns the number of the call. Errors: limit_exceeded (too many calls in flight); gone.
   Result<std::uint64_t> call(const std::string& tool, const schema::Json& args,
                              std::shared_ptr<McpCallListener> listener);
   void answer(std::uint64_t call, const std::string& question, ports::QuestionAnswer answer,
               const std::optional<schema::Json>& content);
-  // Its listener hears nothing more.
+  // The call's listener is not called again.
   void cancel(std::uint64_t call);
-  // Ends the connection in order; nobody hears anything more but `closed`.
+  // Closes the connection gracefully. No callback but `closed` is called afterwards.
   void close(std::move_only_function<void()> closed);
 
  private:
   using Done = std::move_only_function<void(Result<schema::Json>)>;
   struct Call {
     std::shared_ptr<McpCallListener> listener;
-    std::optional<ports::Loop::TimerId> silent;  // since its start or its last progress
+    std::optional<ports::Loop::TimerId> silent;  // since the start or the last progress
     std::optional<ports::Loop::TimerId> whole;
     std::map<std::string, McpQuestion> questions;
-    std::int64_t told_at = -kMcpProgressEveryMs;  // its last progress
+    std::int64_t told_at = -kMcpProgressEveryMs;  // time of its last reported progress
   };
 
   void on_message(std::string text, std::optional<std::uint64_t> within) override;
@@ -119,22 +120,22 @@ class McpClient final : private TransportListener {
   std::function<void(const std::string&)> on_over_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::string> roots_;
-  bool ready_ = false;    // the tools were listed once
-  bool listing_ = false;  // or greeting
-  bool changed_ = false;  // the server says that its tools are others now
+  bool ready_ = false;    // the tools have been listed once
+  bool listing_ = false;  // listing tools, or in the handshake
+  bool changed_ = false;  // the server announced that its tools changed
   std::optional<std::string> over_;
-  McpToolList tools_, coming_;  // as they are known, as they are being listed
+  McpToolList tools_, coming_;  // the current list, and the one being read
   std::size_t pages_ = 0;
   std::vector<Listed> listeners_;
-  std::optional<ports::Loop::TimerId> timer_;  // of the handshake, a list, a ping
+  std::optional<ports::Loop::TimerId> timer_;  // of the handshake, a list or a ping
   std::uint64_t last_id_ = 0;
-  std::uint64_t ping_ = 0;  // the last one
+  std::uint64_t ping_ = 0;  // id of the last ping
   std::map<std::uint64_t, Done> waiting_;
   std::map<std::uint64_t, Call> calls_;
   std::size_t garbage_ = 0;
   std::int64_t heard_at_ = 0;
   std::uint64_t last_question_ = 0;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for steps that are posted
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // destroyed: posted steps do nothing
 };
 
 }  // namespace agentrt::adapters

@@ -1,5 +1,5 @@
-// One connection against a server that a test plays: every conversation ends, in time, whatever
-// the server says or does not say.
+// Tests one client against a scripted server: every exchange ends in bounded time, whatever the
+// server sends or omits.
 #include "adapters/mcp/client.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ struct World {
                                          [this](const std::string& why) { over.push_back(why); });
     client->start();
   }
-  // What when_listed() says: "ok" or why not.
+  // The outcome of when_listed(): "ok" or the reason.
   std::string listed() {
     std::string said = "nothing";
     client->when_listed(
@@ -294,7 +294,7 @@ TEST_CASE("a question goes to a person, and thinking takes no time of the call")
   CHECK(world.server->last_answer()->id->text == R"("e1")");
   CHECK(world.server->last_answer()->result->text ==
         R"({"action":"accept","content":{"age":7,"name":"Ada"}})");
-  world.loop.run_for(60'001);  // the clock of the call runs again
+  world.loop.run_for(60'001);  // the timeout of the call runs again
   CHECK(heard->ends.size() == 1);
 }
 

@@ -1,8 +1,8 @@
-// adapters/mcp/content.h: from what a server gave for a call to the end of that call.
+// adapters/mcp/content.h: converts the result of an MCP tools/call into the end of a tool call.
 //
-// Text is for the model. Images, sounds and resources are kept behind refs, each with a line in the
-// text that names its ref; where there are any, or the text is cut, the whole text is the first
-// output. Blocking: it stores bytes; on a worker.
+// Text goes to the model. Images, audio and resources are stored as outputs, each with a line in
+// the text that names its ref. If there are any, or if the text is truncated, the full text is the
+// first output. Blocking (stores bytes); call it on a worker.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kMcpContentBlocksMax = 256;  // of one result; the rest is counted
+inline constexpr std::size_t kMcpContentBlocksMax = 256;  // per result; the rest is only counted
 
-// `result` as tools/call gave it. `output_schema`: of its structured content.
+// `result`: the result of tools/call. `output_schema`: the schema of its structured content.
 ports::ToolEnd tool_end(const schema::Json& result,
                         const std::optional<schema::Json>& output_schema,
                         ports::OutputKeeper& keeper);
 
-// The bytes that a base64 text stands for, in either alphabet; nothing where it is none.
+// Decodes base64 in the standard or URL-safe alphabet; empty: invalid.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace agentrt::adapters

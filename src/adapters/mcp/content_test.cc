@@ -1,4 +1,4 @@
-// What a server gives for a call, as the end of that call.
+// Tests the conversion of an MCP call result into the end of a tool call.
 #include "adapters/mcp/content.h"
 
 #include <doctest/doctest.h>
@@ -69,7 +69,7 @@ TEST_CASE("images and resources are kept behind refs, each with a line in the te
   REQUIRE(end.outputs.size() == 4);
   CHECK(keeper.kept ==
         std::vector<std::string>{"hello", "words", std::string("\0\1", 2), end.text});
-  CHECK(end.outputs[0].ref.text() == "r4");  // the whole text comes first
+  CHECK(end.outputs[0].ref.text() == "r4");  // the full text comes first
   CHECK(end.outputs[1].media_type == "image/png");
 }
 

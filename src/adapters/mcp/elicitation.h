@@ -1,7 +1,8 @@
-// adapters/mcp/elicitation.h: a question of a server to a person, and the answer in its words.
+// adapters/mcp/elicitation.h: MCP elicitation: parses a server's question to the user and encodes
+// the answer.
 //
-// In mode `form` the server wants a flat object; what the person leaves out and has a default is
-// filled in. In mode `url` the person goes elsewhere, and only whether they did is answered. Pure.
+// In mode `form` the server expects a flat object; omitted members with a default are filled in. In
+// mode `url` the user visits a page, and the answer only says whether they agreed. Pure.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +15,20 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kMcpQuestionBytesMax = 16 * 1024;  // of its words and its schema
+inline constexpr std::size_t kMcpQuestionBytesMax = 16 * 1024;  // message and schema together
 inline constexpr std::size_t kMcpUrlBytesMax = 2'048;
 
-// What is remembered of a question until it is answered.
+// State of an open question, needed to answer it.
 struct McpQuestion {
-  schema::Json request_id;             // the server's
-  std::optional<schema::Json> schema;  // absent: in mode url
+  schema::Json request_id;             // the server's request id
+  std::optional<schema::Json> schema;  // absent in mode url
 };
 
-// The question that elicitation/create asks for; its id is left to the caller. invalid_params, with
-// what the server is told.
+// Parses the params of elicitation/create; the caller assigns the question's id. Errors:
+// invalid_params, with the message to send to the server.
 Result<ports::ToolQuestion> read_question(const schema::Json& params);
 
-// The result of elicitation/create.
+// Encodes the result of elicitation/create.
 std::string question_result(const McpQuestion& question, ports::QuestionAnswer answer,
                             const std::optional<schema::Json>& content);
 

@@ -1,5 +1,4 @@
-// adapters/mcp/fake_server.h: a server that a test plays, message by message, in virtual time.
-// Included by tests alone.
+// adapters/mcp/fake_server.h: a scripted MCP server in virtual time. Included only by tests.
 #pragma once
 
 #include <deque>
@@ -15,21 +14,21 @@
 
 namespace agentrt::adapters {
 
-// The server's side of one connection. Its own answers make a whole server; a test takes out what
-// it wants to play itself.
+// The server side of one connection. By default it answers everything; a test turns off the answers
+// that it wants to give itself.
 struct FakeServer {
   explicit FakeServer(FakeLoop& on) : loop(on) {}
 
   FakeLoop& loop;
   TransportListener* listener = nullptr;  // null: closed
-  std::vector<RpcMessage> got;            // everything that came, in order
+  std::vector<RpcMessage> got;            // all messages received, in order
   std::string protocol = "2025-11-25";
   bool greets = true, lists = true, calls = true, pings = true;
   std::vector<std::string> pages = {
       R"({"tools":[{"name":"echo","description":"says it","inputSchema":{"type":"object",)"
       R"("properties":{"text":{"type":"string"}},"required":["text"]}}]})"};
   bool agreed = false;
-  bool orderly = false;  // it was closed, not lost
+  bool orderly = false;  // closed gracefully, not lost
 
   void say(std::string text, std::optional<std::uint64_t> within = std::nullopt) {
     loop.post([this, text = std::move(text), within] {
@@ -41,13 +40,13 @@ struct FakeServer {
       if (listener) std::exchange(listener, nullptr)->on_closed(why, refused);
     });
   }
-  // The transport gives up on the newest request.
+  // The transport reports that the newest request failed.
   void refuse(std::string why) {
     loop.post([this, request = number_of(*got.back().id).value_or(0), why = std::move(why)] {
       if (listener) listener->on_refused(request, why);
     });
   }
-  // The newest request of this method that came.
+  // The newest request received with this method.
   const RpcMessage* last(std::string_view method) const {
     for (auto at = got.rbegin(); at != got.rend(); ++at)
       if (at->method == method) return &*at;
@@ -58,7 +57,7 @@ struct FakeServer {
     for (const RpcMessage& each : got) count += each.method == method ? 1 : 0;
     return count;
   }
-  // The newest answer to a request of the server.
+  // The newest answer to one of the server's requests.
   const RpcMessage* last_answer() const {
     for (auto at = got.rbegin(); at != got.rend(); ++at)
       if (at->is_answer()) return &*at;
@@ -86,7 +85,7 @@ struct FakeServer {
   std::size_t page_ = 0;
 };
 
-// Connections to fake servers; each new one is taken from `next`, or made.
+// Creates connections to fake servers, taken from the queue or created on demand.
 class FakeServers {
  public:
   explicit FakeServers(FakeLoop& loop) : loop_(loop) {}
@@ -104,7 +103,7 @@ class FakeServers {
       return std::make_unique<Line>(loop_, all.back());
     };
   }
-  std::vector<std::shared_ptr<FakeServer>> all;  // that were connected to, in order
+  std::vector<std::shared_ptr<FakeServer>> all;  // servers that were connected to, in order
 
  private:
   struct Line final : Transport {

@@ -35,7 +35,7 @@ std::string words_of(const HttpEnd& end) {
 
 }  // namespace
 
-// One request and its answer, on the thread of the streams.
+// One request and its response, on the thread of the streams.
 class HttpTransport::Exchange final : public HttpExchange {
  public:
   Exchange(HttpTransport& owner, std::uint64_t talk, std::optional<std::uint64_t> within,
@@ -51,7 +51,7 @@ class HttpTransport::Exchange final : public HttpExchange {
         events_(owner.limits_.message_bytes_max) {}
 
   HttpRequest request() override { return std::move(request_); }
-  // A session counts as soon as it is given: the stream of its first answer may stay open.
+  // The session is valid as soon as it is assigned: the stream of the first answer may stay open.
   void on_head(const HttpHead& head) override {
     ending_.head = head;
     loop_.post([owner = owner_, here = here_, talk = talk_, session = head.mcp_session] {
@@ -99,7 +99,7 @@ class HttpTransport::Exchange final : public HttpExchange {
   }
 
   ports::Loop& loop_;
-  HttpTransport* const owner_;  // on its loop alone, and while `here_` lives
+  HttpTransport* const owner_;  // used only on its loop, and only while `here_` lives
   const std::weak_ptr<bool> here_;
   const std::uint64_t talk_;
   const std::optional<std::uint64_t> within_;
@@ -125,7 +125,7 @@ HttpTransport::~HttpTransport() {
   while (!talks_.empty()) drop(talks_.begin()->first);
 }
 
-// With an older server everything waits for the address that its stream begins with.
+// With an older server, all messages wait for the URL in the stream's first event.
 void HttpTransport::open() {
   if (!is_older()) return;
   listens_ = true;
@@ -162,14 +162,14 @@ HttpRequest HttpTransport::request_of(HttpMethod method) const {
   if (method == HttpMethod::post) request.headers.emplace_back("Content-Type: application/json");
   if (!session_.empty()) request.headers.push_back("Mcp-Session-Id: " + session_);
   if (!protocol_.empty()) request.headers.push_back("MCP-Protocol-Version: " + protocol_);
-  // How long an answer may take is the client's to judge.
+  // The client enforces the timeout of an answer.
   const bool is_connection = is_older() && method == HttpMethod::get;
   const std::int64_t whole = is_connection ? limits_.connection_max_ms : limits_.stream_max_ms;
   request.timeouts.first_byte_ms = request.timeouts.idle_ms = request.timeouts.whole_ms = whole;
   return request;
 }
 
-// What is no request is waited for, so that it comes before what is sent after it.
+// A message that is not a request must be delivered before any later message is sent.
 void HttpTransport::send(std::string message, std::optional<std::uint64_t> request) {
   if (listener_ == nullptr) return;
   if (!in_order_) return post(std::move(message), request);
@@ -177,8 +177,8 @@ void HttpTransport::send(std::string message, std::optional<std::uint64_t> reque
   unsent_.push_back({std::move(message), request});
 }
 
-// As soon as the server has heard that we are ready, we listen; what it asks on the way to its
-// first answer would be lost otherwise.
+// Opens the GET stream right after the handshake; otherwise requests that the server sends before
+// its first answer would be lost.
 void HttpTransport::next_message() {
   if (in_order_ || listener_ == nullptr) return;
   if (!protocol_.empty() && !std::exchange(listens_, true)) {
@@ -198,7 +198,7 @@ void HttpTransport::next_message() {
   }
 }
 
-// What waited for this one does not wait any more.
+// Messages queued behind this exchange may be sent.
 void HttpTransport::release(std::uint64_t talk) {
   if (in_order_ == talk) in_order_.reset();
   next_message();
@@ -223,7 +223,7 @@ void HttpTransport::post(std::string message, std::optional<std::uint64_t> reque
   begin(talk, std::move(out));
 }
 
-// Also how the answer to a POST is taken up again: from the event after its last one.
+// Also resumes the answer to a POST, from the event after its last one.
 void HttpTransport::listen(std::uint64_t talk) {
   HttpRequest request = request_of(HttpMethod::get);
   const std::string& last_id = talks_.at(talk).last_id;
@@ -281,7 +281,7 @@ void HttpTransport::ended(std::uint64_t id, const Ending& ending) {
   release(id);
 }
 
-// What ends the connection, whatever was asked.
+// Failures that end the connection, whatever the request was.
 std::optional<std::string> HttpTransport::failure_in(const Ending& ending) const {
   const std::uint64_t status = ending.head.status;
   if (ending.too_large)
@@ -302,7 +302,7 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
   if (auto failure = failure_in(ending)) return lost(*std::move(failure));
   if (status == kNotFound && (!session_.empty() || is_older())) return session_over(id, "");
   if (status == kBadRequest && talk.request && in_session()) return check_session(id, ending);
-  if (is_fine(ending.head) && is_older()) return drop(id);  // the answer comes in the stream
+  if (is_fine(ending.head) && is_older()) return drop(id);  // the answer arrives in the stream
   if (!is_fine(ending.head)) {
     answer_failed(talk, refusal_in(ending));
   } else if (is_stream(ending.head)) {
@@ -321,7 +321,7 @@ bool HttpTransport::in_session() const {
   return !session_.empty() && !protocol_.empty() && !is_older();
 }
 
-// What was asked for waits for the answer to a ping.
+// The request's outcome waits for the answer to a ping.
 void HttpTransport::check_session(std::uint64_t id, const Ending& ending) {
   Talk& talk = talks_.at(id);
   talk.purpose = Purpose::check;
@@ -337,7 +337,7 @@ void HttpTransport::check_ended(std::uint64_t id, const Ending& ending) {
   const Talk& talk = talks_.at(id);
   const std::uint64_t status = ending.head.status;
   const bool over = status == kBadRequest || status == kNotFound;
-  // Requests that are under way are heard to their end; the next one finds out by itself.
+  // Lets requests in flight finish; the next request detects the lost session itself.
   const bool holds_up = !talk.request && std::ranges::any_of(talks_, [](const auto& each) {
     return each.second.request && each.second.purpose != Purpose::check;
   });
@@ -346,7 +346,7 @@ void HttpTransport::check_ended(std::uint64_t id, const Ending& ending) {
   drop(id);
 }
 
-// As `id` was refused, so were all that wait for the same to be found out.
+// Every request that waits for a session check was refused, like `id`.
 void HttpTransport::session_over(std::uint64_t id, std::string_view refusal) {
   std::vector<std::uint64_t> refused;
   for (const auto& [each, talk] : talks_)
@@ -357,7 +357,7 @@ void HttpTransport::session_over(std::uint64_t id, std::string_view refusal) {
        std::move(refused));
 }
 
-// An answer that is no good: the server may say why in the words of the protocol.
+// The error of a failed response; the body may explain it as a JSON-RPC error.
 std::string HttpTransport::refusal_in(const Ending& ending) const {
   const auto messages = read_rpc(ending.body);
   const bool says_why = messages && messages->size() == 1 && messages->front().error;
@@ -383,7 +383,7 @@ void HttpTransport::listen_ended(std::uint64_t id, const Ending& ending) {
   if (had_stream && status == 0) return take_up(id, ending);
   if (had_stream && (status == kBadRequest || status == kNotFound) && in_session())
     return check_session(id, ending);
-  drop(id);  // it offers no such stream
+  drop(id);  // the server offers no such stream
 }
 
 void HttpTransport::connection_ended(const Ending& ending) {

@@ -1,18 +1,19 @@
-// adapters/mcp/http_transport.h: a server behind a URL.
+// adapters/mcp/http_transport.h: the transport to an MCP server at a URL (Streamable HTTP, or the
+// older HTTP+SSE).
 //
-// Each message is a POST of its own. Its answer is JSON or a stream of events; a stream that breaks
-// off before the answer is taken up again from its last event. Beside those, one GET listens to
-// what the server says on its own, where the server offers that. Whoever gave us a session is told
-// its end with DELETE. Redirects are not followed.
+// Each message is its own POST. The answer is JSON or an event stream; a stream that breaks before
+// the answer is resumed after its last event. In addition, one GET receives the server's own
+// messages, if the server supports that. If the server assigned a session, DELETE ends it.
+// Redirects are not followed.
 //
-// A server that does not know a session any more says so with 404. Many say 400, as they do for a
-// call that they refuse, so a ping tells the two apart: in a session that is there it is answered.
+// A server reports an unknown session with 404. Many use 400, which also means a refused call, so a
+// ping distinguishes the two: it succeeds if the session still exists.
 //
-// With an older server that GET comes first: its first event names the address that messages are
-// sent to, all answers come in it, and its end is that of the connection.
+// With an older server (HTTP+SSE) the GET comes first. Its first event names the URL for messages,
+// all answers arrive in it, and its end is the end of the connection.
 //
-// Thread rule: as Transport; the exchanges with the server live on the thread of HttpStreams and
-// hand over whole messages.
+// Threads: as Transport. HTTP exchanges run on the thread of HttpStreams and post complete messages
+// to the loop.
 #pragma once
 
 #include <atomic>
@@ -33,24 +34,24 @@
 namespace agentrt::adapters {
 
 struct McpHttpLimits {
-  std::size_t unsent_max = 256;              // messages that wait for one before them
-  std::size_t untaken_bytes_max = 64 << 20;  // that came and nobody has looked at yet
+  std::size_t unsent_max = 256;              // messages queued behind an unfinished one
+  std::size_t untaken_bytes_max = 64 << 20;  // received but not processed yet
   std::size_t message_bytes_max = kMcpMessageBytesMax;
-  std::size_t resumes_max = 8;         // of one stream, in a row without an event
-  std::int64_t retry_ms = 1'000;       // before a stream is taken up again, where nothing is said
-  std::int64_t retry_min_ms = 100;     // however soon the server says, for an answer
-  std::int64_t retry_max_ms = 60'000;  // however long
-  std::int64_t answered_wait_ms = 1'000;  // for the end of a stream that has given its answer
-  std::int64_t listen_wait_ms = 1'000;    // for the server to take the GET, before it is asked
+  std::size_t resumes_max = 8;            // consecutive resumes of a stream without an event
+  std::int64_t retry_ms = 1'000;          // default delay before a stream is resumed
+  std::int64_t retry_min_ms = 100;        // minimum delay for the stream of an answer
+  std::int64_t retry_max_ms = 60'000;     // maximum delay
+  std::int64_t answered_wait_ms = 1'000;  // for the end of a stream after its answer
+  std::int64_t listen_wait_ms = 1'000;    // for the server to accept the GET, before requests
   std::int64_t goodbye_wait_ms = 2'000;   // for the answer to DELETE
-  std::int64_t check_wait_ms = 5'000;     // for the answer to a ping in a session that may be over
+  std::int64_t check_wait_ms = 5'000;     // for the answer to the ping that checks a session
   std::int64_t stream_max_ms = 3'600'000;
-  std::int64_t connection_max_ms = 24 * 3'600'000;  // the stream of an older server
+  std::int64_t connection_max_ms = 24 * 3'600'000;  // stream of an older server
 };
 
 class HttpTransport final : public Transport {
  public:
-  // `streams` outlives every transport on it.
+  // `streams` must outlive every transport that uses it.
   HttpTransport(ports::Loop& loop, HttpStreams& streams, McpHttp server,
                 TransportListener& listener, McpHttpLimits limits = {});
   ~HttpTransport() override;
@@ -66,25 +67,25 @@ class HttpTransport final : public Transport {
   class Exchange;
   friend class Exchange;
   enum class Purpose { post, listen, check, goodbye };
-  // What was learned of a stream, when it ended.
+  // The outcome of a finished exchange.
   struct Ending {
     HttpEnd end;
     HttpHead head;
-    std::string body;  // of an answer that is no stream
+    std::string body;  // of an answer that is not an event stream
     std::string last_id;
     std::optional<std::int64_t> retry_ms;
-    bool heard = false;  // an event came
+    bool heard = false;  // at least one event arrived
     bool too_large = false;
   };
-  // One exchange, or the wait before it is taken up again.
+  // One exchange, or the delay before it is resumed.
   struct Talk {
     Purpose purpose = Purpose::post;
-    std::optional<std::uint64_t> request;  // that it is the answer to
+    std::optional<std::uint64_t> request;  // the request it answers
     HttpStreams::Ticket ticket = 0;
     std::string last_id;
     std::size_t resumes = 0;
-    bool resumed = false;  // it was a stream once
-    std::string refusal;   // what its check was begun for
+    bool resumed = false;  // resumed at least once
+    std::string refusal;   // the error that started the session check
     std::optional<ports::Loop::TimerId> timer;
     bool answered = false;
   };
@@ -118,23 +119,23 @@ class HttpTransport final : public Transport {
   ports::Loop& loop_;
   HttpStreams& streams_;
   const McpHttp server_;
-  TransportListener* listener_;  // null: it hears nothing more
+  TransportListener* listener_;  // null: no more callbacks
   const McpHttpLimits limits_;
   std::string protocol_;
   std::string session_;
-  std::string send_to_;  // empty: an older server has not said it yet
+  std::string send_to_;  // empty: an older server has not sent it yet
   struct Unsent {
     std::string message;
     std::optional<std::uint64_t> request;
   };
-  std::deque<Unsent> unsent_;              // behind a notification that is under way
-  std::optional<std::uint64_t> in_order_;  // the talk that the others wait for
+  std::deque<Unsent> unsent_;              // queued behind a notification in flight
+  std::optional<std::uint64_t> in_order_;  // the exchange that later messages wait for
   bool listens_ = false;
   std::map<std::uint64_t, Talk> talks_;
   std::uint64_t last_talk_ = 0;
   std::shared_ptr<std::atomic<std::size_t>> untaken_;
   std::move_only_function<void()> closed_;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for steps that are posted
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // destroyed: posted steps do nothing
 };
 
 }  // namespace agentrt::adapters

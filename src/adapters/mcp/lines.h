@@ -1,4 +1,4 @@
-// adapters/mcp/lines.h: whole lines from bytes as they arrive, split and glued in any way.
+// adapters/mcp/lines.h: assembles lines from bytes that arrive in arbitrary pieces.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ class LineReader {
  public:
   explicit LineReader(std::size_t line_bytes_max) : line_bytes_max_(line_bytes_max) {}
 
-  // Calls `take` with each line that `bytes` completes, without its end; empty ones are skipped.
-  // False: a line passed the limit, and nothing more is to be read.
+  // Calls `take` with each line that `bytes` completes, without its line end. Skips empty lines.
+  // False: a line exceeded the limit; do not feed any more.
   template <class Take>
   bool feed(std::string_view bytes, Take take) {
     while (!bytes.empty()) {
@@ -31,7 +31,7 @@ class LineReader {
 
  private:
   std::size_t line_bytes_max_;
-  std::string line_;  // the one that has begun
+  std::string line_;  // the incomplete line
 };
 
 }  // namespace agentrt::adapters

@@ -11,7 +11,7 @@
 namespace agentrt::adapters {
 namespace {
 
-constexpr std::int64_t kStopSlackMs = 2'000;  // beside the waits for a server to end
+constexpr std::int64_t kStopSlackMs = 2'000;  // in addition to the waits for a server to end
 
 ports::ToolEnd failed(schema::Failure why) {
   ports::ToolEnd end;
@@ -32,7 +32,7 @@ std::vector<std::string> folders_of(const std::string& workspace,
 
 }  // namespace
 
-// From the thread of the connections to the core, in order.
+// Forwards events from the connections' thread to the core, in order.
 class McpTools::Bridge final : public McpPool::Listener {
  public:
   Bridge(McpTools& tools, ToolCallId call) : tools_(tools), call_(std::move(call)) {}
@@ -76,7 +76,7 @@ class McpTools::Bridge final : public McpPool::Listener {
   const ToolCallId call_;
 };
 
-// False: the worker has too much to do, and `then` is not called.
+// False: the worker is overloaded, and `then` is not called.
 bool McpTools::look_up(const std::string& cwd, std::move_only_function<void(Servers)> then) {
   return parts_.worker.run([this, cwd, then = std::move(then)]() mutable {
     parts_.core.post([servers = parts_.servers(cwd), then = std::move(then)]() mutable {

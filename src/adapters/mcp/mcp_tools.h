@@ -1,11 +1,10 @@
-// adapters/mcp/mcp_tools.h: the tools of servers that somebody configured, as mcp__SERVER__TOOL
-// (Model Context Protocol).
+// adapters/mcp/mcp_tools.h: the tools of configured MCP servers, offered as mcp__SERVER__TOOL.
 //
-// Which servers there are is asked anew for every listing and every call, on a worker; secrets of
-// theirs stay in here. Connections live on a thread of their own, which is started by the first
-// server that is needed. What a call gives is kept behind refs on a worker.
+// The server configuration is read again for every listing and every call, on a worker. Secrets in
+// it do not leave this class. Connections run on their own thread, which the first use of a server
+// starts. Results are stored as outputs on a worker.
 //
-// Thread rule: the functions of the port on the core; stop() once the core has stopped.
+// Threads: the functions of the port on the core; stop() after the core has stopped.
 #pragma once
 
 #include <functional>
@@ -30,7 +29,7 @@ class McpTools final : public ports::Tools {
     ports::Loop& core;
     ports::Worker& worker;
     ports::OutputKeeper& keeper;
-    // The servers for a session in `cwd`. Called on the worker; may look at the disk.
+    // The servers configured for a session in `cwd`. Called on the worker; may read the disk.
     std::function<Result<std::vector<McpServer>>(const std::string& cwd)> servers;
     McpLimits limits = {};
     StdioLimits stdio = {};
@@ -39,18 +38,18 @@ class McpTools final : public ports::Tools {
   explicit McpTools(Parts parts) : parts_(std::move(parts)) {}
   ~McpTools() override { stop(); }
 
-  // Closes every connection in order, within a bounded time, and ends the thread.
+  // Closes every connection gracefully, within a bounded time, and ends the thread.
   void stop();
 
   void list(const SessionId& session, const std::string& cwd,
             const std::vector<std::string>& additional_roots,
             std::move_only_function<void(ports::ToolListing)> listing_to) override;
-  // Only the server knows what it would refuse.
+  // Only the server knows which calls it refuses.
   std::optional<schema::Failure> objection(const ports::ToolRequest&, ports::Sight) override {
     return {};
   }
   void start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) override;
-  void release(const ToolCallId&) override {}  // no call of a server announces a change
+  void release(const ToolCallId&) override {}  // MCP calls announce no file changes
   void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,
               std::optional<schema::Json> content) override;
   void cancel(const ToolCallId& call) override;
@@ -63,7 +62,7 @@ class McpTools final : public ports::Tools {
   void open();
   std::unique_ptr<Transport> transport_to(const McpServer& server, TransportListener& listener);
   void call(ports::ToolRequest request, Servers servers);
-  // On the core: whoever started the call, while it is wanted.
+  // On the core: calls the listener of the call, unless it was cancelled.
   void tell(const ToolCallId& call, std::move_only_function<void(ports::ToolListener&)> what);
   void end(const ToolCallId& call, ports::ToolEnd end);
 

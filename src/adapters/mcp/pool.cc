@@ -33,13 +33,13 @@ Category category_of(Code code) {
   }
 }
 
-// What a server lacks while it is there itself, and that the rest of its tools is offered.
+// A note that a connected server lacks some tools, with the number of tools still offered.
 std::string partly(std::string_view lacks, std::size_t offered) {
   if (offered == 0) return fmt::format("{}; there are no others", lacks);
   return fmt::format("{}; {} of its tools {} offered", lacks, offered, offered == 1 ? "is" : "are");
 }
 
-// As many as there is room for; `bytes` counts those of all servers.
+// Adds as many tools as fit; `bytes` counts those of all servers.
 void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& bytes,
                ports::ToolListing& out) {
   std::size_t left_out = 0;
@@ -67,7 +67,7 @@ void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& b
 
 }  // namespace
 
-// One call, from when it is asked for to its end.
+// One call from start to end.
 struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPool::Call> {
   McpPool& pool;
   ToolCallId id;
@@ -77,7 +77,7 @@ struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPo
   std::string tool;
   schema::Json args;
   std::shared_ptr<Listener> listener;
-  std::optional<std::uint64_t> number = {};  // with its client, once it was sent
+  std::optional<std::uint64_t> number = {};  // assigned by its client when sent
   std::optional<schema::Json> output_schema = {};
   Again again = Again::yes;
 
@@ -105,7 +105,7 @@ struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPo
   }
 };
 
-// One listing, until each of its servers was heard.
+// One listing in progress, until every server has answered or failed.
 struct McpPool::Listing {
   Place place;
   std::move_only_function<void(ports::ToolListing)> listing_to;
@@ -160,7 +160,7 @@ void McpPool::heard(Listing& listing) {
   listing.listing_to(std::move(out));
 }
 
-// Of this session, those whose server is not what is configured now.
+// Closes this session's idle connections to servers that are no longer configured this way.
 void McpPool::close_unwanted(const Place& place) {
   for (auto at = connections_.begin(); at != connections_.end();) {
     const auto next = std::next(at);
@@ -177,7 +177,7 @@ void McpPool::close_unwanted(const Place& place) {
   }
 }
 
-// A connection that was open before may turn out to be dead; then a new one is made, once.
+// An open connection may turn out to be dead; it is then reopened once.
 void McpPool::reach(const Key& key, const McpServer& server,
                     const std::vector<std::string>& folders, Again again, Reached reached) {
   const auto before = connections_.find(key);
@@ -220,7 +220,7 @@ Result<McpClient*> McpPool::connect(const Key& key, const McpServer& server,
   return connection.client.get();
 }
 
-// The one that nobody has used for longest makes room.
+// Closes the least recently used idle connection if the pool is full.
 Result<void> McpPool::make_room() {
   const auto open = [](const auto& each) { return each.second.client != nullptr; };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(connections_, open));
@@ -253,10 +253,10 @@ void McpPool::ended(const Key& key, const std::string& why) {
   connection.not_before = now + std::min(pause, limits_.pause_max_ms);
   connection.why = why;
   let_go(connection);
-  use(key);  // what is known of its ends is forgotten like a connection
+  use(key);  // its failure history expires like an idle connection
 }
 
-// Closes its client, which lives on until that is done.
+// Closes the client and keeps it alive until that is done.
 void McpPool::let_go(Connection& connection) {
   if (connection.idle) loop_.cancel(*connection.idle);
   connection.idle.reset();

@@ -1,11 +1,11 @@
-// adapters/mcp/pool.h: the connections that are open, one for each session and server.
+// adapters/mcp/pool.h: the pool of open MCP connections, one per session and server.
 //
-// A connection is made when a session first lists its tools or calls one, is shared by the turns of
-// that session, and is closed when nobody has used it for a while. One that died is made anew the
-// next time it is wanted, but not at once again and again: every end in a row doubles the time for
-// which its server is called unavailable with the reason of that end.
+// A connection is opened when a session first lists or calls the server's tools. All turns of the
+// session share it. It is closed after idle_ms without use. A dead connection is reopened on the
+// next use, with backoff: from the second consecutive failure on, each doubles the time in which
+// the server is reported as unavailable, with the reason of the failure.
 //
-// Thread rule: all of it on one loop, which its callbacks run on too.
+// Threads: everything, including callbacks, runs on one loop.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@
 
 namespace agentrt::adapters {
 
-// Of the tools of all servers of a session: they stand in a fact of every turn.
+// Limit for the tools of all servers of a session together: they are part of a fact of every turn.
 inline constexpr std::size_t kMcpCatalogBytesMax = 256 * 1024;
 
 struct McpLimits {
   std::size_t connections_max = 64;     // over all sessions
-  std::int64_t idle_ms = 600'000;       // unused for this long: closed
-  std::int64_t pause_first_ms = 1'000;  // after the second end in a row
+  std::int64_t idle_ms = 600'000;       // idle timeout
+  std::int64_t pause_first_ms = 1'000;  // backoff after the second consecutive failure
   std::int64_t pause_max_ms = 300'000;
-  std::int64_t steady_ms = 60'000;  // up for this long: its end is the first again
+  std::int64_t steady_ms = 60'000;  // a connection that lasted this long resets the backoff
 };
 
 class McpPool {
@@ -40,15 +40,15 @@ class McpPool {
   McpPool(const McpPool&) = delete;
   McpPool& operator=(const McpPool&) = delete;
 
-  // Who calls, and of what.
+  // The context of a listing or call.
   struct Place {
     SessionId session;
     std::vector<std::string> folders;  // the roots, the workspace first
-    std::vector<McpServer> servers;    // as they are configured now
+    std::vector<McpServer> servers;    // the current configuration
   };
 
-  // Answers once: with what came within each server's startup_timeout_ms. Connections to servers
-  // that are configured no more, or otherwise, are closed.
+  // Calls `listing_to` once, with the tools of the servers that answered within their
+  // startup_timeout_ms. Closes idle connections to servers that were removed or reconfigured.
   void list(Place place, std::move_only_function<void(ports::ToolListing)> listing_to);
 
   class Listener {
@@ -57,28 +57,28 @@ class McpPool {
     virtual void on_progress(std::string text) = 0;
     virtual void on_question(ports::ToolQuestion question) = 0;
     virtual void on_failed(schema::Failure failure) = 0;
-    // The server's result, and the schema that the tool promised for it.
+    // The server's result, and the output schema that the tool declares.
     virtual void on_result(schema::Json result, std::optional<schema::Json> output_schema) = 0;
   };
-  // `tool` by the name that it is offered by. Exactly one of on_failed and on_result is the end.
+  // `tool`: the offered name. The call ends with exactly one of on_failed and on_result.
   void call(Place place, const ToolCallId& call, const std::string& tool, schema::Json args,
             std::shared_ptr<Listener> listener);
   void answer(const ToolCallId& call, const std::string& question, ports::QuestionAnswer answer,
               const std::optional<schema::Json>& content);
   void cancel(const ToolCallId& call);
 
-  // Closes every connection in order, then calls `closed`; nothing is connected any more.
+  // Closes every connection gracefully, then calls `closed`. No connection is opened afterwards.
   void close(std::move_only_function<void()> closed);
 
  private:
-  using Key = std::pair<SessionId, std::string>;  // of a session, the name of a server
+  using Key = std::pair<SessionId, std::string>;  // session and server name
   struct Connection {
-    std::unique_ptr<McpClient> client;  // null: none is open
+    std::unique_ptr<McpClient> client;  // null: not connected
     std::int64_t opened_at = 0;
     std::int64_t used_at = 0;
-    std::int64_t ends = 0;  // in a row
+    std::int64_t ends = 0;  // consecutive failures
     std::int64_t not_before = 0;
-    std::string why;  // it ended
+    std::string why;  // why it ended
     std::optional<ports::Loop::TimerId> idle;
   };
   struct Call;
@@ -87,7 +87,7 @@ class McpPool {
   using Reached = std::move_only_function<void(Result<McpClient*>)>;
   enum class Again { yes, no };
 
-  // The client of a connection whose tools are listed.
+  // Calls `reached` with a connected client whose tools are listed, or with an error.
   void reach(const Key& key, const McpServer& server, const std::vector<std::string>& folders,
              Again again, Reached reached);
   Result<McpClient*> connect(const Key& key, const McpServer& server,

@@ -1,5 +1,5 @@
-// Connections of sessions over fake servers in virtual time: shared, closed when idle, made anew
-// after a death, and never more than the limit.
+// Tests the pool with fake servers in virtual time: connections are shared, closed when idle,
+// reopened after a failure, and limited in number.
 #include "adapters/mcp/pool.h"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ struct World {
     for (const std::string& name : names) out.servers.push_back(server(name));
     return out;
   }
-  // The tools, and "!NAME: why" for what is missing.
+  // The tools, and "!NAME: why" for missing ones.
   std::vector<std::string> list(McpPool::Place where, std::int64_t wait_ms = 10'001) {
     std::vector<std::string> out{"no answer"};
     pool.list(std::move(where), [&](ports::ToolListing listing) {
@@ -133,7 +133,7 @@ TEST_CASE("a dead server is started again, and not at once again and again") {
   CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
   world.servers.all.back()->die("boom");
   world.loop.run_for(1);
-  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});  // the first time at once
+  CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});  // first failure: no backoff
   CHECK(world.servers.all.size() == 2);
   world.servers.all.back()->die("boom");
   world.loop.run_for(1);
@@ -266,7 +266,7 @@ TEST_CASE("another configuration is another connection") {
   CHECK(world.list(place, 1) == Said{"mcp__a__echo"});
   CHECK(world.servers.all.size() == 3);
   CHECK(world.servers.all[0]->orderly);
-  CHECK(world.servers.all[1]->orderly);  // b is configured no more
+  CHECK(world.servers.all[1]->orderly);  // b is no longer configured
 }
 
 TEST_CASE("connections have a limit, and the one unused for longest makes room") {

@@ -1,6 +1,6 @@
-// adapters/mcp/rpc.h: messages of JSON-RPC 2.0, read and written.
+// adapters/mcp/rpc.h: parses and writes JSON-RPC 2.0 messages.
 //
-// What stands in params and results is carried as the text it came in. Pure; any thread.
+// Params and results are kept as raw JSON text. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kRpcBatchMax = 256;  // messages in one text
+inline constexpr std::size_t kRpcBatchMax = 256;  // messages per batch
 
 inline constexpr std::int64_t kRpcInvalidParams = -32'602;
 inline constexpr std::int64_t kRpcNoSuchMethod = -32'601;
@@ -24,11 +24,11 @@ struct RpcError {
 };
 BOOST_DESCRIBE_STRUCT(RpcError, (), (code, message))
 
-// A request has a method and an id, a notification a method alone, an answer an id and a result or
-// an error; an error about a message that nobody could read has no id.
+// A request has a method and an id, a notification only a method, an answer an id and a result or
+// an error. An error about an unparsable message has no id.
 struct RpcMessage {
   std::string method;
-  std::optional<schema::Json> id;  // a number or a text, as it came
+  std::optional<schema::Json> id;  // a number or string, unchanged
   std::optional<schema::Json> params;
   std::optional<schema::Json> result;
   std::optional<RpcError> error;
@@ -37,15 +37,15 @@ struct RpcMessage {
 };
 BOOST_DESCRIBE_STRUCT(RpcMessage, (), (method, id, params, result, error))
 
-// One message, or several in an array. invalid_params: the text is neither.
+// Parses one message or an array of messages. Errors: invalid_params.
 Result<std::vector<RpcMessage>> read_rpc(std::string_view text);
-// The number that an id of ours is; nothing for any other id.
+// The number of an id that this client assigned; empty for any other id.
 std::optional<std::uint64_t> number_of(const schema::Json& id);
 
-// A text as a JSON string.
+// Encodes a text as a JSON string.
 std::string as_json(std::string_view text);
 
-// `params` and `result` are JSON.
+// `params` and `result` are JSON texts.
 std::string rpc_request(std::uint64_t id, std::string_view method, std::string_view params);
 std::string rpc_notification(std::string_view method, std::string_view params);
 std::string rpc_result(const schema::Json& id, std::string_view result);

@@ -1,8 +1,8 @@
-// adapters/mcp/server.h: a server of tools as it is configured, with everything looked up that
-// configuration leaves open: variables expanded, a token read, a sandbox decided.
+// adapters/mcp/server.h: the resolved configuration of an MCP server: variables expanded, token
+// read, sandbox chosen.
 //
 // It holds secrets (environment, headers), so it stays within the adapter and appears in no fact. A
-// value; two that are equal may share one connection.
+// value type; equal values may share one connection.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace agentrt::adapters {
 inline constexpr std::int64_t kMcpStartupTimeoutMs = 10'000;
 inline constexpr std::int64_t kMcpToolTimeoutMs = 60'000;
 
-// A program that is started and spoken to over its standard input and output.
+// A program that is started and communicates over its standard input and output.
 struct McpStdio {
   std::vector<std::string> command;
   schema::SandboxProfile profile;
@@ -26,8 +26,8 @@ struct McpStdio {
   bool operator==(const McpStdio&) const = default;
 };
 
-// How a server is spoken to over HTTP: by requests that are answered one by one, or, with the older
-// servers (`sse`), by a stream that all answers come in.
+// The HTTP protocol: Streamable HTTP, where each request is answered separately, or the older
+// HTTP+SSE (`sse`), where one stream carries all answers.
 enum class McpHttpKind { streamable, older };
 
 struct McpHttp {
@@ -40,12 +40,12 @@ struct McpHttp {
 
 struct McpServer {
   std::string name;
-  std::optional<std::string> unusable;  // why it cannot be connected to, as it is configured
+  std::optional<std::string> unusable;  // why its configuration does not allow a connection
   std::variant<McpStdio, McpHttp> way;
-  std::int64_t startup_timeout_ms = kMcpStartupTimeoutMs;  // until its tools are known
-  std::int64_t tool_timeout_ms = kMcpToolTimeoutMs;        // of one call without progress
-  std::optional<std::vector<std::string>> tools;           // only these, by their own names
-  std::vector<std::string> disabled_tools;                 // and not these
+  std::int64_t startup_timeout_ms = kMcpStartupTimeoutMs;  // until its tools are listed
+  std::int64_t tool_timeout_ms = kMcpToolTimeoutMs;        // per call, since the last progress
+  std::optional<std::vector<std::string>> tools;           // allow list, by the server's own names
+  std::vector<std::string> disabled_tools;                 // deny list
 
   bool operator==(const McpServer&) const = default;
 };

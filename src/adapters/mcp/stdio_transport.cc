@@ -18,9 +18,9 @@
 namespace agentrt::adapters {
 namespace {
 
-constexpr int kAboveStandard = 10;  // as the launcher's own descriptors
+constexpr int kAboveStandard = 10;  // clear of the launcher's fixed descriptors
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr std::size_t kReadsMax = 16;  // in a row, before others have their turn
+constexpr std::size_t kReadsMax = 16;  // in a row, before other events are served
 constexpr std::size_t kComplaintBytesMax = 4 * 1024;
 
 struct Pipe {
@@ -74,7 +74,7 @@ Result<void> StdioTransport::start() {
   TRY_ASSIGN(Pipe out, make_pipe());
   TRY_ASSIGN(Pipe err, make_pipe());
   launcher::Spec spec = spec_of(server_.profile, server_.command);
-  spec.apart = true;  // Ctrl-C is for the runtime, which then closes it in order
+  spec.apart = true;  // Ctrl-C is for the runtime, which then closes the server gracefully
   TRY_ASSIGN(Launched launched,
              launch(spec, {.in = in.read.get(), .out = out.write.get(), .err = err.write.get()}));
   launched_.emplace(std::move(launched));
@@ -96,7 +96,7 @@ void StdioTransport::unwatch_all() {
   if (end_) loop_.unwatch(end_.get(), POLLIN);
 }
 
-// One report a call: the launcher's connection is readable again while there are more.
+// Reads one report per call: the connection stays readable while there are more.
 void StdioTransport::hear_launcher() {
   const auto text = launched_->report();
   if (!text || text->empty()) return lost("its launcher is gone");
@@ -107,7 +107,7 @@ void StdioTransport::hear_launcher() {
     exit_words_ = fmt::format("{} cannot be run: {}", server_.command.front(),
                               std::strerror(static_cast<int>(report.error.value_or(0))));
   if (report.event != "exited") return;
-  // All who could write have ended, so what is there now is the whole.
+  // All writers have ended, so the available bytes are the complete output.
   if (out_) read_out();
   if (err_) read_err();
   if (exit_words_.empty()) exit_words_ = exit_words(report);
@@ -132,7 +132,7 @@ void StdioTransport::read_out() {
     if (size <= 0) {
       loop_.unwatch(out_.get(), POLLIN);
       out_ = Descriptor();
-      return;  // how it ended is the launcher's to say
+      return;  // the launcher reports how it ended
     }
     const bool whole =
         lines_.feed(std::string_view(piece).substr(0, static_cast<std::size_t>(size)),
@@ -181,7 +181,7 @@ void StdioTransport::write_in() {
       loop_.watch(in_.get(), POLLOUT, [this] { write_in(); });
       return;
     }
-    if (size < 0) return close_input();  // it reads no more; how it ended is the launcher's to say
+    if (size < 0) return close_input();  // it stopped reading; the launcher reports how it ended
     sent_of_first_ += static_cast<std::size_t>(size);
     if (sent_of_first_ < unsent_.front().size()) continue;
     unsent_bytes_ -= unsent_.front().size();
@@ -200,7 +200,7 @@ void StdioTransport::close_input() {
   unsent_bytes_ = 0;
 }
 
-// It is of no use any more: whoever listens is told, and what still runs is ended.
+// The connection is unusable: notify the listener and kill what still runs.
 void StdioTransport::lost(std::string why) {
   if (stage_ == Stage::over) return;
   if (stage_ == Stage::closing) return end_it();
@@ -216,7 +216,7 @@ void StdioTransport::close(std::move_only_function<void()> closed) {
   listener_ = nullptr;
   closed_ = std::move(closed);
   if (stage_ == Stage::over || !launched_) return finish();
-  if (stage_ == Stage::closing) return;  // it is being ended already
+  if (stage_ == Stage::closing) return;  // already closing
   stage_ = Stage::closing;
   if (unsent_.empty()) close_input();  // else once the rest is written
   timer_ = loop_.after(limits_.exit_wait_ms, [this] { terminate(); });
@@ -230,7 +230,7 @@ void StdioTransport::terminate() {
   });
 }
 
-// Without our end of the connection the launcher ends the whole tree, and then itself.
+// When our end of the connection closes, the launcher kills the process tree and exits.
 void StdioTransport::end_it() {
   if (timer_) loop_.cancel(*timer_);
   timer_.reset();

@@ -1,10 +1,10 @@
-// adapters/mcp/stdio_transport.h: a server as a program of its own: messages are lines on its
-// standard input and output.
+// adapters/mcp/stdio_transport.h: the transport to an MCP server that is a child process: messages
+// are lines on its standard input and output.
 //
-// It runs behind a launcher like every other process, so its end is the end of all that it started.
-// What it writes to standard error is read and dropped but for the end, which says why it died.
-// Closing is orderly: what was sent is written and its input closed, then it is asked to end, then
-// it is ended. Ctrl-C at the terminal of the runtime does not reach it.
+// It runs under a launcher like every other process, so its end also kills every process it
+// started. Standard error is discarded except for its end, which explains a crash. Closing is
+// graceful: write pending messages and close its input, then ask it to terminate, then kill it.
+// Ctrl-C at the runtime's terminal does not reach it.
 #pragma once
 
 #include <deque>
@@ -22,8 +22,8 @@
 namespace agentrt::adapters {
 
 struct StdioLimits {
-  std::int64_t exit_wait_ms = 2'000;       // for it to end by itself once its input is closed
-  std::int64_t terminate_wait_ms = 2'000;  // after it was asked to end
+  std::int64_t exit_wait_ms = 2'000;       // to exit after its input is closed
+  std::int64_t terminate_wait_ms = 2'000;  // to exit after it was asked to terminate
   std::size_t unsent_bytes_max = 32 << 20;
   std::size_t message_bytes_max = kMcpMessageBytesMax;
 };
@@ -59,7 +59,7 @@ class StdioTransport final : public Transport {
 
   IoLoop& loop_;
   McpStdio server_;
-  TransportListener* listener_;  // null: it hears nothing more
+  TransportListener* listener_;  // null: no more callbacks
   const StdioLimits limits_;
   Stage stage_ = Stage::before;
   std::optional<Launched> launched_;
@@ -73,7 +73,7 @@ class StdioTransport final : public Transport {
   std::string exit_words_;  // how the program ended
   std::optional<ports::Loop::TimerId> timer_;
   std::move_only_function<void()> closed_;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for steps that are posted
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // destroyed: posted steps do nothing
 };
 
 }  // namespace agentrt::adapters

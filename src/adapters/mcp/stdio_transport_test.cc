@@ -1,5 +1,5 @@
-// Servers that are programs, here small scripts: what they write is read as lines, and however they
-// behave they end, with all that they started.
+// Tests servers that are child processes (small scripts): their output is read as lines, and
+// however they behave, they and all their children end.
 #include "adapters/mcp/stdio_transport.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ McpStdio script(const std::string& text) {
   return out;
 }
 
-// A program under test; the test waits on its own thread for what is heard on the loop's.
+// A program under test. The test's thread waits for what the loop's thread receives.
 class Program final : public TransportListener {
  public:
   explicit Program(McpStdio server, StdioLimits limits = {}) {
@@ -51,7 +51,7 @@ class Program final : public TransportListener {
   void send(const std::string& text) {
     run([&] { transport_->send(text, std::nullopt); });
   }
-  // How long it took.
+  // Returns how long it took.
   std::chrono::milliseconds close() {
     const auto began = Clock::now();
     bool closed = false;
@@ -176,7 +176,7 @@ TEST_CASE("what was sent before the close still arrives") {
   std::string folder = (std::filesystem::temp_directory_path() / "agentrt_stdio_XXXXXX").string();
   REQUIRE(::mkdtemp(folder.data()) != nullptr);
   Program program(script(fmt::format("sleep 0.2; cat > {}/got", folder)), limits);
-  program.send(std::string(1 << 20, ' '));  // more than a pipe holds
+  program.send(std::string(1 << 20, ' '));  // exceeds the pipe's capacity
   program.send("last");
   CHECK(program.close() < std::chrono::seconds(10));
   std::error_code error;

@@ -9,7 +9,7 @@
 namespace agentrt::adapters {
 namespace {
 
-constexpr std::size_t kMarkBytes = 9;  // _ and eight digits
+constexpr std::size_t kMarkBytes = 9;  // _ and eight hexadecimal digits
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

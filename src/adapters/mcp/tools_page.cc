@@ -55,8 +55,8 @@ std::string cut(std::string text, std::size_t bytes_max) {
   return text + std::string(kMore);
 }
 
-// Providers refuse every tool of a request when one of them does not say that its arguments are an
-// object, and which members that has, even if there are none.
+// Providers reject a whole request if a tool's schema is not of type object or lacks `properties`,
+// even an empty one.
 schema::Json offered_schema(const schema::Json& said) {
   SchemaWords words;
   if (!schema::from_json(fmt::format(R"({{"all":{}}})", said.text), words, schema::Unknown::ignore))
@@ -139,8 +139,8 @@ Result<std::optional<std::string>> add_page(const schema::Json& page, const McpS
   return std::move(read.next_cursor);
 }
 
-// What a server says of itself is a hint: it decides how a tool is shown and scheduled, never
-// whether a person is asked.
+// A server's annotations are hints: they affect how a tool is shown and scheduled, never whether
+// the user is asked for approval.
 schema::CatalogTool catalog_tool(const McpTool& tool, const McpServer& server) {
   return {.tool_name = tool.offered_as,
           .description = tool.description,

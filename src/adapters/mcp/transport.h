@@ -1,7 +1,8 @@
-// adapters/mcp/transport.h: how messages reach a server and come back, whatever carries them.
+// adapters/mcp/transport.h: the interface of a transport, which carries messages to an MCP server
+// and back.
 //
-// Thread rule: all of it on one loop. A listener is never called within open(), send() or close(),
-// hears nothing once close() was called, and on_closed() is the last that it hears.
+// Threads: everything runs on one loop. The listener is never called within open(), send() or
+// close(), and not at all after close(). on_closed() is the last call.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,19 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kMcpMessageBytesMax = 16 << 20;  // one too long ends the connection
-inline constexpr std::size_t kMcpReasonBytesMax = 512;        // of what a server says at its end
+inline constexpr std::size_t kMcpMessageBytesMax = 16 << 20;  // a longer one ends the connection
+inline constexpr std::size_t kMcpReasonBytesMax = 512;        // kept of a server's last output
 
 class TransportListener {
  public:
   virtual ~TransportListener() = default;
-  // `within`: the request of ours in whose answer it came, where the transport can tell.
+  // `within`: our request in whose answer stream the message arrived, if the transport knows.
   virtual void on_message(std::string text, std::optional<std::uint64_t> within) = 0;
-  // Whatever carries messages says that this request of ours failed; no answer to it will come.
+  // The transport failed to deliver this request; no answer will follow.
   virtual void on_refused(std::uint64_t request, std::string why) = 0;
-  // Something came that is no message.
+  // The server sent something that is not a message.
   virtual void on_garbage() = 0;
-  // `refused`: the requests of ours that the other side certainly did not look at.
+  // `refused`: our requests that the server certainly did not process.
   virtual void on_closed(std::string why, std::vector<std::uint64_t> refused) = 0;
 };
 
@@ -34,14 +35,14 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual void open() = 0;
-  // `request`: the id of the request that the message is.
+  // `request`: the request's id, if the message is a request.
   virtual void send(std::string message, std::optional<std::uint64_t> request) = 0;
-  // The answer to that request has come, or nobody waits for it any more.
+  // answered(): the answer to the request has arrived. forget(): the request was abandoned.
   virtual void answered(std::uint64_t request) = 0;
   virtual void forget(std::uint64_t request) = 0;
-  // Both sides know each other; the protocol that they speak.
+  // The handshake succeeded with this protocol version.
   virtual void agreed(std::string_view protocol) = 0;
-  // Ends the connection in order, within a bounded time; then calls `closed`, once, from the loop.
+  // Closes the connection gracefully, within a bounded time, then calls `closed` once, on the loop.
   virtual void close(std::move_only_function<void()> closed) = 0;
 };
 
