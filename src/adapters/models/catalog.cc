@@ -14,7 +14,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// `script:FILE` names a model that nobody configured: the file itself.
+// `script:FILE` names a model that needs no configuration: it plays that file.
 std::optional<ConfiguredModel> script_named(const std::string& name) {
   if (!name.starts_with(kScriptPrefix)) return std::nullopt;
   ConfiguredModel model;

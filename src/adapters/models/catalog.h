@@ -1,5 +1,4 @@
-// adapters/models/catalog.h: the models of a configuration, each behind the adapter of its
-// provider.
+// adapters/models/catalog.h: the configured models, each with the adapter of its provider.
 #pragma once
 
 #include <memory>
@@ -14,14 +13,14 @@ namespace agentrt::adapters {
 
 struct ConfiguredModel {
   schema::Candidate candidate;
-  std::string script;                // the file a script model plays
-  std::optional<Endpoint> endpoint;  // of every other
+  std::string script;                // the script file, for a script model
+  std::optional<Endpoint> endpoint;  // for every other model
 };
 
 struct ModelRouting {
   std::string default_name;
   std::vector<std::string> fallback;
-  std::vector<std::string> candidates;  // empty: every model but script ones that nothing names
+  std::vector<std::string> candidates;  // empty: all models; script models only if named
 };
 
 // Core only.
@@ -33,7 +32,7 @@ class ModelCatalog final : public ports::Models {
   ports::ModelChoice choice(const std::optional<std::string>& requested) override;
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override;
-  // Ends every connection. After this nothing is started.
+  // Closes every connection. No request can be started afterwards.
   void stop();
 
  private:
@@ -41,7 +40,7 @@ class ModelCatalog final : public ports::Models {
   bool offered(const ConfiguredModel& model, const std::optional<std::string>& requested) const;
 
   ScriptPlayer scripts_;
-  std::unique_ptr<HttpModels> http_;  // where a model needs it: it has a thread of its own
+  std::unique_ptr<HttpModels> http_;  // created only if a model needs it: it has its own thread
   std::vector<ConfiguredModel> models_;
   ModelRouting routing_;
 };

@@ -1,4 +1,5 @@
-// adapters/models/catalog_test.cc: which models a turn is offered, and what starting one plays.
+// adapters/models/catalog_test.cc: tests which models a turn is offered and which adapter a request
+// starts.
 #include <doctest/doctest.h>
 
 #include "adapters/models/catalog.h"

@@ -1,5 +1,5 @@
-// adapters/models/fake_loop.h: a loop in virtual time, a listener that remembers, a script on disk.
-// Included by tests alone.
+// adapters/models/fake_loop.h: test doubles: a loop in virtual time, a recording listener, and a
+// script on disk. Included only by tests.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 namespace agentrt::adapters {
 
-// Runs steps by their instant, then by the order they came in; tasks of its worker run as steps.
+// Runs steps by due time, then in the order posted. Worker tasks run as steps.
 class FakeLoop final : public ports::Loop {
  public:
   struct FakeWorker final : ports::Worker {
@@ -63,7 +63,7 @@ class FakeLoop final : public ports::Loop {
   FakeWorker worker_{*this};
 };
 
-// What a listener heard: "t:TEXT", "r:REASONING", "c:NAME ARGS", "completed", "failed".
+// Records the calls of a listener as "t:TEXT", "r:REASONING", "c:NAME ARGS", "completed", "failed".
 struct Heard final : ports::ModelListener {
   void on_text(std::string_view text) override { said.push_back("t:" + std::string(text)); }
   void on_reasoning(std::string_view text) override { said.push_back("r:" + std::string(text)); }
@@ -81,7 +81,7 @@ struct Heard final : ports::ModelListener {
   ports::ModelFault fault;
 };
 
-// A script in a folder of its own, gone with the object.
+// A script in a temporary folder, deleted with the object.
 class ScriptFile {
  public:
   explicit ScriptFile(const std::string& text) {

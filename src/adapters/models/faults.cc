@@ -23,7 +23,7 @@ std::string text_at(element object, std::string_view name) {
   return {};
 }
 
-// The status that a provider would have answered with, had it known in time.
+// Maps an error reported within a stream to the equivalent HTTP status.
 std::uint64_t status_of_words(const ProviderWords& words) {
   struct Row {
     std::string_view word;
@@ -50,7 +50,7 @@ std::uint64_t status_of_words(const ProviderWords& words) {
   for (const std::string& said : {words.code, words.type})
     for (const Row& row : kRows)
       if (said == row.word) return row.status;
-  std::uint64_t status = 0;  // some send a status as the code
+  std::uint64_t status = 0;  // some providers send a status as the code
   const char* const end = words.code.data() + words.code.size();
   const bool is_number = std::from_chars(words.code.data(), end, status).ptr == end;
   return is_number && status >= 400 && status < 600 ? status : 500;
@@ -79,7 +79,7 @@ std::string shown(const ProviderWords& words, const Subject& subject) {
   return std::string(head) + (head.size() < text.size() ? " …" : "");
 }
 
-// "status 429: slow down", as far as each is known.
+// "status 429: slow down", with the parts that are known.
 std::string described(std::optional<std::uint64_t> status, const std::string& message) {
   if (!status) return message.empty() ? std::string("no reason given") : message;
   return message.empty() ? fmt::format("status {}", *status)

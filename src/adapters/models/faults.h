@@ -1,8 +1,8 @@
-// adapters/models/faults.h: what went wrong with a request to a model, as a category, whether to
-// try again, and one sentence that says what to do.
+// adapters/models/faults.h: describes a failed model request: a category, whether to retry, and a
+// sentence that says what to do.
 //
-// Sentences carry the provider's own words, shortened to one line, and never the key: wherever it
-// stands in them it is cut out. Pure.
+// Sentences quote the provider's message, shortened to one line. The API key is removed from it.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kProviderWordsBytesMax = 400;  // of its message in ours
+inline constexpr std::size_t kProviderWordsBytesMax = 400;  // quoted from the provider's message
 
-// Whether the same request may succeed when it is made again.
+// Whether a retry of the same request may succeed.
 enum class Again { never, later };
 
-// Whom a failure is about.
+// The model and settings that a failure message refers to.
 struct Subject {
   std::string name;           // of the candidate: [models.NAME]
-  std::string model;          // as the provider calls it
-  std::string model_setting;  // where that is set: "model in [models.main]", "OPENAI_MODEL"
-  std::string url_setting;  // where the address is: "base_url in [models.main]", "OPENAI_BASE_URL"
-  std::string key_setting;  // how a key is given: "set OPENAI_API_KEY"
-  std::string address;      // scheme, host and port of the server
-  std::string key_env;      // the variable that holds the key; empty where none is configured
-  std::string key;          // never shown
+  std::string model;          // the provider's name for it
+  std::string model_setting;  // the setting of the model: "model in [models.main]", "OPENAI_MODEL"
+  std::string url_setting;    // the setting of the URL: "base_url in [models.main]"
+  std::string key_setting;    // how to set a key: "set OPENAI_API_KEY"
+  std::string address;        // scheme, host and port of the server
+  std::string key_env;        // the environment variable with the key; empty: none configured
+  std::string key;            // never shown
 };
 
-// The error that a provider describes in JSON, in any of its usual shapes.
+// An error that a provider describes in JSON, in any common format.
 struct ProviderWords {
   std::string type;
   std::string code;
@@ -39,21 +39,21 @@ struct ProviderWords {
 
   bool empty() const { return type.empty() && code.empty() && message.empty(); }
 };
-// {"error": {"type", "code", "message"}}, {"error": "TEXT"}, {"type", "code", "message"},
-// {"detail": "TEXT"}; empty words where the text is none of them.
+// Accepts {"error": {"type", "code", "message"}}, {"error": "TEXT"}, {"type", "code", "message"}
+// and {"detail": "TEXT"}. Returns empty words for anything else.
 ProviderWords read_provider_words(std::string_view json);
 
 schema::Category category_of_status(std::uint64_t status);
 Again again_after_status(std::uint64_t status);
 
-// The provider answered with a status that is no success.
+// The provider answered with an error status.
 ports::ModelFault status_fault(std::uint64_t status, const ProviderWords& words,
                                std::optional<std::int64_t> retry_after_ms, const Subject& subject);
-// The provider began an answer well and then said in it that it failed.
+// The provider answered with success and then reported an error in the stream.
 ports::ModelFault told_fault(const ProviderWords& words, const Subject& subject);
-// What came is no answer: garbage, too much, nothing.
+// The answer is unusable: invalid, too large or empty.
 ports::ModelFault wrong_answer(std::string message, Again again);
-// We never got there, or the connection did not hold.
+// The connection failed or broke.
 ports::ModelFault broken_fault(schema::Category category, std::string message, Again again);
 
 }  // namespace agentrt::adapters

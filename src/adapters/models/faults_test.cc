@@ -1,5 +1,5 @@
-// adapters/models/faults_test.cc: what a failure is called, whether it is tried again, and that the
-// key is never part of its words. docs/models.md has the sentences.
+// adapters/models/faults_test.cc: tests the category and retry decision of failures, and that
+// messages never contain the key. docs/models.md lists the messages.
 #include "adapters/models/faults.h"
 
 #include <doctest/doctest.h>

@@ -16,7 +16,7 @@ using namespace schema;
 
 namespace {
 
-// http://HOST:PORT of a URL: enough to say who did not answer.
+// http://HOST:PORT of a URL, for messages about a server that did not answer.
 std::string address_of(const std::string& url) {
   const std::size_t scheme = url.find("://");
   const std::size_t end = url.find('/', scheme == std::string::npos ? 0 : scheme + 3);
@@ -73,7 +73,7 @@ ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
 
 }  // namespace
 
-// One request. Everything is the streams' thread's but what hear() and forget() touch.
+// One request. Runs on the streams' thread, except hear() and forget(), which run on the core.
 class HttpModels::Exchange final : public HttpExchange,
                                    public std::enable_shared_from_this<Exchange> {
  public:
@@ -96,7 +96,7 @@ class HttpModels::Exchange final : public HttpExchange,
   HttpRequest request() override {
     if (!endpoint_.takes_tools) request_.tools.clear();
     HttpRequest http = wire_of(endpoint_.provider)->write(endpoint_, request_);
-    request_.messages.clear();  // told; images need not be kept
+    request_.messages.clear();  // already encoded; releases the memory of images
     if (endpoint_.keep_payloads) raw_request_ = raw_request(http);
     return http;
   }
@@ -138,11 +138,11 @@ class HttpModels::Exchange final : public HttpExchange,
     tell();
   }
 
-  // Core only: the listener hears nothing more.
+  // Core only: the listener is not called again.
   void forget() { listener_.reset(); }
 
  private:
-  // Of what is no stream the beginning says enough.
+  // The beginning of a body that is not an event stream is enough for an error message.
   HttpWants keep_body(std::string_view bytes) {
     body_ += bytes.substr(0, kErrorBodyBytesMax - body_.size());
     if (body_.size() < kErrorBodyBytesMax) return HttpWants::more;
@@ -166,7 +166,7 @@ class HttpModels::Exchange final : public HttpExchange,
         Again::never);
   }
 
-  // Hands what was said to the core: at most one step is on its way at a time.
+  // Posts new events to the core; at most one step is pending.
   void tell() {
     std::vector<Said> said = answer_.take();
     if (said.empty()) return;
@@ -213,10 +213,10 @@ class HttpModels::Exchange final : public HttpExchange,
 
   static constexpr std::size_t kContentTypeShown = 80;
 
-  HttpModels& models_;                              // used on the core alone, but for its loop
+  HttpModels& models_;                              // core only, except its loop
   std::shared_ptr<ports::ModelListener> listener_;  // core only
   const Endpoint endpoint_;
-  ports::ModelRequest request_;  // its id is read on the core too, and never changes
+  ports::ModelRequest request_;  // its id never changes and is also read on the core
   const Subject subject_;
   Answer answer_;
   std::unique_ptr<WireReader> reader_;
@@ -233,8 +233,8 @@ class HttpModels::Exchange final : public HttpExchange,
     std::string request, response;
   };
   std::mutex mutex_;
-  std::vector<Said> said_;  // guarded: what the core has not heard yet
-  std::optional<Raw> raw_;  // guarded: once all was said
+  std::vector<Said> said_;  // guarded: not delivered to the core yet
+  std::optional<Raw> raw_;  // guarded: set at the end of the answer
 };
 
 void HttpModels::start(const std::string& name, const Endpoint& endpoint,

@@ -1,7 +1,7 @@
-// adapters/models/http_models.h: requests to models behind HTTP, from the core's side.
+// adapters/models/http_models.h: model requests over HTTP.
 //
-// A request is written, sent and read on the thread of the streams; what it says is handed to the
-// core in the order it came, one step at a time however much there is. Core only.
+// A request is written, sent and parsed on the streams' thread. Its events are posted to the core
+// in order, batched so that at most one step per request is pending. Core only.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kAnswerBytesMax = 64 << 20;      // of one answer, as it is streamed
-inline constexpr std::size_t kAnswerEventBytesMax = 4 << 20;  // of one event of it
-inline constexpr std::size_t kErrorBodyBytesMax = 64 << 10;   // of what is no event stream
+inline constexpr std::size_t kAnswerBytesMax = 64 << 20;      // per answer, as streamed
+inline constexpr std::size_t kAnswerEventBytesMax = 4 << 20;  // per event
+inline constexpr std::size_t kErrorBodyBytesMax = 64 << 10;   // of a body without events
 
 class HttpModels {
  public:
   explicit HttpModels(ports::Loop& loop) : loop_(loop) {}
 
-  // REQUIRES: wire_of(endpoint.provider). `name` is the candidate's.
+  // REQUIRES: wire_of(endpoint.provider) is not null. `name` is the candidate's name.
   void start(const std::string& name, const Endpoint& endpoint, ports::ModelRequest request,
              std::shared_ptr<ports::ModelListener> listener);
   void cancel(const ModelRequestId& request);
-  // Closes every connection; nobody hears of it.
+  // Closes every connection without calling listeners.
   void stop() { streams_.stop(); }
 
  private:

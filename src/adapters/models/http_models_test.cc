@@ -1,5 +1,5 @@
-// adapters/models/http_models_test.cc: what the core hears of a request over a real socket, and how
-// much of an answer is taken at most.
+// adapters/models/http_models_test.cc: tests model requests over a real socket: the events that
+// reach the core, and the size limits of an answer.
 #include "adapters/models/http_models.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@
 namespace agentrt::adapters {
 namespace {
 
-// Steps come from other threads and run on the test's.
+// A loop whose steps other threads post and the test's thread runs.
 class PostedLoop final : public ports::Loop {
  public:
   void post(ports::Step step) override {
@@ -27,7 +27,7 @@ class PostedLoop final : public ports::Loop {
   TimerId after(std::int64_t, ports::Step) override { return 0; }
   void cancel(TimerId) override {}
 
-  // Runs steps until `done` holds; false when nothing came any more.
+  // Runs steps until `done` holds; false: no step arrived in time.
   bool run_until(const std::function<bool()>& done) {
     while (!done()) {
       std::unique_lock lock(mutex_);

@@ -27,7 +27,7 @@ void HeadAndTail::put(std::string_view bytes) {
   head_ += bytes.substr(0, room);
   bytes.remove_prefix(room);
   tail_ += bytes;
-  if (tail_.size() <= kRawBytesMax) return;  // cut now and then, not with every piece
+  if (tail_.size() <= kRawBytesMax) return;  // trim rarely, not with every piece
   left_out_ += tail_.size() - kHalf;
   tail_.erase(0, tail_.size() - kHalf);
 }

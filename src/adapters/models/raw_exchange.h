@@ -1,5 +1,5 @@
-// adapters/models/raw_exchange.h: what goes over the wire of one request, as text for a person who
-// looks for a fault: without keys, and of much of it the beginning and the end.
+// adapters/models/raw_exchange.h: records the raw request and response of a model request for
+// debugging, without keys; long texts keep only their beginning and end.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kRawBytesMax = 1 << 20;  // of each direction
+inline constexpr std::size_t kRawBytesMax = 1 << 20;  // per direction
 
-// Text of which at most kRawBytesMax are kept, half of them from its end.
+// A text truncated to at most kRawBytesMax bytes: the first and the last half.
 class HeadAndTail {
  public:
   void put(std::string_view bytes);
-  // What is kept, with how much was left out between.
+  // The kept text, with a note of how many bytes were omitted.
   std::string text() const;
 
  private:
@@ -23,7 +23,7 @@ class HeadAndTail {
   std::size_t left_out_ = 0;
 };
 
-// Method, address, headers but for those that hold a key, and the body.
+// Method, URL, headers without secrets, and the body.
 std::string raw_request(const HttpRequest& request);
 std::string raw_head(const HttpHead& head);
 

@@ -1,4 +1,5 @@
-// adapters/models/raw_exchange_test.cc: what is kept of an exchange, and what never is.
+// adapters/models/raw_exchange_test.cc: tests what a raw exchange keeps and what it must not
+// contain.
 #include "adapters/models/raw_exchange.h"
 
 #include <doctest/doctest.h>

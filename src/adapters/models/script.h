@@ -1,10 +1,10 @@
-// adapters/models/script.h: a model that plays a file, for tests, demos and rehearsals.
+// adapters/models/script.h: a fake model that plays a script file, for tests and demos.
 //
-// A script is JSON lines. A request plays line 1 + (requests of its turn that ended by the
-// provider's word), so a turn that goes on after a crash plays on where it was; past the last line
-// the answer is "done". A line is an answer
-//   {"text": "…", "reasoning": "…", "deltas": 20, "deltaMs": 0, "delayMs": 0, "stopReason":
-//   "end_turn",
+// A script is JSON lines. A request plays line 1 + (earlier requests of its turn that the provider
+// ended), so a turn that resumes after a crash continues where it was. Past the last line the
+// answer is "done". A line is an answer
+//   {"text": "…", "reasoning": "…", "deltas": 20, "deltaMs": 0, "delayMs": 0,
+//    "stopReason": "end_turn",
 //    "toolCalls": [{"name": "shell", "args": {"command": "ls"}}],
 //    "usage": {"inputTokens": 10, "outputTokens": 5}}
 // or a failure
@@ -21,7 +21,7 @@
 
 namespace agentrt::adapters {
 
-// The line that a request plays, or why there is none.
+// One parsed line of a script: an answer, or a failure in `fault`.
 struct ScriptLine {
   std::string text;
   std::string reasoning;
@@ -38,10 +38,10 @@ struct ScriptLine {
   std::optional<ports::ModelFault> fault;
 };
 
-// Reads line `number` (from 1) of a script's text.
+// Parses line `number` (from 1) of a script's text.
 Result<ScriptLine> read_script_line(std::string_view script, std::uint64_t number);
 
-// `text` in `count` pieces of about the same size, no character split.
+// Splits `text` into `count` pieces of about equal size, without splitting a character.
 std::vector<std::string> split_text(std::string_view text, std::uint64_t count);
 
 // Plays scripts. Core only; files are read on the worker.

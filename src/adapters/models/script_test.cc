@@ -1,4 +1,4 @@
-// adapters/models/script_test.cc: reading the lines of a script, and playing them.
+// adapters/models/script_test.cc: tests parsing and playing the lines of a script.
 #include <doctest/doctest.h>
 
 #include <filesystem>

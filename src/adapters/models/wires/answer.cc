@@ -17,8 +17,8 @@ bool is_object(std::string_view text) {
   return text[text.find_last_not_of(kBlank)] == '}' && check_json(text).has_value();
 }
 
-// Arguments as a call carries them: an object as it came, anything else as a JSON string, which the
-// tool's own check refuses with a sentence that the model can act on.
+// The arguments of a call: an object unchanged, anything else as a JSON string. The tool's own
+// validation rejects the string with a message that the model can act on.
 Json args_of(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return Json{"{}"};
@@ -90,7 +90,7 @@ bool Answer::has_whole_args(std::uint64_t index) const {
   return found != calls_.end() && is_object(found->second.args);
 }
 
-// Neither text nor a call.
+// The failure for an answer with neither text nor calls.
 ports::ModelFault Answer::nothing_said(StopReason reason) {
   if (reason == StopReason::max_tokens)
     return wrong_answer(
@@ -114,7 +114,8 @@ void Answer::complete() {
   for (auto& [_, call] : calls_)
     said_.emplace_back(SaidCall{call.name, args_of(call.args.empty() ? call.whole : call.args)});
   if (state_ && !calls_.empty()) said_.emplace_back(SaidState{*std::move(state_)});
-  // A limit that cut off the last of the calls is told; else it is the calls that end an answer.
+  // Keep max_tokens, which may have cut off the last call; otherwise an answer with calls ends with
+  // tool_use.
   if (!calls_.empty() && reason != StopReason::max_tokens) reason = StopReason::tool_use;
   said_.emplace_back(SaidEnd{reason, usage_});
   over_ = true;

@@ -1,9 +1,9 @@
-// adapters/models/wires/answer.h: one answer of a model, put together from what a provider streams.
+// adapters/models/wires/answer.h: assembles one model answer from a provider's stream.
 //
-// Every wire tells an Answer the same few things in its own order; the Answer turns them into what
-// a ModelListener hears, so the listener cannot tell the wires apart: text and reasoning as they
-// come, all calls in their order with the end, one end. It is bounded whatever is streamed, and an
-// answer of neither text nor calls is a failure. Not shared between threads.
+// Every wire reports the same few events to an Answer, in its own order. The Answer converts them
+// to ModelListener events, so the listener does not depend on the wire: text and reasoning as they
+// arrive, then all calls in order together with the end. Memory is bounded for any stream. An
+// answer with neither text nor calls is a failure. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::size_t kStreamedCallsMax = 128;          // of one answer
-inline constexpr std::size_t kStreamedArgsBytesMax = 1 << 20;  // of all its calls
-inline constexpr std::size_t kStateBytesMax = 64 << 10;        // what is more is not given back
+inline constexpr std::size_t kStreamedCallsMax = 128;          // per answer
+inline constexpr std::size_t kStreamedArgsBytesMax = 1 << 20;  // all calls of an answer together
+inline constexpr std::size_t kStateBytesMax = 64 << 10;        // larger state is not sent back
 
 struct SaidText {
   std::string text;
@@ -45,27 +45,27 @@ class Answer {
  public:
   void add_text(std::string_view text);
   void add_reasoning(std::string_view text);
-  // `index` tells the calls of one answer apart and orders them.
+  // `index` identifies and orders the calls of one answer.
   void name_call(std::uint64_t index, std::string_view name);
   void add_args(std::uint64_t index, std::string_view piece);
-  // All of them at once; they count where no piece of them comes.
+  // Sets the complete arguments; used only if no pieces arrive.
   void set_args(std::uint64_t index, std::string whole);
-  // Whether the pieces that came are arguments that could be all of them.
+  // Whether the pieces so far form complete arguments.
   bool has_whole_args(std::uint64_t index) const;
-  // What the provider wants to hear again with the calls, whole.
+  // The provider state to send back with the calls.
   void set_state(schema::Json state) { state_ = std::move(state); }
   void set_usage(const schema::Usage& usage) { usage_ = usage; }
   const schema::Usage& usage() const { return usage_; }
   void set_stop(schema::StopReason reason) { stop_ = reason; }
-  // Whether the provider has said why it stopped.
+  // Whether the provider has sent a stop reason.
   bool stopped() const { return stop_.has_value(); }
 
-  // The end. What is told after it is not heard.
+  // Ends the answer. Later events are ignored.
   void complete();
   void fail(ports::ModelFault fault);
   bool over() const { return over_; }
 
-  // What was said since the last time.
+  // The events since the last take().
   std::vector<Said> take();
 
  private:
@@ -75,7 +75,7 @@ class Answer {
     std::string whole;
   };
   Call* call_at(std::uint64_t index);
-  bool count_args(std::size_t bytes);  // false: there are too many
+  bool count_args(std::size_t bytes);  // false: too many
   static ports::ModelFault nothing_said(schema::StopReason reason);
 
   std::vector<Said> said_;
@@ -84,7 +84,7 @@ class Answer {
   std::optional<schema::StopReason> stop_;
   schema::Usage usage_;
   std::optional<schema::Json> state_;
-  bool spoke_ = false;  // text
+  bool spoke_ = false;  // text arrived
   bool over_ = false;
 };
 

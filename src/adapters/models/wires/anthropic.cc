@@ -1,8 +1,8 @@
-// adapters/models/wires/anthropic.cc: Anthropic's Messages API.
+// adapters/models/wires/anthropic.cc: the wire of Anthropic's Messages API.
 //
-// Two places are marked for its prompt cache: the end of the system prompt, which covers the tools
-// before it, and the end of the conversation, so that the next request of a turn finds all of this
-// one. The answer's usage is told as the other wires tell it: cached tokens are part of the input.
+// Sets two prompt cache breakpoints: at the end of the system prompt, which also covers the tools
+// before it, and at the end of the conversation, so that the turn's next request reuses all of this
+// one. Usage is reported as by the other wires: input tokens include cached ones.
 #include <algorithm>
 #include <map>
 
@@ -16,13 +16,13 @@ using namespace schema;
 namespace {
 
 constexpr std::string_view kVersion = "2023-06-01";
-constexpr std::uint64_t kMaxTokensDefault = 8'192;   // the wire wants a number
-constexpr std::uint64_t kThinkingTokensMin = 1'024;  // fewer are refused
+constexpr std::uint64_t kMaxTokensDefault = 8'192;   // the API requires a number
+constexpr std::uint64_t kThinkingTokensMin = 1'024;  // the API refuses fewer
 constexpr std::string_view kCacheMark = R"({"type":"ephemeral"})";
 
 enum class Mark { none, cache };
 
-// One block of a message, kept open for the mark.
+// Ends one block of a message, with the cache mark if requested.
 void close_block(JsonText& out, Mark mark) {
   if (mark == Mark::cache) out.key("cache_control").raw(kCacheMark);
   out.close('}');
@@ -62,7 +62,7 @@ void write_result(JsonText& out, const ports::Message& message, Mark mark) {
   close_block(out, mark);
 }
 
-// Blocks of one message; texts that say nothing are refused by the provider and left out.
+// Writes the blocks of one message. Skips blank texts, which the provider rejects.
 void write_blocks(JsonText& out, const Endpoint& endpoint, const ports::Message& message,
                   Mark mark) {
   if (message.role == ports::Role::tool) return write_result(out, message, mark);
@@ -81,7 +81,7 @@ bool from_assistant(const ports::Message& message) {
   return message.role == ports::Role::assistant;
 }
 
-// Messages alternate between the two sides; results of tools come from the user's.
+// Messages alternate between user and assistant; tool results count as the user's.
 void write_messages(JsonText& out, const Endpoint& endpoint,
                     const std::vector<ports::Message>& all) {
   std::vector<const ports::Message*> messages;
@@ -99,8 +99,8 @@ void write_messages(JsonText& out, const Endpoint& endpoint,
   out.close(']');
 }
 
-// Whoever thinks must have thought before: the last calls are refused without the thoughts that led
-// to them.
+// With thinking enabled, the provider rejects the last calls if the thinking blocks before them are
+// missing. So enable it only if these blocks can be sent back.
 bool may_think(const Endpoint& endpoint, const std::vector<ports::Message>& messages) {
   if (!endpoint.reasons) return false;
   const auto last = std::ranges::find_if(messages.rbegin(), messages.rend(), from_assistant);
@@ -158,7 +158,7 @@ class AnthropicReader final : public JsonEventReader {
       fail_as_told(root);
     }
   }
-  // To be given back as they came: the provider checks their signatures.
+  // Kept unchanged to send back: the provider verifies their signatures.
   void keep_thoughts() {
     if (thoughts_.empty()) return;
     JsonText out;
@@ -175,7 +175,7 @@ class AnthropicReader final : public JsonEventReader {
     }
     answer().set_state(Json{out.close(']').take()});
   }
-  // Counts come at the beginning and, grown, at the end; each names only what it knows.
+  // Usage arrives at the beginning and again, larger, at the end; each contains only known counts.
   void read_usage(JsonMember usage) {
     const auto take = [&](const char* name, std::uint64_t& count) {
       const auto found = count_in(usage[name]);
@@ -196,9 +196,9 @@ class AnthropicReader final : public JsonEventReader {
   struct Thought {
     std::string text, signature, redacted;
   };
-  std::map<std::uint64_t, Thought> thoughts_;  // by the index of their block
-  std::uint64_t fresh_ = 0;                    // input tokens that no cache held
-  std::uint64_t written_ = 0;                  // and those that the cache takes now
+  std::map<std::uint64_t, Thought> thoughts_;  // by block index
+  std::uint64_t fresh_ = 0;                    // input tokens not read from the cache
+  std::uint64_t written_ = 0;                  // input tokens written to the cache
 };
 
 class AnthropicWire final : public Wire {

@@ -24,7 +24,7 @@ std::string object_in(JsonMember member) {
 }
 
 void JsonEventReader::on_event(std::string_view type, std::string_view data) {
-  if (answer_.over() || !says_something(data)) return;  // some servers keep awake by such events
+  if (answer_.over() || !says_something(data)) return;  // some servers send blank keep-alive events
   JsonElement root;
   if (parser_.parse(data.data(), data.size()).get(root) || !root.is_object())
     return answer_.fail(wrong_answer(

@@ -1,7 +1,6 @@
-// adapters/models/wires/json_text.h: JSON of other people's shapes, written piece by piece.
+// adapters/models/wires/json_text.h: a writer for JSON with a provider's member names.
 //
-// For bodies whose members are named by a provider, not by a struct of ours. Commas take care of
-// themselves; that brackets match is the caller's business.
+// It inserts commas automatically. The caller must match brackets.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ class JsonText {
     schema::write_number(text_, value);
     return *this;
   }
-  // A whole JSON value as text.
+  // Appends a complete JSON value.
   JsonText& raw(std::string_view json) {
     separate();
     text_ += json;
@@ -63,7 +62,7 @@ class JsonText {
   }
 
   std::string text_;
-  bool fresh_ = true;  // nothing stands before the next value that a comma would part it from
+  bool fresh_ = true;  // the next value needs no comma before it
 };
 
 }  // namespace agentrt::adapters

@@ -1,6 +1,6 @@
-// adapters/models/wires/openai_chat.cc: chat completions, as OpenAI, Ollama, vLLM, llama.cpp and
-// many others serve them. Where servers differ, this asks for what all of them take and reads what
-// any of them sends.
+// adapters/models/wires/openai_chat.cc: the wire of chat completions, as served by OpenAI, Ollama,
+// vLLM, llama.cpp and many others. Where servers differ, it sends what all accept and accepts what
+// any sends.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -14,8 +14,8 @@ using namespace schema;
 
 namespace {
 
-// Some servers take ids of nine letters and digits alone; the end of one of ours is as good as all
-// of it to tell the calls of a conversation apart.
+// Some servers accept only ids of nine letters and digits. The last nine of ours identify a call
+// uniquely enough within a conversation.
 std::string_view short_id(const ToolCallId& id) {
   constexpr std::size_t kIdBytes = 9;
   const std::string_view text = id.text();
@@ -46,7 +46,7 @@ void write_content(JsonText& out, const ports::Message& message) {
   out.close(']');
 }
 
-// Many servers take messages that alternate between the two sides, and no others.
+// Merges messages, because many servers accept only alternating user and assistant messages.
 std::vector<ports::Message> alternating(const std::vector<ports::Message>& messages) {
   std::vector<ports::Message> out;
   for (const ports::Message& message : messages) {
@@ -102,7 +102,7 @@ class ChatReader final : public JsonEventReader {
     if (data != "[DONE]") return JsonEventReader::on_event(type, data);
     complete();
   }
-  // Some servers leave out [DONE]; one that has said why it stopped has said everything.
+  // Some servers omit [DONE]; an answer with a stop reason is complete.
   void on_end() override {
     if (answer().stopped()) return complete();
     JsonEventReader::on_end();
@@ -114,7 +114,7 @@ class ChatReader final : public JsonEventReader {
     read_usage(root["usage"]);
     const JsonMember choice = root["choices"].at(0);
     const JsonMember delta = choice["delta"];
-    // Two names are in use for the same thing, and some servers send both.
+    // Servers use either of two names for reasoning; some send both.
     const std::string_view reasoning = string_in(delta["reasoning_content"]);
     answer().add_reasoning(reasoning.empty() ? string_in(delta["reasoning"]) : reasoning);
     if (reasoning_.size() <= kStateBytesMax) reasoning_ += reasoning;
@@ -126,7 +126,7 @@ class ChatReader final : public JsonEventReader {
     if (const std::string_view word = string_in(choice["finish_reason"]); !word.empty())
       answer().set_stop(stop_of(word));
   }
-  // Servers that send their reasoning by this name want to hear it again with the calls.
+  // Servers that send `reasoning_content` expect it back with the calls.
   void complete() {
     if (!reasoning_.empty()) {
       Json state{""};
@@ -135,7 +135,7 @@ class ChatReader final : public JsonEventReader {
     }
     answer().complete();
   }
-  // A text, or parts of which some are reasoning.
+  // The content is a text, or an array of parts, some of which are reasoning.
   void read_content(JsonMember content) {
     answer().add_text(string_in(content));
     simdjson::dom::array parts;
@@ -147,8 +147,8 @@ class ChatReader final : public JsonEventReader {
       for (const JsonElement thought : thoughts) answer().add_reasoning(string_in(thought["text"]));
     }
   }
-  // A piece of a call. Calls are told apart by their index; where a server gives every call the
-  // same, one begins with a name and another id, or with a name behind arguments that are whole.
+  // Parses a piece of a call. The index identifies the call. Some servers give every call the same
+  // index; then a name with a new id, or a name after complete arguments, starts a new call.
   void read_call(JsonElement call) {
     Place& place = places_[count_in(call["index"]).value_or(0)];
     const std::string_view id = string_in(call["id"]), name = string_in(call["function"]["name"]);
@@ -172,12 +172,12 @@ class ChatReader final : public JsonEventReader {
   }
 
   struct Place {
-    std::optional<std::uint64_t> number;  // of the call, in the order in which they began
+    std::optional<std::uint64_t> number;  // of the call, in the order of their start
     std::string id;
   };
-  std::map<std::uint64_t, Place> places_;  // the newest call of each index
+  std::map<std::uint64_t, Place> places_;  // index to its newest call
   std::uint64_t calls_ = 0;
-  std::string reasoning_;  // that came by its longer name
+  std::string reasoning_;  // received as reasoning_content
 };
 
 class ChatWire final : public Wire {
@@ -191,7 +191,7 @@ class ChatWire final : public Wire {
       write_message(out, endpoint, message);
     out.close(']');
     if (!request.tools.empty()) write_tools(out, request.tools);
-    // OpenAI's own newer models take only the longer name, most other servers only the shorter.
+    // OpenAI's newer models accept only the longer name, most other servers only the shorter one.
     const bool theirs = endpoint.base_url.contains("://api.openai.com");
     if (endpoint.max_output_tokens)
       out.key(theirs ? "max_completion_tokens" : "max_tokens").number(*endpoint.max_output_tokens);

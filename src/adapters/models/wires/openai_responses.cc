@@ -1,5 +1,5 @@
-// adapters/models/wires/openai_responses.cc: OpenAI's Responses API. Nothing is kept at the
-// provider (store: false): each request tells the whole conversation.
+// adapters/models/wires/openai_responses.cc: the wire of OpenAI's Responses API. The provider
+// stores nothing (store: false), so each request contains the whole conversation.
 #include "adapters/models/wires/json_events.h"
 #include "adapters/models/wires/json_text.h"
 
@@ -96,14 +96,14 @@ class ResponsesReader final : public JsonEventReader {
   static std::uint64_t place(JsonElement root) {
     return count_in(root["output_index"]).value_or(0);
   }
-  // Summaries come in parts, each a paragraph.
+  // A summary arrives in parts, each a paragraph.
   void read_reasoning(JsonElement root) {
     const auto part = std::pair{place(root), count_in(root["summary_index"]).value_or(0)};
     if (part_ && *part_ != part) answer().add_reasoning("\n\n");
     part_ = part;
     answer().add_reasoning(string_in(root["delta"]));
   }
-  // As it came, to be given back: the provider keeps nothing for us, and reads it alone.
+  // Kept unchanged to send back: the provider stores nothing, and only it can decrypt the item.
   void keep_reasoning(JsonMember item) {
     if (string_in(item["encrypted_content"]).empty() || reasoning_.size() > kStateBytesMax) return;
     reasoning_ += (reasoning_.empty() ? "" : ",") + object_in(item);
@@ -125,7 +125,7 @@ class ResponsesReader final : public JsonEventReader {
   }
 
   std::optional<std::pair<std::uint64_t, std::uint64_t>> part_;
-  std::string reasoning_;  // items, with commas between them
+  std::string reasoning_;  // comma-separated items
 };
 
 class ResponsesWire final : public Wire {

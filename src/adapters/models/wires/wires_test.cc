@@ -1,5 +1,5 @@
-// adapters/models/wires/wires_test.cc: what each wire writes and reads. The whole of both is held
-// against a double of the providers in tests/e2e/models_test.py.
+// adapters/models/wires/wires_test.cc: tests what each wire writes and reads.
+// tests/e2e/models_test.py tests complete exchanges against a fake provider.
 #include <doctest/doctest.h>
 
 #include "adapters/models/fake_loop.h"
@@ -30,7 +30,7 @@ Endpoint endpoint(const std::string& provider) {
   return out;
 }
 
-// What a listener hears of an answer: pieces of text joined.
+// The listener's events for an answer, with pieces of text joined.
 Lines heard(Answer& answer) {
   Heard listener;
   for (Said& said : answer.take()) {
@@ -58,7 +58,7 @@ std::string chat(const std::string& delta, const std::string& finish = "null") {
   return R"({"choices":[{"delta":)" + delta + R"(,"finish_reason":)" + finish + "}]}";
 }
 
-// One event a line; a line that begins with a space goes on with the one before.
+// One event per line; a line that begins with a space continues the previous one.
 Lines events_of(std::string_view text) {
   Lines out;
   while (!text.empty()) {
@@ -154,7 +154,7 @@ TEST_CASE("calls of one index without ids begin with a name behind whole argumen
                              piece(R"({"function":{"name":"x","arguments":""}})"),
                              piece(R"({"function":{"name":"y","arguments":"{\"b\":2}"}})"), end,
                              "[DONE]"}) == expected);
-  // Every piece with an id of its own, the name with the first alone.
+  // Every piece has its own id; only the first has the name.
   CHECK(read("openai_chat",
              {piece(R"({"index":0,"id":"1","function":{"name":"x","arguments":"{\"a\""}})"),
               piece(R"({"index":0,"id":"2","function":{"arguments":":1}"}})"),
