@@ -21,7 +21,7 @@ bool put(int folder, const char* name, const std::string& value) {
          ::write(file.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
 }
 
-// The number behind `name` in a file of lines NAME NUMBER; 0 where there is none.
+// The number after `name` in a file of lines NAME NUMBER; 0: not found.
 std::uint64_t count_in(const std::string& path, const std::string& name) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char text[1'024] = {};
@@ -45,7 +45,7 @@ void CommandGroups::make(const Spec& spec) {
     group.folder = around + "/" + kGroupPrefix + std::to_string(::getpid());
     int made = ::mkdir(group.folder.c_str(), 0755);
     if (made != 0 && errno == EEXIST &&
-        ::rmdir(group.folder.c_str()) == 0)  // of one that was killed
+        ::rmdir(group.folder.c_str()) == 0)  // left by a killed launcher
       made = ::mkdir(group.folder.c_str(), 0755);
     if (made != 0) {
       reason_ = std::strerror(errno);
@@ -64,18 +64,18 @@ void CommandGroups::make(const Spec& spec) {
 void CommandGroups::set_limits(Group& group, const Spec& spec) {
   const Fd folder(::open(group.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const int at = folder.get();
-  // Version 1 has a file for single threads: for a process that moves itself the kernel then waits
-  // for no other, which takes it milliseconds.
+  // V1 has a file to move a single thread. When a process moves itself through it, the kernel skips
+  // a wait for other processes that takes milliseconds.
   group.entry = Fd(::openat(at, "tasks", O_WRONLY | O_CLOEXEC));
   group.version = group.entry ? 1 : 2;
   if (group.version == 2) group.entry = Fd(::openat(at, "cgroup.procs", O_WRONLY | O_CLOEXEC));
-  // One more than the command may have: init.
+  // One more than the command's limit, for init.
   group.processes = put(at, "pids.max", std::to_string(spec.processes + 1));
   if (spec.memory_bytes == 0) return;
   const std::string memory = std::to_string(spec.memory_bytes);
   group.memory = put(at, group.version == 1 ? "memory.limit_in_bytes" : "memory.max", memory);
   if (!group.memory) return;
-  if (group.version == 1)  // swap is no way around it
+  if (group.version == 1)  // also limit swap
     put(at, "memory.memsw.limit_in_bytes", memory);
   else
     put(at, "memory.swap.max", "0");

@@ -1,8 +1,8 @@
-// launcher/cgroup.h: a control group for one command, which counts its processes and its memory.
+// launcher/cgroup.h: the cgroups of one command, which limit its processes and memory.
 //
-// The supervisor makes one below each cgroup that it was given, P1 enters it, and the supervisor
-// removes it once nothing is left inside. All in the cgroups' own files: version 1 and 2 differ in
-// nothing but file names here. A cgroup that cannot be made is no reason to stop; it is reported.
+// The supervisor creates one below each given cgroup, P1 enters it, and the supervisor removes it
+// when it is empty. Everything goes through cgroup files; for this use, v1 and v2 differ only in
+// file names. A cgroup that cannot be created does not stop the command; the reason is reported.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,24 @@
 
 namespace agentrt::launcher {
 
-inline constexpr const char* kGroupPrefix = "agentrt-run-";  // the supervisor's pid behind it
+inline constexpr const char* kGroupPrefix = "agentrt-run-";  // followed by the supervisor's pid
 
 class CommandGroups {
  public:
   void make(const Spec& spec);
 
-  // The file of each that a process enters by, open for writing.
+  // The files through which a process enters the cgroups, open for writing.
   std::vector<int> entries() const;
   void close_entries();
   bool any() const { return !groups_.empty(); }
   bool limits_memory() const { return std::ranges::any_of(groups_, &Group::memory); }
   bool limits_processes() const { return std::ranges::any_of(groups_, &Group::processes); }
-  // What is in force, or why nothing is.
+  // A description of the limits in force, or the reason why there are none.
   std::string how() const;
 
-  // The limits that were run into: memory, processes.
+  // The limits that were reached: memory, processes.
   std::vector<std::string> hits() const;
-  // Once nothing is left inside.
+  // Call when no process is left inside.
   void remove();
 
  private:
@@ -36,7 +36,7 @@ class CommandGroups {
     std::string folder;
     Fd entry;
     int version = 2;
-    bool memory = false, processes = false;  // limits them
+    bool memory = false, processes = false;  // whether it limits them
   };
   static void set_limits(Group& group, const Spec& spec);
 

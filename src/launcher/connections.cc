@@ -22,9 +22,9 @@ short Connections::events(std::size_t index) const {
 }
 
 Connections::Heard Connections::hear(std::size_t index, std::string& order) {
-  static char bytes[kOrderBytesMax];  // one thread hears, and most orders are short
+  static char bytes[kOrderBytesMax];  // only one thread receives, and most orders are short
   const ssize_t size = ::recv(all_[index].fd.get(), bytes, sizeof(bytes),
-                              MSG_DONTWAIT | MSG_TRUNC);  // the size that it really had
+                              MSG_DONTWAIT | MSG_TRUNC);  // MSG_TRUNC: return the real size
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::nothing;
   if (size <= 0) return Heard::end;
   const auto length = static_cast<std::size_t>(size);
@@ -38,7 +38,7 @@ void Connections::close(std::size_t index) {
 
 bool Connections::send(const Connection& to, const std::string& json) {
   return ::send(to.fd.get(), json.data(), json.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ||
-         (errno != EAGAIN && errno != EINTR);  // whoever is gone is noticed by its end
+         (errno != EAGAIN && errno != EINTR);  // a closed peer is detected by its end of file
 }
 
 void Connections::send_waiting(Connection& to) {
@@ -51,7 +51,7 @@ void Connections::report(const std::string& json) {
     if (each.waiting.size() < kReportsWaitingMax)
       each.waiting.push_back(json);
     else
-      ::shutdown(each.fd.get(), SHUT_RDWR);  // heard as its end
+      ::shutdown(each.fd.get(), SHUT_RDWR);  // seen as end of file
   }
 }
 

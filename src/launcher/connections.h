@@ -1,9 +1,10 @@
-// launcher/connections.h: those who are told what happens, and who may give orders.
+// launcher/connections.h: the supervisor's connections to clients that receive reports and may send
+// orders.
 //
-// The first connection is the one that the launcher was born with: it alone opens the gate, and a
-// command that may not survive ends with it. Others come later, over RUN/control. A report waits
-// for a reader that is slow, up to a bound; news of output does not wait, since the next one says
-// more.
+// The first connection is inherited at start. Only it can open the start gate, and a command that
+// must not outlive its client ends with it. Others connect later through RUN/control. Reports are
+// queued for a slow reader, up to a limit. Output notifications are not queued, because a later one
+// supersedes an earlier one.
 #pragma once
 
 #include <deque>
@@ -13,9 +14,9 @@
 namespace agentrt::launcher {
 
 inline constexpr std::size_t kConnectionsMax = 4;
-inline constexpr std::size_t kReportsWaitingMax = 256;  // of one connection; then it is closed
+inline constexpr std::size_t kReportsWaitingMax = 256;  // per connection; then it is closed
 inline constexpr std::size_t kOrderBytesMax = 64 * 1024;
-inline constexpr int kLastWordSeconds = 5;  // that a reader has to take the last report
+inline constexpr int kLastWordSeconds = 5;  // send timeout of the last report
 
 class Connections {
  public:
@@ -27,17 +28,18 @@ class Connections {
   bool full() const { return all_.size() >= kConnectionsMax; }
 
   int descriptor(std::size_t index) const { return all_[index].fd.get(); }
-  // What is to be waited for, as poll has it.
+  // The poll events to wait for.
   short events(std::size_t index) const;
   Which which(std::size_t index) const { return all_[index].which; }
 
-  // The next order; nothing when there is none. An order that is too long is empty.
+  // Receives the next order. An order that is too long becomes empty.
   enum class Heard { order, nothing, end };
   Heard hear(std::size_t index, std::string& order);
   void close(std::size_t index);
 
   void report(const std::string& json);
-  // Sent to each once it has room; `text` makes it then.
+  // Marks a notification as pending. flush() sends it when the connection has room; `text` creates
+  // it then.
   void news() {
     for (Connection& each : all_) each.news = true;
   }
@@ -49,7 +51,7 @@ class Connections {
       each.news = !send(each, text());
     }
   }
-  // The last report: waited for, within a bound.
+  // Sends the last report, with a timeout.
   void say_last(const std::string& json);
 
  private:

@@ -25,7 +25,7 @@ class Frozen {
 
   void freeze(const std::string& folder) {
     const Fd real(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!real && (errno == ENOENT || errno == EACCES)) return;  // not there for the command either
+    if (!real && (errno == ENOENT || errno == EACCES)) return;  // invisible to the command anyway
     if (!real) fail(folder);
     if (::mount("tmpfs", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
                 "mode=0755,size=4m,nr_inodes=8192") != 0)
@@ -91,7 +91,7 @@ void freeze_folders(const Spec& spec, int link) {
     const auto holds = [&](const std::string& other) {
       return other != folder && is_under(folder, other);
     };
-    // One within another is frozen with it.
+    // A folder inside another frozen folder is frozen with that one.
     if (std::ranges::none_of(spec.frozen, holds)) Frozen(spec, link).freeze(folder);
   }
 }

@@ -1,18 +1,19 @@
-// launcher/frozen.h: folders in which a command sees only what they held when it started.
+// launcher/frozen.h: freezes folders, so that a command sees only the entries they had when it
+// started.
 //
-// A path that is to be hidden and does not exist yet cannot be covered by a mount. So the folder
-// above it becomes an empty one in which every entry that it has now, except for hidden ones, is
-// mounted again; what is made in it later does not appear in the sandbox, under whatever name.
+// A hidden path that does not exist yet cannot be covered by a mount. So its parent folder is
+// replaced by an empty one in which every current entry, except hidden ones, is mounted again.
+// Entries created later do not appear in the sandbox, under any name.
 #pragma once
 
 #include "launcher/link.h"
 
 namespace agentrt::launcher {
 
-// Entries of one frozen folder and those within it; a fuller one shows no more than these.
+// Entries of a frozen folder, including frozen folders inside it; further entries are not shown.
 inline constexpr std::size_t kFrozenEntriesMax = 2'048;
 
-// Called by P1 when everything but the roots is read-only.
+// Called by P1 after everything except the roots is read-only.
 void freeze_folders(const Spec& spec, int link);
 
 }  // namespace agentrt::launcher

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kHolderStackBytes = 4'096;
 
-// Shares the memory of its parent, so it makes nothing but system calls. What the parent has open
-// must not stay open with it: others wait for the end of that.
+// Shares its parent's memory, so it makes only raw syscalls. Closes the inherited descriptors,
+// because other processes wait for their end of file.
 int wait_to_be_killed(void* parent) {
   ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   ::syscall(SYS_close_range, 0, ~0u, 0);

@@ -1,8 +1,8 @@
-// launcher/id_maps.h: under root, user namespaces in which the owner of a root is the command's id.
+// launcher/id_maps.h: under root, user namespaces that map the owner of a root to the command's id.
 //
-// An idmapped mount takes its mapping from a user namespace. One is made for each owner, lives as
-// long as its descriptor, and holds nobody: the process that it was made with is gone. They say
-// nothing about a command, so an origin keeps them for all of its copies.
+// An idmapped mount takes its mapping from a user namespace. One is created per owner and lives as
+// long as its descriptor; no process is in it. They do not depend on the command, so an origin
+// keeps them for all its copies.
 #pragma once
 
 #include <sys/types.h>
@@ -14,25 +14,25 @@
 
 namespace agentrt::launcher {
 
-inline constexpr std::size_t kIdMapsMax = 64;  // that an origin keeps; then it begins anew
+inline constexpr std::size_t kIdMapsMax = 64;  // kept by an origin; then the cache is cleared
 
-// Who owns a root on disk; the command works in it as if it were its own.
+// The owner of a root on disk. The command works in the root as if it owned it.
 using Owner = std::pair<uid_t, gid_t>;
 
-// A process in a user namespace of its own, which has nothing open, does nothing and ends with the
-// caller. -1: the kernel does not give one, and errno says why.
+// Starts an idle process in its own user namespace. It has no open descriptors and ends with the
+// caller. -1: failed, see errno.
 pid_t hold_user_namespace();
 
-// A user namespace in which these ids are the command's. None: the kernel does not give one, and
-// errno says why. The process that it is made with is killed; with `left` whoever asks waits for it
-// later, since it takes a processor to end.
+// Creates a user namespace that maps these ids to the command's. Empty: failed, see errno. Kills
+// the process it needed for that. With `left` the caller must reap that process later, because its
+// exit takes time.
 Fd user_namespace(const Owner& inner, pid_t* left = nullptr);
 
 class IdMaps {
  public:
-  // False: the kernel does not give one, and errno says why.
+  // False: failed, see errno.
   bool add(const Owner& owner);
-  // The namespace, -1 where there is none: ids stay as they are.
+  // The namespace; -1: none, ids are not mapped.
   int of(const Owner& owner) const;
   std::size_t size() const { return spaces_.size(); }
   void close() { spaces_.clear(); }

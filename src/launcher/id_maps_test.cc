@@ -1,4 +1,4 @@
-// launcher/id_maps_test.cc: the process that a user namespace is made with.
+// launcher/id_maps_test.cc: tests the process with which a user namespace is created.
 #include "launcher/id_maps.h"
 
 #include <doctest/doctest.h>
@@ -11,10 +11,10 @@
 
 namespace agentrt::launcher {
 
-// It shares the memory of its maker, and would share what the thread sanitizer keeps in it.
+// The process shares its parent's memory, which the thread sanitizer does not support.
 #if !__has_feature(thread_sanitizer)
 TEST_CASE("whoever holds a user namespace ends with its maker, and holds nothing else open") {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // so that it can be waited for here
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // so that this process can reap it
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   const Fd read(ends[0]);
@@ -34,7 +34,7 @@ TEST_CASE("whoever holds a user namespace ends with its maker, and holds nothing
   const int closed = ::poll(&end, 1, 5'000);
   ::kill(maker, SIGKILL);
   REQUIRE(::waitpid(maker, nullptr, 0) == maker);
-  if (holder <= 0) return;  // not given here
+  if (holder <= 0) return;  // not permitted here
   CHECK(closed == 1);
   pid_t ended = 0;
   for (int i = 0; i < 500 && ended == 0; ++i) {

@@ -10,7 +10,7 @@
 namespace agentrt::launcher {
 namespace {
 
-// As the kernel defines them; the C library's header is older than what kernels offer.
+// The kernel's values; the C library's header is older than current kernels.
 constexpr std::uint64_t kExecute = 1 << 0, kWriteFile = 1 << 1, kReadFile = 1 << 2,
                         kReadDir = 1 << 3, kMakeChar = 1 << 6, kMakeBlock = 1 << 11,
                         kTruncate = 1 << 14, kIoctlDevice = 1 << 15;

@@ -81,8 +81,8 @@ bool hear(int link, Message& message, Beside* beside) {
     header.msg_control = room;
     header.msg_controllen = sizeof(room);
     const ssize_t size = ::recvmsg(link, &header, MSG_CMSG_CLOEXEC);
-    // Reset: the other side is gone and left something unread. That is said once, before what it
-    // said itself.
+    // ECONNRESET: the peer closed with unread data. It is reported once, before the peer's own
+    // messages.
     if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
     if (size <= 0) return false;
     if (beside != nullptr) take_beside(header, *beside);
@@ -100,7 +100,7 @@ void give_up(int link, std::string_view stage, std::string_view what) {
 
 namespace {
 
-// The length of the UTF-8 character that begins here, 0 when it is none.
+// The length of the UTF-8 character at the front; 0: invalid.
 std::size_t character_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first < 0x80                    ? 1

@@ -1,8 +1,8 @@
-// launcher/link.h: what the parts of a launcher say to each other, and what it says outside.
+// launcher/link.h: the messages between the parts of a launcher, and shared types.
 //
-// The supervisor H stays in the host's namespaces; P1, the first process inside, sets up the
-// confinement, starts the command and reaps. They share a socket of whole messages. A part that
-// cannot go on says so and ends: everything else ends with it.
+// The supervisor H stays in the host's namespaces. P1, the first process inside, sets up the
+// confinement, starts the command and reaps children. They share a SOCK_SEQPACKET socket. A part
+// that fails reports it and exits, which ends everything else.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,9 +19,9 @@
 
 namespace agentrt::launcher {
 
-inline constexpr int kFailedExit = 125;  // the launcher's own failure, not the command's
+inline constexpr int kFailedExit = 125;  // exit status if the launcher fails, not the command
 
-// A descriptor that closes itself.
+// An owned file descriptor.
 class Fd {
  public:
   Fd() = default;
@@ -51,13 +51,13 @@ class Fd {
 };
 
 enum class Say : std::int32_t {
-  mapped,       // H: the ids of an ordinary user mean something inside
-  prepared,     // H: what is made outside is made; see outside.h
-  confined,     // P1: with the listener of its filter if a, the terminal if b; text: layers
-  placeholder,  // P1 makes an empty file or folder to protect: text is its path
-  guarded,      // P1: the tree of guarded folder a; text: its mounted names, a line each
-  ready,        // the command is at the gate, and says so itself
-  exited,       // P1: the command ended with wait status a; b is 1: so has all else inside
+  mapped,       // H: the ids of an ordinary user are mapped
+  prepared,     // H: the resources made outside are ready; see outside.h
+  confined,     // P1: carries the seccomp listener if a, the terminal if b; text: layers
+  placeholder,  // P1 creates an empty file or folder to protect: text is its path
+  guarded,      // P1: the tree of guarded folder a; text: its mounted names, one per line
+  ready,        // sent by the command's process itself: it waits at the gate
+  exited,       // P1: the command ended with wait status a; b is 1: so did all others inside
   failed,       // P1 gives up at stage text, with errno a
 };
 
@@ -68,30 +68,30 @@ struct Message {
   char text[4'084] = {};
 };
 
-inline constexpr std::size_t kBesideMax = 8;  // descriptors beside one message
+inline constexpr std::size_t kBesideMax = 8;  // descriptors per message
 
-// What comes beside a message.
+// Ancillary data of a message.
 struct Beside {
-  int speaker = 0;  // who said it, if the link passes that on
+  int speaker = 0;  // pid of the sender, if the link passes it on
   std::vector<Fd> given;
 };
 
-// The descriptors of one part of what came beside a message, however many there are.
+// Takes all descriptors of one control message.
 void take_given(const cmsghdr& rights, std::vector<Fd>& given);
 
-// One whole message with descriptors beside it; as sendmsg, but for signals. More than kBesideMax
-// of them are refused.
+// Sends one message with descriptors, as sendmsg, but retries after EINTR. Fails with more than
+// kBesideMax descriptors.
 ssize_t send_beside(int link, iovec from, std::span<const int> given, int flags);
 
 void tell(int link, Say say, std::int32_t a = 0, std::int32_t b = 0, std::string_view text = {},
           std::span<const int> given = {});
-// False: the other side is gone.
+// False: the peer has closed.
 bool hear(int link, Message& message, Beside* beside = nullptr);
 
-// P1 tells H that it failed, with errno, and ends.
+// P1 reports a failure with errno to H and exits.
 [[noreturn]] void give_up(int link, std::string_view stage, std::string_view what = {});
 
-// A JSON string; bytes that are not UTF-8 become U+FFFD.
+// Encodes a JSON string; invalid UTF-8 becomes U+FFFD.
 std::string quoted(std::string_view text);
 
 }  // namespace agentrt::launcher

@@ -1,4 +1,4 @@
-// launcher/link_test.cc: what the parts of a launcher hear of each other.
+// launcher/link_test.cc: tests the messages between the parts of a launcher.
 #include "launcher/link.h"
 
 #include <doctest/doctest.h>

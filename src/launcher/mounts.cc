@@ -31,17 +31,17 @@ class Mounts {
  public:
   Mounts(const Spec& spec, const IdMaps& maps, int link)
       : spec_(spec), maps_(maps), link_(link), root_paths_(spec.roots) {
-    // A root within another one comes after it, or it would be covered.
+    // A root inside another must be mounted after it, or it would be covered.
     std::ranges::sort(root_paths_, {}, &std::string::size);
   }
 
   bool set_up() {
-    // What the host mounts from now on stays outside: it would come in writable.
+    // Stops mount propagation: a later mount of the host would appear inside, writable.
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) fail("private", "/");
     if (spec_.mode == Mode::workspace_write)
       for (const std::string& path : spec_.protect) make_placeholder(path);
     hide_other_processes();
-    // Copies are taken while what they are copies of can still be written.
+    // Clone these trees while the originals are still writable.
     if (spec_.mode != Mode::full_access)
       for (const std::string& root : root_paths_) roots_.push_back(root_tree(root));
     for (const char* device : kDevices) devices_.push_back(tree(std::string("/dev/") + device));
@@ -77,7 +77,7 @@ class Mounts {
     return out;
   }
 
-  // Roots have no links in them: one that is there now was put there since they were looked up.
+  // The paths of roots were resolved; a symlink found now was added since.
   Fd open_root(const std::string& root) {
     open_how how{};
     how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -101,7 +101,7 @@ class Mounts {
                           : fail("mount_setattr", what.empty() ? path : what);
   }
 
-  // Some file systems cannot be mounted with another owner: overlayfs, and most network ones.
+  // Some file systems do not support idmapped mounts: overlayfs and most network file systems.
   [[noreturn]] void fail_idmap(int at, const std::string& root) {
     const int error = errno;
     struct statfs found{};
@@ -144,13 +144,14 @@ class Mounts {
 
   void attach_root(const std::string& root, const Fd& tree) {
     if (is_under(root, "/tmp") || is_under(root, "/dev/shm")) make_folders(root);
-    // A command that may rename a folder between two roots says what the inner one is for the next.
+    // A command that could rename a folder between two roots could choose what the next command
+    // finds as the inner root.
     fix_the_way_to(root);
     attach(tree.get(), open_root(root).get(), "", root);
     fixed_.push_back(root);
   }
 
-  // Any procfs but the command's own shows the host's processes.
+  // Every procfs except the command's own shows the host's processes.
   void hide_other_processes() {
     if (!(spec_.wanted & bit(Layer::pid_namespace))) return;
     const std::string all = mounts_now();
@@ -160,7 +161,7 @@ class Mounts {
       const std::string path = mount_point(line.substr(line.rfind('\n') + 1));
       if (path != "/proc") found.push_back(path);
     }
-    // What this process cannot reach, the command cannot either.
+    // Paths that this process cannot reach are unreachable for the command too.
     for (const std::string& other : found)
       if (::mount("tmpfs", other.c_str(), "tmpfs", MS_RDONLY, "mode=0,size=4k") != 0 &&
           errno != EACCES && errno != ENOENT && errno != ENOTDIR)
@@ -174,18 +175,18 @@ class Mounts {
     ssize_t size = -1;
     while (file && (size = ::read(file.get(), part, sizeof(part))) > 0)
       text.append(part, static_cast<std::size_t>(size));
-    if (size != 0) fail("mounts", "/proc/self/mountinfo");  // what was not read is not hidden
+    if (size != 0) fail("mounts", "/proc/self/mountinfo");  // an unread mount would not be hidden
     return text;
   }
 
-  // The fifth word of a line.
+  // The fifth field of a mountinfo line.
   static std::string mount_point(std::string_view line) {
     for (int word = 0; word < 4; ++word)
       line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
     return unescaped(line.substr(0, line.find(' ')));
   }
 
-  // As mountinfo writes a path: blanks and the like are a backslash and three octal digits.
+  // Decodes a path of mountinfo: special characters are a backslash and three octal digits.
   static std::string unescaped(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -236,8 +237,8 @@ class Mounts {
   std::string tmp_options() const { return "mode=1777,size=" + std::to_string(spec_.tmp_bytes); }
   void own_tmp() { mount("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, tmp_options()); }
 
-  // The command's id may not pass through a folder above a root (/root, say). What else such a
-  // folder holds is none of its business: an empty one with nothing but the way takes its place.
+  // The command's user may lack permission to traverse a folder above a root (such as /root).
+  // Replace such a folder with an empty one that contains only the path to the root.
   void open_the_way() {
     for (const std::string& root : root_paths_) {
       for (std::size_t at = root.find('/', 1); at != std::string::npos;
@@ -252,22 +253,23 @@ class Mounts {
     }
   }
 
-  // The nearest root above; nullptr: there is none. What lies between two roots is fixed already.
+  // The nearest root above; null: none. Folders between two roots are already fixed.
   const std::string* root_above(const std::string& path) const {
     for (auto root = root_paths_.rbegin(); root != root_paths_.rend(); ++root)
       if (is_under(path, *root) && path.size() > root->size() + 1) return &*root;
     return nullptr;
   }
 
-  // One name on the way from a root to what lies below it.
+  // One component of the path from a root to a file below it.
   struct Step {
-    int at = -1;  // the folder that it stands in
+    int at = -1;  // descriptor of its parent folder
     std::string name, path;
     bool last = false;
-    Fd found;  // none: errno says why
+    Fd found;  // empty: see errno
   };
 
-  // Name by name and through no link. `visit` returns where to go on; nothing: the way ends there.
+  // Visits the path component by component, without following symlinks. `visit` returns the folder
+  // to continue in; empty: stop.
   template <class Visit>
   void walk(const std::string& root, std::string path, Visit visit) {
     while (path.back() == '/') path.pop_back();
@@ -285,8 +287,8 @@ class Mounts {
     }
   }
 
-  // What is to be protected and is not there becomes an empty file or folder on the disk, since a
-  // mount needs something to be mounted on; only the first name that is missing.
+  // Creates an empty file or folder for a protected path that does not exist, because a mount needs
+  // a mount point. Creates only the first missing component.
   void make_placeholder(const std::string& path) {
     const std::string* root = root_above(path);
     if (root == nullptr) return;
@@ -305,9 +307,9 @@ class Mounts {
     });
   }
 
-  // False: another sandbox was faster.
+  // False: another sandbox created it first.
   bool put_placeholder(const Step& step, bool as_folder) {
-    // Said first: whoever cleans up must know of it, however soon this process is killed.
+    // Report it before creating it, so that it is cleaned up even if this process is killed.
     tell(link_, Say::placeholder, as_folder ? 1 : 0, 0, step.path);
     const int made = as_folder ? ::mkdirat(step.at, step.name.c_str(), 0755)
                                : ::mknodat(step.at, step.name.c_str(), S_IFREG | 0644, 0);
@@ -327,7 +329,7 @@ class Mounts {
     walk(*root, path, [&](Step& step) {
       if (!step.found) fail("protect", step.path);
       if (is_read_only(step.found.get())) return Fd();  // an earlier rule covers it
-      // A file where a folder was expected (.git of a linked work tree) is protected itself.
+      // A file where a folder was expected (.git of a linked worktree) is itself protected.
       const bool last = step.last || !is_folder(step.found.get()) ||
                         std::ranges::find(placeholders_, step.path) != placeholders_.end();
       if (!last) return fixed(step);
@@ -336,15 +338,15 @@ class Mounts {
     });
   }
 
-  // A guarded folder before it is made read-only: the whole, which the supervisor gets, and the
-  // folders in it that the command may write without asking.
+  // A guarded folder before it becomes read-only: the whole tree, which is sent to the supervisor,
+  // and the folders in it that the command may write directly.
   struct Guard {
     std::size_t index = 0;
     Fd tree;
     std::vector<std::pair<std::string, Fd>> parts;
   };
 
-  // Every tree is copied while it can be written, also those of folders within others.
+  // Clones every tree while it is writable, including those of nested folders.
   void guard_folders() {
     std::vector<Guard> guards;
     for (std::size_t i = 0; i < spec_.guarded.size(); ++i) {
@@ -363,7 +365,7 @@ class Mounts {
     for (const Guard& each : guards) guard(each);
   }
 
-  // `pass` says how each folder on the way is passed.
+  // `pass` opens each folder on the path.
   template <class Pass>
   Fd guarded_folder(const std::string& path, Pass pass) {
     if (std::ranges::find(root_paths_, path) != root_paths_.end()) return open_root(path);
@@ -400,7 +402,7 @@ class Mounts {
     tell(link_, Say::guarded, static_cast<std::int32_t>(each.index), 0, names, {&tree, 1});
   }
 
-  // A folder that is a mount of its own cannot be renamed, and what is below it not with it.
+  // Makes the folder a mount point: it can then not be renamed, which would move its content too.
   Fd fixed(Step& step) {
     if (std::ranges::find(fixed_, step.path) != fixed_.end()) return std::move(step.found);
     fixed_.push_back(step.path);
@@ -414,7 +416,7 @@ class Mounts {
     return mounted;
   }
 
-  // Every folder above `path` that the command could rename.
+  // Fixes every folder above `path` that the command could rename.
   void fix_the_way_to(const std::string& path) {
     static const std::string kWhole = "/";
     const std::string* root = spec_.mode == Mode::full_access ? &kWhole : root_above(path);
@@ -450,12 +452,12 @@ class Mounts {
 
   void hide(const std::string& path) {
     struct stat found{};
-    // What is not there cannot be made outside the roots; a link is named by what it leads to.
+    // A missing path outside the roots cannot be created; a symlink is hidden through its target.
     if (::lstat(path.c_str(), &found) != 0 || S_ISLNK(found.st_mode)) return;
     fix_the_way_to(path);
     if (!S_ISDIR(found.st_mode))
       return attach(tree("/dev/null").get(), AT_FDCWD, path.c_str(), path);
-    // One empty folder stands for all of them: a file system of its own costs more than a copy.
+    // One empty folder is cloned for all: a new file system costs more than a clone.
     if (nothing_) return attach(tree_at(nothing_.get(), path).get(), AT_FDCWD, path.c_str(), path);
     mount("tmpfs", path, MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
           "mode=0555,size=4k,nr_inodes=2");
@@ -469,8 +471,8 @@ class Mounts {
   std::vector<Fd> roots_;
   std::vector<Fd> devices_;
   std::vector<std::string> placeholders_;
-  std::vector<std::string> fixed_;  // folders that are mounts of their own already
-  Fd nothing_;                      // a hidden folder, empty; the others are copies of it
+  std::vector<std::string> fixed_;  // folders that are already mount points
+  Fd nothing_;                      // an empty hidden folder; the others are clones of it
 };
 
 }  // namespace

@@ -1,25 +1,26 @@
-// launcher/next_spaces.h: under root, namespaces that are made before a command needs them.
+// launcher/next_spaces.h: under root, namespaces that are created in advance.
 //
-// To make a network is the most expensive part of a sandbox, and one for System V memory is not
-// cheap either. They say nothing about a command or the machine, so an origin makes the next ones
-// while nobody waits, and hands each to one copy only. (The host name may change meanwhile: its
-// namespace is made with the command.)
+// Creating a network namespace is the most expensive part of a sandbox, and an IPC namespace is not
+// cheap either. They depend on neither command nor machine, so an origin creates the next ones
+// while idle and gives each to only one copy. (The host name may change meanwhile, so the UTS
+// namespace is created with the command.)
 #pragma once
 
 #include "launcher/link.h"
 
 namespace agentrt::launcher {
 
-// Brings up the loopback of the network that the caller is in.
+// Brings up the loopback interface of the current network namespace.
 bool loopback_up();
 
 class NextSpaces {
  public:
-  // Some with nobody in them, the loopback up. An ordinary user may make them only inside a
-  // sandbox: there are none then. False: the caller could not return to its own.
+  // Creates empty namespaces with the loopback interface up. Does nothing for an ordinary user, who
+  // may create them only inside a sandbox. False: the caller could not return to its own
+  // namespaces.
   bool make();
   bool ready() const { return network_ && ipc_; }
-  // False: there is none, or the caller may not enter it.
+  // False: none is prepared, or the caller may not enter it.
   bool enter_network() const;
   bool enter_ipc() const;
   void close();

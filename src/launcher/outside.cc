@@ -10,7 +10,7 @@
 namespace agentrt::launcher {
 namespace {
 
-// What `prepared` says about the cgroups and the descriptors beside it.
+// Flags of the `prepared` message, about the cgroups and the descriptors sent with it.
 enum : std::int32_t { kMemoryLimited = 1, kProcessesLimited = 2, kIdentityIsLast = 4 };
 
 bool map_own_ids(pid_t init) {

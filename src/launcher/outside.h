@@ -1,8 +1,9 @@
-// launcher/outside.h: what a sandbox needs made outside of it, while P1 builds the rest inside.
+// launcher/outside.h: creates the sandbox resources that must be made outside it, while P1 builds
+// the rest inside.
 //
-// P1 has not the right to map its ids; cgroups and an identity could be made before it, but whoever
-// waits for the command would wait for them too. So the supervisor makes them while P1 sets up its
-// mounts, and P1 takes them when it can go on no further without.
+// P1 may not map its own ids. Cgroups and the identity could be created before P1 starts, but that
+// would delay the command. So the supervisor creates them while P1 sets up its mounts, and P1 waits
+// for them only when it needs them.
 #pragma once
 
 #include <sys/types.h>
@@ -11,19 +12,19 @@
 
 namespace agentrt::launcher {
 
-// By the supervisor, once P1 is there; `groups` are made. `left`: a process that is about to end,
-// to be waited for at the end. What failed, with errno; empty: nothing.
+// Called by the supervisor after P1 started. Creates `groups`. `left`: a process that is ending and
+// must be reaped later. Returns what failed, with errno set; empty: success.
 std::string prepare_outside(const Spec& spec, pid_t init, int link, CommandGroups& groups,
                             pid_t& left);
 
 struct Prepared {
-  std::vector<Fd> cgroups;         // the files to enter them by
-  bool memory_limited = false;     // by them
-  bool processes_limited = false;  // by them
+  std::vector<Fd> cgroups;         // the files through which to enter them
+  bool memory_limited = false;     // by the cgroups
+  bool processes_limited = false;  // by the cgroups
   Fd identity;                     // under root: the user namespace to enter
 };
 
-// By P1; both wait. False: the supervisor is gone, or what it gave has not come whole.
+// Called by P1; both block. False: the supervisor is gone, or its message is incomplete.
 bool await_ids(int link);
 bool await_prepared(int link, Prepared& prepared);
 

@@ -1,4 +1,4 @@
-// launcher/outside_test.cc: what is made outside of a sandbox, and how it gets in.
+// launcher/outside_test.cc: tests the resources that are made outside a sandbox and sent inside.
 #include "launcher/outside.h"
 
 #include <doctest/doctest.h>

@@ -35,13 +35,13 @@ void remove_if_empty(const std::string& path) {
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) return;
   if (S_ISDIR(found.st_mode))
-    ::rmdir(path.c_str());  // refused by itself when it is not empty
+    ::rmdir(path.c_str());  // fails if it is not empty
   else if (S_ISREG(found.st_mode) && found.st_size == 0)
     ::unlink(path.c_str());
 }
 
-// What a byte of a root is locked for. On a folder the kernel gives shared locks alone. So each
-// side locks its own byte first and looks at the other's then, and never do both find it free.
+// The use that a locked byte of a root stands for. On a folder the kernel grants only shared locks,
+// so each side locks its own byte first and then checks the other's; both can never find it free.
 enum class Use : off_t { working, cleaning };
 
 struct flock byte_of(Use use, short type) {
@@ -58,7 +58,7 @@ bool set_lock(int folder, Use use, short type) {
   return ::fcntl(folder, F_OFD_SETLK, &byte) == 0;
 }
 
-// Also when nobody can tell.
+// True also on error.
 bool is_used_by_others(int folder, Use use) {
   struct flock byte = byte_of(use, F_WRLCK);
   return ::fcntl(folder, F_OFD_GETLK, &byte) != 0 || byte.l_type != F_UNLCK;
@@ -73,7 +73,7 @@ bool begin_work(int folder, int wait_ms) {
   return true;
 }
 
-// False: others work there.
+// False: another sandbox is working there.
 bool begin_cleaning(int folder) {
   return set_lock(folder, Use::cleaning, F_RDLCK) && set_lock(folder, Use::working, F_UNLCK) &&
          !is_used_by_others(folder, Use::working);
@@ -101,7 +101,7 @@ std::string RootLocks::hold(const Spec& spec) {
 void RootLocks::clean(const Spec& spec) {
   for (const auto& [root, folder] : roots_) {
     if (!begin_cleaning(folder.get())) {
-      set_lock(folder.get(), Use::cleaning, F_UNLCK);  // others need not wait for the rest
+      set_lock(folder.get(), Use::cleaning, F_UNLCK);  // do not block others any longer
       continue;
     }
     for (const std::string& path : spec.protect) {

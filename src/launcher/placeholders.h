@@ -1,27 +1,29 @@
-// launcher/placeholders.h: empty files and folders that stand for what is protected and not there.
+// launcher/placeholders.h: empty files and folders created in place of protected paths that do not
+// exist.
 //
-// A mount needs something to be mounted on, so P1 makes them on the disk and marks them. They are
-// removed when the last sandbox over a root ends: each holds a lock on its roots, and whoever finds
-// no other there cleans up, also what a launcher left that was killed. These are locks of single
-// bytes, which programs have no use for on a folder: those of flock are left to the command.
+// A mount needs a mount point, so P1 creates them on disk and marks them. They are removed when the
+// last sandbox over a root ends: each sandbox holds a lock on its roots, and the one that finds no
+// other lock cleans up, including leftovers of killed launchers. The locks are byte-range locks
+// (fcntl), which programs do not use on folders; flock stays free for the command.
 #pragma once
 
 #include "launcher/link.h"
 
 namespace agentrt::launcher {
 
-inline constexpr int kLockWaitMs = 2'000;  // for whoever cleans up
+inline constexpr int kLockWaitMs = 2'000;  // wait for a cleanup in progress
 
-// Marked, and still as empty as it was made. Where the disk keeps no marks: never.
+// Whether the path is marked and still empty. Always false if the file system stores no marks.
 bool is_placeholder(const std::string& path);
 void mark_placeholder(const std::string& path);
 
 class RootLocks {
  public:
-  // Taken before P1 looks at the roots. The root that somebody else goes on cleaning, or "".
+  // Locks the roots; call before P1 reads them. Returns a root that another process is still
+  // cleaning after kLockWaitMs, or "".
   std::string hold(const Spec& spec);
   void made(std::string path) { made_.push_back(std::move(path)); }
-  // Removes what is still empty, where nobody else is.
+  // Removes placeholders that are still empty, in roots that no other sandbox uses.
   void clean(const Spec& spec);
 
  private:

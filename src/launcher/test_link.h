@@ -14,7 +14,7 @@ struct Link {
     outside = Fd(ends[0]);
     inside = Fd(ends[1]);
   }
-  Fd outside, inside;  // none where none could be had: nothing is heard then
+  Fd outside, inside;  // invalid if socketpair failed
 };
 
 }  // namespace agentrt::launcher

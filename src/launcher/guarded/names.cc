@@ -14,7 +14,7 @@ std::string_view take_name(std::string_view& path) {
   return name;
 }
 
-// At most one star per name.
+// Matches one name; a pattern has at most one star per name.
 bool is_named(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == pattern.npos) return pattern == name;

@@ -21,12 +21,12 @@ namespace {
 using What = WriteAsked::What;
 using How = WriteDone::How;
 
-// What an open may ask for; with any other flag it is none that is performed here.
-constexpr int kLargeFile = 0100000;  // the kernel's; O_LARGEFILE is 0 here
+// The flags of open() that are performed here; an open with any other flag is left to the kernel.
+constexpr int kLargeFile = 0100000;  // the kernel's value; O_LARGEFILE is 0 here
 constexpr int kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_CLOEXEC |
                            O_NOFOLLOW | O_NONBLOCK | O_SYNC | O_NOCTTY | O_NOATIME | kLargeFile;
 
-// The command's user and mask, for the time of one call. Of this thread alone.
+// Sets the command's user and umask for one syscall. Affects only this thread.
 class AsCommand {
  public:
   explicit AsCommand(const WriteAsked& asked)
@@ -51,10 +51,10 @@ class AsCommand {
 // An entry below a guarded folder.
 struct Entry {
   const Guarded* folder = nullptr;
-  std::string path;  // relative to it
+  std::string path;  // relative to `folder`
   Writable writable;
 
-  // Of the folder that holds it; none, and errno, where a name on the way is missing or a link.
+  // Opens the parent folder. Empty, with errno: a component is missing or a symlink.
   Fd parent() const {
     const std::size_t slash = path.rfind('/');
     if (slash == path.npos) return Fd(::fcntl(folder->tree.get(), F_DUPFD_CLOEXEC, 0));
@@ -76,8 +76,8 @@ struct Entry {
   }
 };
 
-// The innermost folder that holds the path; without one, or in a part that is mounted writable,
-// the entry has no folder.
+// Finds the innermost guarded folder that contains the path. If there is none, or the path is in a
+// part that is mounted writable, the entry has no folder.
 Entry entry_of(const std::vector<Guarded>& folders, const std::vector<std::string>& patterns,
                const std::string& path) {
   Entry entry;
@@ -98,12 +98,12 @@ WriteDone with(int result) {
 }
 
 WriteDone refused(const Entry& entry, bool creates) {
-  // A call that needs the entry to exist fails for everybody where it does not.
+  // A syscall that needs an existing entry fails for any user if it is missing.
   if (!creates && !entry.exists()) return {.how = How::done, .error = ENOENT, .opened = Fd()};
   return {.how = How::refused, .error = EROFS, .opened = Fd()};
 }
 
-// The content is not the command's choice: it writes into a file of its own, which nobody reads.
+// The content is fixed, so the command gets a separate file for its writes, which is discarded.
 WriteDone create_fixed(const Entry& entry, const WriteAsked& asked) {
   const Fd file = entry.open_below(entry.path, O_WRONLY | O_CREAT | O_EXCL, asked.mode);
   if (!file) return with(-1);
@@ -117,7 +117,7 @@ WriteDone create_fixed(const Entry& entry, const WriteAsked& asked) {
 
 WriteDone open(const Entry& entry, const WriteAsked& asked) {
   int flags = asked.flags & kOpenFlags;
-  if (flags != asked.flags) return {};  // O_TMPFILE, O_PATH: the kernel knows what to say
+  if (flags != asked.flags) return {};  // O_TMPFILE, O_PATH: left to the kernel
   const bool creates = (flags & O_CREAT) != 0;
   if (entry.writable.access < Access::new_file) return refused(entry, creates);
   if (entry.writable.access == Access::new_file) {
@@ -125,7 +125,7 @@ WriteDone open(const Entry& entry, const WriteAsked& asked) {
     if (entry.writable.content) return create_fixed(entry, asked);
     flags |= O_EXCL;
   }
-  // Neither a pipe nor a device may make the supervisor wait.
+  // O_NONBLOCK: neither a pipe nor a device may block the supervisor.
   Fd file = entry.open_below(entry.path, flags | O_NONBLOCK, asked.mode);
   if (!file) return with(-1);
   struct stat found{};
@@ -153,7 +153,7 @@ WriteDone make_folder(const Entry& entry, unsigned mode) {
 }
 
 WriteDone rename(const Entry& from, const Entry& to, int flags) {
-  // From one guarded folder to another, or out of one: as between two file systems.
+  // Between guarded folders, or out of one, rename fails as between two file systems.
   if (from.folder != to.folder) return {.how = How::done, .error = EXDEV, .opened = Fd()};
   if (from.writable.access != Access::everything || to.writable.access != Access::everything)
     return refused(from, false);
