@@ -33,7 +33,7 @@ void AnswerListener::offer(const std::vector<ports::OfferedTool>& tools) {
     if (tool.name.starts_with(kServerToolPrefix)) offered_[tool.name] = tool.input_schema;
 }
 
-// --- what is said ---
+// --- receiving ---
 
 void AnswerListener::Said::add(std::string_view told) {
   bytes += told.size();
@@ -57,13 +57,13 @@ void AnswerListener::take(Said& said, std::string_view text) {
         false);
   }
   add_piece(said, told);
-  // In a step of its own, so that an answer that comes whole is reported whole.
+  // Post a step, so that an answer that arrives whole is reported whole.
   if (gathering_ || flush_posted_) return;
   flush_posted_ = true;
   parts_.loop.post([self = shared_from_this()] { self->flush(); });
 }
 
-// What was held back in case it was the beginning of a secret.
+// Takes the text that was held back because it could be the beginning of a secret.
 void AnswerListener::take_rest(Said& said) {
   std::string told;
   said.redaction.finish(told);
@@ -82,7 +82,7 @@ void AnswerListener::add_piece(const Said& said, std::string_view text) {
 
 void AnswerListener::on_call(std::string name, Json args) {
   if (!wanted_ || calls_.size() > kToolCallsToldMax) return;
-  // What is not kept takes no room from the calls behind it.
+  // Omitted arguments do not count towards the limit.
   const bool omitted = args_bytes_ + args.text.size() > kToolArgsBytesMax;
   if (!omitted) args_bytes_ += args.text.size();
   AskedCall call{std::string(utf8_prefix(name, kToolNameBytesMax)),
@@ -96,7 +96,7 @@ void AnswerListener::on_call(std::string name, Json args) {
   calls_.push_back(std::move(call));
 }
 
-// It means nothing with a part of it gone, so one that is too long or holds a secret is not kept.
+// The state is useless if incomplete, so it is dropped if it is too long or contains a secret.
 void AnswerListener::on_state(Json state) {
   const bool secret = parts_.redactor != nullptr && parts_.redactor->redact_json(state.text);
   if (state.text.size() <= kTextInlineMax && !secret) state_ = std::move(state);
@@ -106,7 +106,7 @@ void AnswerListener::on_raw(std::string request, std::string response) {
   if (wanted_ && parts_.keeper) raw_ = Raw{std::move(request), std::move(response)};
 }
 
-// --- reports while it speaks ---
+// --- reporting fragments ---
 
 void AnswerListener::flush() {
   flush_posted_ = false;
@@ -131,7 +131,7 @@ void AnswerListener::gathered() {
   flush();
 }
 
-// --- its end ---
+// --- reporting the end ---
 
 void AnswerListener::on_completed(StopReason reason, const Usage& usage) {
   if (!wanted_) return;
@@ -182,8 +182,7 @@ void AnswerListener::fail(Category category, std::string why, bool ended_by_prov
              .retry_after_ms = {}});
 }
 
-// What went over the wire is kept before the facts that name it; where it cannot be, they are made
-// without.
+// Stores the raw exchange before the facts that refer to it. If that fails, the facts omit it.
 template <class Report>
 void AnswerListener::end(Report report) {
   if (!raw_) return parts_.reports.report(session_, std::move(report), {});

@@ -1,7 +1,8 @@
-// engine/answer_listener.h: hears one answer of a model and reports what it says.
+// engine/answer_listener.h: receives one model answer and reports it to the log.
 //
-// Fragments are gathered: the first goes in the next step, later ones while a report is being
-// stored or for kGatherMs, whichever is longer. Secrets are taken out before anything is reported.
+// Text fragments are batched. The first batch is reported in the next step; each later one waits
+// until the previous report is stored and kGatherMs have passed. Secrets are redacted before
+// anything is reported.
 #pragma once
 
 #include <map>
@@ -17,7 +18,8 @@ class AnswerListener final : public ports::ModelListener,
  public:
   AnswerListener(const Engine::Parts& parts, SessionId session, ModelRequestId request);
 
-  // The tools of servers, whose schemas stand nowhere else; the runtime's own know theirs.
+  // The MCP tools offered to the model; calls are validated against their schemas. Built-in tools
+  // validate their own arguments.
   void offer(const std::vector<ports::OfferedTool>& tools);
   void forget() { wanted_ = false; }
   bool wanted() const { return wanted_; }
@@ -31,13 +33,13 @@ class AnswerListener final : public ports::ModelListener,
   void on_failed(const ports::ModelFault& fault) override;
 
  private:
-  // What was said on one of the two ways, as facts have it.
+  // The text or the reasoning of the answer, as its facts will contain it.
   struct Said {
     explicit Said(const policy::Redactor* redactor) : redaction(redactor) {}
     void add(std::string_view told);
 
-    policy::RedactingStream redaction;  // a secret may come in two fragments
-    std::string text;                   // at most kTextInlineMax
+    policy::RedactingStream redaction;  // a secret may span two fragments
+    std::string text;                   // at most kTextInlineMax bytes
     std::uint64_t bytes = 0;
   };
   struct Raw {
@@ -59,7 +61,7 @@ class AnswerListener final : public ports::ModelListener,
   bool wanted_ = true;
   Said answer_, reasoning_;
   std::vector<schema::ReportFragments::Piece> pieces_;  // not reported yet
-  std::map<std::string, schema::Json> offered_;         // schemas by name
+  std::map<std::string, schema::Json> offered_;         // input schemas by tool name
   std::vector<schema::AskedCall> calls_;
   std::size_t args_bytes_ = 0;
   std::optional<schema::Json> state_;

@@ -10,7 +10,7 @@ using namespace schema;
 
 namespace {
 
-// Blocks; on a worker.
+// Assembles the request. Blocks; on a worker.
 Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& what,
                                          const MaterialQuery& query) {
   Material material = gather(parts.workspace, parts.history, query);
@@ -26,7 +26,7 @@ Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& 
 
 }  // namespace
 
-// A request may be put together before the log says that it is made; it is made after.
+// A request may be assembled before its intent is stored, but is sent only afterwards.
 struct Engine::Asking::Shared {
   const Parts& parts;
   const Ask what;
@@ -71,7 +71,7 @@ void Engine::Asking::gather_all(const std::shared_ptr<Shared>& shared) {
 void Engine::Asking::stored() {
   shared_->stored = true;
   if (!shared_->ready || !shared_->listener->wanted()) return;
-  // What could not be read before it was stored can be now.
+  // A read that failed before the commit may succeed now.
   if (*shared_->ready) return ask(shared_, *std::move(shared_->ready));
   gather_all(shared_);
 }
@@ -101,7 +101,7 @@ Engine::Asking::~Asking() {
 
 Engine::Waiting::Waiting(const Parts& parts, const state::Session& view, const AwaitRetry& what)
     : parts_(parts) {
-  // The instant is one of the wall clock, which may have been set back since it was named.
+  // The wall clock may have been set back since the deadline was computed.
   const std::int64_t delay =
       std::clamp<std::int64_t>(what.at - parts.loop.now(), 0, kRetryWaitMaxMs);
   timer_ = parts.loop.after(delay, [&parts, session = view.id, turn = what.turn] {

@@ -1,5 +1,5 @@
-// engine/asking.h: a request to a model, from what it is put together of to its end, and the wait
-// before one is made again.
+// engine/asking.h: the effects for a model request, from assembling it to its end, and for the
+// delay before a retry.
 #pragma once
 
 #include "engine/effects.h"
@@ -8,10 +8,10 @@ namespace agentrt::engine {
 
 class AnswerListener;
 
-// A model request: gathers its fragments and reports them, then its end.
+// A model request: assembles and sends it, and reports its fragments and its end.
 class Engine::Asking final : public Running {
  public:
-  // `files`: what the turn was prepared with; none: they are read again.
+  // `files`: the files that the turn was prepared with; null: they are read again.
   Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
          std::shared_ptr<const TurnFiles> files);
   ~Asking() override;
@@ -25,7 +25,7 @@ class Engine::Asking final : public Running {
   std::shared_ptr<Shared> shared_;  // core only
 };
 
-// Waits for an instant, then reports it.
+// Waits until a retry is due, then reports that.
 class Engine::Waiting final : public Running {
  public:
   Waiting(const Parts& parts, const state::Session& view, const AwaitRetry& what);

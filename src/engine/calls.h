@@ -1,5 +1,5 @@
-// engine/calls.h: a call under way that runs no process: a file tool or the tool of a server, from
-// its start to its end.
+// engine/calls.h: the effect for a call that runs no process: a file tool or an MCP tool, from its
+// start to its end.
 #pragma once
 
 #include <deque>
@@ -9,9 +9,9 @@
 
 namespace agentrt::engine {
 
-inline constexpr std::int64_t kProgressEveryMs = 500;   // facts about how far a call is
-inline constexpr std::size_t kProgressFactsMax = 200;   // of one call
-inline constexpr std::size_t kServerQuestionsMax = 16;  // of one call, at once
+inline constexpr std::int64_t kProgressEveryMs = 500;   // minimum interval of progress facts
+inline constexpr std::size_t kProgressFactsMax = 200;   // per call
+inline constexpr std::size_t kServerQuestionsMax = 16;  // open at once per call
 
 class Engine::MakingCall final : public Running {
  public:
@@ -19,12 +19,12 @@ class Engine::MakingCall final : public Running {
   ~MakingCall() override;
   void called_again(const Effect& effect) override;
 
-  // Looks why the call would be refused although a person allowed it. To be run on a worker.
+  // Checks why the call would fail even if the user approved it. Run the result on a worker.
   static std::move_only_function<std::optional<schema::Failure>()> objection(
       const Parts& parts, const state::Session& view, const state::Turn& turn,
       const state::ToolCall& call);
 
-  // The files that the call would change, absolute as they are written.
+  // The files that the call would change, as absolute paths with symlinks not resolved.
   static std::vector<std::string> changes(const state::Session& view, const state::ToolCall& call);
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBytesPerToken = 4;
 
-// What the person asked, files within it at their place.
+// The user's input as a message, with attached files in place.
 ports::Message question_of(const std::vector<InputPart>& input,
                            const std::vector<ports::GivenFile>& files) {
   ports::Message question;
@@ -44,7 +44,7 @@ ports::Message question_of(const std::vector<InputPart>& input,
   return question;
 }
 
-// A file that rules keep the model from is not given to it by this door either.
+// Policy rules that deny a file to the model also apply to attached files.
 ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
                        const std::string& path) {
   ports::GivenFile file = workspace.given_file(query.cwd, path);
@@ -63,7 +63,7 @@ ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
   return refused;
 }
 
-// The files that the question names, as far as there is room for their texts.
+// The files that the input names, as many as fit.
 std::vector<ports::GivenFile> all_given(ports::Workspace& workspace, const MaterialQuery& query,
                                         const std::vector<InputPart>& input,
                                         std::optional<std::size_t> room) {

@@ -1,7 +1,8 @@
-// engine/conversation.h: what a model is asked with, put together from files and log.
+// engine/conversation.h: assembles a model request from files and the log.
 //
-// Three quarters of a model's context, at four bytes a token, are for what is said to it; the rest
-// is left for the tools' descriptions and the answer. What did not fit is said in context.resolved.
+// Three quarters of a model's context, at four bytes per token, are for instructions and messages.
+// The rest is reserved for tool descriptions and the answer. context.resolved lists what did not
+// fit.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,11 @@
 
 namespace agentrt::engine {
 
-// What files say to a turn. All its requests are made with what it was prepared with, which its
-// context.resolved names, whatever becomes of the files meanwhile.
+// The content of the files that a turn uses. All requests of a turn use the files that it was
+// prepared with, as listed in its context.resolved, even if the files change meanwhile.
 struct TurnFiles {
   ports::Instructions instructions;
-  std::vector<ports::GivenFile> given;  // one for each file of the input, in order
+  std::vector<ports::GivenFile> given;  // one per file of the input, in order
 };
 std::size_t size_of(const TurnFiles& files);
 
@@ -34,24 +35,24 @@ struct MaterialQuery {
   SessionId session;
   schema::TurnIds turn;
   std::string cwd;
-  std::optional<std::uint64_t> context_tokens;  // of the model that will be asked
-  std::vector<schema::PolicyRule> rules;        // that the session is under
+  std::optional<std::uint64_t> context_tokens;  // of the requested model
+  std::vector<schema::PolicyRule> rules;        // in force for the session
   std::string home;
-  Sequence up_to = 0;                // as the view had it that called for this, and so is
-  std::optional<TurnId> last_ended;  // the turn of the thread that ended last
-  std::shared_ptr<const TurnFiles> files = nullptr;  // read before
+  Sequence up_to = 0;                // from the view that plans the request; see HistoryQuery
+  std::optional<TurnId> last_ended;  // the last ended turn of the thread
+  std::shared_ptr<const TurnFiles> files = nullptr;  // already read
 };
 
-// Reads it all, or all but the files. Blocks; called on a worker.
+// Reads everything, or all but the files if `query.files` is set. Blocks; called on a worker.
 Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query);
 
-// The bytes of a request that messages may have beside `instructions`.
+// The bytes of a request that messages may use in addition to `instructions`.
 std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruction_bytes);
 
-// Adds what was read, and what was not, to the turn's context.
+// Records in the turn's context what was read and what was omitted.
 void describe(const Material& material, schema::ContextResolved& context);
 
-// Fills in all that the material gives. REQUIRES: material.history.
+// Fills the request from the material. REQUIRES: material.history holds a value.
 void put_material(Material material, const std::string& cwd, ports::ModelRequest& request);
 
 }  // namespace agentrt::engine

@@ -1,4 +1,4 @@
-// engine/conversation_test.cc: what a model is asked with, from files and history.
+// engine/conversation_test.cc: tests how a model request is assembled from files and history.
 #include "engine/conversation.h"
 
 #include <doctest/doctest.h>

@@ -1,12 +1,12 @@
-// engine/gates.h: what a turn waits for between its requests: a hook that is heard, a look at the
-// world before a person is asked, and the end of patience.
+// engine/gates.h: the effects that a turn waits for between its requests: hooks, inspections before
+// the user is asked, and the timeout of a question.
 #pragma once
 
 #include "engine/effects.h"
 
 namespace agentrt::engine {
 
-// Runs a hook and reports what it said.
+// Runs a hook and reports its outcome.
 class Engine::Hearing final : public Running {
  public:
   Hearing(const Parts& parts, const state::Session& view, const RunHook& what);
@@ -19,7 +19,7 @@ class Engine::Hearing final : public Running {
   std::shared_ptr<Listener> listener_;
 };
 
-// Looks, on a worker, at what a call would be bound to, and reports it.
+// Inspects, on a worker, what an approval of a call would be bound to, and reports it.
 class Engine::Inspecting final : public Running {
  public:
   Inspecting(const Parts& parts, const state::Session& view, const Inspect& what);
@@ -29,7 +29,7 @@ class Engine::Inspecting final : public Running {
   std::shared_ptr<bool> wanted_ = std::make_shared<bool>(true);  // core only
 };
 
-// Reports that nobody answered in time.
+// Reports that a question was not answered before its deadline.
 class Engine::Expiring final : public Running {
  public:
   Expiring(const Parts& parts, const state::Session& view, const AwaitAnswer& what);

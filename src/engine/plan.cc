@@ -17,7 +17,7 @@ std::optional<Effect> wait_for(const state::Action& action) {
                             action.required.expires_in_ms.value_or(0)}};
 }
 
-// What a call that has started needs, unless it waits for a person alone.
+// The effect for a started call, unless it only waits for the user.
 std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall& call) {
   if (call.stage != state::CallStage::started || call.tool == schema::AskUserArgs::kTool)
     return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall
                                                    !turn.action, call.answer}};
 }
 
-// What the turn needs beside the calls under way.
+// The turn's next effect besides its calls in progress.
 std::optional<Effect> next_effect(const state::Turn& turn) {
   if (turn.hook) return Effect{"hook " + turn.hook->id, RunHook{turn.ids, turn.hook->id}};
   if (turn.call)

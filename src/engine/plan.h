@@ -1,9 +1,9 @@
-// engine/plan.h: what a session needs done in the world, as a pure function of its view.
+// engine/plan.h: computes the effects that a session needs, as a pure function of its view.
 //
-// The log is the program counter: the engine keeps no progress of its own. plan() names every
-// effect that the view calls for and that is not over yet; asked again it names the same ones, by
-// the same keys. So a turn that a crash, a pause or a person held up continues through this very
-// function, and recovery is no path of its own.
+// The log is the program counter: the engine keeps no progress of its own. plan() lists every
+// effect that the view calls for and that has not ended. Called again, it lists the same effects
+// with the same keys. So a turn that was interrupted by a crash, a pause or a question continues
+// through this function, and recovery needs no separate code path.
 #pragma once
 
 #include <string>
@@ -14,68 +14,68 @@
 
 namespace agentrt::engine {
 
-// Gather what a turn is asked with: instructions, history, the models there are.
+// Gather the context of a turn: instructions, history and available models.
 struct Prepare {
   schema::TurnIds turn;
   std::optional<std::string> model;
   std::optional<schema::SandboxMode> sandbox;
 };
-// Ask the model; the intent is stored.
+// Send the model request; its intent is stored.
 struct Ask {
   schema::TurnIds turn;
   ModelRequestId request;
   std::string model_name;
   std::uint64_t ended_by_provider = 0;
 };
-// Ask again at that instant.
+// Send the request again at this time.
 struct AwaitRetry {
   TurnId turn;
   Timestamp at;
 };
 
-// Hear a hook; that it runs is stored.
+// Run a hook; its start is stored.
 struct RunHook {
   schema::TurnIds turn;
   std::string run;
 };
-// Find out what a call would be bound to, so that a person can be asked.
+// Find out what an approval of the call would be bound to, so that the user can be asked.
 struct Inspect {
   TurnId turn;
   ToolCallId call;
 };
-// Nobody answers for ever: the wait ends at that instant.
+// The question of this action expires at this time.
 struct AwaitAnswer {
   ActionId action;
   Timestamp at;
-  std::int64_t within_ms = 0;  // whatever the wall clock says
+  std::int64_t within_ms = 0;  // longest wait, even if the wall clock was set back
 };
-// Make the call: run its process in the sandbox, and see it to its end.
+// Run the call's process in the sandbox and follow it to its end.
 struct RunTool {
   TurnId turn;
   ToolCallId call;
-  bool stored = false;  // the log says that its process runs: it may be let go
+  bool stored = false;  // the log has stored that the process runs: release it
 };
-// Make a call that runs no process, and see it to its end.
+// Make a call that runs no process and follow it to its end.
 struct MakeCall {
   TurnId turn;
   ToolCallId call;
-  bool stored = false;                        // the log announces the change that it makes
-  bool may_ask = false;                       // nobody is being asked anything
-  std::optional<state::ServerAnswer> answer;  // to what its server asked last
+  bool stored = false;                        // the log has stored the change that it announced
+  bool may_ask = false;                       // no question of the turn is open
+  std::optional<state::ServerAnswer> answer;  // to its MCP server's last question
 };
-// A process that another boot let go: find out what became of it.
+// Find out what became of a process that another boot released.
 struct FindProcess {
   TurnId turn;
   ToolCallId call;
   ProcessId process;
 };
-// A process in the background: hear it, end it when that was asked for.
+// Follow a background process, and end it when requested.
 struct FollowProcess {
   TurnId turn;
   ToolCallId call;
   ProcessId process;
   bool tty = false;
-  std::uint64_t out_shown = 0;  // what stands in the log of each stream
+  std::uint64_t out_shown = 0;  // bytes of each stream that the log already contains
   std::uint64_t err_shown = 0;
   Timestamp started_at;
   std::optional<std::uint64_t> timeout_ms;
@@ -83,19 +83,19 @@ struct FollowProcess {
 };
 
 struct Effect {
-  std::string key;  // the same for the same effect, however often it is planned
+  std::string key;  // identifies the effect; the same in every plan
   std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunTool, MakeCall,
                FindProcess, FollowProcess>
       what;
 };
 
-// Work of another boot is not planned, since the kernel closes it first; but for its processes.
+// Work of another boot is not planned, except its processes: the kernel closes it first.
 std::vector<Effect> plan(const state::Session& view, const BootId& boot);
-// Of what a view calls for that is not stored yet, that which may begin already, since it changes
-// nothing before it is told that it is stored: a new turn is prepared and a request put together by
-// reading, and a command waits at its gate until the log says that it runs. Not a turn that was
-// there before: the answer that lets it go on may change what it would read. `stored`: how far the
-// view is.
+// Effects that are safe to start speculatively while the commit is in flight, because they change
+// nothing before stored() is called. Preparing a new turn and assembling a request only read; a
+// command waits at its start gate until the log says that it runs. A turn that existed before is
+// not prepared in advance: the answer that resumes it may change what it would read. `stored`: the
+// last stored sequence of the view.
 std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot, Sequence stored);
 
 }  // namespace agentrt::engine

@@ -1,4 +1,4 @@
-// engine/plan_test.cc: what a view calls for. Histories are stated as facts.
+// engine/plan_test.cc: tests which effects a view calls for. Histories are given as facts.
 #include <doctest/doctest.h>
 
 #include "engine/plan.h"
@@ -16,7 +16,7 @@ namespace {
 
 Given started() { return Given{}.session().thread_started().running("1"); }
 
-// The one effect that the view calls for.
+// The only effect of the view's plan.
 Effect only(const Given& past) {
   const auto effects = plan(past.view(), kBoot);
   REQUIRE(effects.size() == 1);

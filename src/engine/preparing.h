@@ -1,4 +1,4 @@
-// engine/preparing.h: a turn before its first request: what it will be asked with, and with which
+// engine/preparing.h: the effect that prepares a turn before its first request: its context and its
 // tools.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace agentrt::engine {
 
-// Reads instructions, history and policy on a worker and asks servers for their tools, then reports
-// the turn prepared.
+// Reads instructions, history and policy on a worker, lists the tools of MCP servers, then reports
+// the turn as prepared.
 class Engine::Preparing final : public Running {
  public:
-  // `keep` is given, on the core, the files that the turn is prepared with.
+  // `keep` receives, on the core, the files that the turn is prepared with.
   using Keep = std::move_only_function<void(std::shared_ptr<const TurnFiles>)>;
   Preparing(const Parts& parts, const state::Session& view, const Prepare& what, Log log,
             Keep keep);

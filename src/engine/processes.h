@@ -1,15 +1,15 @@
-// engine/processes.h: the processes in the background that a view calls for. Pure.
+// engine/processes.h: plans the background processes that a view calls for. Pure.
 //
-// A call's process and, once the call has ended, the one that goes on in the background are one
-// effect: they have one key, and whoever runs the first follows the second.
+// A call's process and, after the call has ended, the same process in the background are one effect
+// with one key. The effect that runs the process also follows it in the background.
 #pragma once
 
 #include "engine/plan.h"
 
 namespace agentrt::engine {
 
-// One process a call: the same call, made again after nothing ran, is the same process. One that
-// the sandbox stopped runs outside as another.
+// The process id of a call. A call that is repeated because nothing ran has the same process. A
+// command that the sandbox stopped and that then runs outside it gets another.
 ProcessId process_of(const state::ToolCall& call);
 std::string key_of(const ProcessId& process);
 

@@ -1,4 +1,4 @@
-// engine/system_prompt.h: what every model is told about where it works, before anything else.
+// engine/system_prompt.h: the system prompt that every model receives first.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace agentrt::engine {
 
-// Short on purpose: what a workspace wants beyond it stands in its AGENTS.md. It holds nothing that
-// changes from one request to the next, so that providers can cache it.
+// Short on purpose: a workspace adds its own rules in AGENTS.md. It is the same for every request,
+// so that providers can cache it.
 std::string system_prompt(const std::string& cwd);
 
-// The skills, a line each; empty where there are none.
+// The list of skills, one line each; empty if there are none.
 std::string skills_index(const std::vector<ports::Skill>& skills);
 
 }  // namespace agentrt::engine
