@@ -15,7 +15,7 @@ namespace {
 
 using namespace schema;
 
-// A place among actions: GENERATION.ORDER:FIRST:ID.
+// A cursor in the list of actions: GENERATION.ORDER:FIRST:ID.
 std::string write_place(const GenerationId& generation, const store::IndexEntry& entry) {
   return fmt::format("{}.{}:{}:{}", generation.text(), entry.session_order, entry.row.first,
                      entry.row.id);

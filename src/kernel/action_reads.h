@@ -1,5 +1,5 @@
-// kernel/action_reads.h: answers about decisions: what waits for one, what one would be, which
-// files are trusted. All of these block and run on a worker; none of them appends.
+// kernel/action_reads.h: read queries about permissions: pending actions, the decision that a call
+// would get, and trusted files. All of them block and run on a worker; none appends.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ Result<std::string> list_actions(store::Store& store, const schema::ListActions&
                                  const Limits& limits);
 Result<std::optional<schema::ActionSnapshot>> find_action(store::Store& store,
                                                           const ActionId& action);
-// The decision that a call would get in a session like `view`, whose policy is read anew.
+// The decision that a call would get in a session like `view`. Reads the current policy.
 Result<std::string> evaluate_permission(ports::Policies* policies, state::Session view,
                                         const schema::EvaluatePermission& query,
                                         const control::Settings& settings);

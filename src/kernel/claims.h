@@ -1,9 +1,8 @@
-// kernel/claims.h: names that are being decided on right now.
+// kernel/claims.h: locks on names that a command in progress will use.
 //
 // An idempotency key or a caller-chosen id is looked up in the store before its command is decided.
-// Two commands with the same name must not both find it unused, so each first claims its names;
-// a second one waits until the first is stored or refused, and then finds what the first left.
-// Core only.
+// Two commands with the same name must not both find it unused, so each first claims its names. The
+// second waits until the first is stored or refused, and then sees its result. Core only.
 #pragma once
 
 #include <deque>
@@ -19,7 +18,8 @@ class Claims {
  public:
   explicit Claims(ports::Loop& loop) : loop_(loop) {}
 
-  // Runs `granted` at once when no name is claimed, else when those that are have been released.
+  // Runs `granted` immediately if no name is claimed, otherwise after the claimed names are
+  // released.
   void claim(std::vector<std::string> names, ports::Step granted);
   void release(const std::vector<std::string>& names);
 
@@ -30,7 +30,7 @@ class Claims {
   };
 
   ports::Loop& loop_;
-  std::unordered_map<std::string, std::deque<Waiting>> held_;  // by name: who waits for it
+  std::unordered_map<std::string, std::deque<Waiting>> held_;  // by name: the waiters
 };
 
 }  // namespace agentrt::kernel

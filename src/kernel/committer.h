@@ -1,8 +1,8 @@
-// kernel/committer.h: group commit: what waits while one commit runs shares the next.
+// kernel/committer.h: group commit: appends that arrive during one commit share the next.
 //
-// Appends of one session must be handed in one at a time (its lane sees to that); those of
-// different sessions gather here. The writer takes whatever has gathered as soon as its commit is
-// through, without asking the core, so that commits follow each other at the pace of the disk.
+// A session must hand in one append at a time (its lane ensures that); appends of different
+// sessions are batched here. When a commit is finished, the writer takes the next batch directly,
+// without a round trip to the core, so commits follow each other at disk speed.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ namespace agentrt::kernel {
 
 class Committer {
  public:
-  // On the core, in a step of its own, with the append handed back.
+  // Called on the core, in its own step; returns the append to the caller.
   using Done = std::move_only_function<void(Result<store::Position>, store::Append)>;
 
   Committer(store::Store& store, ports::Loop& loop, ports::Worker& writer, ports::Metrics& metrics,
@@ -36,7 +36,7 @@ class Committer {
     std::vector<Done> done;
   };
 
-  // On the writer: commits until nothing waits.
+  // On the writer: commits until no batch is waiting.
   void drain();
   std::unique_ptr<Batch> take();
   void commit(Batch& batch);
@@ -47,8 +47,8 @@ class Committer {
   ports::Metrics& metrics_;
   const Limits& limits_;
   std::mutex mutex_;
-  std::deque<std::unique_ptr<Batch>> waiting_;  // under mutex_
-  bool draining_ = false;                       // under mutex_
+  std::deque<std::unique_ptr<Batch>> waiting_;  // guarded by mutex_
+  bool draining_ = false;                       // guarded by mutex_
 };
 
 }  // namespace agentrt::kernel

@@ -1,4 +1,4 @@
-// kernel/history.cc: the earlier turns of a thread, as the messages a model is given.
+// kernel/history.cc: converts the earlier turns of a thread to messages for a model.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -16,9 +16,9 @@ namespace {
 
 using namespace schema;
 
-constexpr std::size_t kTurnsTogether = 8;  // read in one go
+constexpr std::size_t kTurnsTogether = 8;  // read in one batch
 
-// Facts that were read ahead, by their sequences.
+// Facts read in advance, by sequence.
 using Facts = std::map<Sequence, Fact>;
 
 Result<Fact> fact_at(store::Store& store, const SessionId& session, Sequence sequence) {
@@ -47,7 +47,7 @@ std::optional<Sequence> sequence_of(const std::optional<std::string>& ref) {
   return sequence > 0 ? std::optional(sequence) : std::nullopt;
 }
 
-// One earlier turn, placed by when it was answered: a promoted turn runs before turns that were
+// One earlier turn, ordered by when it was answered: a promoted turn runs before turns that were
 // submitted earlier.
 struct Exchange {
   Sequence answered = 0;
@@ -68,7 +68,7 @@ std::size_t size_of(const std::vector<ports::Message>& messages) {
   return size;
 }
 
-// The answer alone, for a turn that made no calls: two facts are read, however long it took.
+// The answer of a turn without calls: needs only two facts, however long the turn took.
 std::vector<ports::Message> answer_of(const Fact& fact) {
   std::vector<ports::Message> out;
   const auto* completed = std::get_if<ModelCompleted>(&fact.payload);
@@ -78,7 +78,7 @@ std::vector<ports::Message> answer_of(const Fact& fact) {
   return out;
 }
 
-// A turn of the thread that ran and is over.
+// A turn of the thread that ran and has ended.
 struct Past {
   TurnSnapshot turn;
   Sequence asked = 0;
@@ -93,7 +93,7 @@ Result<std::vector<Past>> past_in(const std::vector<store::IndexEntry>& rows) {
     if (entry.row.open) continue;
     Past past;
     TRY(from_json(entry.row.record, past.turn, Unknown::ignore));
-    if (!past.turn.started_at) continue;  // it was taken out of the queue
+    if (!past.turn.started_at) continue;  // removed from the queue
     past.asked = entry.row.first;
     past.answered =
         past.completed() ? sequence_of(past.turn.output_ref).value_or(past.asked) : past.asked;
@@ -102,14 +102,14 @@ Result<std::vector<Past>> past_in(const std::vector<store::IndexEntry>& rows) {
   return out;
 }
 
-// Whoever asks next may refer to what was cut off, and its effects are there.
+// Tells the model that the turn ended early: the next turn may refer to it, and its effects remain.
 std::string note_of_end(const TurnSnapshot& turn) {
   if (turn.status == Status::cancelled) return "[This turn was interrupted here.]";
   return fmt::format("[This turn failed here: {}]",
                      turn.error ? turn.error->message : turn.reason.value_or("no reason is known"));
 }
 
-// What was asked and what was answered.
+// The facts of the input and of the answer of each turn.
 Result<Facts> facts_of(store::Store& store, const SessionId& session, std::span<const Past> turns) {
   std::set<Sequence> wanted;
   for (const Past& past : turns) wanted.insert({past.asked, past.answered});
@@ -138,7 +138,7 @@ Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const 
     if (read && reading.ended() > 0) out.answered = reading.ended();
   }
   if (!rest) rest = answer_of(facts.at(past.answered));
-  for (ports::Message& message : *rest) message.state.reset();  // of use within its own turn alone
+  for (ports::Message& message : *rest) message.state.reset();  // valid only within its own turn
   std::ranges::move(*rest, std::back_inserter(out.messages));
   if (!past.completed())
     out.messages.push_back(message_of(ports::Role::user, note_of_end(past.turn)));
@@ -147,10 +147,10 @@ Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const 
 
 struct Exchanges {
   std::vector<Exchange> found;       // newest first
-  std::optional<std::string> limit;  // that left out older ones
+  std::optional<std::string> limit;  // the limit that excluded older ones
 };
 
-// A turn that is about to be told of as over may not be stored as that.
+// Fails if the end of this turn is not stored yet, because the history would then miss it.
 Result<void> check_stored(store::Store& store, const std::optional<TurnId>& ended) {
   if (!ended) return {};
   TRY_ASSIGN(const auto entry, store.find("turn", ended->text()));
@@ -159,8 +159,8 @@ Result<void> check_stored(store::Store& store, const std::optional<TurnId>& ende
   return {};
 }
 
-// The last turn is told even where it does not fit as it was: without its results, or as what was
-// asked and what was answered in the end.
+// The last turn is included even if it does not fit: without its results, or with only its input
+// and final answer.
 void cut_down(std::vector<ports::Message>& messages, std::size_t bytes_max) {
   shorten(messages, bytes_max);
   if (size_of(messages) <= bytes_max || messages.size() < 2) return;
@@ -168,7 +168,7 @@ void cut_down(std::vector<ports::Message>& messages, std::size_t bytes_max) {
   messages.erase(messages.begin() + 1, has_end ? messages.end() - 1 : messages.end());
 }
 
-// The newest turns of the thread that are over and fit.
+// The newest ended turns of the thread that fit.
 Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
                                  const ports::HistoryQuery& query, std::size_t bytes_max) {
   constexpr std::size_t kPageRows = 32;
@@ -228,7 +228,7 @@ EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
   return out;
 }
 
-// The turn that asks, from its beginning.
+// The requesting turn, from its beginning.
 Result<OwnTurn> begin_own(store::Store& store, const Limits& limits,
                           const ports::HistoryQuery& query) {
   TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
@@ -241,7 +241,7 @@ Result<OwnTurn> begin_own(store::Store& store, const Limits& limits,
   return own;
 }
 
-// Its own calls and results come before anything of earlier turns.
+// The turn's own calls and results take precedence over earlier turns.
 void put_own(const OwnTurn& own, const ports::HistoryQuery& query, ports::HistoryWindow& window) {
   window.input = own.input;
   window.so_far = own.reading.messages();

@@ -56,7 +56,7 @@ void KeptHistory::keep(const SessionId& session, const TurnId& turn, Found found
   const std::lock_guard lock(mutex_);
   const auto known = by_turn_.find(turn);
   if (known == by_turn_.end() || !known->second->whole) {
-    if (found.whole) return;  // it may hold facts that never were stored, and would be read twice
+    if (found.whole) return;  // it was forgotten: it may hold facts that were never stored
     return put_first({.session = session,
                       .turn = turn,
                       .own = *std::move(found.own),
@@ -79,7 +79,7 @@ void KeptHistory::measure(Place place) {
   place->bytes = size_of(place->own.input) + place->own.reading.bytes() +
                  (place->earlier ? place->earlier->bytes : 0);
   bytes_ += place->bytes;
-  if (place->bytes > bytes_max_) return drop(place);  // not at the expense of all others
+  if (place->bytes > bytes_max_) return drop(place);  // one entry must not evict all others
   kept_.splice(kept_.begin(), kept_, place);
   make_room();
 }

@@ -1,8 +1,8 @@
-// kernel/kept_history.h: what turns that run are asked with, in memory.
+// kernel/kept_history.h: a cache of the history that running turns send with each request.
 //
-// A turn needs its own facts and the turns before it with every request. Its lane adds each of its
-// facts as it is made, so that a request need not read them back; while it runs, no other turn of
-// its thread is completed. What does not fit is read from the log. Any thread.
+// Every request needs the turn's own facts and the earlier turns. The turn's lane adds each new
+// fact here, so that a request need not read it back. The earlier turns stay valid, because no
+// other turn of the thread completes meanwhile. What does not fit is read from the log. Any thread.
 #pragma once
 
 #include <list>
@@ -18,21 +18,21 @@
 
 namespace agentrt::kernel {
 
-// A turn that runs, as far as it is known.
+// A running turn, up to the facts known so far.
 struct OwnTurn {
   std::vector<schema::InputPart> input;
   TurnReading reading;
 };
 
-// The turns before one that runs, as far as they fit.
+// The turns before a running one, as many as fit.
 struct EarlierTurns {
   std::vector<ports::Message> messages;  // oldest first
   std::optional<schema::HistoryWindowLoaded> loaded;
-  std::optional<std::string> limit;  // that left out older ones
-  std::size_t bytes = 0;             // of the messages
-  std::size_t room = 0;              // that they had
+  std::optional<std::string> limit;  // the limit that excluded older ones
+  std::size_t bytes = 0;             // size of the messages
+  std::size_t room = 0;              // the size limit they were selected with
 
-  // With this room they would be the same.
+  // Whether this size limit would select the same turns.
   bool hold_in(std::size_t other_room) const {
     return other_room == room || (other_room < room && bytes <= other_room);
   }
@@ -44,19 +44,19 @@ class KeptHistory {
   KeptHistory(std::size_t bytes_max, std::size_t facts_max)
       : bytes_max_(bytes_max), facts_max_(facts_max) {}
 
-  // A fact that a lane has made, in order; it may not be stored yet.
+  // Adds a fact made by a lane, in order; it may not be stored yet.
   void add(const schema::Fact& fact);
-  // It was not stored: what is known of the session's turns is none of it.
+  // Drops the session's turns, because a fact added here was not stored.
   void forget(const SessionId& session);
 
   struct Found {
     std::optional<OwnTurn> own;
-    bool whole = false;  // up to the newest fact
+    bool whole = false;  // complete up to the newest fact
     std::shared_ptr<const EarlierTurns> earlier;
   };
   Found find(const TurnId& turn) const;
-  // What was found of a turn, completed by what was read for it; its own facts count only where
-  // they are not added here, and not at all where they were and have been forgotten since.
+  // Puts back what find() returned, completed by what was read from the log. If add() maintains the
+  // turn's own facts, only `earlier` is taken. If they were forgotten meanwhile, nothing is.
   void keep(const SessionId& session, const TurnId& turn, Found found);
 
  private:
@@ -70,15 +70,15 @@ class KeptHistory {
   };
   using Place = std::list<Kept>::iterator;
 
-  // All of these: under mutex_.
+  // All of these require mutex_.
   void put_first(Kept kept);
   void measure(Place place);
   void drop(Place place);
   void make_room();
 
   const std::size_t bytes_max_, facts_max_;
-  mutable std::mutex mutex_;  // guards what follows
-  std::list<Kept> kept_;      // last changed first
+  mutable std::mutex mutex_;  // guards the members below
+  std::list<Kept> kept_;      // most recently changed first
   std::unordered_map<TurnId, Place> by_turn_;
   std::size_t bytes_ = 0;
 };

@@ -1,8 +1,9 @@
-// kernel/kernel.h: admit -> decide -> append -> fold -> publish. The only caller of append.
+// kernel/kernel.h: the kernel: admit -> decide -> append -> fold -> publish. The only caller of
+// append.
 //
-// A command is admitted (bounded), its names are claimed and looked up, it takes its turn on its
-// session's lane, is decided, stored with others in one sync, and only then answered. Everything
-// here runs on the core, except what is said to block, which runs on a worker.
+// A command is admitted (bounded), its names are claimed and looked up, and it is queued on its
+// session's lane. There it is decided, stored with others in one sync, and only then answered.
+// Everything here runs on the core, except blocking functions, which run on a worker.
 #pragma once
 
 #include <atomic>
@@ -29,31 +30,31 @@ class Kernel final : public ports::CommandSink,
   struct Parts {
     store::Store& store;
     ports::Loop& loop;
-    ports::Worker& readers;  // blocking reads
-    ports::Worker& writer;   // commits: one at a time, in order
+    ports::Worker& readers;  // for blocking reads
+    ports::Worker& writer;   // for commits: one at a time, in order
     ports::Entropy& entropy;
     ports::Metrics& metrics;
     control::Settings settings;
     Limits limits;
     BootId boot;
-    const policy::Redactor* redactor = nullptr;  // outlives the kernel
-    ports::Policies* policies = nullptr;         // outlives the kernel; read on a reader
-    // Outlives the kernel; asked on a reader. Without it every folder is taken as it is named.
+    const policy::Redactor* redactor = nullptr;  // must outlive the kernel
+    ports::Policies* policies = nullptr;         // must outlive the kernel; called on a reader
+    // Must outlive the kernel; called on a reader. Null: folders are accepted as named.
     ports::Folders* folders = nullptr;
   };
 
   explicit Kernel(Parts parts);
 
-  // Before anything runs.
+  // Call before anything runs.
   void observe(Observers observers);
-  // Loads every session that an earlier boot left with open work, a few at a time; until a session
-  // is through, lists call its status stale. `done` runs when all are.
+  // Loads every session that an earlier boot left with open work, a few at a time. Until a session
+  // is recovered, lists report its status as stale. Runs `done` when all are recovered.
   void recover(ports::Step done);
 
   void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override;
   void report(SessionId session, schema::Report report, ports::Step taken) override;
-  // Binds uploaded bytes to the session; the ref follows from session, media type and content, so
-  // the same upload again is answered alike and writes nothing. Any thread.
+  // Binds uploaded bytes to the session. The ref is derived from session, media type and content,
+  // so a repeated upload gets the same reply and writes nothing. Any thread.
   void keep_upload(SessionId session, schema::KeptOutput output, ports::Caller caller,
                    ports::ReplyTo reply_to);
   void listen(std::function<void(const ports::FeedBatch&)> listener) override;
@@ -65,13 +66,14 @@ class Kernel final : public ports::CommandSink,
   struct Admission;
 
   void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
-  // Admits a command that reads files of the folder that it names, unless the caller may not.
+  // Admits a command that reads files of the folder it names, if the caller may read there.
   void admit_look(std::string folder, schema::Command command, ports::Caller caller,
                   ports::ReplyTo reply_to);
   void look_up(std::unique_ptr<Admission> admission);
   void look_up_process(Admission& admission);
   void looked_up(std::unique_ptr<Admission> admission);
-  // Calls `read` with the session's view when its turn on the lane has come; not_found without one.
+  // Calls `read` with the session's view, in order with other work on the lane. not_found: no such
+  // session.
   using ReadView = std::move_only_function<void(const state::Session&, ports::ReplyTo)>;
   void with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read);
   void read_session(schema::GetSession query, ports::ReplyTo reply_to);
@@ -80,12 +82,12 @@ class Kernel final : public ports::CommandSink,
   void read_environment(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
   void evaluate(schema::EvaluatePermission query, ports::ReplyTo reply_to);
   void evaluate_in(state::Session view, schema::EvaluatePermission query, ports::ReplyTo reply_to);
-  // Answers a command that only reads. False: it does more.
+  // Answers a read-only command. False: the command is not read-only.
   bool read(schema::Command& command, ports::ReplyTo& reply_to);
   void recover_next();
   void forget_old_keys();
   void pack_after(std::int64_t delay_ms);
-  // Runs a blocking read that gives a reply; overloaded when the readers are full.
+  // Runs a blocking read that returns the reply; overloaded if the readers' queue is full.
   void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 
   Parts parts_;
@@ -99,7 +101,7 @@ class Kernel final : public ports::CommandSink,
   std::vector<SessionId> to_recover_;
   std::unordered_set<SessionId> unrecovered_;
   ports::Step recovered_;
-  bool packing_ = false;  // it is under way, or will be in a moment
+  bool packing_ = false;  // running or scheduled
 };
 
 }  // namespace agentrt::kernel

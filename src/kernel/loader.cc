@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kPageEvents = 512;
 constexpr std::size_t kPageBytes = 1 << 20;
 
-// The view that the snapshot holds, or why it cannot be used.
+// Decodes a snapshot, or returns why it cannot be used.
 Result<state::Session> from_snapshot(const store::Snapshot& snapshot, const SessionId& session) {
   if (snapshot.fold_version != state::kFoldVersion) return fail(Code::internal, "fold_version");
   state::Session view;

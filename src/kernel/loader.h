@@ -1,5 +1,5 @@
-// kernel/loader.h: a session's view from the store: the newest usable snapshot and the facts after
-// it. Blocks; runs on a worker.
+// kernel/loader.h: loads a session's view from the store: the newest usable snapshot plus the facts
+// after it. Blocks; runs on a worker.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ namespace agentrt::kernel {
 
 struct Loaded {
   state::Session view;
-  std::optional<std::string> repaired;  // why the stored snapshot was not used
+  std::optional<std::string> repaired;  // why the stored snapshot was not used; empty: it was
 };
 
-// A session that does not exist is a view that does not (Session::exists()).
+// For a session that does not exist, returns an empty view (Session::exists() is false).
 Result<Loaded> load(store::Store& store, const SessionId& session);
 
-// The index rows that `session`'s log gives, derived from its first fact on.
+// Derives the index rows of `session` again from its whole log.
 Result<void> rebuild_index(store::Store& store, const SessionId& session);
 
 store::IndexRow to_row(state::ObjectRow row);

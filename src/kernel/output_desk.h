@@ -1,8 +1,8 @@
-// kernel/output_desk.h: where bytes behind refs are handed in and out.
+// kernel/output_desk.h: stores and opens outputs.
 //
-// Bytes are stored first, on a worker; the fact that names them goes through the kernel like any
-// other. A ref is looked up in the index rows, so it is readable as soon as its fact is stored.
-// Any thread may call.
+// Bytes are stored first, on a worker. The fact that names them goes through the kernel like any
+// other. A ref is looked up in the index rows, so it can be opened as soon as its fact is stored.
+// Any thread.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace agentrt::kernel {
 
 class OutputDesk final : public ports::Outputs, public ports::OutputKeeper {
  public:
-  // What binds uploaded bytes to a session: Kernel::keep_upload.
+  // Binds uploaded bytes to a session: Kernel::keep_upload.
   using Bind = std::function<void(SessionId, schema::KeptOutput, ports::Caller, ports::ReplyTo)>;
 
   struct Parts {

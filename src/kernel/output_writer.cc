@@ -21,7 +21,7 @@ void TextCheck::add_byte(unsigned char byte) {
   }
   missing_ = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : 1;
   good_ = good_ && byte >= 0xC2 && byte <= 0xF4;
-  // Forms that are longer than need be, halves of pairs, and what lies beyond the last character.
+  // Rejects overlong forms, surrogates and code points past U+10FFFF.
   if (byte == 0xE0) low_ = 0xA0;
   if (byte == 0xED) high_ = 0x9F;
   if (byte == 0xF0) low_ = 0x90;
@@ -55,7 +55,7 @@ Result<std::unique_ptr<OutputWriter>> OutputWriter::begin(store::BlobStore& blob
 Result<void> OutputWriter::store(std::string_view bytes) {
   if (bytes.empty()) return {};
   text_.add(bytes);
-  // One byte more than the preview, to see whether a character ends with it.
+  // One byte more than the preview, to see whether a character ends with the preview.
   if (beginning_.size() <= schema::kPreviewBytes)
     beginning_ += bytes.substr(0, schema::kPreviewBytes + 1 - beginning_.size());
   return blob_->write(bytes);

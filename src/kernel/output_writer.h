@@ -1,7 +1,7 @@
-// kernel/output_writer.h: bytes on their way to becoming an output: redacted, looked at, stored.
+// kernel/output_writer.h: writes one output: redacts, detects text, and stores the bytes.
 //
-// What is kept in memory is one piece, its preview and what redaction holds back. One thread at a
-// time; blocks on the disk.
+// Memory is bounded by one piece, the preview and what redaction holds back. One thread at a time;
+// blocks on the disk.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace agentrt::kernel {
 
-// Whether bytes that come in pieces are UTF-8 without a zero byte.
+// Checks whether bytes that arrive in pieces are UTF-8 without a zero byte.
 class TextCheck {
  public:
   void add(std::string_view bytes);
@@ -24,7 +24,7 @@ class TextCheck {
   void add_byte(unsigned char byte);
 
   bool good_ = true;
-  unsigned missing_ = 0;  // bytes of the character that is open
+  unsigned missing_ = 0;  // missing bytes of an incomplete character
   unsigned char low_ = 0x80, high_ = 0xBF;
 };
 
@@ -34,7 +34,7 @@ class OutputWriter {
                                                      const policy::Redactor& redactor);
 
   Result<void> write(std::string_view bytes);
-  // Everything but the ref. Once.
+  // Returns everything except the ref. Call once.
   Result<schema::KeptOutput> finish(const ports::OutputMeta& meta);
 
  private:

@@ -1,5 +1,5 @@
-// kernel/reads.h: answers from the store: pages of sessions, turns and events, and the history a
-// model is given. All of these block and run on a worker; none of them appends.
+// kernel/reads.h: read queries on the store: pages of sessions, turns and events, and the history
+// for a model request. All of them block and run on a worker; none appends.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@
 
 namespace agentrt::kernel {
 
-// A place in a list, opaque to the client: the store's generation and an order within it.
+// A list cursor, opaque to the client: the store's generation and a position in it.
 std::string write_cursor(const GenerationId& generation, std::uint64_t place);
-// invalid_params for a text that is no cursor, gone for one of another generation.
+// Errors: invalid_params (not a cursor); gone (a cursor of another generation).
 Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_view cursor);
 
-// Sessions whose rows may say more than is known: an earlier boot left them with open work.
+// Whether a session's rows may be outdated, because an earlier boot left it with open work.
 using IsStale = std::function<bool(const SessionId&)>;
 
 Result<std::string> list_sessions(store::Store& store, const schema::ListSessions& query,
@@ -29,19 +29,19 @@ Result<std::string> list_events(store::Store& store, const schema::ListEvents& q
                                 const Limits& limits);
 Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query);
 
-// Fills in the window of turns that `query` asks for.
+// Adds the window of turns that `query` requests.
 Result<void> add_history(store::Store& store, const schema::GetSession& query, const Limits& limits,
                          schema::SessionSnapshot& snapshot);
 
-// The turn's turn.submitted and its present status; nothing when there is no such turn.
+// The turn's turn.submitted and its current status; empty: no such turn.
 struct FoundTurn {
   schema::Fact submitted;
   schema::Status status = schema::Status::accepted;
 };
 Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn);
 
-// Blocks; called on a worker. unavailable: what the query reaches up to is not stored, and not
-// kept.
+// Blocks; called on a worker. Errors: unavailable: facts that the query requires are neither stored
+// nor cached.
 Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
                                             const ports::HistoryQuery& query, KeptHistory& kept);
 

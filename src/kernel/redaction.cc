@@ -5,8 +5,8 @@
 namespace agentrt::kernel {
 namespace {
 
-// A value that happens to be one of our own words (a status, an instant) must not make the fact
-// unreadable: strings are tried one by one, and those without which it cannot be read stay.
+// A secret may equal one of our own words (a status, a timestamp), and replacing it would make the
+// fact unreadable. So strings are redacted one by one, and those that the fact needs are kept.
 std::optional<std::string> readable_part(const policy::Redactor& redactor,
                                          const schema::StoredEvent& event) {
   std::set<std::size_t> kept;

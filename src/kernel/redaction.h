@@ -1,4 +1,4 @@
-// kernel/redaction.h: secrets leave facts and replies before they are stored. Core only.
+// kernel/redaction.h: removes secrets from facts and replies before they are stored. Core only.
 #pragma once
 
 #include "policy/redaction.h"
@@ -7,12 +7,12 @@
 
 namespace agentrt::kernel {
 
-// Replaces secrets in the payload's bytes and makes `draft` say what the bytes say.
+// Replaces secrets in the payload's bytes and updates `draft` to match.
 void redact_fact(const policy::Redactor& redactor, schema::StoredEvent& event,
                  schema::Draft& draft);
 void redact_reply(const policy::Redactor& redactor, ports::Reply& reply);
 
-// Whether an id or key that the command chooses holds a secret: those cannot be replaced.
+// Whether an id or key chosen by the command contains a secret. Such a name cannot be redacted.
 bool names_secret(const policy::Redactor& redactor, const schema::Command& command);
 
 }  // namespace agentrt::kernel

@@ -8,7 +8,7 @@ using namespace schema;
 
 namespace {
 
-// The newest catalogue, as the log has it.
+// The newest stored tool catalog.
 Result<ToolCatalogResolved> stored_catalog(store::Store& store, const state::Session& view) {
   if (view.catalog == 0) return ToolCatalogResolved{};
   TRY_ASSIGN(const auto page, store.events(view.id, view.catalog - 1, 1, 1));

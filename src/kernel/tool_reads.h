@@ -1,4 +1,4 @@
-// kernel/tool_reads.h: which tools a session has, under the policy as its files say it now.
+// kernel/tool_reads.h: the tools that a session has under the current policy of its files.
 #pragma once
 
 #include "control/decide.h"
@@ -7,8 +7,8 @@
 
 namespace agentrt::kernel {
 
-// `view`: the session; of none, an empty one with the folder that a new one would have. Blocks;
-// runs on a worker.
+// `view`: the session, or an empty view with the folder that a new session would have. Blocks; runs
+// on a worker.
 Result<std::string> tool_inventory(store::Store& store, ports::Policies* policies,
                                    state::Session view);
 

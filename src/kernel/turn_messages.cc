@@ -19,7 +19,7 @@ constexpr std::string_view kNotMade = "The call did not run: the turn ended firs
 constexpr std::string_view kCut =
     "[This result was removed because the conversation exceeds the model's context.]";
 
-// The facts that say something to a model; the rest is not even decoded.
+// The facts that contribute messages; others are not decoded.
 bool telling(const std::string& type) {
   return type == ModelCompleted::kType || type == ToolStarted::kType || type == ToolResult::kType ||
          type == ToolFailed::kType || type == ProcessCompleted::kType ||
@@ -35,7 +35,7 @@ std::string signal_words(const std::string& signal) {
   return name == nullptr ? "signal " + signal : fmt::format("signal {} (SIG{})", signal, name);
 }
 
-// What was more than the preview shows.
+// A note with the refs of the full output.
 std::string whereabouts(const std::vector<std::string>& refs) {
   std::string list;
   for (const std::string& ref : refs)
@@ -98,7 +98,7 @@ void TurnReading::take_answer(const ModelCompleted& completed) {
   if (!answer.text.empty() || !answer.calls.empty()) answers_.push_back(std::move(answer));
 }
 
-// What a hook has to say comes behind the answer, and the results, that it is about.
+// A hook's message comes after the answer and the results that it refers to.
 void TurnReading::take_hook(const ToolCallId& call, const HookCompleted& hook) {
   if (hook.updated_tool_output) {
     outcomes_[call].text = *hook.updated_tool_output;

@@ -1,8 +1,8 @@
-// kernel/turn_messages.h: one turn of the log as the messages a model is given: its answers with
-// the calls they made, and what became of each call.
+// kernel/turn_messages.h: converts one turn of the log to messages for a model: its answers with
+// their calls, and the result of each call.
 //
-// Every call has a result, as providers demand it: one that has none in the log gets a sentence
-// that says so. A result is the preview that the log has, and the ref behind which the rest is.
+// Every call has a result, as providers require; a call without one in the log gets a sentence that
+// says so. A result consists of the preview in the log and the ref of the full output.
 #pragma once
 
 #include <cstddef>
@@ -17,38 +17,37 @@
 
 namespace agentrt::kernel {
 
-// What the log says of one turn, as far as it was read: a turn that runs is read on for each of its
-// requests, not from its beginning.
+// An incremental reader of one turn: each request of a running turn reads only the new facts.
 class TurnReading {
  public:
-  // `first`: where the turn begins. `facts_max`: how many facts may be looked at for it.
+  // `first`: the turn's first sequence. `facts_max`: the limit of facts to read.
   TurnReading(SessionId session, TurnId turn, Sequence first, std::size_t facts_max)
       : session_(std::move(session)),
         turn_(std::move(turn)),
         after_(first - 1),
         facts_left_(facts_max) {}
 
-  // Up to `last`, or to the newest fact for 0, or to the turn's end. Blocks; called on a worker.
-  // limit_exceeded: more facts lie there than may be looked at. unavailable: `last` is not stored.
+  // Reads up to `last` (0: the newest fact) or to the turn's end. Blocks; called on a worker.
+  // Errors: limit_exceeded (more facts than facts_max); unavailable (`last` is not stored).
   Result<void> read_on(store::Store& store, Sequence last);
-  // A fact of the turn, by whoever knows them all in order.
+  // Adds a fact of the turn. The caller must pass all of them in order.
   void take(const schema::Fact& fact);
 
-  std::vector<ports::Message> messages() const;  // an assistant's and tools', in order
-  const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // that it may call
-  Sequence ended() const { return ended_; }     // where it failed or was cancelled; 0: nowhere
-  std::size_t bytes() const { return bytes_; }  // about what it takes to keep it
+  std::vector<ports::Message> messages() const;  // assistant and tool messages, in order
+  const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // tools it may call
+  Sequence ended() const { return ended_; }     // where it failed or was cancelled; 0: it did not
+  std::size_t bytes() const { return bytes_; }  // approximate memory use
 
  private:
-  // What became of one call.
+  // The outcome of one call.
   struct Outcome {
     std::string text;
     bool begun = false;
     bool is_error = false;
     bool known = false;
     std::optional<std::int64_t> exit_code;
-    std::string signal;             // that ended it; empty: none did
-    std::vector<std::string> refs;  // of what it printed
+    std::string signal;             // that killed it; empty: none
+    std::vector<std::string> refs;  // of its output
   };
 
   void take_answer(const schema::ModelCompleted& completed);
@@ -68,11 +67,11 @@ class TurnReading {
   std::size_t bytes_ = 0;
 };
 
-// About how much of a request a message makes up.
+// The approximate size of a message in a request, in bytes.
 std::size_t size_of(const ports::Message& message);
 
-// Cuts the oldest results down to a sentence until all messages have at most `bytes_max`, or none
-// is left to cut. Returns how many were cut.
+// Replaces the oldest results with a sentence until all messages have at most `bytes_max` bytes or
+// no result is left. Returns how many were replaced.
 std::size_t shorten(std::vector<ports::Message>& messages, std::size_t bytes_max);
 
 }  // namespace agentrt::kernel

@@ -1,4 +1,4 @@
-// kernel/turn_messages_test.cc: the facts of a turn, as the messages of a conversation.
+// kernel/turn_messages_test.cc: tests the conversion of a turn's facts to messages.
 #include "kernel/turn_messages.h"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ CatalogTool tool(const std::string& name, const std::string& policy) {
   return {.tool_name = name, .description = "d", .input_schema = Json{"{}"}, .policy = policy};
 }
 
-// A log as given, in a store of its own.
+// A given log in its own store.
 struct Desk {
   explicit Desk(const Given& given) {
     store::Append append;
@@ -255,11 +255,11 @@ TEST_CASE("histories are kept for a bounded number of turns, and of a bounded si
   keep(1'001, 600);
   CHECK_FALSE(knows(1'000));
   CHECK(knows(1'001));
-  for (int again = 0; again < 3; ++again) keep(1'001, 900);  // in place of what was kept of it
+  for (int again = 0; again < 3; ++again) keep(1'001, 900);  // replaces its earlier entry
   CHECK(knows(1'001));
   keep(1'002, 1'001);
   CHECK_FALSE(knows(1'002));
-  CHECK(knows(1'001));  // what fits nowhere pushes nobody out
+  CHECK(knows(1'001));  // an entry that does not fit evicts no other
 }
 
 TEST_CASE("what was forgotten while a request was put together is not put back") {
@@ -283,7 +283,7 @@ TEST_CASE("facts that were added as they were made need not be read, or be store
   KeptHistory kept{1 << 20, 1'000};
   for (const Fact& fact : given.log()) {
     kept.add(fact);
-    if (!kept.find(state::turn_ids("1").turn).own) continue;  // it has not begun
+    if (!kept.find(state::turn_ids("1").turn).own) continue;  // not started yet
     CAPTURE(fact.sequence);
     const auto added = before.window(kept, "1", {}, fact.sequence);
     const auto read = desk.window("1", {}, fact.sequence);
@@ -318,7 +318,7 @@ TEST_CASE("what a turn that is not stored says is not made up") {
   const Desk half{Given{}.session().thread_started().running("1")};
   const ports::HistoryQuery ahead{kSession, state::kThread, state::turn_ids("1").turn, {}, 100, {}};
   CHECK(history_window(half.store, half.limits, ahead, kept).error().code == Code::unavailable);
-  // The turn before it has ended by the view, and not by the log.
+  // The previous turn has ended in the view, but not in the stored log.
   Given given = with_calls();
   given.requested("1").queued("2");
   const Desk behind{given};
@@ -348,7 +348,7 @@ TEST_CASE("a turn that runs is read on, and is at each fact what it is when read
 TEST_CASE("what was read of a turn that runs is not read again") {
   KeptHistory kept{1 << 20, 1'000};
   CHECK(told(Desk{with_calls()}.window(kept, "1").so_far).size() == 4);
-  Given other;  // as long, and the turn says nothing
+  Given other;  // of the same length; its turn has no messages
   other.session().thread_started().running("1").asked("1");
   while (other.view().sequence < with_calls().view().sequence) other.said("1", "x");
   const Desk desk{other};

@@ -1,4 +1,4 @@
-// kernel/uploads.cc: uploaded bytes become a session's output.
+// kernel/uploads.cc: binds uploaded bytes to a session as outputs.
 #include <fmt/format.h>
 
 #include "kernel/kernel.h"
@@ -7,7 +7,7 @@ namespace agentrt::kernel {
 namespace {
 
 constexpr std::size_t kRefDigits = 26;
-constexpr std::size_t kRefsPerContentMax = 1'000;  // one more each time it expired and came again
+constexpr std::size_t kRefsPerContentMax = 1'000;  // one per expiry and re-upload
 
 OutputRef upload_ref(const SessionId& session, const schema::KeptOutput& output, Sequence after) {
   const Digest digest = sha256(fmt::format("{}\n{}\n", session.text(), after),
@@ -16,7 +16,7 @@ OutputRef upload_ref(const SessionId& session, const schema::KeptOutput& output,
       fmt::format("{}_{}", OutputRef::kPrefix, hex(bytes_of(digest)).substr(0, kRefDigits))};
 }
 
-// Fills in the ref: the one that is kept already, or the first that was never used.
+// Fills in the ref: the existing one, or the first that was never used.
 Result<schema::ReportUploaded> find_ref(store::Store& store, const SessionId& session,
                                         schema::KeptOutput output) {
   Sequence after = 0;
