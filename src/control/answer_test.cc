@@ -1,4 +1,4 @@
-// control/answer_test.cc: how a model request ends: answered, tried again, or failed.
+// control/answer_test.cc: tests how a model request ends: answered, retried or failed.
 #include <doctest/doctest.h>
 
 #include "control/given.h"
@@ -35,7 +35,7 @@ const Failure kFinal{Category::denied, "no such key", false};
 
 Given alone() { return Given{}.session().thread_started().running("1").asked("1"); }
 
-// The turn has asked `retries` times again already.
+// A turn that has already retried `retries` times.
 Given after_retries(std::uint64_t retries) {
   Given past = alone();
   for (std::uint64_t i = 1; i <= retries; ++i) past.retrying("1", i, 10).wait(10).requested("1");

@@ -1,4 +1,5 @@
-// control/calls_test.cc: calls that run no process: side by side, announced, asked on the way.
+// control/calls_test.cc: tests calls that run no process: in parallel, with an announced change,
+// and with a question.
 #include <doctest/doctest.h>
 
 #include "control/given_calls.h"
@@ -29,7 +30,7 @@ ReportModelCompleted calls(const std::vector<Written>& written) {
   return report;
 }
 
-// A turn under this policy that waits for its model, with the tools of a server.
+// A turn under this policy that waits for its model, with the tools of an MCP server.
 Given with_server(Policy policy) {
   Given past = asked_under(std::move(policy));
   ToolCatalogResolved catalog;
@@ -173,7 +174,7 @@ TEST_CASE("a change is announced with its diff, and leaves an artifact when it w
   const Outcome announced = when(begun.after, change(begun.after), inputs_at(past.now()));
   CHECK(announced.shape() == "output.spilled tool.progress");
   CHECK(first_tool(announced.after).change->diff_ref == "out_1");
-  // Said twice, it changes nothing.
+  // A repeated report changes nothing.
   CHECK(when(announced.after, change(announced.after), inputs_at(past.now())).shape() ==
         "unchanged");
   const Outcome made = when(announced.after, ended(announced.after), inputs_at(past.now()));
@@ -244,7 +245,7 @@ TEST_CASE("what a server asks waits for a person, and the call hears the answer"
   const auto required = asked.payload_of<ActionRequired>();
   CHECK(required.action_type == kElicitationAction);
   CHECK(required.server == "s");
-  // Another one waits until this is answered.
+  // Another question waits until this one is answered.
   CHECK(when(asked.after, question(asked.after), inputs_at(past.now())).shape() == "unchanged");
   RespondAction answer = answer_to(asked.after, "accept");
   CHECK(when(asked.after, Command{answer}, inputs_at(past.now())).refusal().code ==

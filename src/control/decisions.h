@@ -1,4 +1,5 @@
-// control/decisions.h: one decision a command, one a report. decide() is the table over them.
+// control/decisions.h: one decision function per command and per report. decide() dispatches to
+// them.
 #pragma once
 
 #include "control/decide.h"

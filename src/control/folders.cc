@@ -10,7 +10,7 @@
 namespace agentrt::control {
 namespace {
 
-// Each folder that was resolved or, without a look at the disk, as it was named.
+// The resolved folders, or the folders as named if nothing was resolved.
 const schema::FolderChoice& resolved(const schema::FolderChoice& asked, const Inputs& inputs) {
   return inputs.named.folders ? inputs.named.folders->folders : asked;
 }

@@ -1,4 +1,4 @@
-// control/folders_test.cc: the folders of a session that a command creates or continues.
+// control/folders_test.cc: tests the folders of a session that a command creates or continues.
 #include "control/folders.h"
 
 #include <doctest/doctest.h>

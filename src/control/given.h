@@ -1,5 +1,5 @@
-// control/given.h: asking for a decision in a test, and looking at what came out. Included by tests
-// alone; the history before the decision is a state::Given.
+// control/given.h: runs decisions in tests and examines the outcome. Included only by tests; the
+// history before the decision is a state::Given.
 #pragma once
 
 #include <stdexcept>
@@ -37,7 +37,7 @@ inline schema::InputPart file_part(std::string path) {
   return {schema::InputKind::file, {}, std::move(path)};
 }
 
-// The facts as they will stand in the log behind `view`.
+// The facts as the log will store them after `view`.
 inline std::vector<schema::Fact> facts_of(const Decision& decision, Sequence after, Timestamp at) {
   std::vector<schema::Fact> out;
   if (const auto* accepted = std::get_if<Accepted>(&decision))
@@ -51,7 +51,7 @@ struct Outcome {
   std::vector<schema::Fact> facts;
   state::Session after;  // the view with the facts folded in
 
-  // "turn.failed task.cancelled", "unchanged", or "refused: CODE": the shape of the decision.
+  // The outcome in short: "turn.failed task.cancelled", "unchanged", or "refused: CODE".
   std::string shape() const {
     if (const auto* error = std::get_if<Error>(&decision))
       return "refused: " + std::string(code_name(error->code));
@@ -76,7 +76,7 @@ struct Outcome {
   }
   const Error& refusal() const { return std::get<Error>(decision); }
 
-  // The first fact of its type; the test fails by an exception where there is none.
+  // The first fact of this type. Throws if there is none, which fails the test.
   template <class P>
   const schema::Fact& fact_of() const {
     for (const schema::Fact& fact : facts)

@@ -1,4 +1,5 @@
-// control/given_calls.h: a turn whose model asks for commands, for tests. Included by tests alone.
+// control/given_calls.h: test fixtures for a turn whose model calls commands. Included only by
+// tests.
 #pragma once
 
 #include "control/given.h"
@@ -11,7 +12,7 @@ inline schema::Policy policy_in(schema::PermissionMode mode) {
   return policy;
 }
 
-// A turn that waits for its model, in a session under this policy.
+// A turn that waits for its model, in a session with this policy.
 inline state::Given asked_under(schema::Policy policy) {
   state::Given past = state::Given{}.session().thread_started().running("1");
   schema::PolicyChanged changed{.change = "resolved"};

@@ -1,4 +1,4 @@
-// control/hooks.cc: what hooks say, and what it means for the turn that hears them.
+// control/hooks.cc: decides what a hook's outcome means for its turn.
 #include "control/hooks.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ using namespace schema;
 
 namespace {
 
-// Rewritten input that cannot be kept, or that is no object, makes the run a failure.
+// Rewritten input that is too large or not an object makes the run a failure.
 std::optional<Failure> wrong_rewrite(const HookOutcome& outcome) {
   if (!outcome.updated_input) return std::nullopt;
   const std::string& text = outcome.updated_input->text;
@@ -27,7 +27,7 @@ std::optional<Failure> wrong_rewrite(const HookOutcome& outcome) {
   return std::nullopt;
 }
 
-// What hooks say to a model stands in facts and in every later request of the turn.
+// The text of hooks for a model is stored in facts and sent with every later request of the turn.
 constexpr std::size_t kHookTextBytesMax = 16 * 1024;
 
 std::string clipped(const std::string& text) {

@@ -1,4 +1,4 @@
-// control/hooks.h: which hook is heard next, and what it means when one fails.
+// control/hooks.h: selects the next hook to run, and records a hook's failure.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace agentrt::control {
 
-// The place of the first hook at `point`, from `from` on, that applies to the subject: a tool, or
-// how the session starts.
+// The index of the first hook at `point`, starting at `from`, that applies to the subject: a tool
+// name, or how the session starts.
 std::optional<std::uint64_t> next_hook(const std::vector<schema::HookSpec>& hooks,
                                        schema::HookPoint point, std::uint64_t from,
                                        std::string_view subject);
 
-// The hook that the turn hears has failed. Says what that means.
+// Records that the turn's running hook failed. Returns the hook's on_failure setting.
 schema::OnFailure fail_hook(Facts& facts, const Turn& turn, const schema::Failure& error,
                             std::int64_t duration_ms);
 

@@ -1,5 +1,5 @@
-// control/output_facts.h: the facts about bytes that were stored behind a ref, written once for
-// every decision that has such bytes: uploads, tools, processes.
+// control/output_facts.h: the facts about a stored output, shared by every decision that has
+// outputs: uploads, tools, processes.
 #pragma once
 
 #include "control/turn_facts.h"
@@ -7,8 +7,8 @@
 
 namespace agentrt::control {
 
-// output.spilled and, where they hold, output.truncated and output.redacted, in the scope of
-// whoever produced the bytes. REQUIRES: `output` came from the port that stores bytes.
+// Adds output.spilled and, if they apply, output.truncated and output.redacted, in the scope of the
+// producer. REQUIRES: `output` came from an OutputKeeper.
 void add_output(Facts& facts, const schema::SessionScope& scope, const schema::KeptOutput& output,
                 const Inputs& inputs);
 

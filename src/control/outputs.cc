@@ -1,4 +1,4 @@
-// control/outputs.cc: bytes behind refs come into being and expire.
+// control/outputs.cc: decides how outputs are created and expire.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,7 +41,7 @@ Decision uploaded(const Session& view, const ReportUploaded& report, Inputs inpu
   if (report.spilled) return Unchanged{to_json(reply)};
   Facts facts{view, inputs};
   add_output(facts, facts.of_session(), output, inputs);
-  reply.sequence = view.sequence + 1;  // of output.spilled, the same for a repeat
+  reply.sequence = view.sequence + 1;  // of output.spilled; the same for a repeated upload
   return Accepted{facts.take(), to_json(reply)};
 }
 

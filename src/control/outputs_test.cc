@@ -1,4 +1,4 @@
-// control/outputs_test.cc: what stored bytes make true.
+// control/outputs_test.cc: tests the facts about stored outputs.
 #include <doctest/doctest.h>
 
 #include "control/given.h"

@@ -194,7 +194,8 @@ const OwnTool* own_tool(std::string_view name) {
   return row == kTools.end() ? nullptr : row;
 }
 
-// The schema is what the model was given, so its words come first; the tool's own reader decides.
+// The schema's error comes first, because the model knows the schema. The tool's own parser
+// decides.
 std::optional<Failure> wrong_arguments_of(const OwnTool& tool, const Json& args) {
   auto wrong = wrong_arguments(Json{std::string(tool.input_schema())}, args);
   if (!wrong)

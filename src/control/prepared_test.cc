@@ -1,4 +1,4 @@
-// control/prepared_test.cc: from a prepared turn to a model request, and the text that comes back.
+// control/prepared_test.cc: tests the way from a prepared turn to a model request and its text.
 #include <doctest/doctest.h>
 
 #include "control/given.h"

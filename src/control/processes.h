@@ -1,31 +1,31 @@
-// control/processes.h: what a process makes true: what it wrote and tried, how it ended, and those
-// that go on in the background when their call has ended.
+// control/processes.h: the facts about processes: their output, violations and end, and background
+// processes that continue after their call has ended.
 #pragma once
 
 #include "control/turn_facts.h"
 
 namespace agentrt::control {
 
-// What it wrote and tried.
+// Adds the output and the violations of a process.
 void add_news(Facts& facts, const schema::ProcessScope& scope,
               const schema::ReportProcessNews& news);
-// How it ended, and with it what was kept of its output.
+// Adds the end of a process and its stored output.
 void add_end(Facts& facts, const schema::ProcessScope& scope, const schema::ReportToolEnded& report,
              const Inputs& inputs);
 
-// The process in the background with this id; nullptr: there is none, or no longer.
+// The background process with this id; null: none, or it has ended.
 const state::Process* find_process(const Session& view, const ProcessId& process);
 
-// Why no further process may go on in the background, if so.
+// Why no further background process may start; empty: one may.
 std::optional<schema::Failure> no_room_in_background(const Session& view, const Inputs& inputs);
-// What the call of a process that goes on in the background gives back.
+// The result of a call whose process continues in the background.
 std::string background_preview(const ProcessId& process);
 
 Decision background_news(const Session& view, const state::Process& process,
                          const schema::ReportProcessNews& report, const Inputs& inputs);
 Decision background_ended(const Session& view, const state::Process& process,
                           const schema::ReportToolEnded& report, const Inputs& inputs);
-// Asks those that the turn started to end.
+// Requests the end of the background processes that the turn started.
 void end_background(Facts& facts, const Session& view, const TurnId& turn,
                     const std::string& reason);
 

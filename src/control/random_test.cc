@@ -1,5 +1,5 @@
-// control/random_test.cc: long random histories. A seed draws thousands of commands and reports;
-// each is decided, folded, encoded and read back, and what must hold after any history is checked.
+// control/random_test.cc: tests long random histories. A seed generates thousands of commands and
+// reports; each is decided, folded, encoded and decoded, and the invariants are checked.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class World {
     }
   }
 
-  // Lets every thread finish what it has, without new work.
+  // Lets every thread finish its open work, without new work.
   void finish() {
     for (int steps = 0; live_.tasks.active > 0 && steps < 200; ++steps)
       for (const auto& id : threads()) {
@@ -101,7 +101,7 @@ class World {
     return out;
   }
 
-  // --- what is drawn ---
+  // --- random choices ---
 
   ThreadId thread() { return ThreadId{"thread_" + std::to_string(below(4))}; }
   std::vector<ThreadId> threads() const {
@@ -173,7 +173,7 @@ class World {
     return out;
   }
 
-  // --- what is done with it ---
+  // --- steps and checks ---
 
   void restart() {
     ++boot_;
@@ -212,7 +212,7 @@ class World {
     }
   }
 
-  // Turns that wait before and after keep their order; new ones come last.
+  // Queued turns keep their order; new ones come last.
   static void check_order(const Session& before, const Session& after) {
     for (const auto& [id, thread] : before.threads) {
       const auto was = names_of(thread.queue);
@@ -226,7 +226,7 @@ class World {
     }
   }
 
-  // The fact as the log would keep it, folded by a second reader.
+  // Encodes the fact as the log would, and folds the decoded copy into a second view.
   void store(const Fact& fact) {
     if (!fact.ids.turn_id.empty()) {
       CHECK_FALSE(fact.ids.task_id.empty());

@@ -1,4 +1,4 @@
-// control/restart_test.cc: what a restart makes of open work, and how a blocked thread goes on.
+// control/restart_test.cc: tests how a restart closes open work and how a blocked thread resumes.
 #include <doctest/doctest.h>
 
 #include "control/given.h"

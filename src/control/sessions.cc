@@ -1,4 +1,4 @@
-// control/sessions.cc: making and changing sessions.
+// control/sessions.cc: decides the creation and update of sessions.
 #include <fmt/format.h>
 
 #include "control/folders.h"
@@ -31,7 +31,7 @@ Decision create_session(const Session& view, const CreateSession& command, Input
                      .archived = false,
                      .sequence = 1};
   if (view.exists()) {
-    reply.cwd = view.cwd;  // the default may have changed since
+    reply.cwd = view.cwd;  // the default may have changed since the session was created
     if (view.params_hash == inputs.params_hash) return Unchanged{to_json(reply)};
     return refuse(Code::idempotency_conflict,
                   fmt::format("session {} exists already and was made with other params",

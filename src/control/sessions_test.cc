@@ -1,4 +1,4 @@
-// control/sessions_test.cc: making and changing sessions.
+// control/sessions_test.cc: tests the creation and update of sessions.
 #include <doctest/doctest.h>
 
 #include "control/given.h"

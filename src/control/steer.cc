@@ -1,4 +1,4 @@
-// control/steer.cc: interrupting turns, changing the queue, going on after a stop.
+// control/steer.cc: decides interrupts, changes of the queue, and resuming after a stop.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ Decision no_thread(const ThreadId& thread) {
                 fmt::format("there is no thread {} in this session", thread.text()));
 }
 
-// Takes one turn out of the middle of a queue, as cancelled.
+// Removes one turn from a queue and cancels it.
 void drop_queued(Facts& facts, const Thread& thread, const Turn& turn, const std::string& reason) {
   facts.cancel(turn, reason);
   facts.add(facts.of(turn.ids), QueueChanged{.change = QueueChange::removed,
@@ -32,7 +32,7 @@ void drop_queued(Facts& facts, const Thread& thread, const Turn& turn, const std
                                              .count = thread.queue.size() - 1});
 }
 
-// Interrupts what the command means in one thread; says which turns that were.
+// Interrupts the turns of one thread that the command selects; adds them to `ended`.
 void interrupt_thread(Facts& facts, const Thread& thread, const InterruptTurn& command,
                       std::vector<TurnId>& ended) {
   const std::string reason = command.reason.value_or("interrupted");
@@ -108,7 +108,7 @@ Decision interrupt_turn(const Session& view, const InterruptTurn& command, Input
       interrupt_thread(facts, thread, command, reply.turn_ids);
   reply.interrupted = !reply.turn_ids.empty();
   if (command.processes == ProcessKeep::end) {
-    if (command.turn_id && reply.turn_ids.empty())  // its processes may outlive a turn
+    if (command.turn_id && reply.turn_ids.empty())  // background processes may outlive their turn
       end_background(facts, view, *command.turn_id, command.reason.value_or("interrupted"));
     for (const TurnId& turn : reply.turn_ids)
       end_background(facts, view, turn, command.reason.value_or("interrupted"));
@@ -181,7 +181,7 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     if (turn.hook) {
       const OnFailure meant = fail_hook(
           facts, turn, {Category::interrupted, "the runtime stopped while the hook ran", false}, 0);
-      // About a call it is a refusal of that call, which stands with it.
+      // A failed hook about a call refuses only that call, not the turn.
       const bool of_call = turn.hook->point == HookPoint::pre_tool_use ||
                            turn.hook->point == HookPoint::permission_request;
       if (meant == OnFailure::closed && !of_call) {

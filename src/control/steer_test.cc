@@ -1,4 +1,4 @@
-// control/steer_test.cc: interrupting turns and changing the queue.
+// control/steer_test.cc: tests interrupts and changes of the queue.
 #include <doctest/doctest.h>
 
 #include "control/given.h"

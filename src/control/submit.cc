@@ -1,4 +1,4 @@
-// control/submit.cc: taking a turn: started at once, queued behind the running one, or refused.
+// control/submit.cc: decides how a submitted turn is accepted: started, queued or refused.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ std::string objective(const std::vector<InputPart>& input) {
   return std::string(utf8_prefix(input.front().path.value_or(""), kObjectiveBytes));
 }
 
-// The caller chose this turn id before: the same params get the same answer, others are refused.
+// The turn id was used before: the same params get the same reply, others are refused.
 Decision repeated(const Named::KnownTurn& known, const Inputs& inputs) {
   const Ids& ids = known.submitted.ids;
   const auto& submitted = std::get<TurnSubmitted>(known.submitted.payload);
@@ -89,7 +89,7 @@ Decision busy(const Thread& thread) {
 
 struct Place {
   ThreadId id;
-  const Thread* thread = nullptr;  // nullptr: it is made
+  const Thread* thread = nullptr;  // null: a new thread
 };
 
 std::optional<Error> no_room(const Session& view, const Place& place, QueuePolicy policy,

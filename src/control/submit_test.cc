@@ -1,5 +1,5 @@
-// control/submit_test.cc: taking a turn. Each test replays a short history, submits one turn and
-// compares the decision.
+// control/submit_test.cc: tests submitting a turn. Each test replays a short history, submits one
+// turn and compares the decision.
 #include <doctest/doctest.h>
 
 #include "control/given.h"
@@ -30,7 +30,7 @@ SubmitTurn submit(const std::string& name, QueuePolicy policy) {
 
 Given idle_thread() { return Given{}.session().thread_started(); }
 
-// What the kernel finds in the store when a submit names a turn that exists.
+// The kernel's lookup result for a submit that names an existing turn.
 Inputs knowing(const Outcome& first) {
   Inputs inputs = inputs_at(state::kStart);
   inputs.named.turn = {first.fact_of<TurnSubmitted>(), Status::running};
@@ -70,7 +70,7 @@ TEST_CASE("every fact of a turn carries task, run, attempt and trace, and the ca
   const Outcome outcome = when(Given{}, submit("1"));
   for (const Fact& fact : outcome.facts) {
     CHECK(fact.ids.request_id == RequestId{"req_1"});
-    if (fact.sequence <= 2) continue;  // of session and thread
+    if (fact.sequence <= 2) continue;  // the session's and thread's facts
     const auto type = type_of(fact.payload);
     CAPTURE(type);
     CHECK(fact.ids.turn_id == TurnId{"turn_1"});

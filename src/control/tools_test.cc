@@ -1,4 +1,4 @@
-// control/tools_test.cc: calls of tools: which run, in which order, how they end.
+// control/tools_test.cc: tests tool calls: which run, in which order, and how they end.
 #include <doctest/doctest.h>
 
 #include "control/given_calls.h"
@@ -105,7 +105,7 @@ TEST_CASE("a process is let go behind the facts about its sandbox and itself") {
   CHECK(ready.shape() == "sandbox.applied process.started");
   CHECK(ready.fact_of<ProcessStarted>().ids.process_id == ProcessId{"proc_1"});
   CHECK(ready.payload_of<ProcessStarted>().boot_id == state::kBoot);
-  // Said twice, it changes nothing.
+  // A repeated report changes nothing.
   CHECK(when(ready.after, ready_of(ready.after), inputs_of(past)).shape() == "unchanged");
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("an interrupted turn ends its process, its call and its item") {
         "process.terminated tool.failed item.completed task.attempt.failed turn.failed "
         "task.cancelled");
   CHECK(outcome.payload_of<ItemCompleted>().status == Status::cancelled);
-  // What the process still says comes too late.
+  // Later reports of the process change nothing.
   CHECK(when(outcome.after, end_of(ready.after, 0), inputs_of(past)).shape() == "unchanged");
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("a call that is cut off says how long it ran, by the time of the facts
   interrupt.session_id = state::kSession;
   const Outcome outcome = when(ready.after, Command{interrupt}, later);
   CHECK(outcome.payload_of<ToolFailed>().duration_ms == 4'000);
-  // A clock that was set back gives no time before the start.
+  // A wall clock that was set back does not give a negative duration.
   Inputs earlier = inputs_of(past);
   earlier.now = earlier.now + -4'000;
   CHECK(when(ready.after, Command{interrupt}, earlier).payload_of<ToolFailed>().duration_ms == 0);

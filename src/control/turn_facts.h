@@ -1,5 +1,5 @@
-// control/turn_facts.h: the runs of facts that several decisions share, each written once: how a
-// turn starts, how it ends, how its thread goes on to the next.
+// control/turn_facts.h: sequences of facts that several decisions share: how a turn starts and
+// ends, and how its thread continues with the next one.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace agentrt::control {
 
-// How many facts of a submit follow its turn.submitted, by how it was answered.
+// How many facts of a submit follow its turn.submitted, if it started or was queued.
 inline constexpr Sequence kFactsAfterAccepted = 4;
 inline constexpr Sequence kFactsAfterQueued = 1;
 
-// Facts in the making, all caused by one command.
+// The facts of one decision, all caused by one command or report.
 class Facts {
  public:
   Facts(const Session& view, const Inputs& inputs) : view_(view), inputs_(inputs) {}
@@ -28,33 +28,33 @@ class Facts {
   schema::ThreadScope of(const ThreadId& thread) const { return {inputs_.session, thread}; }
   schema::SessionScope of_session() const { return schema::SessionScope{inputs_.session}; }
 
-  // The sequence that the fact added last will get.
+  // The sequence that the last added fact will get.
   Sequence last() const { return view_.sequence + list_.size(); }
   bool empty() const { return list_.empty(); }
-  // How long the call has been under way, by the time of its tool.started; what was measured
-  // counts where it was started in this boot.
+  // The duration of the call since its tool.started, by the wall clock. The second form returns
+  // `measured` if the call was started in this boot.
   std::int64_t ran_ms(const state::ToolCall& call) const;
   std::int64_t ran_ms(const state::ToolCall& call, std::int64_t measured) const;
   const std::vector<schema::Draft>& list() const { return list_; }
   std::vector<schema::Draft> take() { return std::move(list_); }
 
-  // --- runs of facts ---
+  // --- sequences of facts ---
 
   // task.started, task.attempt.started, turn.started, run.status: kFactsAfterAccepted of them.
   void start(const schema::TurnIds& turn);
-  // Takes the head of the queue, if there is one, out of it and starts it.
+  // Removes the first turn from the queue, if any, and starts it.
   void start_next(const Thread& thread);
-  // Ends a turn that runs, or waits in the queue: open request and items, attempt, turn, task.
+  // Ends a running or queued turn: open request and items, attempt, turn, task.
   void cancel(const Turn& turn, const std::string& reason);
   void fail(const Turn& turn, schema::Failure error);
   void complete(const Turn& turn, schema::StopReason reason, const schema::Usage& usage);
-  // Closes what the model had begun: the open request (as failed) and its items.
+  // Closes what the model had started: the open request (as failed) and its items.
   void close_request(const Turn& turn, schema::Category category, const std::string& message);
   void close_items(const Turn& turn, schema::Status status, const schema::Failure& error);
-  // The thread stops where it is until somebody resumes it.
+  // Blocks the thread until resume_thread.
   void block(const Turn& turn, const std::string& reason, const std::string& title,
              const std::string& detail);
-  // The thread's turn goes on in this boot.
+  // Resumes the thread's turn in this boot.
   void resume(const Turn& turn);
   void request_model(const Turn& turn, FreshIds& ids, const std::string& provider,
                      const std::string& model, const std::string& model_name);
@@ -67,7 +67,7 @@ class Facts {
   std::vector<schema::Draft> list_;
 };
 
-// The decision that these facts make, with a reply whose `sequence` is the last of them.
+// Accepts these facts, with a reply whose `sequence` is that of the last fact.
 template <class R>
 Decision accept(Facts& facts, R reply) {
   reply.sequence = facts.last();
@@ -82,9 +82,9 @@ inline Decision refuse(Code code, std::string message, std::string details = {})
   return Error{code, std::move(message), std::move(details)};
 }
 
-// The thread whose running turn this is, or nullptr: a report that comes too late changes nothing.
+// The thread on which this turn is active; null: none, so a late report changes nothing.
 const Thread* thread_of_active(const Session& view, const TurnId& turn);
-// The same by the request that the turn waits for.
+// The same, found by the request that the turn waits for.
 const Thread* thread_of_request(const Session& view, const ModelRequestId& request);
 
 }  // namespace agentrt::control
