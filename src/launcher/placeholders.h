@@ -19,8 +19,8 @@ void mark_placeholder(const std::string& path);
 
 class RootLocks {
  public:
-  // Locks the roots; call before P1 reads them. Returns a root that another process is still
-  // cleaning after kLockWaitMs, or "".
+  // Locks the roots; call before P1 reads them. Returns the first root that cannot be locked,
+  // because another process is still cleaning it after kLockWaitMs, or "".
   std::string hold(const Spec& spec);
   void made(std::string path) { made_.push_back(std::move(path)); }
   // Removes placeholders that are still empty, in roots that no other sandbox uses.

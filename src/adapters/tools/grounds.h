@@ -1,12 +1,12 @@
-// adapters/tools/grounds.h: where a call of a file tool may work: the folders of its session, held
-// open, and what in them is hidden, read-only or refused by policy.
+// adapters/tools/grounds.h: the folders in which a file tool call may work, held open, with the
+// paths in them that are hidden, read-only or refused by policy.
 //
-// Whatever a path says, what it leads to is opened first (adapters/tools/beneath.h) and judged by
-// where it really stands; the same handle is then used. Hidden and protected places are those of
-// the sandbox profile, so a file tool sees what a command sees.
+// A path is opened first (adapters/tools/beneath.h) and then checked by its real location; the same
+// handle is used afterwards. Hidden and protected paths are those of the sandbox profile, so a file
+// tool sees what a command sees.
 //
-// Under a root daemon the caller takes the rights of identity_at() for everything that it does with
-// a path; the folders themselves are opened with the daemon's, as a command's roots are.
+// Under a root daemon the caller must take the rights of identity_at() for everything it does with
+// a path. The folders themselves are opened with the daemon's rights, like a command's roots.
 //
 // Belongs to one call; one thread at a time.
 #pragma once
@@ -26,23 +26,23 @@
 
 namespace agentrt::adapters::tools {
 
-// Something that stands in the folders and may be read.
+// An open file or folder that lies in the session's folders and may be read.
 struct Opened {
-  Descriptor handle;  // without rights to its bytes
+  Descriptor handle;  // O_PATH: without access to its bytes
   struct stat about{};
-  std::string path;  // absolute, without links
+  std::string path;  // absolute, symlinks resolved
 
   bool is_file() const { return S_ISREG(about.st_mode); }
   bool is_folder() const { return S_ISDIR(about.st_mode); }
 };
 
-// Where a file is to stand, and what stands there now.
+// The location of a file to write, and the file that exists there now, if any.
 struct Target {
-  Descriptor folder;                 // the last one on the way that is there
-  std::string folder_path;           // absolute, without links
-  std::vector<std::string> missing;  // folders below it, to be made
+  Descriptor folder;                 // the last existing folder on the path
+  std::string folder_path;           // absolute, symlinks resolved
+  std::vector<std::string> missing;  // folders below it that must be created
   std::string name;
-  std::string path;               // of the file: absolute, without links
+  std::string path;               // of the file: absolute, symlinks resolved
   std::optional<Opened> present;  // always a regular file
 };
 
@@ -53,20 +53,20 @@ class Grounds {
   static Outcome<Grounds> open(const ports::ToolRequest& request,
                                const schema::SandboxProfile& profile);
 
-  // Whose rights a command has at the path: those of the owner of the root that it lies in.
+  // The identity of a command at this path: the owner of the root that contains it.
   FileIdentity identity_at(const std::string& path) const;
-  // By its letters alone the path leads into the folders.
+  // Checks by its text alone that the path leads into the session's folders.
   Outcome<void> find_place(const std::string& path) const;
-  // A file, a folder or anything else.
+  // Opens a file, a folder or anything else.
   Outcome<Opened> open_any(const std::string& path) const;
-  // A regular file. Whatever else it is, the refusal says so.
+  // Opens a regular file. If it is anything else, the refusal says what it is.
   Outcome<Opened> open_file(const std::string& path) const;
-  // The place of a file that is to be written, whether it is there or not.
+  // Resolves the location of a file to write, which may exist or not.
   Outcome<Target> open_target(const std::string& path) const;
 
-  // Why what stands at the absolute path may not be used.
+  // Why the file at this absolute path may not be used; empty: it may.
   std::optional<schema::Failure> refusal(const std::string& real_path, Use use) const;
-  // How a path is told to the model: relative to the workspace, or absolute.
+  // The path to show to the model: relative to the workspace, or absolute.
   std::string shown(const std::string& real_path) const;
 
  private:
