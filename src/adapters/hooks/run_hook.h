@@ -1,9 +1,9 @@
 // adapters/hooks/run_hook.h: runs one hook from start to end.
 //
 // The command runs as /bin/bash -c through the launcher, like every other process. It reads its
-// input from an anonymous file, so a hook that does not read cannot block the writer. The hook and
-// every process it started are killed when it exits, exceeds its time limit, writes too much, or is
-// cancelled. Blocking; any thread.
+// input from an anonymous file, so a hook that does not read cannot block the writer. When it
+// exits, exceeds its time limit, writes too much or is cancelled, it is killed with every process
+// that it started. Blocking; any thread.
 #pragma once
 
 #include <cstdint>

@@ -197,8 +197,8 @@ class AnthropicReader final : public JsonEventReader {
     std::string text, signature, redacted;
   };
   std::map<std::uint64_t, Thought> thoughts_;  // by block index
-  std::uint64_t fresh_ = 0;                    // input tokens not read from the cache
-  std::uint64_t written_ = 0;                  // input tokens written to the cache
+  std::uint64_t fresh_ = 0;    // input tokens neither read from nor written to the cache
+  std::uint64_t written_ = 0;  // input tokens written to the cache
 };
 
 class AnthropicWire final : public Wire {
