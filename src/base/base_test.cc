@@ -1,4 +1,4 @@
-// base/base_test.cc: ids, instants and digests, each rule by a small case.
+// base/base_test.cc: tests for ids, timestamps and digests, one small case per rule.
 #include <doctest/doctest.h>
 
 #include <set>

@@ -1,7 +1,8 @@
-// base/check.h: assertions that stay on in release.
+// base/check.h: assertions that stay enabled in release builds.
 //
-// check() is for bugs, never for input: it prints the broken rule with its place and stops the
-// process. Stopping is safe here, since everything acknowledged is already in the log.
+// check() reports bugs; never use it to validate input. A failed check prints the violated rule
+// with its source location and aborts the process. Aborting is safe: every acknowledged command is
+// already in the log.
 #pragma once
 
 #include <source_location>

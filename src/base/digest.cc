@@ -1,5 +1,5 @@
-// The one-shot SHA-256 interface of OpenSSL is used rather than EVP: a fact is hashed twice on its
-// way to disk, and fetching a provider costs more time and memory than all of that hashing.
+// Uses OpenSSL's one-shot SHA-256 interface rather than EVP. A fact is hashed twice on its way to
+// disk, and fetching an EVP provider costs more time and memory than all of that hashing.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 
@@ -51,7 +51,7 @@ Digest sha256(std::string_view first, std::string_view second, std::string_view 
   return Hasher{}.add(first).add(second).add(third).end();
 }
 
-// RFC 2104: H(key ^ opad, H(key ^ ipad, bytes)), the key hashed first when longer than a block.
+// RFC 2104: H(key ^ opad, H(key ^ ipad, bytes)). A key longer than one block is hashed first.
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   std::string block(key.size() > kBlockBytes ? bytes_of(sha256(key)) : key);
   block.resize(kBlockBytes, '\0');

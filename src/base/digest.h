@@ -1,4 +1,4 @@
-// base/digest.h: SHA-256, plain and keyed, and hexadecimal text.
+// base/digest.h: SHA-256, HMAC-SHA-256 and hexadecimal encoding.
 #pragma once
 
 #include <array>
@@ -12,29 +12,29 @@ namespace agentrt {
 using Digest = std::array<unsigned char, 32>;
 
 Digest sha256(std::string_view bytes);
-// Over the parts one after the other, as if they were one text.
+// Digest of the concatenation of the three parts.
 Digest sha256(std::string_view first, std::string_view second, std::string_view third);
 Digest hmac_sha256(std::string_view key, std::string_view bytes);
 
 inline std::string_view bytes_of(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
-// SHA-256 of bytes that come in pieces.
+// Incremental SHA-256.
 class Sha256 {
  public:
   Sha256();
   void add(std::string_view bytes);
-  Digest end();  // once
+  Digest end();  // call once
 
  private:
   alignas(8) std::array<unsigned char, 112> state_;
 };
 
 std::string hex(std::string_view bytes);
-// The digest that 64 lower-case hexadecimal digits stand for; nothing for any other text.
+// Decodes exactly 64 lower-case hexadecimal digits; nullopt for any other text.
 std::optional<Digest> digest_of_hex(std::string_view text);
 
-// Compares without telling by its duration where the texts differ.
+// Constant-time comparison: its duration does not reveal where the texts differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 }  // namespace agentrt

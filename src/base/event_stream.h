@@ -1,9 +1,9 @@
-// base/event_stream.h: the text/event-stream format, from bytes as they arrive to whole events.
+// base/event_stream.h: incremental parser for the text/event-stream format (server-sent events).
 //
-// Feed it pieces of any size: a piece may end within a line, within a character, between a CR and
-// its LF. Fields: id, event, data (lines joined by \n), retry; comments and unknown fields are
-// skipped, as the format says. An event is given out at the empty line that ends it, and only when
-// it has data. Pure; one parser a stream.
+// feed() takes chunks of any size: a chunk may end within a line, within a UTF-8 character, or
+// between a CR and its LF. Parsed fields: id, event, data (lines joined by \n) and retry. Comments
+// and unknown fields are ignored, as the format requires. An event is emitted at the empty line
+// that ends it, and only if it has data. Does no I/O; use one parser per stream.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace agentrt {
 
 struct StreamEvent {
-  std::string id;  // the last id seen, which an event without one inherits
+  std::string id;  // the last id received; an event without an id inherits it
   std::string type = "message";
   std::string data;
 
@@ -29,14 +29,14 @@ class EventStreamParser {
  public:
   static constexpr std::size_t kEventBytesMax = 16 << 20;
 
-  // Events longer than `event_bytes_max` end the stream.
+  // An event longer than `event_bytes_max` is an error that ends the stream.
   explicit EventStreamParser(std::size_t event_bytes_max = kEventBytesMax)
       : event_bytes_max_(event_bytes_max) {}
 
-  // The events that `bytes` completes. too_large: an event passed the limit.
+  // Returns the events that `bytes` completes. Fails with too_large if an event exceeds the limit.
   Result<std::vector<StreamEvent>> feed(std::string_view bytes);
 
-  // For whoever connects again: the last id that was sent, and how long to wait before.
+  // For reconnecting: the last event id received, and the delay that the server requested.
   const std::string& last_id() const { return id_; }
   std::optional<std::uint32_t> retry_ms() const { return retry_ms_; }
 
@@ -45,9 +45,9 @@ class EventStreamParser {
   void take_field(std::string_view name, std::string_view value);
 
   std::size_t event_bytes_max_;
-  std::string line_;       // the line being read
-  bool after_cr_ = false;  // a LF that comes next belongs to the CR before it
-  bool started_ = false;   // a byte order mark may only stand at the very beginning
+  std::string line_;       // the current, incomplete line
+  bool after_cr_ = false;  // the next byte, if LF, belongs to the preceding CR
+  bool started_ = false;   // a byte order mark is accepted only at the start of the stream
   std::string id_;
   std::string type_;
   std::string data_;

@@ -1,4 +1,4 @@
-// base/event_stream_test.cc: events come out whole, however their bytes arrive.
+// base/event_stream_test.cc: events are parsed correctly however their bytes are split into chunks.
 #include "base/event_stream.h"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
-// base/result.h: operating failures as values.
+// base/result.h: operational failures as return values.
 //
-// Result<T> is what every function returns that can fail for a reason outside the program. The
-// codes are the closed, documented set of the protocol (docs/errors.md): they go on the wire, are
-// never renamed, and each has one HTTP status.
+// Every function that can fail for a reason outside the program returns Result<T>. The error codes
+// are the closed set documented in docs/errors.md. They are part of the protocol, are never
+// renamed, and each maps to one HTTP status.
 #pragma once
 
 #include <expected>
@@ -42,7 +42,7 @@ int http_status(Code code);
 
 struct Error {
   Code code = Code::internal;
-  std::string message;  // one sentence for a person; no program may depend on its words
+  std::string message;  // one sentence for a human reader; programs must not depend on its wording
   std::string details;  // a JSON object as text, or empty
 
   bool operator==(const Error&) const = default;
@@ -57,8 +57,8 @@ inline std::unexpected<Error> fail(Code code, std::string message, std::string d
 
 }  // namespace agentrt
 
-// TRY(expr): leaves the function with the error when expr failed.
-// TRY_ASSIGN(auto x, expr): the same, and x is the value when it did not.
+// TRY(expr): returns the error from the enclosing function if expr failed.
+// TRY_ASSIGN(auto x, expr): the same; otherwise assigns the value to x.
 #define AGENTRT_JOIN2(a, b) a##b
 #define AGENTRT_JOIN(a, b) AGENTRT_JOIN2(a, b)
 #define TRY(expr)                                                           \

@@ -1,9 +1,11 @@
-// base/sum.h: a std::variant of many types whose special members are compiled in one unit.
+// base/sum.h: a std::variant of many types whose special members are compiled in one translation
+// unit.
 //
-// Copying, moving, destroying and comparing a variant of seventy structs costs every unit that does
-// it seconds to compile. A Sum only declares them; the one unit that owns the list of types
-// includes base/sum_members.h and instantiates the class: `template class Sum<MyTypes>;`.
-// std::visit, std::get_if and std::holds_alternative take a Sum like the variant that it is.
+// Copying, moving, destroying and comparing a variant of seventy structs adds seconds of compile
+// time to every translation unit that does it. A Sum only declares these members. The one unit that
+// owns the list of types includes base/sum_members.h and instantiates the class: `template class
+// Sum<MyTypes>;`. std::visit, std::get_if and std::holds_alternative accept a Sum, since it derives
+// from std::variant.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +17,7 @@ namespace agentrt {
 template <class... Types>
 struct TypeList {};
 
-// The place of T among the types.
+// The index of T in Types.
 template <class T, class... Types>
 constexpr std::size_t index_of() {
   std::size_t at = 0;
@@ -29,7 +31,7 @@ class Sum;
 template <class... Types>
 class Sum<TypeList<Types...>> : public std::variant<Types...> {
  public:
-  Sum();  // the first type
+  Sum();  // holds the first type
   template <class T>
     requires(std::is_same_v<T, Types> || ...)
   Sum(T one) : Sum(index_of<T, Types...>(), &one) {}
@@ -43,7 +45,7 @@ class Sum<TypeList<Types...>> : public std::variant<Types...> {
     requires(requires(const Types& one) { one == one; } && ...);
 
  private:
-  // Moves the object of the type at `index` from `one`.
+  // Move-constructs the alternative at `index` from the object at `one`.
   Sum(std::size_t index, void* one);
 };
 

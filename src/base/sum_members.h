@@ -1,5 +1,5 @@
-// base/sum_members.h: the definitions that base/sum.h leaves out. For the unit that instantiates a
-// Sum.
+// base/sum_members.h: definitions of the members that base/sum.h declares. Include only in the
+// translation unit that instantiates the Sum.
 #pragma once
 
 #include <utility>

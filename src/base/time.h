@@ -1,4 +1,4 @@
-// base/time.h: instants as they stand in facts: UTC, whole milliseconds.
+// base/time.h: timestamps as facts store them: UTC, in whole milliseconds.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@ inline std::int64_t operator-(Timestamp a, Timestamp b) { return a.ms - b.ms; }
 
 // RFC 3339 with milliseconds: 2026-05-08T02:30:00.000Z.
 std::string format(Timestamp at);
-// Appends what format() gives. Years outside 0..9999 are a bug.
+// Appends the result of format(). REQUIRES: the year is in 0..9999.
 void append(std::string& out, Timestamp at);
 std::optional<Timestamp> parse_timestamp(std::string_view text);
 
