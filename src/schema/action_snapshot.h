@@ -1,4 +1,4 @@
-// schema/action_snapshot.h: a decision as clients read it.
+// schema/action_snapshot.h: the read model of an action: a decision requested from a person.
 #pragma once
 
 #include "schema/policy.h"
@@ -6,7 +6,7 @@
 
 namespace agentrt::schema {
 
-// A decision that is waited for, or how it was answered.
+// An open action, or a resolved one with its answer.
 struct ActionSnapshot {
   ActionId action_id;
   SessionId session_id;

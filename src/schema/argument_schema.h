@@ -1,9 +1,9 @@
-// schema/argument_schema.h: the JSON Schema of a tool's arguments, from the struct that reads them
-// and one line of text per argument.
+// schema/argument_schema.h: generates the JSON Schema of a tool's arguments from the struct that
+// decodes them and one line of text per argument.
 //
-// The struct says name, type and whether the argument is required; the text says what a model must
-// know about it. An argument without a text, or a text without an argument, stops the program the
-// first time the schema is made.
+// The struct gives name, type and whether the argument is required; the text is the description for
+// the model. If an argument has no text, or a text has no argument, the process aborts the first
+// time the schema is generated.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace agentrt::schema {
 
 struct Argument {
-  std::string_view name;         // on the wire
-  std::string_view limits;       // further members of its schema, such as "minLength":1
+  std::string_view name;         // wire name
+  std::string_view limits;       // further members of the argument's schema, such as "minLength":1
   std::string_view description;  // meaning, unit, default, an example where the format matters
 };
 

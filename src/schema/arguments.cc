@@ -21,8 +21,8 @@ using simdjson::dom::object;
 using Wrong = std::optional<std::string>;
 
 constexpr std::int64_t kPatternMemory = 1 << 20;
-constexpr std::size_t kShownBytes = 64;  // of a value or a name that a sentence repeats
-constexpr std::size_t kShownMax = 20;    // of the values that would fit
+constexpr std::size_t kShownBytes = 64;  // of a value or a name quoted in a message
+constexpr std::size_t kShownMax = 20;    // allowed values listed in a message
 
 bool is_number(const element& value) {
   return value.is_int64() || value.is_uint64() || value.is_double();
@@ -69,7 +69,7 @@ bool is_of_type(const element& value, std::string_view type) {
   if (type == "null") return value.is_null();
   if (type == "integer") return is_whole(value);
   if (type == "number") return is_number(value);
-  return true;  // a word that nobody defined
+  return true;  // ignore an unknown type name
 }
 
 std::string shown(const element& value) {
@@ -92,7 +92,7 @@ Wrong wrong(const std::string& path, std::string_view what) {
   return fmt::format("{}: {}", path.empty() ? "the arguments" : path, what);
 }
 
-// One check of one value: it counts its own steps, and it is over when they are used up.
+// Validates one value against one schema. Stops when its step limit is exceeded.
 class Judge {
  public:
   explicit Judge(element root) : root_(root) {}
@@ -197,7 +197,7 @@ class Judge {
     return {};
   }
 
-  // A pattern that cannot be matched in linear time does not object.
+  // A pattern that RE2 cannot compile or that is too long matches everything.
   bool fits(std::string_view pattern, std::string_view text) {
     if (pattern.size() > kPatternBytesMax) return true;
     steps_ += pattern.size();
@@ -228,7 +228,8 @@ class Judge {
     return judge_contains(words, values, path);
   }
 
-  // The first ones by their place, all others by one schema; once both were spelled `items`.
+  // Validates array items: the first ones by position, the rest by one schema. Older drafts spell
+  // both `items`.
   Wrong judge_entries(const object& words, const array& values, const std::string& path) {
     const bool prefixed = words["prefixItems"].is_array();
     const bool listed = words["items"].is_array();
@@ -350,7 +351,7 @@ class Judge {
     return {};
   }
 
-  // What other schemas say about the same value.
+  // Applies the subschemas that describe the same value: $ref, allOf and the like.
   Wrong judge_joined(const object& words, element value, const std::string& path) {
     std::string_view reference;
     if (!words["$ref"].get_string().get(reference))
@@ -388,7 +389,7 @@ class Judge {
     return {};
   }
 
-  // Within this schema, by its path; nothing for what is not there or lies elsewhere.
+  // Resolves a JSON pointer within this schema; nullopt if it is missing or in another document.
   std::optional<element> resolve(std::string_view reference) {
     if (!reference.starts_with('#')) return std::nullopt;
     reference.remove_prefix(1);
@@ -398,7 +399,7 @@ class Judge {
     return target;
   }
 
-  // Equal as JSON: the order of members does not count, nor how a number is written.
+  // JSON equality: ignores the order of members and the spelling of numbers.
   bool same(element a, element b) {
     if (!step()) return false;
     if (is_number(a) && is_number(b)) return number_of(a) == number_of(b);

@@ -1,4 +1,4 @@
-// What schemas say about arguments: each row is a schema, a value and the sentence it gets.
+// Validation of arguments against schemas: each row is a schema, a value and the expected message.
 #include "schema/arguments.h"
 
 #include <chrono>
@@ -17,7 +17,7 @@ std::string judged(std::string_view schema, std::string_view args) {
 struct Row {
   const char* schema;
   const char* args;
-  const char* sentence;  // empty: they fit
+  const char* sentence;  // empty: valid
 };
 
 }  // namespace
@@ -78,7 +78,7 @@ TEST_CASE("references within a schema are followed, also in circles") {
   CHECK(judged(tree, R"({"next":{"next":{"n":"x"}}})") ==
         "next.next.n: expected a whole number, and this is a string");
   CHECK(judged(R"({"$ref":"#/definitions/a%20b~1c","definitions":{"a b/c":{"type":"array"}}})",
-               "{}") == "");  // escapes of addresses are not read, so it is not judged
+               "{}") == "");  // escaped pointers are not supported, so the reference is ignored
   CHECK(judged(R"({"$ref":"#"})", "{}") ==
         "the arguments: the schema of this tool is too intricate to check them");
   CHECK(judged(R"({"$ref":"https://example.com/x"})", "{}").empty());

@@ -1,5 +1,6 @@
-// schema/binding.h: what an approval is bound to, beside the call itself: the state of the world
-// that a person saw, in names and digests. Compared again when the call is about to run.
+// schema/binding.h: the environment that an approval is bound to, in addition to the call itself:
+// names and digests of the state that the approver saw. It is compared again just before the call
+// runs.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@ namespace {
 using Word = std::string_view;
 using enum Layer;
 
-// Whose an event is: the ids that it must carry.
+// The correlation ids that events must carry, by scope.
 constexpr Word kOfSession[] = {"sessionId"};
 constexpr Word kOfThread[] = {"sessionId", "threadId"};
 constexpr Word kOfTurn[] = {"sessionId", "threadId", "turnId"};

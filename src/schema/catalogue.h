@@ -1,11 +1,11 @@
-// schema/catalogue.h: the standard's whole vocabulary, as data.
+// schema/catalogue.h: the complete vocabulary of the standard, as data.
 //
-// What a complete runtime can say and be asked: every event type with the correlation ids it must
-// carry, every command, the read models and the closed word lists. This build's own facts and
-// commands are declared in facts.h and commands.h; schema/missing.txt lists what the catalogue has
-// beyond them. Words that this runtime adds to the standard (create_session, …) are not here.
+// Lists every event type with the correlation ids it must carry, every command, the read models and
+// the closed word lists. The facts and commands of this build are declared in facts.h and
+// commands.h; schema/missing.txt lists the catalogue entries that this build lacks. Extensions of
+// this runtime to the standard (create_session, …) are not listed here.
 //
-// Everything is a constant, so any thread may read it at any time.
+// All data is constant, so any thread may read it.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace agentrt::schema {
 
-// Which part of the standard asks for an event: its core, or the parts built on it.
+// The part of the standard that defines an event: its core, or the extensions built on it.
 enum class Layer { standard, expanded };
 
 struct EventType {
@@ -32,16 +32,16 @@ struct CatalogueCommand {
 std::span<const EventType> event_types();
 std::span<const CatalogueCommand> catalogue_commands();
 
-// Null for a name that is not in the standard.
+// nullptr if the name is not in the standard.
 const EventType* find_event_type(std::string_view type);
 const CatalogueCommand* find_catalogue_command(std::string_view name);
 
-// The members of an event, in the order in which they are written.
+// The members of an event envelope, in the order in which they are written.
 std::span<const std::string_view> envelope_members();
 std::span<const std::string_view> read_models();
 std::span<const std::string_view> statuses();
 std::span<const std::string_view> task_statuses();
-// What a read model says in place of a summary that it cannot vouch for.
+// Markers that a read model uses in place of a summary that the runtime cannot provide.
 std::span<const std::string_view> honesty_words();
 std::span<const std::string_view> item_kinds();
 std::span<const std::string_view> transports();

@@ -55,7 +55,7 @@ TEST_CASE("every id that the catalogue asks for is a member of the envelope") {
 
 TEST_CASE("the word lists in C++ are those of the catalogue") {
   auto with_idle = std::vector(statuses().begin(), statuses().end());
-  with_idle.push_back("idle");  // a thread's alone
+  with_idle.push_back("idle");  // only for threads
   CHECK(words_of<Status>() == with_idle);
   CHECK(std::ranges::equal(words_of<TaskStatus>(), task_statuses()));
   CHECK(std::ranges::equal(words_of<ItemKind>(), item_kinds()));
@@ -81,8 +81,7 @@ TEST_CASE("every fact type is in the catalogue and its scope carries the ids ask
 
 TEST_CASE("a command of the standard mutates here when it does there") {
   for (const CommandTraits& command : known_commands()) {
-    if (command.name == "evaluate_permission")
-      continue;  // it asks what would be, and appends nothing
+    if (command.name == "evaluate_permission") continue;  // a dry run that appends nothing
     CAPTURE(command.name);
     if (const auto* entry = find_catalogue_command(command.name))
       CHECK(entry->mutates == (command.effect == Effect::mutates));

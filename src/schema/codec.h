@@ -1,10 +1,10 @@
-// schema/codec.h: JSON text from described structs and back, from one declaration.
+// schema/codec.h: derives JSON encoding, decoding and JSON Schema from one struct declaration.
 //
-// A payload is a plain struct described with BOOST_DESCRIBE_STRUCT; this header derives its writer,
-// its reader and its JSON Schema. Members are snake_case in C++ and camelCase on the wire; a
-// trailing underscore (default_) only avoids a keyword. Absent optionals and absent ids are not
-// written. Facts are read leniently (a newer build may have added members), commands strictly: an
-// unknown, repeated or mistyped member is refused with its path.
+// A payload is a plain struct described with BOOST_DESCRIBE_STRUCT. Members are snake_case in C++
+// and camelCase on the wire; a trailing underscore (default_) only avoids a keyword. Absent
+// optionals and empty ids are not written. Facts are decoded leniently, since a newer build may
+// have added members. Commands are decoded strictly: an unknown, repeated or mistyped member is
+// rejected with its path.
 #pragma once
 
 #include "schema/json_read.h"

@@ -30,7 +30,7 @@ struct Outer {
 };
 BOOST_DESCRIBE_STRUCT(Outer, (), (turn_id, text, is_on, offset, parts, counts, mood, extra, at))
 
-// What a strict reader says about `text`, or "" when it accepts it.
+// The error message of strict decoding, or "" if `text` is accepted.
 template <class T>
 std::string complaint(std::string_view text) {
   T out;
@@ -39,14 +39,14 @@ std::string complaint(std::string_view text) {
   return done ? "" : done.error().message;
 }
 
-// `members` added to the members that an Outer needs.
+// The required members of an Outer, plus `members`.
 std::string outer(std::string_view members) {
   return R"({"turnId":"t","text":"","offset":0,"parts":[],"counts":{},"mood":"calm",)"
          R"("at":"2026-05-08T02:30:00.000Z")" +
          std::string(members) + "}";
 }
 
-// As outer(), with one member's value replaced.
+// Like outer(), with the value of one member replaced.
 std::string outer_with(std::string_view member, std::string_view value) {
   std::string text = outer("");
   const std::string key = "\"" + std::string(member) + "\":";

@@ -1,11 +1,12 @@
-// schema/command.h: what every command declares about itself.
+// schema/command.h: the traits that every command declares: name, required scope, effect.
 #pragma once
 
 #include "schema/values.h"
 
 namespace agentrt::schema {
 
-// What a token must allow. Approving is apart from submitting, so that no agent approves itself.
+// The scope that a token needs. Approving is separate from submitting, so that an agent cannot
+// approve its own calls.
 BOOST_DEFINE_ENUM_CLASS(TokenScope, read, submit, approve, admin)
 
 enum class Effect { reads, mutates };

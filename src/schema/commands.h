@@ -1,7 +1,8 @@
-// schema/commands.h: every command this build accepts.
+// schema/commands.h: every command that this build accepts.
 //
-// To add a command, declare its params (and reply) in commands/, name it in the list below and give
-// it a decision in control/ or a read in kernel/; codec, schema, routes and scopes follow.
+// To add a command, declare its params (and reply) in commands/, add it to the list below and
+// implement a decision in control/ or a read in kernel/. Codec, schema, routes and scopes are
+// derived.
 #pragma once
 
 #include <string_view>
@@ -28,13 +29,14 @@ const CommandTraits& traits_of(const Command& command);
 const std::vector<CommandTraits>& known_commands();
 const CommandTraits* find_command(std::string_view name);
 
-// Checks and reads the params of the command called `name`: not_found for an unknown name,
-// invalid_params with the member's path for anything wrong in them.
+// Validates and decodes the params of the command `name`. Fails with not_found for an unknown name,
+// and with invalid_params and the member's path for invalid params.
 Result<Command> read_command(std::string_view name, std::string_view params);
 
-// The session a command is about, where it names one.
+// The session that a command names, if any.
 std::optional<SessionId> session_of(const Command& command);
-// The caller's key, and the params without it in one canonical spelling (what the key stands for).
+// The caller's idempotency key. canonical_params() is the canonical encoding of the params without
+// the key: two commands with the same key must agree on it.
 std::optional<std::string> idempotency_key_of(const Command& command);
 std::string canonical_params(const Command& command);
 

@@ -1,5 +1,5 @@
-// Readers meet text that was cut, changed or made up. They may refuse it or take it; they may not
-// crash, and what they take must be text that they would write again.
+// Fuzzes the decoders with text that was cut, modified or made up. They may reject or accept it,
+// but must not crash; accepted commands must encode to valid JSON again.
 #include <random>
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSeed = 20'260'508;
 constexpr int kRoundsPerText = 60;
 
-// A few random cuts, changes, insertions and doublings.
+// Applies a few random cuts, changes, insertions and duplications.
 std::string damaged(std::string text, std::mt19937_64& random) {
   static constexpr std::string_view kSpice =
       "{}[]\",:\\0189-+.eEutfn \n\x00\x1f\x7f\x80\xc3\xed\xff";

@@ -1,4 +1,4 @@
-// docs/events.md and docs/commands.md are written by hand; here they are held to the declarations.
+// Checks that the handwritten docs/events.md and docs/commands.md match the declarations.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +17,7 @@ std::string page(std::string_view name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What stands between `from` and the next `to`; empty when `from` is nowhere.
+// The text from `from` up to the next `to`; empty if `from` is not found.
 std::string section(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t begin = text.find(from);
   if (begin == std::string::npos) return {};

@@ -131,7 +131,7 @@ TEST_CASE("a payload that cannot be read is an error, not a default") {
   }
 }
 
-// SHA-256(previous ‖ head ‖ SHA-256(payload)), computed once with another program.
+// SHA-256(previous ‖ head ‖ SHA-256(payload)), computed with another program.
 TEST_CASE("chain gives the known answer") {
   const Digest first = chain(Digest{}, stored(kDelta, 1));
   CHECK(hex(bytes_of(first)) == "4d24488c6aa020d9bbf292b194ce371d8dcfdecb665222403a68150b8a0949c5");

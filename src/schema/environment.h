@@ -1,12 +1,12 @@
-// schema/environment.h: what a turn's commands find around them: recorded with each turn, and read
-// with get_execution_environment.
+// schema/environment.h: the environment of a turn's commands. It is recorded with each turn and
+// returned by get_execution_environment.
 #pragma once
 
 #include "schema/sandbox.h"
 
 namespace agentrt::schema {
 
-// What commands may touch; the whole profile is what `agentrt sandbox --explain` prints.
+// A summary of what commands may access; `agentrt sandbox --explain` prints the complete profile.
 struct EnvironmentSandbox {
   SandboxMode mode = SandboxMode::workspace_write;
   std::vector<std::string> read_roots;
@@ -17,14 +17,14 @@ struct EnvironmentSandbox {
 BOOST_DESCRIBE_STRUCT(EnvironmentSandbox, (), (mode, read_roots, write_roots))
 
 struct ExecutionEnvironment {
-  std::string workspace_id;  // the same for the same folder, whatever the session
+  std::string workspace_id;  // derived from the folder; equal in all sessions of that folder
   std::string cwd;
   std::vector<std::string> additional_roots;
   std::string shell;
   std::string os;
   std::string arch;
-  std::string env_ref;                 // env:sha256:…, of names and values
-  std::vector<std::string> env_names;  // of the variables that commands get
+  std::string env_ref;                 // env:sha256:…, a digest of names and values
+  std::vector<std::string> env_names;  // the variables that commands inherit
   EnvironmentSandbox sandbox_profile;
   CommandNetwork network_profile = CommandNetwork::none;
   ProcessLimits resource_limits;

@@ -1,8 +1,8 @@
-// schema/facts.h: every fact this build can write, and what a fact is.
+// schema/facts.h: every fact type that this build writes, and the types Draft and Fact.
 //
-// A Draft is what a decision makes: a payload in its scope. Appending gives it a place in the
-// session's stream and an instant; then it is a Fact. To add a fact type, declare its payload in
-// facts/ and name it in the list below; codec, schema and dispatch follow from that.
+// A decision produces Drafts: a payload and its scope. Appending assigns a sequence and a
+// timestamp, which makes it a Fact. To add a fact type, declare its payload in facts/ and add it to
+// the list below; codec, schema and dispatch are derived.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@
 
 namespace agentrt::schema {
 
-// A fact type that this build does not know: kept as it is, folded into nothing.
+// A fact of a type that this build does not know. It is preserved, and does not change the view.
 struct UnknownPayload {
   std::string type;
 
@@ -72,13 +72,13 @@ struct Fact {
 
 std::string_view type_of(const Payload& payload);
 
-// The payload's JSON object.
+// Writes the payload as a JSON object.
 void write_payload(std::string& out, const Payload& payload);
 
-// Reads a stored payload; a type that this build does not know becomes an UnknownPayload.
+// Decodes a stored payload. A type that this build does not know becomes an UnknownPayload.
 Result<Payload> read_payload(std::string_view type, std::string_view text);
 
-// The types this build knows, in the order of the list above.
+// The types that this build knows, in the order of the list above.
 const std::vector<std::string_view>& known_types();
 
 }  // namespace agentrt::schema

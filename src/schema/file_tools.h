@@ -1,8 +1,8 @@
-// schema/file_tools.h: the tools that work on files of the workspace, as models call them, and the
-// change that one of them makes.
+// schema/file_tools.h: arguments of the tools that work on workspace files, and the file change
+// that one of them makes.
 //
-// Paths are in the workspace or one of the session's additional folders: relative to the workspace,
-// or absolute.
+// A path must lie in the workspace or in one of the session's additional folders. It is absolute,
+// or relative to the workspace.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace agentrt::schema {
 
-// Lines of a text file, numbered from 1. `output:REF` reads what stands behind a ref of the
-// session.
+// Reads lines of a text file, numbered from 1. The path `output:REF` reads the content of a ref of
+// the session.
 struct ReadFileArgs {
   static constexpr std::string_view kTool = "read_file";
   std::string path;
-  std::optional<std::uint64_t> offset;  // the first line
-  std::optional<std::uint64_t> limit;   // how many of them
+  std::optional<std::uint64_t> offset;  // the first line to read
+  std::optional<std::uint64_t> limit;   // the number of lines
 
   bool operator==(const ReadFileArgs&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ReadFileArgs, (), (path, offset, limit))
 
-// Makes the file what `content` says, with the folders that lead to it.
+// Replaces the content of the file, or creates it with its parent folders.
 struct WriteFileArgs {
   static constexpr std::string_view kTool = "write_file";
   std::string path;
@@ -37,7 +37,8 @@ struct WriteFileArgs {
 };
 BOOST_DESCRIBE_STRUCT(WriteFileArgs, (), (path, content))
 
-// Puts `new_text` where `old_text` stands: at its only place, or with `replace_all` at each.
+// Replaces `old_text`, which must occur exactly once, with `new_text`. With `replace_all`, replaces
+// every occurrence.
 struct EditFileArgs {
   static constexpr std::string_view kTool = "edit_file";
   std::string path;
@@ -49,27 +50,27 @@ struct EditFileArgs {
 };
 BOOST_DESCRIBE_STRUCT(EditFileArgs, (), (path, old_text, new_text, replace_all))
 
-// The files below a folder, by name.
+// Lists the files below a folder, by name.
 struct ListFilesArgs {
   static constexpr std::string_view kTool = "list_files";
-  std::optional<std::string> path;     // absent: the workspace
-  std::optional<std::string> pattern;  // src/**/*.h: only these
-  std::optional<std::uint64_t> depth;  // of folders; absent: 1, with a pattern as deep as there are
-  std::optional<bool> ignored;         // also what .gitignore leaves out
+  std::optional<std::string> path;     // default: the workspace
+  std::optional<std::string> pattern;  // a glob such as src/**/*.h
+  std::optional<std::uint64_t> depth;  // levels of folders; default: 1, or unlimited with a pattern
+  std::optional<bool> ignored;         // also list files that .gitignore excludes
 
   bool operator==(const ListFilesArgs&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ListFilesArgs, (), (path, pattern, depth, ignored))
 
-// The lines of files that fit a regular expression (RE2).
+// Lists the lines of files that match a regular expression (RE2).
 struct SearchFilesArgs {
   static constexpr std::string_view kTool = "search_files";
   std::string pattern;
-  std::optional<std::string> path;   // a folder or a file; absent: the workspace
-  std::optional<std::string> files;  // *.cc: only files whose path fits
+  std::optional<std::string> path;   // a folder or a file; default: the workspace
+  std::optional<std::string> files;  // a glob for the files to search, such as *.cc
   std::optional<bool> ignore_case;
-  std::optional<std::uint64_t> context;  // lines before and after each
-  std::optional<bool> ignored;           // also in what .gitignore leaves out
+  std::optional<std::uint64_t> context;  // lines before and after each match
+  std::optional<bool> ignored;           // also search files that .gitignore excludes
 
   bool operator==(const SearchFilesArgs&) const = default;
 };
@@ -77,12 +78,13 @@ BOOST_DESCRIBE_STRUCT(SearchFilesArgs, (), (pattern, path, files, ignore_case, c
 
 BOOST_DEFINE_ENUM_CLASS(FileChangeKind, create, update)
 
-// What a call is about to do to a file. It is stored before the file changes, so that after a crash
-// the file itself says whether it did: it is as before, as after, or somebody else's.
+// A change that a call is about to make to a file. It is stored before the file changes. After a
+// crash, the digest of the file shows whether the change happened, or whether another program
+// changed the file.
 struct FileChange {
-  std::string path;  // absolute, with no link in it
+  std::string path;  // absolute, without symlinks
   FileChangeKind kind = FileChangeKind::update;
-  std::optional<std::string> before;  // sha256:…; absent: there was no file
+  std::optional<std::string> before;  // sha256:…; absent: the file did not exist
   std::string after;
   std::uint64_t lines_added = 0;
   std::uint64_t lines_removed = 0;
@@ -93,7 +95,7 @@ struct FileChange {
 BOOST_DESCRIBE_STRUCT(FileChange, (),
                       (path, kind, before, after, lines_added, lines_removed, diff_ref))
 
-// Of what a call gives back: it stands in a fact and is told to the model.
+// Limit of a tool result in bytes. The result is stored in a fact and sent to the model.
 inline constexpr std::size_t kToolTextBytesMax = 32 * 1024;
 
 }  // namespace agentrt::schema

@@ -11,9 +11,9 @@ namespace {
 
 bool plain(unsigned char c) { return c >= 0x20 && c != '"' && c != '\\'; }
 
-// Whether the eight bytes at `text` are all plain. Subtracting borrows into the high bit of every
-// byte that was below 0x20, or equal to a quote or a backslash; a byte whose high bit is its own is
-// part of a longer character.
+// Whether none of the eight bytes at `text` needs escaping. Subtraction borrows into the high bit
+// of every byte that is below 0x20, a quote or a backslash. A byte whose own high bit is set is
+// part of a multi-byte character.
 bool plain_eight(const char* text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101U;
   constexpr std::uint64_t kHigh = 0x8080808080808080U;
@@ -60,7 +60,7 @@ void write_valid(std::string& out, std::string_view text) {
   out.append(text, from);
 }
 
-// How many bytes of `text` form its first character; 0 when they form none.
+// The size in bytes of the first UTF-8 character of `text`; 0 if it is invalid.
 std::size_t character_size(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t size = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;

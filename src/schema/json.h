@@ -1,8 +1,8 @@
 // schema/json.h: JSON as text, and the primitives that write it.
 //
-// JSON that is not ours (metadata, tool arguments, provider payloads) is carried as the text it
-// came in, checked once and never printed again through a number type. What is ours is written
-// straight from typed structs by schema/codec.h, using these primitives.
+// Foreign JSON (metadata, tool arguments, provider payloads) is kept as the text that was received.
+// It is validated once and never converted through a number type. schema/codec.h writes our own
+// JSON from typed structs, using these primitives.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace agentrt::schema {
 
-// One valid JSON value as text.
+// One valid JSON value, as text.
 struct Json {
   std::string text = "null";
 
@@ -23,11 +23,11 @@ struct Json {
 
 inline constexpr std::size_t kJsonDepthMax = 64;
 
-// Checks that `text` is exactly one JSON value: well-formed, UTF-8, at most kJsonDepthMax deep.
+// Checks that `text` is exactly one JSON value: well-formed, valid UTF-8, nested at most
+// kJsonDepthMax levels.
 Result<void> check_json(std::string_view text);
 
-// Appends a JSON string. Bytes that are not UTF-8 become U+FFFD, so that what is written can always
-// be read back.
+// Appends a JSON string. Invalid UTF-8 becomes U+FFFD, so that the output can always be parsed.
 void write_string(std::string& out, std::string_view text);
 void write_number(std::string& out, std::int64_t value);
 void write_number(std::string& out, std::uint64_t value);
@@ -35,7 +35,7 @@ void write_number(std::string& out, std::uint64_t value);
 // The error object of the protocol: {"code": …, "message": …, "details": {…}}.
 void write_error(std::string& out, const Error& error);
 
-// The longest prefix of `text` of at most `bytes_max` bytes that does not split a character.
+// The longest prefix of `text` of at most `bytes_max` bytes that does not split a UTF-8 character.
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max);
 
 }  // namespace agentrt::schema

@@ -1,6 +1,5 @@
-// The judge of JSON that comes from outside. It has a grammar of its own, since parsers that build
-// values refuse numbers that are valid JSON but fit no machine type (1e400), which we carry as
-// text.
+// Validates JSON from outside with a handwritten grammar: parsers that build values reject numbers
+// that are valid JSON but fit no machine type (1e400), which this codebase carries as text.
 #include <bitset>
 
 #include <fmt/format.h>
@@ -13,8 +12,8 @@ namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-// Each function moves past what it accepts; where one returns false, at_ is where the text went
-// wrong. Nesting is kept in bits, not on the stack.
+// Each function advances past the text it accepts. If one returns false, at_ is the position of the
+// error. Nesting is tracked in bits rather than by recursion.
 class Checker {
  public:
   explicit Checker(std::string_view text) : text_(text) {}
@@ -53,8 +52,8 @@ class Checker {
       ++at_;
   }
 
-  // A scalar or an empty container, whole; or the opening of a container and the key of its first
-  // member, after which another value must come (opened_).
+  // Accepts a complete scalar or empty container; or the opening of a container and the key of its
+  // first member. In the second case another value must follow (opened_).
   bool value_or_opening() {
     opened_ = false;
     skip_space();
@@ -88,7 +87,8 @@ class Checker {
     return !object || key();
   }
 
-  // After a value: closes what ends here; stops after a comma, or when the text is whole.
+  // After a value: closes the containers that end here. Stops after a comma or at the end of the
+  // text.
   bool closings(bool& whole) {
     for (;;) {
       skip_space();
@@ -140,7 +140,8 @@ class Checker {
              text_[at_] != '"' && text_[at_] != '\\')
         ++at_;
       if (take('"')) return true;
-      if (!take('\\') || !escape()) return false;  // also a bare control character, and the end
+      // also rejects a bare control character and the end of the text
+      if (!take('\\') || !escape()) return false;
     }
   }
 

@@ -7,7 +7,7 @@ struct Reading {
   void* object;
   std::span<const MemberRow> rows;
   Met& met;
-  std::size_t next = 0;  // members mostly come in the order in which we write them
+  std::size_t next = 0;  // members usually arrive in the order in which we write them
 
   void member(std::string_view name, Value value) {
     std::size_t left = rows.size();

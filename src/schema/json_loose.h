@@ -1,7 +1,7 @@
-// schema/json_loose.h: reading an object that someone else wrote, member by member.
+// schema/json_loose.h: tolerant decoding of objects from other programs, member by member.
 //
-// A member that does not fit is left at its default and remembered, and the rest is read on; null
-// counts as absent. What is inside a member is read as a whole: it fits or it does not.
+// A member with an invalid value keeps its default and is recorded as a misfit; decoding continues
+// with the next member. null counts as absent. A nested value is accepted or rejected as a whole.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ struct Misfit {
   std::string what;  // "expected a string"
 };
 
-// What a reading met. Kept from one reading to the next, so that nothing is allocated anew.
+// The outcome of a decoding. Reuse one object for several decodings to avoid allocations.
 struct Met {
-  std::vector<std::string_view> members;  // known ones that fit
-  std::vector<std::string> others;        // that the struct does not have
+  std::vector<std::string_view> members;  // known members with valid values
+  std::vector<std::string> others;        // members that the struct does not have
   std::vector<Misfit> misfits;
 
   void clear() {
@@ -39,8 +39,8 @@ bool read_document_loosely(std::string_view text, void* object, std::span<const 
 
 }  // namespace codec
 
-// Adds to `met`. False when the text is not an object at all.
-// REQUIRES: `text` passed check_json().
+// Appends the findings to `met`. Returns false if the text is not an object. REQUIRES: `text`
+// passed check_json().
 template <codec::Described T>
 bool read_loosely(std::string_view text, T& out, Met& met) {
   return codec::read_document_loosely(text, &out, codec::rows_of<T>(), met);

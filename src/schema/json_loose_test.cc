@@ -1,4 +1,4 @@
-// schema/json_loose_test.cc: reading what someone else wrote keeps what fits.
+// schema/json_loose_test.cc: tolerant decoding keeps the valid members.
 #include "schema/json_loose.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// schema/json_members.h: what the members of an object are called.
+// schema/json_members.h: detects repeated member names of a JSON object.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace agentrt::schema {
 
-// A name that the object has twice, whichever way its characters are escaped. REQUIRES: `object`
-// passed check_json() and is an object.
+// The first repeated member name, compared after resolving escapes; nullopt if all are distinct.
+// REQUIRES: `object` passed check_json() and is an object.
 std::optional<std::string> repeated_member(std::string_view object);
 
 }  // namespace agentrt::schema

@@ -47,7 +47,7 @@ struct ValueAccess {
 
 namespace {
 
-// Calls visit(name, value) for each member of `object`; the first error ends it.
+// Calls visit(name, value) for each member of `object`; stops at the first error.
 template <class Visit>
 Result<void> walk(Object& object, const Visit& visit) {
   for (auto field : object) {
@@ -63,7 +63,7 @@ Result<void> walk(Object& object, const Visit& visit) {
 Result<void> read_into(Object& object, void* out, std::span<const MemberRow> rows,
                        Unknown unknown) {
   std::uint64_t seen = 0;
-  std::size_t next = 0;  // members mostly come in the order in which we write them
+  std::size_t next = 0;  // members usually arrive in the order in which we write them
   TRY(walk(object, [&](std::string_view name, Value value) -> Result<void> {
     std::size_t left = rows.size();
     while (left > 0 && rows[next].name != name) {
@@ -89,7 +89,7 @@ Result<void> read_into(Object& object, void* out, std::span<const MemberRow> row
   return {};
 }
 
-// The object that `text` is; valid until this thread opens another one.
+// Opens `text` as an object; valid until this thread opens another document.
 Result<Object> open_document(std::string_view text) {
   thread_local simdjson::ondemand::document document;
   if (parser_of_thread().iterate(padded(text)).get(document))
@@ -129,7 +129,7 @@ Result<std::string> Value::raw_text() {
   }
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   if (text.find_first_of("\n\r") == std::string_view::npos) return std::string(text);
-  // Line ends between tokens would break a stream of JSON lines; numbers and strings stay as sent.
+  // Line breaks between tokens would break a stream of JSON lines. Other bytes stay as received.
   std::string out(text.size() + simdjson::SIMDJSON_PADDING, '\0');
   std::size_t size = 0;
   if (simdjson::minify(text.data(), text.size(), out.data(), size))

@@ -1,7 +1,7 @@
-// schema/json_read.h: JSON text to described structs, strictly or leniently.
+// schema/json_read.h: decodes JSON text into described structs, strictly or leniently.
 //
-// A refusal says where: "input[0].text: expected a string". Thread rule: any thread; each has a
-// parser and a buffer of its own.
+// An error names the path: "input[0].text: expected a string". Callable from any thread; each
+// thread has its own parser and buffer.
 #pragma once
 
 #include <array>
@@ -22,31 +22,32 @@
 
 namespace agentrt::schema {
 
-// What becomes of members that a struct does not have, and of missing and repeated ones.
+// How to treat unknown members. `refuse` also rejects missing and repeated ones.
 enum class Unknown { ignore, refuse };
 
 namespace codec {
 
-// A value of the document that this thread is reading; valid until the thread reads another one.
-// It hides simdjson's type of the same name, whose header costs every unit a second to compile.
+// A value of the document that this thread is decoding; valid until the thread opens another
+// document. It hides simdjson's value type, whose header adds a second of compile time to every
+// translation unit.
 class Value {
  public:
-  // Each is false when the value is of another kind, and each value is asked once.
+  // Each returns false if the value has another type. Call at most one of them, once per value.
   bool get(bool& out);
   bool get(std::int64_t& out);
   bool get(std::uint64_t& out);
   bool get(std::string_view& out);  // valid as long as the value
 
   bool is_null();
-  // Its text, without line ends between tokens.
+  // The value's JSON text, without line breaks between tokens.
   Result<std::string> raw_text();
 
  private:
-  friend struct ValueAccess;  // json_read.cc: to and from simdjson's own
+  friend struct ValueAccess;  // json_read.cc: converts to and from simdjson's value
   alignas(8) std::array<std::byte, 24> bytes_;
 };
 
-// Calls `visit` with `context` for each item or member in order; the first error ends it.
+// Calls `visit` with `context` for each item or member in order; stops at the first error.
 using VisitItem = Result<void> (*)(void* context, Value item);
 using VisitMember = Result<void> (*)(void* context, std::string_view name, Value value);
 Result<void> each_item(Value array, void* context, VisitItem visit);
@@ -57,7 +58,7 @@ inline std::unexpected<Error> wrong(std::string what) {
   return fail(Code::invalid_params, std::move(what));
 }
 
-// Puts `step` in front of the path that an inner error message starts with.
+// Prepends `step` to the path at the start of an inner error message.
 inline std::unexpected<Error> at(std::string_view step, Error inner) {
   const bool joined = !inner.message.starts_with('[') && !inner.message.starts_with(": ");
   inner.message = std::string(step) + (joined ? "." : "") + inner.message;
@@ -69,17 +70,17 @@ std::string allowed_names(std::string out, std::string_view name);
 template <class T>
 Result<void> read(Value value, T& out, Unknown unknown);
 
-inline constexpr std::size_t kMembersMax = 64;  // of one struct
+inline constexpr std::size_t kMembersMax = 64;  // per struct
 
-// One member of a struct: its name on the wire, and how it is read into an object of that struct.
+// One member of a struct: its wire name, and the function that decodes it into such a struct.
 struct MemberRow {
   std::string_view name;
   bool required;
   Result<void> (*read)(Value value, void* object, Unknown unknown);
 };
 
-// Reads the members of `value`, or of the document `text`, into the struct at `object`, whose rows
-// these are.
+// Decodes the members of `value`, or of the document `text`, into the struct at `object`, which
+// `rows` describe.
 Result<void> read_members(Value value, void* object, std::span<const MemberRow> rows,
                           Unknown unknown);
 Result<void> read_document(std::string_view text, void* object, std::span<const MemberRow> rows,
@@ -173,7 +174,7 @@ Result<void> read(Value value, T& out, Unknown unknown) {
     return read_integer(value, out);
   } else if constexpr (kIs<T, std::optional>) {
     auto done = read(value, out.emplace(), unknown);
-    if (!done) out.reset();  // what does not fit is not there
+    if (!done) out.reset();  // an invalid value counts as absent
     return done;
   } else if constexpr (kIs<T, std::vector>) {
     auto done = read_array(value, out, unknown);
@@ -213,7 +214,7 @@ std::span<const MemberRow> rows_of() {
 
 }  // namespace codec
 
-// Reads one object. REQUIRES: `text` passed check_json(), or was written by write().
+// Decodes one object. REQUIRES: `text` passed check_json(), or was written by write().
 template <codec::Described T>
 Result<void> from_json(std::string_view text, T& out, Unknown unknown) {
   return codec::read_document(text, &out, codec::rows_of<T>(), unknown);

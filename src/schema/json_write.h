@@ -1,5 +1,5 @@
-// schema/json_write.h: described structs to JSON text. Absent optionals and absent ids are left
-// out.
+// schema/json_write.h: encodes described structs as JSON. Absent optionals and empty ids are
+// omitted.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace agentrt::schema {
 template <class T>
 void write(std::string& out, const T& value);
 
-// The members of `value`, without the braces around them. Returns whether any was written.
+// Writes the members of `value` without the enclosing braces. Returns whether any was written.
 template <codec::Described T>
 bool write_members(std::string& out, const T& value) {
   bool any = false;

@@ -1,8 +1,7 @@
-// schema/outputs.h: bytes behind a ref, between the moment they are stored and the facts about
-// them.
+// schema/outputs.h: stored output bytes, before the facts that name their ref are stored.
 //
-// A KeptOutput exists only after its bytes are on disk, and the facts that name its ref are made
-// from it alone; so no fact can name bytes that are not there. Values; any thread.
+// A KeptOutput exists only once its bytes are on disk, and facts that name its ref are made only
+// from it. A fact therefore never names missing bytes. Values; usable on any thread.
 #pragma once
 
 #include <memory>
@@ -26,10 +25,10 @@ struct KeptOutput {
   std::string media_type;
   std::string encoding;                     // utf-8, binary
   std::string digest;                       // sha256:…
-  std::string preview;                      // how text begins; empty for other bytes
-  std::optional<std::uint64_t> whole_size;  // of a capped output: how many bytes there were
-  std::vector<std::string> redacted;        // names of the secrets that stood in it
-  // Keeps the bytes from being collected; let go of it after the fact is stored.
+  std::string preview;                      // the start of a text; empty for other bytes
+  std::optional<std::uint64_t> whole_size;  // of a truncated output: its size before truncation
+  std::vector<std::string> redacted;        // names of the secrets that were redacted
+  // Protects the bytes from garbage collection. Release it after the fact is stored.
   std::shared_ptr<const void> hold;
 };
 

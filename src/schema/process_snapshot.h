@@ -1,13 +1,12 @@
-// schema/process_snapshot.h: a process in the background as clients get it, and as its index row
-// records it.
+// schema/process_snapshot.h: the read model of a background process, also stored in its index row.
 #pragma once
 
 #include "schema/values.h"
 
 namespace agentrt::schema {
 
-// `unknown`: an earlier run of the runtime started it, and this one
-// has not found it again yet; it may still exist.
+// `unknown`: an earlier run of the runtime started the process and this run has not found it yet;
+// it may still exist.
 BOOST_DEFINE_ENUM_CLASS(ProcessStatus, running, ending, completed, failed, terminated, unknown)
 
 inline constexpr std::string_view kProcessKind = "process";  // of its index row
@@ -17,12 +16,12 @@ struct ProcessSnapshot {
   ThreadId thread_id;
   TurnId turn_id;
   ToolCallId tool_call_id;
-  std::string command;  // how it begins
+  std::string command;  // truncated
   std::optional<std::string> cwd;
   bool tty = false;
   ProcessStatus status = ProcessStatus::running;
   std::optional<std::int64_t> exit_code;
-  std::uint64_t output_bytes = 0;  // that stand in events
+  std::uint64_t output_bytes = 0;  // recorded in events
   bool input_closed = false;
   Timestamp started_at;
   std::optional<Timestamp> ended_at;

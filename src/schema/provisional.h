@@ -1,8 +1,8 @@
-// schema/provisional.h: facts of the standard that this build can read but never writes.
+// schema/provisional.h: facts of the standard that this build reads but never writes.
 //
-// They are declared so that streams of any runtime can be judged in the words that the product will
-// use itself. A family that becomes real moves from this list to the one in facts.h, and its facts
-// get the scopes that keep their ids complete.
+// They are declared so that `validate` can check the streams of any runtime with the types that
+// this runtime will use itself. When a family is implemented, it moves from this list to the one in
+// facts.h, and its facts get scopes that guarantee their ids.
 #pragma once
 
 #include "schema/facts.h"
@@ -29,7 +29,7 @@ using Provisional = boost::mp11::mp_list<
     ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
     RollbackStarted, RollbackCompleted, EvidenceChanged>;
 
-// Everything that the standard names: what this build writes, then what it only reads.
+// Every fact type of the standard: those that this build writes, then those that it only reads.
 using StandardFacts = boost::mp11::mp_append<
     boost::mp11::mp_rename<boost::mp11::mp_pop_front<PayloadTypes>, boost::mp11::mp_list>,
     Provisional>;

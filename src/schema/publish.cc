@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kDialect = "https://json-schema.org/draft/2020-12/schema";
 
-// The opening of a document: what it is and where it stands among its siblings.
+// The start of a document: dialect, id, title and description.
 std::string opening(std::string_view file, std::string_view title, std::string_view about) {
   return fmt::format(R"({{"$schema":"{}","$id":"{}","title":"{}","description":"{}",)", kDialect,
                      file, title, about);
@@ -41,7 +41,7 @@ std::string event_page_schema(std::string_view event_ref) {
                      event_ref);
 }
 
-// SessionSnapshot carries its turns as the texts that the index holds; say what those are.
+// SessionSnapshot holds its turns as JSON text from the index; this inserts their schema.
 std::string session_snapshot_schema(SchemaWriter& writer) {
   static constexpr std::string_view kUntyped = R"("history":{"type":"array","items":true})";
   std::string out = writer.of<SessionSnapshot>(Unknown::ignore);

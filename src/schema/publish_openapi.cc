@@ -43,14 +43,14 @@ constexpr std::array kParameters{
 };
 
 constexpr std::string_view kOpen = "";    // no token is needed
-constexpr std::string_view kAny = "any";  // any token; what it may do is judged call by call
+constexpr std::string_view kAny = "any";  // any token; its scopes are checked per call
 
 struct Route {
   std::string_view path;
   std::string_view method;
   std::string_view operation;
   std::string_view summary;
-  std::string_view scope;       // what the token must allow; kAny or kOpen
+  std::string_view scope;       // the required scope; kAny or kOpen
   std::string_view parameters;  // names from kParameters, joined by spaces
   std::string_view body;        // a schema, or empty
   std::string_view reply;       // a schema

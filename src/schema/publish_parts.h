@@ -1,4 +1,4 @@
-// schema/publish_parts.h: the pieces that several published documents are put together from.
+// schema/publish_parts.h: building blocks shared by several published documents.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace agentrt::schema {
 
-// One command with the schemas of what it takes and gives.
+// One command with the schemas of its params and reply.
 struct CommandSchemas {
   CommandTraits traits;
   std::string params;
   std::string reply;
 };
-// `event_ref` is where the document at hand keeps the schema of an event.
+// `event_ref` is the $ref of the event schema in the current document.
 std::vector<CommandSchemas> command_schemas(SchemaWriter& writer, std::string_view event_ref);
 
-// The members of any event and which of them every event has, without the braces around them.
+// The members that an event may have and must have, without the enclosing braces.
 std::string envelope_schema_members();
 
 // {"error": {"code": one of the closed list, "message": …, "details": {…}}}
 std::string error_schema();
 
-// "a", "b", "c": quoted and joined.
+// Quotes the words and joins them: "a", "b", "c".
 template <class Words>
 std::string quoted(const Words& words) {
   std::string out;
@@ -38,7 +38,7 @@ std::string quoted(const Words& words) {
   return out;
 }
 
-// ,"Name":{…} for each definition that the writer has gathered.
+// ,"Name":{…} for each definition that the writer has collected.
 std::string definition_members(const SchemaWriter& writer);
 
 }  // namespace agentrt::schema

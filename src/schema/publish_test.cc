@@ -1,4 +1,4 @@
-// The committed copies in schema/ are compared here. AGENTRT_UPDATE_SCHEMA=1 rewrites them instead.
+// Compares the generated documents with schema/. AGENTRT_UPDATE_SCHEMA=1 rewrites the copies there.
 #include "schema/publish.h"
 
 #include <cstdlib>

@@ -6,7 +6,7 @@
 namespace agentrt::schema {
 namespace {
 
-// The end of the string that starts at text[from].
+// The index after the end of the string that starts at text[from].
 std::size_t string_end(std::string_view text, std::size_t from) {
   std::size_t i = from + 1;
   while (text[i] != '"') i += text[i] == '\\' ? 2 : 1;
@@ -37,7 +37,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-// On one line, with a space after each colon and comma.
+// Formats on one line, with a space after each colon and comma.
 std::string spaced(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -56,7 +56,7 @@ std::string spaced(std::string_view text) {
 
 bool nests(std::string_view text) { return text.starts_with('{') || text.starts_with('['); }
 
-// Words of a list, as many on a line as fit.
+// Prints a list of words, filling each line.
 void print_words(std::string& out, const std::vector<std::string_view>& words, std::size_t indent) {
   std::size_t column = kPublishedColumns;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -74,7 +74,8 @@ void print_words(std::string& out, const std::vector<std::string_view>& words, s
   }
 }
 
-// `column` is where the value starts on its line, `after` what follows it there.
+// `column` is where the value starts on its line; `after` is the number of characters that follow
+// it there.
 void print(std::string& out, std::string_view text, std::size_t indent, std::size_t column,
            std::size_t after) {
   if (const std::string line = spaced(text);

@@ -1,7 +1,8 @@
-// schema/samples.h: a value of every described type, for tests that run over the whole vocabulary.
+// schema/samples.h: sample values of every described type, for tests that cover the whole
+// vocabulary.
 //
-// whole<T>() has every optional member and two elements in every list, with texts that need
-// escaping; the values differ from member to member, so that a swapped pair shows.
+// whole<T>() sets every optional member and puts two elements in every list, with texts that need
+// escaping. The values differ between members, so that tests detect swapped members.
 #pragma once
 
 #include "schema/commands.h"
@@ -60,7 +61,7 @@ T whole() {
   return out;
 }
 
-// The narrowest scope of its kind: only the ids that the scope itself asks for, and trace and span.
+// A scope with only its required ids, plus trace and span.
 template <class Scope>
 Scope scope() {
   const SessionId session{"sess_1"};

@@ -1,4 +1,4 @@
-// schema/sandbox.h: what a command may see and touch, as it is asked for.
+// schema/sandbox.h: the sandbox profile requested for a command.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ BOOST_DESCRIBE_STRUCT(ProcessLimits, (), (processes, open_files, tmp_bytes))
 struct SandboxProfile {
   SandboxMode mode = SandboxMode::workspace_write;
   std::string cwd;
-  std::vector<std::string> roots;            // writable, or read-only in mode read_only
-  std::vector<std::string> protected_paths;  // read-only, there or not; "/" at the end: a folder
+  std::vector<std::string> roots;  // writable, or read-only in mode read_only
+  // read-only, whether or not they exist; a trailing "/" marks a folder
+  std::vector<std::string> protected_paths;
   std::vector<std::string> hidden_paths;
   CommandNetwork network = CommandNetwork::none;
   std::vector<std::string> environment;  // NAME=VALUE
   ProcessLimits process_limits;
-  bool report_writes = false;  // attempts to write elsewhere are reported, as advice
+  bool report_writes = false;  // reports attempts to write elsewhere; advisory
 
   bool operator==(const SandboxProfile&) const = default;
 };

@@ -1,10 +1,10 @@
-// schema/scope.h: whose fact it is: the correlation ids of the envelope.
+// schema/scope.h: the scope of a fact: the correlation ids in its envelope.
 //
 // Each fact type names the scope that the catalogue requires of it (Payload::Scope). A scope can
-// only be made from the ids it stands for, and a Draft only from a payload and its scope; so a fact
-// that lacks a required id does not compile, and one whose id is empty stops the process.
+// only be constructed from its required ids, and a Draft only from a payload and its scope. A fact
+// that lacks a required id therefore does not compile, and an empty required id aborts the process.
 //
-// A wider scope passes where a narrower one is asked for, and keeps every id it has.
+// A scope with more ids converts to one that requires fewer, and keeps all its ids.
 #pragma once
 
 #include "base/check.h"
@@ -13,8 +13,8 @@
 
 namespace agentrt::schema {
 
-// Every correlation id an event may carry; an empty one is absent. `session` is written by the
-// envelope itself, the rest in this order.
+// Every correlation id that an event may carry; an empty id is absent. The envelope writes
+// `session` itself and the others in this order.
 struct Ids {
   SessionId session;
   ThreadId thread_id;
@@ -52,7 +52,7 @@ class SessionScope {
   }
   const Ids& ids() const { return ids_; }
 
-  // The command that caused the fact, where there was one.
+  // The command that caused the fact, if any.
   void set_request(RequestId request) { ids_.request_id = std::move(request); }
 
  protected:
@@ -97,7 +97,7 @@ class AttemptScope : public TaskScope {
   explicit AttemptScope(Ids ids) : TaskScope(std::move(ids)) {}
 };
 
-// The ids that a turn has from its submission to its end.
+// The ids of a turn, from its submission to its end.
 struct TurnIds {
   ThreadId thread;
   TurnId turn;
@@ -111,7 +111,7 @@ struct TurnIds {
 };
 BOOST_DESCRIBE_STRUCT(TurnIds, (), (thread, turn, task, run, attempt, trace, span))
 
-// Every turn is an attempt of a task, so a turn's scope passes for those of its task and attempt.
+// Every turn is an attempt at a task, so a TurnScope converts to TaskScope and AttemptScope.
 class TurnScope : public ThreadScope {
  public:
   TurnScope(SessionId session, const TurnIds& turn) : ThreadScope(std::move(session), turn.thread) {
@@ -150,7 +150,7 @@ class ToolScope : public StepScope {
   }
 };
 
-// A thing that a tool call made or changed.
+// An artifact that a tool call created or changed.
 class ArtifactScope : public ToolScope {
  public:
   ArtifactScope(const ToolScope& call, ArtifactId artifact) : ToolScope(call) {
@@ -159,7 +159,7 @@ class ArtifactScope : public ToolScope {
   }
 };
 
-// A decision that something waits for: a turn's, or one of its tool calls'.
+// An action: a decision that a turn, or one of its tool calls, waits for.
 class ActionScope : public TurnScope {
  public:
   ActionScope(const TurnScope& held_back, ActionId action) : TurnScope(held_back) {
@@ -177,7 +177,7 @@ class ProcessScope : public ToolScope {
   }
 };
 
-// One request to a model, with a span of its own.
+// One request to a model, with its own span.
 class ModelScope : public TurnScope {
  public:
   ModelScope(const TurnScope& turn, ModelRequestId request, SpanId span) : TurnScope(turn) {

@@ -1,9 +1,9 @@
-// schema/snapshots.h: the read models as clients get them.
+// schema/snapshots.h: the read models that clients get.
 //
-// A snapshot is derived from the log up to `asOfSequence` and says nothing it cannot vouch for:
-// what this runtime does not keep is marked with an honesty word (not_applicable), not left to be
-// guessed. The session snapshot is valid under the public draft's snapshot schema, whose thread and
-// attempt status words are fewer than ours; `statusDetail` and `nativeStatus` keep the full word.
+// A snapshot is derived from the log up to `asOfSequence`. A part that this runtime does not record
+// is marked explicitly with an honesty word (not_applicable). The session snapshot is valid under
+// the snapshot schema of the public draft, which has fewer status words for threads and attempts;
+// `statusDetail` and `nativeStatus` hold our full word.
 #pragma once
 
 #include "schema/action_snapshot.h"
@@ -15,7 +15,7 @@ namespace agentrt::schema {
 
 BOOST_DEFINE_ENUM_CLASS(Honesty, unknown, unavailable, not_applicable, stale, blocked)
 
-// The words that the public draft has for a thread or an attempt.
+// The status words of the public draft for a thread or an attempt.
 BOOST_DEFINE_ENUM_CLASS(PublicStatus, idle, queued, running, blocked, completed, failed, cancelled,
                         stale, unknown)
 
@@ -51,7 +51,7 @@ constexpr PublicStatus public_status(Status status) {
   return PublicStatus::unknown;
 }
 
-// A turn as it stands in histories and windows.
+// A turn as listed in histories and windows.
 struct TurnSnapshot {
   TurnId turn_id;
   ThreadId thread_id;
@@ -97,7 +97,7 @@ struct QueuedTurnSnapshot {
 BOOST_DESCRIBE_STRUCT(QueuedTurnSnapshot, (),
                       (turn_id, task_id, position, input_preview, source, submitted_at))
 
-// Something that went wrong and that a person may want to see.
+// A problem that the user may want to see.
 struct Incident {
   Sequence sequence = 0;
   Timestamp at;
@@ -156,7 +156,7 @@ BOOST_DESCRIBE_STRUCT(TaskSnapshot, (),
                       (task_id, session_id, thread_id, turn_id, objective, task_kind, visibility,
                        status, status_reason, current_run_id, attempts, created_at, ended_at))
 
-// A part of a snapshot that this runtime has nothing to say about, and why.
+// A part of a snapshot that this runtime does not record, and why.
 struct EmptySummary {
   Honesty status = Honesty::not_applicable;
 
@@ -171,7 +171,7 @@ struct ThreadSnapshot {
   std::optional<std::string> status_reason;
   std::optional<bool> resumable;
   std::optional<TurnId> active_turn_id;
-  std::vector<TurnSnapshot> turns;  // the one that runs and the one that ended last
+  std::vector<TurnSnapshot> turns;  // the running turn and the one that ended last
   std::vector<ActionSnapshot> pending_requests;
   std::vector<QueuedTurnSnapshot> queued_turns;
   std::vector<Incident> incidents;
@@ -213,7 +213,7 @@ struct TelemetrySummary {
 };
 BOOST_DESCRIBE_STRUCT(TelemetrySummary, (), (trace_ids, join_status))
 
-// The reply of get_session. `history` is a window of turns, newest first.
+// The reply to get_session. `history` is a window of turns, newest first.
 struct SessionSnapshot {
   std::string schema_version;
   RuntimeId runtime_id;
@@ -227,13 +227,13 @@ struct SessionSnapshot {
   Timestamp created_at;
   Timestamp updated_at;
   std::vector<ThreadSnapshot> threads;
-  std::vector<TaskSnapshot> tasks;  // of the turns that run or wait
+  std::vector<TaskSnapshot> tasks;  // of running and queued turns
   TaskSummary task_summary;
-  std::vector<ProcessSnapshot> processes;  // that run in the background
+  std::vector<ProcessSnapshot> processes;  // running in the background
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
   std::vector<std::string> evidence_refs;
-  std::vector<Json> history;  // TurnSnapshot objects as they stand in the index
+  std::vector<Json> history;  // TurnSnapshot objects, as stored in the index
   std::optional<std::string> history_cursor;
   GenerationId generation;
   Sequence as_of_sequence = 0;
@@ -245,22 +245,23 @@ BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                        evidence_refs, history, history_cursor, generation, as_of_sequence))
 
 struct Diagnostics {
-  std::uint64_t turns = 0;                      // ever submitted to the thread
-  std::uint64_t unknown_facts = 0;              // of the session, of types this build does not know
-  std::optional<std::uint64_t> model_requests;  // of the turn that runs
+  std::uint64_t turns = 0;  // submitted to the thread in total
+  // in the session, of types that this build does not know
+  std::uint64_t unknown_facts = 0;
+  std::optional<std::uint64_t> model_requests;  // of the running turn
   std::optional<Timestamp> retry_at;
 };
 BOOST_DESCRIBE_STRUCT(Diagnostics, (), (turns, unknown_facts, model_requests, retry_at))
 
-// The reply of get_thread_read.
+// The reply to get_thread_read.
 struct ThreadRead {
   SessionId session_id;
   ThreadId thread_id;
   Status status = Status::idle;
   std::optional<std::string> status_reason;
   std::optional<bool> resumable;
-  std::optional<std::string>
-      resume_token;  // what resume_thread may be given to mean this very wait
+  // The id of the turn that can be resumed; resume_thread accepts it to resume only that turn.
+  std::optional<std::string> resume_token;
   std::optional<TurnId> active_turn_id;
   std::optional<TurnSnapshot> active_turn;
   std::vector<ActionSnapshot> pending_requests;
@@ -286,8 +287,8 @@ struct SessionSummary {
   bool archived = false;
   std::uint64_t threads = 0;
   std::uint64_t turns = 0;
-  std::optional<std::uint64_t> processes;  // that run in the background, where there are any
-  std::optional<std::string> preview;      // how its newest turn began
+  std::optional<std::uint64_t> processes;  // running in the background; absent if none
+  std::optional<std::string> preview;      // the start of its newest turn
   Timestamp created_at;
   Timestamp updated_at;
   std::optional<Json> metadata;

@@ -5,7 +5,7 @@
 
 namespace agentrt::schema {
 
-// What a turn, a run or a thread is doing. `idle` is a thread's alone.
+// The status of a turn, a run or a thread. Only a thread can be `idle`.
 BOOST_DEFINE_ENUM_CLASS(Status, accepted, queued, preparing, running, waiting_input,
                         waiting_permission, waiting_resource, blocked, streaming, retrying, lost,
                         timed_out, completed, failed, cancelled, stale, idle)
@@ -16,7 +16,7 @@ BOOST_DEFINE_ENUM_CLASS(TaskStatus, draft, accepted, queued, preparing, running,
 
 BOOST_DEFINE_ENUM_CLASS(Visibility, foreground, background, internal, hidden)
 
-// Why something did not succeed.
+// Why an operation failed.
 BOOST_DEFINE_ENUM_CLASS(Category, invalid_input, denied, unavailable, sandbox, timeout, cancelled,
                         interrupted, lost, not_found, exit_nonzero, rate_limited, provider,
                         internal)
@@ -35,7 +35,7 @@ BOOST_DEFINE_ENUM_CLASS(SandboxMode, read_only, workspace_write, full_access)
 
 BOOST_DEFINE_ENUM_CLASS(StopReason, end_turn, max_tokens, tool_use, content_filter, unknown)
 
-// True for a status that nothing follows but a retry or a reopening that names it.
+// True for a terminal status: only a retry or a reopening that names it may follow.
 constexpr bool ended(Status status) {
   return status == Status::completed || status == Status::failed || status == Status::cancelled ||
          status == Status::timed_out || status == Status::lost;

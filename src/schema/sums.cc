@@ -1,4 +1,4 @@
-// The unit that compiles the special members of the three large sums.
+// Instantiates the special members of the three large sums.
 #include "base/sum_members.h"
 #include "schema/commands.h"
 #include "schema/facts.h"

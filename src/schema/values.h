@@ -1,4 +1,4 @@
-// schema/values.h: small values that several facts and commands share.
+// schema/values.h: small values shared by several facts and commands.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace agentrt::schema {
 
 BOOST_DEFINE_ENUM_CLASS(InputKind, text, file)
 
-// One part of what a turn was given: {"type": "text", "text": …} or {"type": "file", "path": …}.
+// One part of a turn's input: {"type": "text", "text": …} or {"type": "file", "path": …}.
 struct InputPart {
   InputKind type = InputKind::text;
   std::optional<std::string> text;
@@ -30,9 +30,9 @@ struct TurnOptions {
   std::optional<SandboxMode> sandbox;
   std::optional<std::string> cwd;
   std::optional<std::vector<std::string>> additional_roots;
-  std::optional<bool> interactive;  // whether an ask may wait for a person; absent: it may
-  std::optional<bool> ask_trust;    // ask in place to trust what a workspace brings along
-  std::optional<std::int64_t> ask_timeout_ms;  // how long an ask waits; absent: for ever
+  std::optional<bool> interactive;  // whether a question may wait for a person; default: true
+  std::optional<bool> ask_trust;    // ask interactively whether to trust the workspace's files
+  std::optional<std::int64_t> ask_timeout_ms;  // how long a question waits; default: no limit
   std::optional<QueuePolicy> queue_policy;
 
   bool operator==(const TurnOptions&) const = default;
@@ -41,13 +41,13 @@ BOOST_DESCRIBE_STRUCT(TurnOptions, (),
                       (model, mode, sandbox, cwd, additional_roots, interactive, ask_trust,
                        ask_timeout_ms, queue_policy))
 
-// A call that a model asks for.
+// A tool call that a model requests.
 struct RequestedCall {
   ToolCallId tool_call_id;
   std::string name;
-  Json args;                         // as the model wrote them
-  std::optional<bool> args_omitted;  // they were too many bytes to be kept; the call is refused
-  std::optional<std::string> wrong;  // why the schema of a server's tool does not take them
+  Json args;                         // exactly as the model wrote them
+  std::optional<bool> args_omitted;  // the arguments were too large to store; the call is refused
+  std::optional<std::string> wrong;  // why it is invalid, e.g. it fails the MCP tool's schema
 
   bool operator==(const RequestedCall&) const = default;
 };

@@ -3,7 +3,7 @@
 namespace agentrt::schema {
 namespace {
 
-// The members around the correlation ids.
+// The envelope members other than the correlation ids.
 struct Frame {
   std::string type;
   SessionId session_id;

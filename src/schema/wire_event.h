@@ -1,4 +1,4 @@
-// schema/wire_event.h: an event as it stands on the wire, read back into what the log held.
+// schema/wire_event.h: decodes an event from the wire into a row of the log.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace agentrt::schema {
 
-// REQUIRES: nothing; the text may be anyone's. invalid_params, with the member's path: it is not an
+// Accepts untrusted text. Fails with invalid_params and the member's path unless the text is an
 // event with type, sessionId, sequence, timestamp and an object as payload.
 Result<StoredEvent> read_event(std::string_view text);
 

@@ -1,4 +1,4 @@
-// schema/wire_event_test.cc: what is written can be read back, byte for byte.
+// schema/wire_event_test.cc: written events decode to the same bytes.
 #include "schema/wire_event.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// schema/wire_names.h: how C++ names stand on the wire, and what the codec can tell about a type.
+// schema/wire_names.h: maps C++ names to wire names, and the type traits that the codec uses.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ constexpr WireName wire_name(std::string_view name) {
 template <class D>
 inline constexpr WireName kWireName = wire_name(D::name);
 
-// "name": as it stands in an object, so that writing a member is one append.
+// "name": as written in an object, so that writing a key is one append.
 struct WireKey {
   std::array<char, 72> text{};
   std::size_t size = 0;

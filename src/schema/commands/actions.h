@@ -1,5 +1,5 @@
-// schema/commands/actions.h: commands about decisions: what may run, who answers, under which
-// rules.
+// schema/commands/actions.h: commands about decisions: answering actions, permission rules,
+// workspace trust.
 #pragma once
 
 #include "schema/command.h"
@@ -8,10 +8,10 @@
 
 namespace agentrt::schema {
 
-// How far an answer reaches. always: every session of the workspace.
+// How long an answer applies. `always`: in every session of the workspace.
 BOOST_DEFINE_ENUM_CLASS(AnswerScope, once, session, always)
 
-// The reply to both commands that answer an action.
+// The reply to respond_action and resolve_permission.
 struct ActionReply {
   ActionId action_id;
   SessionId session_id;
@@ -24,8 +24,8 @@ struct RespondAction {
   static constexpr CommandTraits kTraits{"respond_action", TokenScope::approve, Effect::mutates};
   using Reply = ActionReply;
   ActionId action_id;
-  std::string decision;               // one that the action offered
-  std::optional<std::string> digest;  // the one the answer is about; if given, it must match
+  std::string decision;               // one of those that the action offered
+  std::optional<std::string> digest;  // of the request being answered; if given, it must match
   std::optional<Json> payload;        // a structured answer
   std::optional<AnswerScope> scope;
   std::optional<std::string> reason;
@@ -36,7 +36,7 @@ struct RespondAction {
 BOOST_DESCRIBE_STRUCT(RespondAction, (),
                       (action_id, decision, digest, payload, scope, reason, idempotency_key))
 
-// The same for permissions alone.
+// Like RespondAction, but only for permission requests.
 struct ResolvePermission {
   static constexpr CommandTraits kTraits{"resolve_permission", TokenScope::approve,
                                          Effect::mutates};
@@ -53,7 +53,7 @@ struct ResolvePermission {
 BOOST_DESCRIBE_STRUCT(ResolvePermission, (),
                       (action_id, decision, digest, scope, reason, idempotency_key))
 
-// Actions over all sessions, or of one; newest sessions first.
+// Lists the actions of one session or of all sessions, newest sessions first.
 struct ListActions {
   static constexpr CommandTraits kTraits{"list_actions", TokenScope::read, Effect::reads};
   std::optional<SessionId> session_id;
@@ -79,19 +79,20 @@ struct EvaluatePermissionReply {
   PermissionMode mode = PermissionMode::default_;
   SandboxMode sandbox = SandboxMode::workspace_write;
   std::string cwd;
-  std::vector<std::string> ignored;  // what untrusted files of the workspace ask for
+  std::vector<std::string> ignored;  // requests of untrusted workspace files, which have no effect
 };
 BOOST_DESCRIBE_STRUCT(EvaluatePermissionReply, (),
                       (decision, decision_source, decision_reason, rule_refs, chain, destructive,
                        impact, rollback, subcommands, executes_unknown, mode, sandbox, cwd,
                        ignored))
 
-// The decision that a call would get, without making it. Appends nothing.
+// Reports the decision that a call would get, without running it. Appends no facts.
 struct EvaluatePermission {
   static constexpr CommandTraits kTraits{"evaluate_permission", TokenScope::read, Effect::reads};
   using Reply = EvaluatePermissionReply;
-  std::optional<SessionId> session_id;  // with what was granted to it
-  std::optional<std::string> cwd;       // the workspace; the session's, else the daemon's
+  std::optional<SessionId> session_id;  // applies the grants of this session
+  // the workspace; default: the session's, or else the daemon's
+  std::optional<std::string> cwd;
   std::string tool_name;
   Json input;
   std::optional<PermissionMode> mode;
@@ -110,7 +111,8 @@ struct PolicyReply {
 };
 BOOST_DESCRIBE_STRUCT(PolicyReply, (), (session_id, rules, sequence))
 
-// Adds rules to a session, or takes away those it was given; mode is where its turns name none.
+// Adds rules to a session, or removes rules that were added to it. `mode` applies to turns that
+// name none.
 struct SetPolicy {
   static constexpr CommandTraits kTraits{"set_policy", TokenScope::approve, Effect::mutates};
   using Reply = PolicyReply;
@@ -118,7 +120,7 @@ struct SetPolicy {
   std::optional<std::vector<std::string>> allow;
   std::optional<std::vector<std::string>> ask;
   std::optional<std::vector<std::string>> deny;
-  std::optional<std::vector<std::string>> remove;  // rules as they were written
+  std::optional<std::vector<std::string>> remove;  // rules exactly as they were written
   std::optional<PermissionMode> mode;
   std::optional<std::string> reason;
   std::optional<std::string> idempotency_key;
@@ -135,7 +137,7 @@ struct TrustReply {
 };
 BOOST_DESCRIBE_STRUCT(TrustReply, (), (workspace, files, sequence))
 
-// Which files of a workspace need trust, and which have it.
+// Lists the files of a workspace that need trust, and whether they have it.
 struct GetTrust {
   static constexpr CommandTraits kTraits{"get_trust", TokenScope::read, Effect::reads};
   using Reply = TrustReply;
@@ -147,14 +149,14 @@ BOOST_DESCRIBE_STRUCT(GetTrust, (), (cwd))
 
 struct FileToTrust {
   std::string path;
-  std::string digest;  // as get_trust gave it
+  std::string digest;  // as returned by get_trust
   bool trusted = true;
 
   bool operator==(const FileToTrust&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(FileToTrust, (), (path, digest, trusted))
 
-// Files of a workspace count from now on, as long as they are as they were seen.
+// Trusts files of a workspace as long as their digests stay unchanged.
 struct TrustWorkspace {
   static constexpr CommandTraits kTraits{"trust_workspace", TokenScope::approve, Effect::mutates};
   using Reply = TrustReply;

@@ -1,5 +1,5 @@
-// schema/commands/processes.h: commands for processes in the background, and the environment they
-// run in. A process is found by its id alone; where a session is named, it must be its own.
+// schema/commands/processes.h: commands for background processes and their environment. The process
+// id alone identifies a process; if a session is given, the process must belong to it.
 #pragma once
 
 #include "schema/command.h"
@@ -8,12 +8,12 @@
 
 namespace agentrt::schema {
 
-// Of one write_process_stdin.
+// Limit of one write_process_stdin, in bytes.
 inline constexpr std::size_t kStdinBytesMax = 32 * 1024;
-// Of a terminal, in rows or columns.
+// Limit of a terminal's rows and columns.
 inline constexpr std::uint64_t kTerminalSizeMax = 4'096;
 
-// The reply to the commands that give something to a process.
+// The reply to commands that write to, resize or terminate a process.
 struct ProcessReply {
   SessionId session_id;
   ProcessId process_id;
@@ -29,7 +29,7 @@ struct WriteProcessStdin {
   std::optional<SessionId> session_id;
   ProcessId process_id;
   std::string input;
-  std::optional<bool> close;  // its input ends after this
+  std::optional<bool> close;  // close standard input after this write
   std::optional<std::string> idempotency_key;
 
   bool operator==(const WriteProcessStdin&) const = default;
@@ -62,14 +62,13 @@ struct TerminateProcess {
 };
 BOOST_DESCRIBE_STRUCT(TerminateProcess, (), (session_id, process_id, reason, idempotency_key))
 
-// The reply of get_execution_environment. `environment` is absent before a thread's first turn was
-// prepared.
+// The reply to get_execution_environment. `environment` is absent before the thread's first turn.
 struct EnvironmentSnapshot {
   SessionId session_id;
-  std::optional<ThreadId> thread_id;  // whose newest turn it is
+  std::optional<ThreadId> thread_id;  // the thread whose newest turn is described
   std::optional<TurnId> turn_id;
   std::optional<ExecutionEnvironment> environment;
-  std::vector<ProcessSnapshot> processes;  // in the background, of the whole session
+  std::vector<ProcessSnapshot> processes;  // the background processes of the whole session
   GenerationId generation;
   Sequence as_of_sequence = 0;
 };
@@ -82,7 +81,7 @@ struct GetExecutionEnvironment {
                                          Effect::reads};
   using Reply = EnvironmentSnapshot;
   SessionId session_id;
-  std::optional<ThreadId> thread_id;  // absent: the one whose turn was prepared last
+  std::optional<ThreadId> thread_id;  // default: the thread whose turn was prepared last
 
   bool operator==(const GetExecutionEnvironment&) const = default;
 };

@@ -1,4 +1,4 @@
-// schema/commands/sessions.h: commands that make, change and read sessions.
+// schema/commands/sessions.h: commands that create, change and read sessions.
 #pragma once
 
 #include "schema/command.h"
@@ -6,7 +6,7 @@
 
 namespace agentrt::schema {
 
-// The reply to both commands that write a session.
+// The reply to create_session and update_session.
 struct SessionReply {
   SessionId session_id;
   std::optional<std::string> title;

@@ -1,4 +1,4 @@
-// schema/commands/tools.h: reading which tools a session has.
+// schema/commands/tools.h: the command that lists the tools of a session.
 #pragma once
 
 #include "schema/command.h"
@@ -6,12 +6,12 @@
 
 namespace agentrt::schema {
 
-// The reply of get_tool_inventory: the tools under the policy as its files say it now; those of
-// servers as the session's newest turn found them.
+// The reply to get_tool_inventory. Built-in tools are listed under the policy as its files are now;
+// MCP tools as the session's newest turn found them.
 struct ToolInventory {
   std::optional<SessionId> session_id;
   std::vector<CatalogTool> tools;
-  std::optional<std::vector<MissingServer>> missing;  // servers whose tools could not be had
+  std::optional<std::vector<MissingServer>> missing;  // MCP servers whose tools are unavailable
   GenerationId generation;
   Sequence as_of_sequence = 0;
 };
@@ -20,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(ToolInventory, (), (session_id, tools, missing, generation
 struct GetToolInventory {
   static constexpr CommandTraits kTraits{"get_tool_inventory", TokenScope::read, Effect::reads};
   using Reply = ToolInventory;
-  std::optional<SessionId> session_id;  // absent: a new session in the runtime's own folder
+  std::optional<SessionId> session_id;  // default: a new session in the runtime's own folder
 
   bool operator==(const GetToolInventory&) const = default;
 };

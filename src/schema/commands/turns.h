@@ -37,7 +37,7 @@ BOOST_DESCRIBE_STRUCT(SubmitTurn, (),
 
 struct InterruptTurnReply {
   SessionId session_id;
-  bool interrupted = false;  // false: there was nothing to interrupt
+  bool interrupted = false;  // false: no turn was running
   std::vector<TurnId> turn_ids;
   Sequence sequence = 0;
 };
@@ -51,7 +51,7 @@ struct InterruptTurn {
   std::optional<TurnId> turn_id;
   std::optional<std::string> reason;
   std::optional<QueueKeep> queue;
-  std::optional<ProcessKeep> processes;  // that the turns started in the background
+  std::optional<ProcessKeep> processes;  // background processes that the turns started
   std::optional<std::string> idempotency_key;
 
   bool operator==(const InterruptTurn&) const = default;
@@ -62,7 +62,7 @@ BOOST_DESCRIBE_STRUCT(InterruptTurn, (),
 struct ResumeThreadReply {
   SessionId session_id;
   ThreadId thread_id;
-  bool resumed = false;  // false: nothing was waiting to go on
+  bool resumed = false;  // false: the thread had no turn to resume
   Status status = Status::idle;
   std::optional<TurnId> turn_id;
   Sequence sequence = 0;

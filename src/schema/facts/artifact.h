@@ -1,4 +1,4 @@
-// schema/facts/artifact.h: what work leaves behind: a file of the workspace, as it is now.
+// schema/facts/artifact.h: the new state of a workspace file that a tool call wrote.
 #pragma once
 
 #include "schema/scope.h"
@@ -12,8 +12,8 @@ struct ArtifactChanged {
   std::optional<std::string> change;  // create, update
   std::optional<std::string> path;    // absolute
   std::optional<std::string> read_ref;
-  std::optional<std::string> version_id;   // the digest of what the file is now
-  std::optional<std::string> previous_id;  // and of what it was; absent: there was none
+  std::optional<std::string> version_id;   // digest of the new content
+  std::optional<std::string> previous_id;  // digest of the old content; absent: the file is new
   std::optional<std::string> preview_ref;
   std::optional<std::string> diff_ref;
   std::optional<std::uint64_t> lines_added;

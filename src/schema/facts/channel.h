@@ -1,4 +1,4 @@
-// schema/facts/channel.h: peers that a session is connected with.
+// schema/facts/channel.h: peers that a session is connected to.
 #pragma once
 
 #include "schema/facts/permission.h"
@@ -74,7 +74,7 @@ struct ChannelPermissionReturned {
 };
 BOOST_DESCRIBE_STRUCT(ChannelPermissionReturned, (), (decision, decided_by, source, channel_only))
 
-// The local task stays the owner of the work; the remote ids stand beside it.
+// The local task remains the owner of the work; the remote ids are recorded beside it.
 struct ChannelPeerTaskLinked {
   static constexpr std::string_view kType = "channel.peer_task.linked";
   std::optional<std::string> native_protocol;

@@ -1,4 +1,4 @@
-// schema/facts/context.h: what a turn was given to work with: context, tools, history.
+// schema/facts/context.h: the inputs of a turn: context, tools, history.
 #pragma once
 
 #include "schema/environment.h"
@@ -12,7 +12,7 @@ struct ContextRef {
   std::string ref;  // file:PATH
   std::optional<std::string> digest;
   std::optional<std::uint64_t> size;
-  std::optional<std::string> reason;  // why it was left out or is missing
+  std::optional<std::string> reason;  // why it was omitted or is missing
 
   bool operator==(const ContextRef&) const = default;
 };
@@ -39,18 +39,18 @@ struct ToolCatalogResolved {
   static constexpr std::string_view kType = "tool.catalog.resolved";
   using Scope = TurnScope;
   std::vector<CatalogTool> tools;
-  std::optional<std::vector<MissingServer>> missing;  // servers whose tools could not be had
+  std::optional<std::vector<MissingServer>> missing;  // MCP servers whose tools are unavailable
 
   bool operator==(const ToolCatalogResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ToolCatalogResolved, (), (tools, missing))
 
-// Earlier turns of the thread were read from the log for this turn.
+// Earlier turns of the thread were loaded from the log for this turn.
 struct HistoryWindowLoaded {
   static constexpr std::string_view kType = "history.window.loaded";
   using Scope = ThreadScope;
   std::uint64_t turns = 0;
-  std::uint64_t omitted = 0;  // earlier turns that are not in it
+  std::uint64_t omitted = 0;  // earlier turns that are not included
   Sequence from_sequence = 0;
   Sequence to_sequence = 0;
 
@@ -58,7 +58,7 @@ struct HistoryWindowLoaded {
 };
 BOOST_DESCRIBE_STRUCT(HistoryWindowLoaded, (), (turns, omitted, from_sequence, to_sequence))
 
-// After a restart the thread's state was derived from the log again and its turn goes on.
+// After a restart, the thread's state was rebuilt from the log and its turn resumed.
 struct HistoryReconstructed {
   static constexpr std::string_view kType = "history.reconstructed";
   using Scope = ThreadScope;

@@ -1,4 +1,4 @@
-// schema/facts/cost.h: what work costs and which limit it meets.
+// schema/facts/cost.h: the cost of work, and the limits that apply to it.
 #pragma once
 
 #include "schema/scope.h"
@@ -37,7 +37,7 @@ struct RateLimitHit {
 };
 BOOST_DESCRIBE_STRUCT(RateLimitHit, (), (provider, model, retry_after_ms))
 
-// Judged on what is used and reserved; never later than quota.blocked.
+// Based on usage plus reservations. Always precedes quota.blocked.
 struct QuotaLow {
   static constexpr std::string_view kType = "quota.low";
   std::string limit;

@@ -1,4 +1,4 @@
-// schema/facts/history.h: what becomes of old context: compaction and rollback; evidence.
+// schema/facts/history.h: compaction and rollback of old context; evidence.
 #pragma once
 
 #include "schema/scope.h"
@@ -16,7 +16,7 @@ struct CompactionStarted {
 };
 BOOST_DESCRIBE_STRUCT(CompactionStarted, (), (trigger, affected_turns, tokens_before))
 
-// Never drops an open action.
+// Compaction never drops an open action.
 struct CompactionCompleted {
   static constexpr std::string_view kType = "context.compaction.completed";
   std::optional<std::string> summary_ref;
@@ -66,7 +66,8 @@ struct EvidenceChanged {
   std::optional<std::string> replay_ref;
   std::optional<std::string> review_ref;
   std::optional<Json> verification_outcomes;
-  std::optional<std::map<std::string, std::string>> signals;  // each exported or why not
+  // for each signal: exported, or the reason why not
+  std::optional<std::map<std::string, std::string>> signals;
 
   bool operator==(const EvidenceChanged&) const = default;
 };

@@ -1,4 +1,4 @@
-// schema/facts/hook.h: commands of the user at the governance points of a turn.
+// schema/facts/hook.h: runs of hooks: user commands at the governance points of a turn.
 #pragma once
 
 #include "schema/facts/permission.h"
@@ -12,9 +12,9 @@ struct HookStarted {
   static constexpr std::string_view kType = "hook.started";
   using Scope = TurnScope;
   HookPoint point = HookPoint::pre_tool_use;
-  std::optional<std::string> hook_run_id;  // tells runs at the same point apart
+  std::optional<std::string> hook_run_id;  // distinguishes runs at the same point
   std::optional<std::string> command;
-  std::optional<std::uint64_t> index;  // its place among the policy's hooks
+  std::optional<std::uint64_t> index;  // the hook's index in the policy
   std::optional<BootId> boot_id;
 
   bool operator==(const HookStarted&) const = default;
@@ -30,7 +30,7 @@ struct HookCompleted {
   std::optional<bool> block;
   std::optional<Decision> decision;  // allow, deny, ask
   std::optional<std::string> reason;
-  std::optional<std::string> updated_input_ref;  // this very fact, as log:N
+  std::optional<std::string> updated_input_ref;  // a ref to this fact itself, log:N
   std::optional<Json> updated_input;
   std::optional<std::vector<std::string>> additional_context_refs;
   std::optional<std::vector<std::string>> additional_context;
@@ -48,7 +48,7 @@ BOOST_DESCRIBE_STRUCT(HookCompleted, (),
                        updated_tool_output_ref, updated_tool_output, suppress_output, audit_refs,
                        duration_ms))
 
-// Says which way the failure went: closed blocks, open goes on with a warning.
+// Records how the failure was handled: `closed` blocks, `open` continues with a warning.
 struct HookFailed {
   static constexpr std::string_view kType = "hook.failed";
   using Scope = TurnScope;

@@ -1,5 +1,5 @@
-// schema/facts/item.h: the projection a simple client can live on: one item per message or
-// reasoning block, with a beginning and an end.
+// schema/facts/item.h: items, a projection that is sufficient for a simple client: one item per
+// message or reasoning block, with a start and an end.
 #pragma once
 
 #include "schema/scope.h"
@@ -16,12 +16,13 @@ struct ItemStarted {
 };
 BOOST_DESCRIBE_STRUCT(ItemStarted, (), (kind))
 
-// Text that came since the item's last fact.
+// More text arrived since the item's last fact.
 struct ItemUpdated {
   static constexpr std::string_view kType = "item.updated";
   using Scope = StepScope;
   ItemKind kind = ItemKind::agent_message;
-  std::uint64_t text_bytes = 0;  // so far; the text itself is in the deltas and the closing fact
+  // in total so far; the text itself is in the deltas and in the closing fact
+  std::uint64_t text_bytes = 0;
 
   bool operator==(const ItemUpdated&) const = default;
 };
@@ -31,7 +32,7 @@ struct ItemCompleted {
   static constexpr std::string_view kType = "item.completed";
   using Scope = StepScope;
   ItemKind kind = ItemKind::agent_message;
-  Status status = Status::completed;  // failed or cancelled when it was cut off
+  Status status = Status::completed;  // failed or cancelled if the item is incomplete
   std::optional<std::string> text;
   std::optional<std::string> preview;
   std::optional<std::string> output_ref;

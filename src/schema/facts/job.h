@@ -1,4 +1,4 @@
-// schema/facts/job.h: batches of work, item by item.
+// schema/facts/job.h: batches of work items.
 #pragma once
 
 #include "schema/scope.h"
@@ -44,7 +44,7 @@ struct JobProgress {
 };
 BOOST_DESCRIBE_STRUCT(JobProgress, (), (counts))
 
-// A retry starts the same item again with the next attempt count.
+// A retry starts the same item again with an incremented attempt count.
 struct JobItemStarted {
   static constexpr std::string_view kType = "job.item.started";
   std::optional<std::uint64_t> attempt_count;

@@ -1,4 +1,4 @@
-// schema/facts/model.h: requests to a model, what it streamed, and how each ended.
+// schema/facts/model.h: requests to a model, their streamed output, and their outcomes.
 #pragma once
 
 #include "schema/scope.h"
@@ -6,15 +6,15 @@
 
 namespace agentrt::schema {
 
-// The intent: stored before the provider is called.
+// The intent, stored before the provider is called.
 struct ModelRequested {
   static constexpr std::string_view kType = "model.requested";
   using Scope = ModelScope;
   std::string provider;
   std::string model;
   std::string model_name;    // the candidate's name in the configuration
-  std::string request_ref;   // log:N, the turn.submitted whose input is asked about
-  std::uint64_t number = 1;  // of this turn's requests, from 1
+  std::string request_ref;   // log:N, the turn.submitted that holds the input
+  std::uint64_t number = 1;  // of the request within its turn, from 1
   BootId boot_id;
 
   bool operator==(const ModelRequested&) const = default;
@@ -31,7 +31,7 @@ struct ModelDelta {
 };
 BOOST_DESCRIBE_STRUCT(ModelDelta, (), (text))
 
-// `text` is whole, or it is absent and output_ref names the facts whose deltas add up to it.
+// `text` is complete, or it is absent and output_ref names the facts whose deltas make up the text.
 struct ModelCompleted {
   static constexpr std::string_view kType = "model.completed";
   using Scope = ModelScope;
@@ -44,10 +44,10 @@ struct ModelCompleted {
   std::string provider;
   std::string model;
   std::int64_t duration_ms = 0;
-  // What went over the wire, where the model's configuration says to keep it.
+  // The raw request and response, if the model's configuration says to keep them.
   std::optional<std::string> raw_request_ref;
   std::optional<std::string> raw_response_ref;
-  // What the provider wants to hear again with the calls, in a form of its own.
+  // Opaque provider data that must be sent back with the results of the calls.
   std::optional<Json> provider_state;
 
   bool operator==(const ModelCompleted&) const = default;
@@ -56,9 +56,9 @@ BOOST_DESCRIBE_STRUCT(ModelCompleted, (),
                       (text, preview, output_ref, tool_calls, stop_reason, usage, provider, model,
                        duration_ms, raw_request_ref, raw_response_ref, provider_state))
 
-// Told when the same turn will ask again; absent when it will not.
+// When the turn will retry the request; absent if it will not.
 struct ModelRetry {
-  std::uint64_t number = 1;  // of the retries in a row, from 1
+  std::uint64_t number = 1;  // of consecutive retries, from 1
   std::int64_t after_ms = 0;
   Timestamp at;
 
@@ -70,8 +70,8 @@ struct ModelFailed {
   static constexpr std::string_view kType = "model.failed";
   using Scope = ModelScope;
   Failure error;
-  std::optional<std::uint64_t> provider_status;  // the provider's own word, e.g. 429
-  bool ended_by_provider = false;                // false when we, or a crash, ended it
+  std::optional<std::uint64_t> provider_status;  // the provider's own status, e.g. 429
+  bool ended_by_provider = false;                // false: the runtime or a crash ended the request
   std::optional<ModelRetry> retry;
   std::string provider;
   std::string model;

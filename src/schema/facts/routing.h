@@ -1,4 +1,4 @@
-// schema/facts/routing.h: which models a turn could have used, which one it got, and why.
+// schema/facts/routing.h: the models that a turn could have used, the one selected, and the reason.
 #pragma once
 
 #include "schema/scope.h"
@@ -36,9 +36,9 @@ BOOST_DESCRIBE_STRUCT(Candidate, (), (name, provider, model, capabilities, conte
 
 struct ExcludedCandidate {
   std::string name;
-  std::string
-      reason;  // credential, quota, capability, context_size, network, policy, unknown_model
-  std::optional<std::string> remedy;  // what would let it in: set OPENAI_API_KEY
+  // credential, quota, capability, context_size, network, policy, unknown_model
+  std::string reason;
+  std::optional<std::string> remedy;  // how to make it usable: set OPENAI_API_KEY
 
   bool operator==(const ExcludedCandidate&) const = default;
 };
@@ -58,7 +58,7 @@ struct RoutingCandidatesResolved {
 BOOST_DESCRIBE_STRUCT(RoutingCandidatesResolved, (),
                       (candidate_count, candidates, excluded, hard_constraints, preferences))
 
-// The members that every routing outcome has; one of three facts carries them.
+// The members common to all routing outcomes; each of three fact types carries them.
 struct RoutingOutcome {
   std::string routing_mode;     // single_candidate, preferred, not_possible
   std::string decision_source;  // request, configuration

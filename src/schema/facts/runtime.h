@@ -1,4 +1,4 @@
-// schema/facts/runtime.h: what the runtime says about itself: snapshots, repairs, warnings.
+// schema/facts/runtime.h: facts about the runtime itself: snapshots, repairs, warnings.
 #pragma once
 
 #include "schema/scope.h"
@@ -17,7 +17,7 @@ struct SnapshotUpdated {
 };
 BOOST_DESCRIBE_STRUCT(SnapshotUpdated, (), (as_of_sequence, fold_version))
 
-// The stored snapshot could not be used and the session was derived from the log instead.
+// The stored snapshot was unusable; the session was rebuilt from the log.
 struct SnapshotRepaired {
   static constexpr std::string_view kType = "snapshot.repaired";
   using Scope = SessionScope;
@@ -33,7 +33,7 @@ struct RuntimeWarning {
   using Scope = SessionScope;
   std::string code;  // process_found, input_refused
   std::string message;
-  std::optional<BootId> boot_id;  // of the runtime that follows the process from now on
+  std::optional<BootId> boot_id;  // the runtime that now monitors the process
 
   bool operator==(const RuntimeWarning&) const = default;
 };

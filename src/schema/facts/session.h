@@ -1,4 +1,4 @@
-// schema/facts/session.h: the life of a session and of its threads.
+// schema/facts/session.h: the lifecycle of a session and of its threads.
 #pragma once
 
 #include "schema/scope.h"
@@ -10,7 +10,7 @@ struct SessionCreated {
   static constexpr std::string_view kType = "session.created";
   using Scope = SessionScope;
   std::optional<std::string> title;
-  std::string cwd;  // the workspace, fixed for the session's life
+  std::string cwd;  // the workspace; fixed for the lifetime of the session
   std::optional<std::vector<std::string>> additional_roots;
   std::optional<Json> metadata;
   std::optional<std::string> params_hash;  // of the create_session that chose the id
@@ -19,7 +19,7 @@ struct SessionCreated {
 };
 BOOST_DESCRIBE_STRUCT(SessionCreated, (), (title, cwd, additional_roots, metadata, params_hash))
 
-// Only what changed is present.
+// Only changed members are present.
 struct SessionUpdated {
   static constexpr std::string_view kType = "session.updated";
   using Scope = SessionScope;
@@ -40,14 +40,14 @@ struct ThreadStarted {
 };
 BOOST_DESCRIBE_STRUCT(ThreadStarted, (), (status))
 
-// The thread stopped or went on for a reason that is not a turn's own.
+// The thread stopped or resumed for a reason other than the outcome of a turn.
 struct ThreadUpdated {
   static constexpr std::string_view kType = "thread.updated";
   using Scope = ThreadScope;
   Status status = Status::idle;
   std::optional<std::string> reason;  // restart, resumed
   std::optional<bool> resumable;
-  std::optional<BootId> boot_id;  // of the runtime that took the thread's turn up again
+  std::optional<BootId> boot_id;  // the runtime that resumed the thread's turn
 
   bool operator==(const ThreadUpdated&) const = default;
 };

@@ -1,4 +1,4 @@
-// schema/facts/subagent.h: agents that a turn hands work to.
+// schema/facts/subagent.h: subagents that a turn delegates work to.
 #pragma once
 
 #include "schema/scope.h"
@@ -37,7 +37,7 @@ struct SubagentInput {
 };
 BOOST_DESCRIBE_STRUCT(SubagentInput, (), (input_ref, preview))
 
-// One delegation ended well; more input may follow until it is closed.
+// One delegation succeeded. Further input may follow until the subagent is closed.
 struct SubagentCompleted {
   static constexpr std::string_view kType = "subagent.completed";
   std::optional<std::string> last_message_ref;

@@ -11,7 +11,7 @@ struct TaskCreated {
   using Scope = TaskScope;
   Visibility visibility = Visibility::internal;
   TaskStatus status = TaskStatus::accepted;
-  std::string objective;  // the beginning of the turn's input
+  std::string objective;  // the start of the turn's input
   std::string task_kind;  // turn
 
   bool operator==(const TaskCreated&) const = default;

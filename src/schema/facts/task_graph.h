@@ -1,5 +1,5 @@
-// schema/facts/task_graph.h: tasks beyond a single turn: waiting, retries, loss, and the edges
-// between them.
+// schema/facts/task_graph.h: tasks that span several turns: waiting, retries, loss, and the edges
+// between tasks.
 #pragma once
 
 #include "schema/scope.h"
@@ -62,7 +62,7 @@ struct TaskPaused {
 };
 BOOST_DESCRIBE_STRUCT(TaskPaused, (), (status, reason))
 
-// Names what it retries: the only way on from failed, timed_out and lost.
+// Names the task that it retries. The only transition out of failed, timed_out and lost.
 struct TaskRetrying {
   static constexpr std::string_view kType = "task.retrying";
   TaskStatus status = TaskStatus::retrying;
@@ -72,7 +72,7 @@ struct TaskRetrying {
 };
 BOOST_DESCRIBE_STRUCT(TaskRetrying, (), (status, reason))
 
-// From here on nothing new starts under the task.
+// No new work starts under the task after this fact.
 struct TaskCancelRequested {
   static constexpr std::string_view kType = "task.cancel_requested";
   TaskStatus status = TaskStatus::cancelling;

@@ -1,4 +1,4 @@
-// schema/facts/tool.h: one call of a tool, from its start to its only end.
+// schema/facts/tool.h: one tool call, from its start to its single terminal fact.
 #pragma once
 
 #include "schema/file_tools.h"
@@ -7,15 +7,15 @@
 
 namespace agentrt::schema {
 
-// The intent: stored before anything runs.
+// The intent, stored before the call runs.
 struct ToolStarted {
   static constexpr std::string_view kType = "tool.started";
   using Scope = ToolScope;
   std::string tool_name;
-  std::optional<Json> safe_args;  // without secrets; or input_ref
+  std::optional<Json> safe_args;  // with secrets redacted; absent if input_ref is given
   std::optional<std::string> input_ref;
-  std::optional<Json> policy;           // how it came to be allowed, or was not
-  std::optional<bool> outside_sandbox;  // the call was allowed to leave it
+  std::optional<Json> policy;           // why the call was allowed or denied
+  std::optional<bool> outside_sandbox;  // the call may run outside the sandbox
   std::optional<BootId> boot_id;
 
   bool operator==(const ToolStarted&) const = default;
@@ -23,7 +23,7 @@ struct ToolStarted {
 BOOST_DESCRIBE_STRUCT(ToolStarted, (),
                       (tool_name, safe_args, input_ref, policy, outside_sandbox, boot_id))
 
-// A piece of the arguments, as the model streams them.
+// A chunk of the arguments, as the model streams them.
 struct ToolArgs {
   static constexpr std::string_view kType = "tool.args";
   std::string delta;
@@ -37,10 +37,10 @@ struct ToolProgress {
   using Scope = ToolScope;
   std::optional<std::string> preview;
   std::optional<std::string> output_ref;
-  std::optional<std::string>
-      stopped_by;  // sandbox: it came to an end there, and may be run outside
+  // "sandbox": the sandbox stopped the command; it may be run again outside.
+  std::optional<std::string> stopped_by;
   std::optional<std::int64_t> exit_code;
-  std::optional<FileChange> change;  // that it is about to make
+  std::optional<FileChange> change;  // the change that the call is about to make
 
   bool operator==(const ToolProgress&) const = default;
 };
@@ -62,14 +62,14 @@ BOOST_DESCRIBE_STRUCT(ToolResult, (),
                       (preview, output_ref, structured_content_ref, artifact_refs, is_error,
                        duration_ms))
 
-// The tool gave no result of its own.
+// The tool returned no result.
 struct ToolFailed {
   static constexpr std::string_view kType = "tool.failed";
   using Scope = ToolScope;
   Failure error;
   std::optional<std::string> error_ref;
   std::int64_t duration_ms = 0;
-  // What a command had printed until then.
+  // The output that a command printed before it failed.
   std::optional<std::string> preview;
   std::optional<std::vector<std::string>> output_refs;
 

@@ -1,4 +1,4 @@
-// schema/facts/turn.h: the life of a turn, the queue it may wait in, and its status line.
+// schema/facts/turn.h: the lifecycle of a turn, its thread's queue, and the status line.
 #pragma once
 
 #include "schema/scope.h"
@@ -26,7 +26,7 @@ struct TurnStarted {
   static constexpr std::string_view kType = "turn.started";
   using Scope = TurnScope;
   Status status = Status::running;
-  BootId boot_id;  // of the runtime that set out to run it
+  BootId boot_id;  // the runtime that started it
 
   bool operator==(const TurnStarted&) const = default;
 };
@@ -38,7 +38,7 @@ struct TurnCompleted {
   Status status = Status::completed;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
-  std::int64_t duration_ms = 0;  // from submission
+  std::int64_t duration_ms = 0;  // since submission
 
   bool operator==(const TurnCompleted&) const = default;
 };
@@ -56,14 +56,14 @@ struct TurnFailed {
 };
 BOOST_DESCRIBE_STRUCT(TurnFailed, (), (status, reason, error, duration_ms))
 
-// One change of a thread's queue; the whole order is in the thread's read model.
+// One change of a thread's queue. The read model of the thread has the complete order.
 struct QueueChanged {
   static constexpr std::string_view kType = "queue.changed";
   using Scope = ThreadScope;
   QueueChange change = QueueChange::added;
   TurnId turn_id;
-  std::uint64_t position = 0;  // where the turn stands after the change, from 1; 0 when it left
-  std::uint64_t count = 0;     // how many wait after the change
+  std::uint64_t position = 0;  // of the turn after the change, from 1; 0: it left the queue
+  std::uint64_t count = 0;     // queued turns after the change
 
   bool operator==(const QueueChanged&) const = default;
 };
