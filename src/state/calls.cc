@@ -8,12 +8,13 @@ using namespace schema;
 
 namespace {
 
-// What hooks allowed before was another input. A rewrite after the judgement starts the call
-// over, once: hooks that go on changing it would never agree.
+// An allow verdict applied to the old input, so a rewrite discards it. A rewrite after the
+// evaluation restarts the evaluation, but only once: hooks that keep rewriting the call would never
+// finish.
 void rewrite(ToolCall& call, const HookCompleted& said) {
   if (call.args == *said.updated_input) return;
   call.args = *said.updated_input;
-  call.wrong.reset();  // the server's side checks them again
+  call.wrong.reset();  // the MCP adapter validates them again
   std::erase_if(call.said, [](const Verdict& each) { return each.verdict == Decision::allow; });
   if (said.point != HookPoint::permission_request) return;
   if (call.rewritten_late)
@@ -55,7 +56,7 @@ void allow(ToolCall& call, const std::optional<std::string>& digest) {
     call.stage = CallStage::approved;
     return;
   }
-  // It has started before; now it runs again, as another process.
+  // The call was started before; it now runs again as another process.
   call.stage = CallStage::started;
   call.outside = true;
 }

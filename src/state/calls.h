@@ -1,5 +1,5 @@
-// state/calls.h: the calls of a turn that are open, and what they wait for: hooks, decisions, the
-// answers of people. Part of the session read model (state/session.h).
+// state/calls.h: the open tool calls of a turn, and the hooks, decisions and answers they wait for.
+// Part of the session read model (state/session.h).
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace agentrt::state {
 
-inline constexpr std::size_t kPreviewKeptBytes = 4'096;  // of what an ended call gave
+inline constexpr std::size_t kPreviewKeptBytes = 4'096;  // of the result of an ended call
 
-// requested: not begun, or being judged; approved: a person said yes, and it has not started since;
-// stopped: the sandbox stopped it, and it may be run again outside.
+// requested: not started, or its permission is being evaluated; approved: a person allowed it, and
+// it has not started since; stopped: the sandbox stopped it, and it may be run again outside.
 BOOST_DEFINE_ENUM_CLASS(CallStage, requested, approved, started, stopped)
 
-// What became of a question that a server asked in the middle of a call.
+// The outcome of a question (elicitation) that an MCP server asked during a call.
 struct ServerAnswer {
-  std::uint64_t number = 0;  // of this call's questions, from 1
+  std::uint64_t number = 0;  // of the question within this call, from 1
   std::string decision;      // accept, decline, cancel
   std::optional<schema::Json> content;
 
@@ -26,30 +26,31 @@ struct ServerAnswer {
 };
 BOOST_DESCRIBE_STRUCT(ServerAnswer, (), (number, decision, content))
 
-// A tool call that the model asked for and that has not ended yet.
+// A tool call that the model requested and that has not ended.
 struct ToolCall {
   ToolCallId id;
   std::string tool;
-  schema::Json args;  // as hooks left them
+  schema::Json args;  // after any rewrite by hooks
   bool args_omitted = false;
-  std::optional<std::string> wrong;  // with them, by the schema of a server's tool
+  std::optional<std::string> wrong;  // why the arguments fail the MCP tool's schema
   CallStage stage = CallStage::requested;
-  StepId step;                         // its item, once it has begun
-  std::vector<schema::Verdict> said;   // by hooks, about whether it may run
-  std::uint64_t pre_hooks = 0;         // how far the policy's hooks have run at pre_tool_use
-  std::uint64_t permission_hooks = 0;  // and at permission_request
-  bool rewritten_late = false;         // at permission_request, which starts it over once
-  std::optional<std::string> digest;   // that a person approved
-  bool refused = false;                // it never runs; nobody is asked about its end
-  bool outside = false;                // it runs outside the sandbox
-  std::uint64_t violations = 0;        // that the sandbox stopped
+  StepId step;                         // its item, once the call has started
+  std::vector<schema::Verdict> said;   // verdicts of hooks on whether it may run
+  std::uint64_t pre_hooks = 0;         // index of the next policy hook to run at pre_tool_use
+  std::uint64_t permission_hooks = 0;  // the same at permission_request
+  // a permission_request hook rewrote it; permitted once, and restarts the evaluation
+  bool rewritten_late = false;
+  std::optional<std::string> digest;  // of the call that a person approved
+  bool refused = false;               // the call never runs, and no hooks run at its end
+  bool outside = false;               // runs outside the sandbox
+  std::uint64_t violations = 0;       // accesses that the sandbox blocked
   std::optional<schema::ToolProgress> stopped;
-  std::optional<BootId> boot;  // of the runtime that started it
+  std::optional<BootId> boot;  // the runtime that started it
   std::optional<Timestamp> started_at;
-  std::optional<ProcessId> process;          // once one was let go
-  std::optional<BootId> process_boot;        // of the runtime that did
-  std::uint64_t never_ran = 0;               // processes of it that were never let go
-  std::optional<schema::FileChange> change;  // announced: it may have been made
+  std::optional<ProcessId> process;          // set by process.started
+  std::optional<BootId> process_boot;        // the runtime that started the process
+  std::uint64_t never_ran = 0;               // processes of the call that were never released
+  std::optional<schema::FileChange> change;  // announced; it may have happened
   std::optional<ServerAnswer> answer;        // to its newest question
 
   bool operator==(const ToolCall&) const = default;
@@ -72,12 +73,12 @@ struct Action {
 };
 BOOST_DESCRIBE_STRUCT(Action, (), (id, call, step, sequence, at, required))
 
-// A hook under way.
+// A hook in progress.
 struct HookRun {
   std::string id;
   schema::HookPoint point = schema::HookPoint::pre_tool_use;
-  std::uint64_t index = 0;  // among the policy's hooks
-  schema::HookSpec hook;    // as the policy had it when it started
+  std::uint64_t index = 0;  // in the policy's list of hooks
+  schema::HookSpec hook;    // as configured when the hook started
   std::optional<ToolCallId> call;
   StepId step;
   BootId boot;
@@ -86,7 +87,7 @@ struct HookRun {
 };
 BOOST_DESCRIBE_STRUCT(HookRun, (), (id, point, index, hook, call, step, boot))
 
-// A tool call that has ended and about which hooks are still heard.
+// A tool call that has ended and whose post-call hooks are not finished.
 struct EndedCall {
   ToolCallId id;
   StepId step;
@@ -99,15 +100,15 @@ struct EndedCall {
 };
 BOOST_DESCRIBE_STRUCT(EndedCall, (), (id, step, tool, args, failed, preview))
 
-// --- what facts make of a call ---
+// --- effects of facts on a call ---
 
-// A hook has spoken about it.
+// Applies the outcome of a hook.
 void hear_hook(ToolCall& call, const schema::HookCompleted& said);
-// The question of its server was answered, or taken back.
+// Records that the MCP server's question was answered or withdrawn.
 void answer_server(ToolCall& call, const schema::ActionResolved& resolved);
-// It is started, or refused.
+// Records that the call was started or refused.
 void start(ToolCall& call, const schema::ToolStarted& started, const StepId& step, Timestamp at);
-// A person allowed it.
+// Records that a person allowed the call.
 void allow(ToolCall& call, const std::optional<std::string>& digest);
 
 }  // namespace agentrt::state

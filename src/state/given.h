@@ -1,8 +1,8 @@
-// state/given.h: short histories for tests, stated as facts. Included by tests alone.
+// state/given.h: builds short histories of facts. For tests only.
 //
-// A Given is a log in the making. Each member adds the facts of one thing that happened, in the
-// order in which decisions write them, and folds them into the view. The turn called "1" has the
-// ids turn_1, task_1, run_1, attempt_1; the request it makes is mreq_1.
+// A Given is a log under construction. Each member function adds the facts of one occurrence, in
+// the order in which decisions write them, and folds them into the view. The turn named "1" has the
+// ids turn_1, task_1, run_1 and attempt_1; its model request is mreq_1.
 #pragma once
 
 #include <string>
@@ -84,13 +84,13 @@ class Given {
                                                                .position = count,
                                                                .count = count});
   }
-  // The waiting turn's time has come.
+  // The queued turn starts.
   Given& next(const std::string& name, const ThreadId& thread = kThread) {
     fact(turn_scope(name, thread), schema::QueueChanged{.change = schema::QueueChange::started,
                                                         .turn_id = turn_ids(name).turn});
     return started(name, thread);
   }
-  // Prepared, routed to the one model there is, and asked.
+  // The turn is prepared, routed to the only model, and its request is sent.
   Given& asked(const std::string& name, const ThreadId& thread = kThread) {
     const auto scope = turn_scope(name, thread);
     fact(scope, schema::ContextResolved{.cwd = "/w"});
@@ -109,7 +109,7 @@ class Given {
                                        .number = view_.threads.at(thread).active->requests + 1,
                                        .boot_id = kBoot});
   }
-  // The model began to answer: streaming, with an open item step_NAME.
+  // The model starts to answer: status streaming, with an open item step_NAME.
   Given& said(const std::string& name, const std::string& text, const ThreadId& thread = kThread) {
     if (!view_.threads.at(thread).active->message_item) {
       fact(turn_scope(name, thread),
@@ -118,7 +118,7 @@ class Given {
     }
     return fact(model_scope(name, thread), schema::ModelDelta{text});
   }
-  // The request failed; it is repeated `after_ms` from now as retry `number`.
+  // The request failed; retry `number` follows in `after_ms` milliseconds.
   Given& retrying(const std::string& name, std::uint64_t number, std::int64_t after_ms,
                   const ThreadId& thread = kThread) {
     fact(model_scope(name, thread),
@@ -166,7 +166,7 @@ class Given {
   Timestamp now_ = kStart;
 };
 
-// A thread whose turn "1" waits for the model, with "2" and "3" behind it.
+// A thread whose turn "1" waits for the model, with "2" and "3" queued.
 inline Given busy_thread() {
   return Given{}.session().thread_started().running("1").asked("1").queued("2").queued("3");
 }

@@ -1,8 +1,8 @@
-// state/golden_test.cc: logs that earlier builds wrote still fold to what they meant.
+// state/golden_test.cc: logs written by earlier builds still fold to the same state.
 //
-// tests/golden holds streams as `agentrt events --json` prints them, each with the snapshot that a
-// fold of it gives. A stream is never changed once it is there; a new durable shape adds one. With
-// AGENTRT_UPDATE_GOLDEN=1 the snapshots are written anew, for a change of the read model.
+// tests/golden holds streams as `agentrt events --json` prints them, each with its expected
+// snapshot. An existing stream is never changed; add a new one for each new durable format. After a
+// change of the read model, AGENTRT_UPDATE_GOLDEN=1 rewrites the snapshots.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // state/index.h: the index rows that a fact causes.
 //
-// Rows make any object findable by its id alone, tell at start-up what is open, and hold the
-// windows of old turns. They are derived: index() is a pure function of the view after a fact and
-// of the fact, so the store writes them in the append's own transaction and can rebuild them by
-// folding the log again.
+// Rows make any object findable by its id alone, list open work for start-up, and hold the windows
+// of old turns. They are derived: index() is a pure function of the fact and the view after it. The
+// store therefore writes them in the append's own transaction, and can rebuild them by folding the
+// log again.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace agentrt::state {
 
-// What the store keeps of one object; store::IndexRow has the same members.
+// The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
   std::string kind;  // session, turn, task, process, output, action, grant, trust
   std::string id;
-  std::string parent;  // a turn's or a process's thread
+  std::string parent;  // of a turn or process: its thread
   Sequence first = 0;
   std::string status;
   bool open = false;
@@ -35,12 +35,12 @@ struct GrantRecord {
 };
 BOOST_DESCRIBE_STRUCT(GrantRecord, (), (workspace, rule))
 
-// A file of a workspace that a person trusts as it was, or trusts no longer.
+// A person's decision to trust one version of a workspace file, or to revoke that trust.
 struct TrustRecord {
   std::string workspace;
   std::string path;
   std::string digest;
-  Timestamp at;  // when that was said
+  Timestamp at;  // of the decision
 };
 BOOST_DESCRIBE_STRUCT(TrustRecord, (), (workspace, path, digest, at))
 

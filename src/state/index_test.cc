@@ -1,4 +1,4 @@
-// state/index_test.cc: the rows that facts leave beside the log.
+// state/index_test.cc: the index rows that facts cause.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ using namespace schema;
 
 namespace {
 
-// The rows that the last fact caused, as "kind id status open".
+// The rows caused by the last fact, as "kind id status open".
 std::vector<std::string> last_rows(const Given& past) {
   std::vector<std::string> out;
   for (const ObjectRow& row : index(past.view(), past.log().back()))
@@ -21,7 +21,7 @@ std::vector<std::string> last_rows(const Given& past) {
   return out;
 }
 
-// Every row as it stands after the whole log.
+// All rows after the whole log.
 std::map<std::string, ObjectRow> all_rows(const Given& past) {
   Session view;
   std::map<std::string, ObjectRow> rows;
@@ -54,7 +54,7 @@ TEST_CASE("a turn is an open row from its submission to its end, with its task b
   CHECK(last_rows(past) ==
         Rows{"session sess_1 preparing", "turn turn_1 preparing open", "task task_1 preparing"});
   past.queued("2");
-  CHECK(last_rows(past).empty());  // queue.changed; its turn.submitted wrote the row
+  CHECK(last_rows(past).empty());  // caused by queue.changed; turn.submitted wrote the row
   CHECK(all_rows(past).at("turn turn_2").open);
   CHECK(all_rows(past).at("turn turn_2").status == "queued");
   CHECK(all_rows(past).at("turn turn_2").parent == "thread_1");

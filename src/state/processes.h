@@ -1,16 +1,15 @@
-// state/processes.h: what facts do to the processes in the background of a session. Pure, like
-// fold(), whose part this is: each function takes one fact, and one about any other process changes
-// nothing.
+// state/processes.h: applies facts to the background processes of a session. Pure; part of fold().
+// Each function applies one fact.
 #pragma once
 
 #include "state/session.h"
 
 namespace agentrt::state {
 
-// The open process that the fact is about; nullptr: it is about none.
+// The open process that the fact names; nullptr if there is none.
 Process* process_of(Session& session, const schema::Fact& fact);
 
-// REQUIRES: the fact says that it runs in the background.
+// REQUIRES: the fact starts a background process.
 void add_process(Session& session, const schema::Fact& fact, const schema::ProcessStarted& started);
 void show_output(Process& process, const schema::ProcessOutput& output);
 void take_input(Process& process, const schema::ProcessInput& input);

@@ -1,4 +1,4 @@
-// state/processes_test.cc: processes in the background as views, rows and snapshots have them.
+// state/processes_test.cc: background processes in views, index rows and snapshots.
 #include "state/processes.h"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ TEST_CASE("a process in the background is open until it ends, whatever becomes o
   past.fact(scope_of("proc_1"), ProcessCompleted{.exit_code = 3});
   CHECK(past.view().processes.empty());
   CHECK(past.view().ended_process->exit_code == 3);
-  // Another end, or output after it, changes nothing.
+  // A second end, or output after the end, is ignored.
   past.fact(scope_of("proc_1"), ProcessOutput{.text = "x", .offset = 9});
   CHECK(past.view().ended_process->out_shown == 0);
 }

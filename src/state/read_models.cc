@@ -45,7 +45,7 @@ TaskStatus task_status(const Turn& turn) {
     case Status::stale:
       return TaskStatus::stale;
     case Status::idle:
-      return TaskStatus::unknown;  // a thread's word alone
+      return TaskStatus::unknown;  // only threads have this status
   }
   return TaskStatus::unknown;
 }
@@ -66,7 +66,7 @@ std::optional<Outcome> last_outcome(const Thread& thread) {
                  turn.ended_at.value_or(turn.submitted_at)};
 }
 
-// The task that runs and the next that wait; task_summary counts them all.
+// The running task and the first queued ones; task_summary counts them all.
 std::vector<TaskSnapshot> open_tasks(const SessionId& session, const Thread& thread) {
   constexpr std::size_t kWaitingTasksMax = 20;
   std::vector<TaskSnapshot> out;

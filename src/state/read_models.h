@@ -1,4 +1,4 @@
-// state/read_models.h: the view as clients read it. Pure: a view in, a snapshot out.
+// state/read_models.h: derives the snapshots that clients read from a view. Pure.
 #pragma once
 
 #include "schema/commands/processes.h"
@@ -14,12 +14,12 @@ schema::ActionSnapshot action_snapshot(const SessionId& session, const Turn& tur
 schema::ProcessSnapshot process_snapshot(const Process& process);
 schema::SessionSummary session_summary(const Session& session);
 
-// Without history, generation and runtime id, which the view does not know.
+// Leaves history, generation and runtime id unset, since the view does not contain them.
 schema::SessionSnapshot session_snapshot(const Session& session);
 schema::ThreadRead thread_read(const Session& session, const Thread& thread);
 
-// Of the thread, or of the one whose turn was prepared last. A process that `boot` has not found
-// again is `unknown`. Without generation.
+// Describes `thread`, or by default the thread whose turn was prepared last. A process that `boot`
+// has not yet found again is `unknown`. Leaves generation unset.
 schema::EnvironmentSnapshot environment_snapshot(const Session& session,
                                                  const std::optional<ThreadId>& thread,
                                                  const BootId& boot);

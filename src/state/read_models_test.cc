@@ -1,4 +1,4 @@
-// state/read_models_test.cc: the view as clients read it.
+// state/read_models_test.cc: the snapshots derived from a view.
 #include <doctest/doctest.h>
 
 #include "schema/envelope.h"

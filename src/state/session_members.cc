@@ -1,4 +1,4 @@
-// What is compiled once of the largest structs: their special members and the session's codec.
+// Special members of the largest structs and the codec of Session, compiled only here.
 #include "state/session.h"
 
 namespace agentrt::state {
