@@ -17,14 +17,15 @@ bool lets_run(const std::optional<Decision>& decision) {
   return decision == Decision::allow || decision == Decision::sandboxed;
 }
 
-// The mode asks only where nobody else speaks, and a person's word is the answer to any ask.
+// Whether a verdict `ask` may be overridden: that of the mode by any other source, and any by a
+// person's decision.
 bool gives_way(const Verdict& verdict, const PermissionEvaluated& p) {
   return verdict.verdict == Decision::ask &&
          ((verdict.source == DecisionSource::mode && p.decision_source != DecisionSource::mode) ||
           p.decision_source == DecisionSource::human);
 }
 
-// Ends of an action that nobody chose: they come from the runtime, never from a person.
+// Whether the runtime, not a person, ended the action.
 bool is_own_end(const ActionResolved& p) {
   return p.decision_source != name_of(DecisionSource::human) &&
          (p.decision == "cancelled" || p.decision == "expired" || p.decision == "timed_out" ||
@@ -205,7 +206,7 @@ void CallRules::operator()(const ActionResolved& p) {
   if (!held) return;
   if (held->gates > 0) --held->gates;
   if (p.decision == "allow") held->decision = Decision::allow;
-  // A question that is not about a permission takes none away when nobody answers it.
+  // An unanswered action that is not about a permission does not revoke one.
   const bool permission = action->offers("allow") || held->decision == Decision::ask;
   if (p.decision == "deny" || (is_own_end(p) && permission)) held->decision = Decision::deny;
 }
@@ -264,7 +265,7 @@ void CallRules::operator()(const HookFailed& p) {
     blocked->blocked |= p.on_failure == OnFailure::closed;
 }
 
-// --- what runs ---
+// --- sandboxes and processes ---
 
 void CallRules::operator()(const SandboxApplied&) {
   const Head& head = hearing_.head();
@@ -314,7 +315,7 @@ void CallRules::operator()(const ModelRequested&) {
     hearing_.fail("action.pauses", "the model is asked while an action of the turn is open");
 }
 
-// A compaction may ask for its summary while a person still thinks.
+// A compaction may request its summary while an action is open.
 void CallRules::operator()(const CompactionStarted&) { turn().compacting = true; }
 void CallRules::operator()(const CompactionCompleted&) { turn().compacting = false; }
 void CallRules::operator()(const CompactionFailed&) { turn().compacting = false; }

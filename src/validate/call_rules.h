@@ -1,5 +1,5 @@
-// validate/call_rules.h: tool calls, the decisions that let them run, the actions that hold them
-// back, and the hooks and sandboxes around them.
+// validate/call_rules.h: rules for tool calls, the permissions and actions they wait for, and their
+// hooks and sandboxes.
 #pragma once
 
 #include "schema/provisional.h"
@@ -7,7 +7,7 @@
 
 namespace agentrt::validate {
 
-inline constexpr std::size_t kActionsWaitingMax = 1'024;  // of a thread, known by id
+inline constexpr std::size_t kActionsWaitingMax = 1'024;  // per thread, tracked by id
 
 class CallRules {
  public:
@@ -37,7 +37,7 @@ class CallRules {
   void operator()(const schema::TurnCompleted& p);
   void operator()(const schema::TurnFailed& p);
 
-  // Actions that wait for an answer in the event's thread.
+  // The open actions of the event's thread.
   std::vector<std::string> open_actions() const;
 
  private:
@@ -46,15 +46,15 @@ class CallRules {
     CallState state = CallState::unknown;
     Key step = 0;
     bool has_input = false;
-    bool has_policy = false;  // tool.started said how it came to be allowed
+    bool has_policy = false;  // tool.started recorded why it was allowed
     bool blocked = false;     // by a hook
-    bool asked = false;       // permission.requested without an answer yet
+    bool asked = false;       // permission.requested is unanswered
     bool sandboxed = false;
-    std::uint64_t gates = 0;  // open actions that hold it back
+    std::uint64_t gates = 0;  // open actions that block the call
     std::optional<schema::Decision> decision;
   };
   struct Action {
-    Key call = 0;  // 0: it holds the whole turn back
+    Key call = 0;  // 0: it blocks the whole turn
     Key turn = 0;
     Key thread = 0;
     bool open = true;
@@ -67,9 +67,9 @@ class CallRules {
     schema::HookPoint point = schema::HookPoint::pre_tool_use;
   };
   struct Turn {
-    std::uint64_t calls = 0;      // open ones
-    std::uint64_t actions = 0;    // open ones
-    std::uint64_t gates = 0;      // open actions that hold back the turn itself
+    std::uint64_t calls = 0;      // open
+    std::uint64_t actions = 0;    // open
+    std::uint64_t gates = 0;      // open actions that block the turn itself
     std::uint64_t sandboxes = 0;  // applied, not yet used by a process
     std::uint64_t hooks = 0;      // runs that have not ended
     bool compacting = false;

@@ -1,4 +1,4 @@
-// validate/compare_json.cc: two read models side by side.
+// validate/compare_json.cc: compares two read models.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-// What a stream does not say: who serves it, in which generation, and where a window goes on.
+// Members that a stream does not determine: the runtime, the generation, and page cursors.
 constexpr std::string_view kNotOfTheStream[] = {"schemaVersion", "runtimeId",   "generation",
                                                 "historyCursor", "resumeToken", "asOfSequence"};
 constexpr std::string_view kWindows[] = {"turns",     "tasks",    "history",
@@ -26,7 +26,7 @@ bool among(const Words& words, std::string_view word) {
   return std::ranges::find(words, word) != std::end(words);
 }
 
-// What tells one entry of a list from another; nothing for lists of plain values.
+// The key that identifies an entry of a list; nullopt for lists of plain values.
 std::optional<std::string> id_of(const element& value, std::string_view list) {
   object members;
   if (value.get(members)) return std::nullopt;
@@ -52,7 +52,7 @@ bool same_instant(const element& a, const element& b) {
   return first && second && *first == *second;
 }
 
-// A thread at rest may be told by how its last turn ended.
+// A thread that is idle here may be shown with the status of its last turn.
 bool rests(std::string_view name, const element& given, const element& replayed) {
   std::string_view said, ours;
   if (name != "status" || given.get(said) || replayed.get(ours)) return false;

@@ -1,5 +1,5 @@
-// validate/docs_test.cc: docs/conformance.md says of each rule what the judge knows of it.
-// AGENTRT_UPDATE_DOCS=1 writes the section anew.
+// validate/docs_test.cc: docs/conformance.md matches the rule table. AGENTRT_UPDATE_DOCS=1 rewrites
+// the section.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -13,7 +13,7 @@ bool of_standard_family(std::string_view type) {
   });
 }
 
-// Facts that carry what models, tools and processes said.
+// Facts that carry output of models, tools and processes.
 bool carries_output(std::string_view type) {
   static constexpr std::string_view kFamilies[] = {"model",    "reasoning", "tool",     "process",
                                                    "item",     "hook",      "artifact", "evidence",

@@ -1,27 +1,28 @@
-// validate/envelope_rules.h: what holds of every event: its members, its ids, its place and time.
+// validate/envelope_rules.h: rules for every event: its members, ids, sequence and timestamp.
 #pragma once
 
 #include "validate/hearing.h"
 
 namespace agentrt::validate {
 
-// Places for event ids; a new id takes the place of an old one that happens to have the same.
+// Slots for event ids seen. A new id overwrites an older one in the same slot.
 inline constexpr std::size_t kEventIdPlaces = std::size_t{1} << 18;
-// Text of output that may stand in an event, escapes counted as one; more belongs behind a ref.
+// Limit of output text in one event, with each escape counted as one byte. Longer output belongs
+// behind a ref.
 inline constexpr std::size_t kOutputBytesMax = 72 * 1024;
 
 class EnvelopeRules {
  public:
   EnvelopeRules(Hearing& hearing, Sequence after) : hearing_(hearing), after_(after) {}
 
-  // False when the event cannot be placed and nothing more can be said about it.
+  // Checks any event. False if its type or session is missing, so that no other rule applies.
   bool any();
 
  private:
   struct Stream {
     Sequence last = 0;
     Timestamp at;
-    bool partial = false;  // it began before what we have seen of it
+    bool partial = false;  // the stream lacks the start of this session
   };
 
   void members();

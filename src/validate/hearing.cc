@@ -8,7 +8,7 @@ namespace agentrt::validate {
 
 namespace {
 
-// Ids and types of a foreign stream may be of any length.
+// Truncates ids and types, which may have any length in a foreign stream.
 std::string clipped(std::string text) {
   if (text.size() <= kFindingTextMax) return text;
   std::size_t end = kFindingTextMax;

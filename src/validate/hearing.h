@@ -1,6 +1,6 @@
-// validate/hearing.h: the event that is being judged, and where what is found goes.
+// validate/hearing.h: the event being validated, and the report that findings are added to.
 //
-// Every family of rules holds the same hearing; the judge puts one event after another into it.
+// All rule families share one Hearing; the judge stores each event in it in turn.
 #pragma once
 
 #include <map>
@@ -19,23 +19,25 @@ class Hearing {
  public:
   explicit Hearing(Profile profile) : profile_(profile) {}
 
-  Event event;           // the one being judged
-  Key session = 0;       // of it
-  bool muted = false;    // it is outside the profile: heard for what it tells about others
-  bool partial = false;  // earlier facts of the session are not in the stream
+  Event event;      // the event being validated
+  Key session = 0;  // of the event
+  // the event is outside the profile: it updates state but causes no findings
+  bool muted = false;
+  bool partial = false;  // the stream lacks earlier facts of the session
 
   Key key(std::string_view id) const { return key_of(session, id); }
   const Head& head() const { return event.head; }
   bool has(std::string_view payload_member) const { return event.met_payload.has(payload_member); }
 
-  // An id that is not in the table may have been: then the event is not judged by it.
+  // True if an id missing from the table may have been forgotten or lie before the stream; then the
+  // rule does not apply. Forgotten ids are counted as unjudged.
   template <class T>
   bool excuses(const Table<T>& table) {
     if (!partial && table.forgot()) ++report_.unjudged;
     return partial || table.forgot();
   }
 
-  // The event breaks a rule. Rules outside the profile are not judged.
+  // Adds a finding: the event breaks `rule`. Ignored if the rule is outside the profile.
   void fail(std::string_view rule, std::string what);
 
   Report& report() { return report_; }

@@ -20,7 +20,7 @@ std::optional<Sequence> number_of(std::string_view text) {
   return number;
 }
 
-// log:N or log:FIRST-LAST; nothing for a ref of another kind.
+// Parses log:N or log:FIRST-LAST; nullopt for a ref of another kind.
 std::optional<LogRef> read_log_ref(std::string_view ref) {
   constexpr std::string_view kPrefix = "log:";
   if (!ref.starts_with(kPrefix)) return std::nullopt;

@@ -1,5 +1,4 @@
-// validate/history_rules.h: what becomes of the past: compaction, rollback, snapshots, refs into
-// the log, evidence.
+// validate/history_rules.h: rules for compaction, rollback, snapshots, refs to the log, evidence.
 #pragma once
 
 #include "schema/provisional.h"

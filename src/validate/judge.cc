@@ -14,7 +14,7 @@
 
 namespace agentrt::validate {
 
-// One judge: the event in hand and every family of rules.
+// The state of one judge: the current event and every rule family.
 struct Judge::Court {
   explicit Court(const Options& options)
       : hearing(options.profile),
@@ -33,7 +33,7 @@ struct Judge::Court {
   void hear(std::string_view text);
   void payload_members(const std::vector<FixedMember>& fixed);
 
-  // Reads the payload as what its type says and shows it to the families that know it.
+  // Decodes the payload as type P and passes it to the rule families that have rules for it.
   template <class P>
   static void hear_as(Court& court) {
     P payload;

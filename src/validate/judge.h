@@ -1,9 +1,8 @@
-// validate/judge.h: judges a stream of events, one line after another, by the rules of the
-// standard.
+// validate/judge.h: validates a stream of events line by line against the rules of the standard.
 //
-// The stream may be any runtime's and hold any number of sessions. What a judge keeps is bounded
-// whatever the length (table.h); a stream is judged by what it says, and what is open when it ends
-// is unfinished, not wrong. Not for several threads at once.
+// The stream may come from any runtime and contain any number of sessions. Memory is bounded
+// whatever the length (table.h). Work that is open when the stream ends counts as unfinished, not
+// as a violation. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -16,12 +15,12 @@ namespace agentrt::validate {
 
 inline constexpr std::size_t kLineBytesMax = 64 * 1024 * 1024;
 
-// The event in a line; nothing for an empty line or a frame of server-sent events.
+// The event in a line; nullopt for an empty line or a framing line of server-sent events.
 std::optional<std::string_view> event_in(std::string_view line);
 
 struct Options {
   Profile profile = Profile::full;
-  // The stream is known to begin behind this sequence: what came before is not missed.
+  // The stream is known to begin after this sequence; earlier events are not reported as missing.
   Sequence after = 0;
 };
 
@@ -31,13 +30,13 @@ class Judge {
   ~Judge();
   Judge(Judge&&) noexcept;
 
-  // One event. Empty lines and the frames of server-sent events around one are passed over.
+  // Validates one event. Ignores empty lines and the framing of server-sent events.
   void line(std::string_view text);
-  // A line that was too long to be read.
+  // Counts a line that exceeds the length limit.
   void skip_line();
-  // Something about the stream as a whole, under the rule replay.snapshot.
+  // Reports a finding about the whole stream, under the rule replay.snapshot.
   void differs(std::string what);
-  // No more lines: what the stream as a whole amounts to.
+  // Ends the stream and returns the report.
   const Report& finish();
 
  private:

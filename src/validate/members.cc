@@ -5,7 +5,7 @@ namespace {
 
 struct Row {
   std::string_view type;
-  std::string_view members;  // "a|b": one of them is needed; "c?": may be absent
+  std::string_view members;  // "a|b": one of them is required; "c?": optional
 };
 
 constexpr Row kRows[] = {

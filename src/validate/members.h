@@ -9,11 +9,11 @@ namespace agentrt::validate {
 enum class Need { required, optional };
 
 struct FixedMember {
-  std::vector<std::string_view> names;  // one of them
+  std::vector<std::string_view> names;  // alternatives: one of them satisfies the rule
   Need need = Need::required;
 };
 
-// Of an event type; empty where nothing is fixed.
+// The fixed members of an event type; empty if the standard fixes none.
 std::vector<FixedMember> fixed_members(std::string_view type);
 
 }  // namespace agentrt::validate

@@ -6,7 +6,7 @@ using namespace schema;
 
 namespace {
 
-// A hash of a text that can be taken piece by piece.
+// FNV-1a, computed incrementally.
 Key add_text(Key hash, std::string_view text) {
   if (hash == 0) hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -15,8 +15,8 @@ Key add_text(Key hash, std::string_view text) {
 
 }  // namespace
 
-// A runtime that does not name its requests has one at a time in a turn; pieces and ends without a
-// name belong to the request made last.
+// A runtime that does not name its requests makes one at a time per turn; deltas and ends without
+// an id belong to the newest request.
 Key ModelRules::request_key() const {
   const Head& head = hearing_.head();
   if (!head.model_request_id.empty()) return hearing_.key(head.model_request_id);
@@ -200,7 +200,7 @@ Key ModelRules::quota_key(const std::string& limit, const std::string& scope) co
 }
 
 void ModelRules::operator()(const QuotaLow& p) {
-  // Quotas of a day begin anew with the day.
+  // Daily quotas reset at midnight UTC.
   constexpr std::int64_t kDayMs = 86'400'000;
   const auto* blocked = blocked_.find(quota_key(p.limit, p.scope));
   const Timestamp now = hearing_.event.at.value_or(Timestamp{});

@@ -1,5 +1,4 @@
-// validate/model_rules.h: requests to models, the routing and the cost that explain them, and the
-// items that a simple client lives on.
+// validate/model_rules.h: rules for model requests, their routing and cost, and items.
 #pragma once
 
 #include "schema/provisional.h"
@@ -40,21 +39,21 @@ class ModelRules {
     bool billed = false;
     std::uint64_t deltas = 0;
     std::uint64_t bytes = 0;  // of the text so far
-    Key text = 0;             // hash of it
+    Key text = 0;             // hash of the text so far
   };
   struct Item {
     schema::ItemKind kind = schema::ItemKind::agent_message;
     bool open = true;
   };
-  // What a turn has asked and shown; dropped with the turn.
+  // The requests and items of a turn; dropped when the turn ends.
   struct Turn {
-    std::uint64_t requests = 0;  // open ones
-    std::uint64_t items = 0;     // open ones
-    Key asked = 0;               // the request made last
-    bool last_failed = false;    // the request that ended last
+    std::uint64_t requests = 0;  // open
+    std::uint64_t items = 0;     // open
+    Key asked = 0;               // the newest request
+    bool last_failed = false;    // whether the last request to end failed
     bool routed = false;
     bool not_possible = false;
-    std::string provider, model;  // selected ones
+    std::string provider, model;  // as selected
   };
 
   Key request_key() const;
@@ -72,7 +71,7 @@ class ModelRules {
   Table<Request> requests_;
   Table<Item> items_;
   Table<Turn> turns_;
-  Table<std::optional<Timestamp>> blocked_;  // quotas that have blocked, and when
+  Table<std::optional<Timestamp>> blocked_;  // when each quota last blocked
 };
 
 }  // namespace agentrt::validate

@@ -1,8 +1,8 @@
-// validate/mutation.h: damage done to good streams, for tests.
+// validate/mutation.h: mutates valid streams, for tests.
 //
-// A stream is damaged in one place. Some of what can be done to a stream is no damage, since an
-// honest runtime could have written the result; harmless() says why. Damage that nothing in the
-// stream contradicts goes unnoticed; reason_missed() says why.
+// A mutation changes a stream in one place. Some mutations are harmless, since a correct runtime
+// could have written the result; harmless() gives the reason. Some cannot be detected, since
+// nothing else in the stream contradicts them; reason_missed() gives the reason.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Fact {
   Members payload;
 
   std::string type() const;
-  // As text, without quotes; empty when it is absent.
+  // The id as text without quotes; empty if absent.
   std::string id(std::string_view name) const;
 };
 using Facts = std::vector<Fact>;
@@ -29,14 +29,14 @@ enum class Damage { drop, twice, swap, cut, retime, rename_type, rename_id, rena
 struct Damaged {
   Damage kind = Damage::drop;
   Facts facts;
-  std::vector<std::string> types;  // what it was done to; for rename_type also what it became
-  std::string member;              // that was renamed
-  bool apart = false;              // swapped facts that are about different objects
-  bool unused = false;             // a renamed id that nothing else mentions
-  bool listed = false;             // a new word that stands in the member's list
+  std::vector<std::string> types;  // the mutated types; for rename_type also the new type
+  std::string member;              // the renamed member
+  bool apart = false;              // the swapped facts are about different objects
+  bool unused = false;             // the renamed id occurs nowhere else
+  bool listed = false;             // the new word is in the member's closed list
 };
 
-// Numbers that are the same at every run and on every machine.
+// Deterministic random numbers, equal on every machine.
 struct Random {
   std::uint64_t state;
 
@@ -51,14 +51,14 @@ struct Random {
 Facts facts_of(const std::vector<std::string>& lines);
 std::string line_of(const Fact& fact);
 
-// False when the kind cannot be done at the place that was drawn.
+// Returns false if this kind of mutation is impossible at the chosen place.
 bool damage(Damage kind, const Facts& stream, Random& random, Damaged& out);
-// Sequences, event ids and times made consistent again.
+// Makes sequences, event ids and timestamps consistent again.
 void hide(Facts& facts);
 
-// Why it is no damage at all; empty: it is.
+// Why the mutation is harmless; empty if it is real damage.
 std::string_view harmless(const Damaged& damaged);
-// Why nothing can notice it; empty: there is no such reason.
+// Why the mutation cannot be detected; empty if there is no known reason.
 std::string_view reason_missed(const Damaged& damaged);
 
 }  // namespace agentrt::validate

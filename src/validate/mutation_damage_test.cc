@@ -1,4 +1,4 @@
-// validate/mutation_damage_test.cc: doing damage to a stream, and hiding that it was done.
+// validate/mutation_damage_test.cc: mutates a stream, and conceals the mutation.
 #include <algorithm>
 #include <map>
 
@@ -10,14 +10,14 @@
 namespace agentrt::validate {
 namespace {
 
-constexpr std::size_t kCutMax = 12;        // facts cut out at once
-constexpr const char* kWrong = "wrongly";  // a word of no list
+constexpr std::size_t kCutMax = 12;        // facts removed at once
+constexpr const char* kWrong = "wrongly";  // not in any closed list
 
 std::size_t below(Random& random, std::size_t limit) { return random() % limit; }
 
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
 
-// Ids in the order in which they say whose a fact is.
+// Id members, most specific first: the first one present names the fact's object.
 constexpr std::string_view kOwners[] = {
     "processId", "actionId",   "toolCallId", "modelRequestId", "stepId",   "jobItemId",
     "jobId",     "subagentId", "channelId",  "artifactId",     "turnId",   "taskId",
@@ -27,7 +27,7 @@ bool begins_with_family(const Fact& fact, std::string_view family) {
   return fact.type().starts_with(family);
 }
 
-// The object that a fact is about: the one it names most closely.
+// The id of the object that a fact is about: the most specific one it names.
 std::string owner_of(const Fact& fact) {
   if (begins_with_family(fact, "task.")) return fact.id("taskId");
   if (begins_with_family(fact, "turn.") || begins_with_family(fact, "queue."))
@@ -45,13 +45,13 @@ bool together(const Fact& a, const Fact& b) {
   return mentions(a, owner_of(b)) || mentions(b, owner_of(a));
 }
 
-// Types that use such a member for words of their own.
+// Types that use such a member with an open list of words.
 bool has_open_list(std::string_view type) {
   return type == "artifact.changed" || type == "policy.changed" || type == "channel.message" ||
          type == "task.profile.resolved" || type == "task.dependency.updated";
 }
 
-// Closed lists of words, by the member that they stand in.
+// Closed lists of words, by member.
 const std::map<std::string, std::vector<std::string>, std::less<>>& words() {
   static const std::map<std::string, std::vector<std::string>, std::less<>> kWords{
       {"status", {"accepted", "queued", "running", "blocked", "completed", "failed", "cancelled"}},
@@ -69,7 +69,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& words() {
 }
 
 bool drop(const Facts& stream, Random& random, Damaged& out) {
-  const std::size_t at = below(random, stream.size() - 1);  // the last one missing is no damage
+  const std::size_t at = below(random, stream.size() - 1);  // dropping the last fact is harmless
   out.types = {stream[at].type()};
   out.facts.erase(out.facts.begin() + static_cast<std::ptrdiff_t>(at));
   return true;

@@ -1,4 +1,4 @@
-// validate/mutation_reasons_test.cc: what is no damage, and what damage nothing can notice.
+// validate/mutation_reasons_test.cc: mutations that are harmless or cannot be detected.
 #include <algorithm>
 
 #include "validate/mutation.h"
@@ -15,7 +15,7 @@ bool one_of(std::string_view list, std::string_view type) {
   return false;
 }
 
-// Facts that nothing else in a stream depends on: a runtime may tell them or not.
+// Optional facts that nothing else in a stream depends on.
 constexpr std::string_view kFree =
     "run.status task.progress tool.progress item.updated job.progress subagent.status "
     "context.resolved tool.catalog.resolved task.profile.resolved routing.candidates.resolved "
@@ -25,19 +25,19 @@ constexpr std::string_view kFree =
     "task.updated task.accepted task.queued channel.message channel.peer_task.updated "
     "output.truncated output.redacted output.spilled quota.low limit.changed";
 
-// Facts that may come again and say the same.
+// Facts that may be repeated unchanged.
 constexpr std::string_view kRepeatable =
     "permission.evaluated permission.requested sandbox.applied routing.decided "
     "routing.single_candidate routing.fallback.applied routing.not_possible quota.blocked "
     "task.blocked task.waiting task.paused task.cancel_requested task.dependency.updated "
     "channel.peer_task.linked";
 
-// Facts that come when they come: bills, and what the task's own line says of the turn's doings.
+// Facts without a fixed position: costs, and task facts that reflect the state of the turn.
 constexpr std::string_view kFloating =
     "cost.recorded quota.blocked task.waiting task.blocked task.resumed task.paused task.delegated "
     "task.dependency.updated task.cancel_requested";
 
-// Facts of one append, or of one step in a call, that may stand in either order.
+// Facts of one append, or of one step of a call, that may occur in either order.
 struct Pair {
   std::string_view a, b;  // lists
 };
@@ -64,7 +64,7 @@ constexpr Pair kEitherOrder[] = {
 
 struct Reason {
   Damage kind;
-  std::string_view types;  // any of them; empty: whatever the type
+  std::string_view types;  // any of them; empty: any type
   std::string_view why;
 };
 
@@ -123,7 +123,7 @@ constexpr Reason kReasons[] = {
     {Damage::rename_id, "task.created", "a task may be made long before its turn"},
 };
 
-// Words for outcomes and decisions of which a stream can hold either.
+// Groups of types that are interchangeable in a stream.
 constexpr std::string_view kSisters[] = {
     "process.completed process.failed process.terminated",
     "context.compaction.completed context.compaction.failed",
@@ -196,7 +196,8 @@ std::string_view reason_missed(const Damaged& damaged) {
   for (const std::string_view sisters : kSisters)
     if (one_of(sisters, types[0]) && one_of(sisters, types[1])) return kAsTrue;
   if (one_of(kFree, types[0])) return "a fact that may be told stands for one that need not be";
-  return reason_for(Damage::drop, {types[0]});  // the fact is gone, and the new one does no harm
+  // as if the old fact was dropped; the new one is harmless
+  return reason_for(Damage::drop, {types[0]});
 }
 
 }  // namespace agentrt::validate

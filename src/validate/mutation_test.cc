@@ -1,8 +1,10 @@
-// validate/mutation_test.cc: good streams, damaged at random: which share of the damage is noticed.
+// validate/mutation_test.cc: mutates valid streams at random and measures the share that is
+// detected.
 //
-// Each stream is damaged in one place, once raw and once hidden: sequences, event ids and times are
-// made consistent afterwards, so that only the meaning of the facts can give it away. The seed is
-// fixed, so the shares are the same at every run; docs/conformance.md holds them.
+// Each stream is mutated in one place, once raw and once hidden. Hidden means that sequences, event
+// ids and times are made consistent afterwards, so that only the meaning of the facts can reveal
+// the mutation. The seed is fixed, so the shares are reproducible; docs/conformance.md records
+// them.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -21,14 +23,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kSeed = 20'260'508;
-// Mutations of each kind; what is raw is noticed by its place and needs fewer.
+// Mutations per kind. Raw mutations are detected by position and need fewer.
 constexpr std::size_t kRawTried = 200;
 constexpr std::size_t kHiddenTried = 1000;
 
 struct Row {
   Damage kind;
   std::string_view name;
-  std::uint64_t raw_floor, hidden_floor;  // percent of real damage that is noticed at the least
+  std::uint64_t raw_floor, hidden_floor;  // minimum percentage of real damage that must be detected
 };
 constexpr Row kRows[] = {
     {Damage::drop, "drop", 100, 80},
@@ -49,7 +51,8 @@ struct Tally {
   std::uint64_t percent() const { return real == 0 ? 100 : noticed * 100 / real; }
 };
 
-using Misses = std::map<std::string, std::map<std::string, std::uint64_t>>;  // reason: what: times
+// reason -> mutation -> count
+using Misses = std::map<std::string, std::map<std::string, std::uint64_t>>;
 
 std::vector<Facts> good_streams() {
   std::vector<Facts> streams;
@@ -80,7 +83,7 @@ std::string what_was_done(const Row& row, const Damaged& damaged) {
   return damaged.member.empty() ? out : out + " (" + damaged.member + ")";
 }
 
-// What is raw is given away by its envelope alone, whatever it means; what is hidden is not.
+// A raw change of order or time is always real damage: it makes the envelopes inconsistent.
 Tally measure(const Row& row, Way way, const std::vector<Facts>& streams, Misses& misses) {
   Random random{kSeed};
   Tally tally;

@@ -40,7 +40,7 @@ void ProcessRules::operator()(const ProcessOutput& p) {
   if (*p.offset < earliest)
     hearing_.fail("process.chunk",
                   fmt::format("offset {}, and what is before {} was shown", *p.offset, earliest));
-  // Text may be longer than the bytes it shows: what is no text or is secret is replaced.
+  // The text may be longer than the bytes it represents: invalid UTF-8 and secrets are replaced.
   earliest = *p.offset + (p.text && !p.text->empty() ? 1 : 0);
 }
 
@@ -52,7 +52,7 @@ void ProcessRules::operator()(const ProcessCompleted& p) {
   close();
 }
 
-// What could not be started ends without having started.
+// A process that could not be started ends without process.started.
 void ProcessRules::operator()(const ProcessFailed&) {
   const Key key = hearing_.key(hearing_.head().process_id);
   if (!processes_.find(key)) processes_.at(key);

@@ -1,4 +1,5 @@
-// validate/process_rules.h: processes from start to their only end, and the outputs kept of them.
+// validate/process_rules.h: rules for processes, from start to their single end, and for their
+// stored outputs.
 #pragma once
 
 #include "schema/provisional.h"
@@ -27,7 +28,7 @@ class ProcessRules {
  private:
   struct Process {
     bool open = true;
-    // Where the next piece of a stream may begin at the earliest; each has a spool of its own.
+    // The lowest offset at which the next chunk may begin. Each stream has its own spool.
     std::map<schema::OutputStream, std::uint64_t> offsets;
   };
   enum class OutputState { kept, expired };

@@ -11,7 +11,7 @@
 namespace agentrt::validate {
 namespace {
 
-// The members by which a snapshot is placed.
+// The members that identify a snapshot: session, thread, sequence.
 struct Place {
   SessionId session_id;
   ThreadId thread_id;

@@ -1,9 +1,9 @@
-// validate/replay.h: does the stream give the snapshot that someone shows beside it?
+// validate/replay.h: checks that a stream of events yields a given snapshot.
 //
-// The session's facts are folded up to the snapshot's asOfSequence, and the read model that they
-// give is held against it, member by member. Members that only one side has are not compared: a
-// snapshot may say more than the standard or less. Lists that are windows (turns, tasks, history,
-// incidents) are compared where both name the same object.
+// Folds the session's facts up to the snapshot's asOfSequence and compares the resulting read model
+// with the snapshot, member by member. Members that only one side has are not compared: a snapshot
+// may hold more than the standard or less. Lists that are windows (turns, tasks, history,
+// incidents) are compared only for objects that both sides list.
 #pragma once
 
 #include <map>
@@ -16,30 +16,30 @@
 
 namespace agentrt::validate {
 
-inline constexpr std::size_t kDifferencesMax = 10;  // told one by one
+inline constexpr std::size_t kDifferencesMax = 10;  // reported individually
 
 class Replay {
  public:
-  // invalid_params: the text is not a session's or a thread's snapshot.
+  // Fails with invalid_params if the text is not a snapshot of a session or a thread.
   static Result<Replay> of(std::string snapshot);
 
-  // One event of the stream; those of other sessions and behind the snapshot are passed over.
+  // Processes one event; ignores events of other sessions and events after the snapshot.
   void event(std::string_view text);
-  // What differs, one sentence each; empty: nothing.
+  // One sentence per difference; empty if there is none.
   std::vector<std::string> differences() const;
 
  private:
   std::string snapshot_;
   SessionId session_;
-  ThreadId thread_;  // of a thread's snapshot; empty: it is a session's
+  ThreadId thread_;  // of a thread's snapshot; empty for a session's
   std::optional<Sequence> as_of_;
-  std::map<std::string, std::string> turns_;  // records of the turns that the snapshot names
+  std::map<std::string, std::string> turns_;  // records of the turns that the snapshot lists
   state::Session view_;
-  std::string unreadable_;  // why an event could not be folded; empty: all could
+  std::string unreadable_;  // why an event could not be folded; empty if all could
 };
 
-// Compares what both texts say; adds one sentence a difference, at most kDifferencesMax.
-// REQUIRES: both are valid JSON.
+// Compares the members that both texts have. Adds one sentence per difference, at most
+// kDifferencesMax. REQUIRES: both are valid JSON.
 void compare_json(std::string_view given, std::string_view replayed,
                   std::vector<std::string>& differences);
 

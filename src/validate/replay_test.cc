@@ -1,4 +1,4 @@
-// validate/replay_test.cc: a snapshot is held against what its stream gives.
+// validate/replay_test.cc: a snapshot is compared with the one that its stream yields.
 #include "validate/replay.h"
 
 #include <filesystem>
@@ -23,7 +23,7 @@ std::vector<std::string> golden() {
   return lines;
 }
 
-// The snapshot that a runtime would give after the first `count` events.
+// The snapshot after the first `count` events.
 std::string snapshot_after(const std::vector<std::string>& lines, std::size_t count) {
   state::Session view;
   for (std::size_t i = 0; i < count; ++i)

@@ -24,8 +24,8 @@ std::uint64_t times_of(const Report& report, std::string_view rule) {
   return found == report.counts.end() ? 0 : found->times;
 }
 
-// Control characters of a foreign stream must not reach a terminal: neither those of ASCII nor the
-// ones from U+0080 to U+009F.
+// Replaces control characters of a foreign stream (ASCII and U+0080 to U+009F) with "?": they must
+// not reach a terminal.
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -134,7 +134,7 @@ bool judged(const Rule& rule, Profile profile) {
   return profile == Profile::full || rule.profile == Profile::core;
 }
 
-// One test case a rule; a broken `should` is told but does not fail.
+// One test case per rule; a broken `should` is reported but does not fail its case.
 std::string junit_of(const Report& report, std::string_view source) {
   std::string cases;
   std::size_t tests = 0;

@@ -1,4 +1,4 @@
-// validate/report.h: what a judge found, and how it is told.
+// validate/report.h: the findings of a validation, and how they are rendered.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace agentrt::validate {
 
-inline constexpr std::size_t kFindingsPerRule = 10;  // kept with their text; the rest is counted
+// stored with text; further ones are only counted
+inline constexpr std::size_t kFindingsPerRule = 10;
 
 inline constexpr std::size_t kFindingTextMax = 400;  // bytes of any text in a finding
 
 struct Finding {
   std::string_view rule;
   Severity severity = Severity::must;
-  std::uint64_t line = 0;  // from 1; 0: about the stream as a whole
+  std::uint64_t line = 0;  // from 1; 0: the stream as a whole
   std::string session;
   Sequence sequence = 0;
   std::string type;
@@ -34,20 +35,20 @@ struct Report {
   Profile profile = Profile::full;
   std::uint64_t events = 0;
   std::uint64_t sessions = 0;
-  std::uint64_t vendor_events = 0;  // of types outside the standard: kept, not judged
+  std::uint64_t vendor_events = 0;  // of types outside the standard: accepted, not checked
   std::uint64_t unfinished = 0;     // turns that were open when the stream ended
-  std::uint64_t skipped = 0;        // lines beyond kLineBytesMax, not judged
-  std::uint64_t unjudged = 0;       // facts about objects that ended too long ago to be known
-  std::vector<Finding> findings;    // in the order of the stream
-  std::vector<Count> counts;        // of broken rules, in the order in which they broke
+  std::uint64_t skipped = 0;        // lines longer than kLineBytesMax, not checked
+  std::uint64_t unjudged = 0;       // facts not checked because their objects were forgotten
+  std::vector<Finding> findings;    // in stream order
+  std::vector<Count> counts;        // per broken rule, in the order of first occurrence
 
-  std::uint64_t broken(Severity severity) const;  // rules, not findings
+  std::uint64_t broken(Severity severity) const;  // number of broken rules, not of findings
   bool conformant() const { return broken(Severity::must) == 0; }
 };
 
 enum class Format { text, json, junit };
 
-// What a person or a machine reads. `source` is the file or address that was judged.
+// Renders the report for people or programs. `source` is the file or address that was validated.
 std::string render(const Report& report, Format format, std::string_view source);
 
 }  // namespace agentrt::validate

@@ -1,5 +1,4 @@
-// validate/report_test.cc: a report is told to people and to machines, whatever the stream
-// contains.
+// validate/report_test.cc: reports are rendered safely, whatever the stream contains.
 #include "validate/report.h"
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 namespace agentrt::validate {
 namespace {
 
-// A line whose type, ids and texts are made to harm whoever prints them.
+// A line whose type, ids and texts attack terminals and XML parsers.
 std::string hostile_line() {
   return R"({"type":"turn.\u001b[31m<b>&\"'\u009b]]>\u0007","eventId":"e\u0000\n1",)"
          R"("schemaVersion":"1","timestamp":"yester\u001bday","sequence":1,"runtimeId":"r",)"
@@ -42,7 +41,7 @@ bool is_entity(std::string_view text) {
          text.starts_with("&quot;");
 }
 
-// Tags open and close in pairs, and no bare < or & stands between them.
+// Whether tags are balanced and no bare < or & occurs between them.
 bool well_formed(std::string_view xml) {
   std::vector<std::string> open;
   for (std::size_t i = 0; i < xml.size(); ++i) {

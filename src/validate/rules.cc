@@ -191,7 +191,7 @@ constexpr Rule kRules[] = {
      "channel.permission_returned without channel.permission_forwarded"},
     {"channel.peer_task", must, full, provisional, "A peer's task never replaces our own.",
      "a peer task with the id of the local one, or an update of one that was not linked"},
-    // the past
+    // history
     {"compaction.order", must, core, provisional, "Every compaction has one outcome.",
      "a compaction that starts while one is under way, ends without a start, or has not ended when "
      "its turn does"},
@@ -225,7 +225,7 @@ std::string_view name_of(Profile profile) { return profile == core ? "core" : "f
 
 std::string link_of(const Rule& rule) {
   std::string anchor(rule.id);
-  std::erase(anchor, '.');  // as a page makes an anchor of a heading
+  std::erase(anchor, '.');  // as Markdown renderers derive an anchor from a heading
   return "docs/conformance.md#" + anchor;
 }
 

@@ -1,7 +1,7 @@
-// validate/rules.h: the rules that a stream is judged by, as data.
+// validate/rules.h: the table of conformance rules.
 //
-// An id is stable: it is never renamed and never used for another rule. The same table is printed
-// by `agentrt validate --explain` and held against docs/conformance.md by a test.
+// A rule id is stable: it is never renamed or reused. `agentrt validate --explain` prints this
+// table, and a test compares it with docs/conformance.md.
 #pragma once
 
 #include <span>
@@ -10,31 +10,31 @@
 
 namespace agentrt::validate {
 
-// A broken `must` makes a stream not conformant; a broken `should` is reported beside it.
+// A broken `must` makes the stream non-conformant; a broken `should` is only reported.
 enum class Severity { must, should };
-// core: the standard's public core. full: every family.
+// core: the public core of the standard. full: every family.
 enum class Profile { core, full };
-// provisional: so far exercised by written streams alone, since this runtime does not write the
-// facts that it judges.
+// provisional: tested only with handwritten streams, since this runtime does not yet write the
+// facts that the rule checks.
 enum class Standing { settled, provisional };
 
 struct Rule {
   std::string_view id;
   Severity severity;
-  Profile profile;  // the smaller profile that it belongs to
+  Profile profile;  // the smallest profile that includes the rule
   Standing standing;
-  std::string_view protects;  // one sentence: what nobody can rely on when it is broken
+  std::string_view protects;  // one sentence: the guarantee that holds while the rule is kept
   std::string_view broken_by;
 };
 
 std::span<const Rule> rules();
-// Null for an id that is none.
+// nullptr if there is no such rule.
 const Rule* find_rule(std::string_view id);
 
 std::string_view name_of(Severity severity);
 std::string_view name_of(Profile profile);
 
-// Where a rule is explained: docs/conformance.md#turn-order
+// Link to the rule's documentation: docs/conformance.md#turnorder
 std::string link_of(const Rule& rule);
 
 }  // namespace agentrt::validate

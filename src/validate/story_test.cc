@@ -1,5 +1,5 @@
-// validate/story_test.cc: reading stories, and the stories judged: every rule is broken by its own
-// and by nothing that merely comes near.
+// validate/story_test.cc: parses the stories and validates them: every rule is broken by its own
+// stories, and by no near miss.
 #include "validate/story.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// "word rest": takes the word off the front.
+// Removes the first word from `text` and returns it.
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text);
   const std::size_t space = std::min(text.find(' '), text.size());
@@ -80,7 +80,7 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return lines;
 }
 
-// The short words of a story for the ids of an event, and what each stands for when unsaid.
+// The short names of event ids in stories, with their default values.
 struct ShortId {
   std::string_view word, wire, usual;
 };
@@ -204,7 +204,8 @@ class Teller {
     return object_of(members);
   }
 
-  // NAME:COUNT or NAME:COUNT:PIECE, a text of COUNT pieces; PIECE is written as JSON has it.
+  // Parses NAME:COUNT or NAME:COUNT:PIECE: a text of COUNT repetitions of PIECE, which is written
+  // as JSON.
   static Members::value_type fill(const std::string& word) {
     const std::size_t first = word.find(':'), second = word.find(':', first + 1);
     const std::string piece = second == word.npos ? "a" : word.substr(second + 1);
@@ -224,7 +225,7 @@ class Teller {
 
   std::map<std::string, std::string> usual_;
   std::map<std::string, std::vector<std::string>> scenes_;
-  std::map<std::string, std::string> together_;  // "turn=u2": the ids that go with it
+  std::map<std::string, std::string> together_;  // "turn=u2": its related ids
   std::uint64_t sequence_ = 0;
 };
 
@@ -336,7 +337,7 @@ TEST_CASE("there is a rule for every file and a file for every rule") {
     CHECK(count(Story::Kind::near) >= 1);
   }
   for (const Rule& rule : rules()) {
-    if (rule.id == "replay.snapshot") continue;  // it needs a snapshot: replay_test.cc
+    if (rule.id == "replay.snapshot") continue;  // needs a snapshot; tested in replay_test.cc
     CAPTURE(rule.id);
     CHECK(told.contains(std::string(rule.id)));
   }

@@ -1,8 +1,8 @@
-// validate/table.h: objects of a stream by id, in bounded memory.
+// validate/table.h: the objects of a stream by id, in bounded memory.
 //
-// What is open is kept; what has ended is kept for a while, so that a second end or a late fact is
-// recognised, and then forgotten, oldest first. Once something was forgotten, an unknown id may be
-// an old one: forgot() says so, and rules give such an id the benefit of the doubt.
+// Open objects are kept. Ended objects are kept for a while, to recognise a second end or a late
+// fact, and are then forgotten, oldest first. Once forgot() is true, an unknown id may belong to a
+// forgotten object, so rules must not report it.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace agentrt::validate {
 
-inline constexpr std::size_t kEndedRemembered = 16'384;  // of one kind
-inline constexpr std::size_t kOpenMax = 262'144;         // of one kind
+inline constexpr std::size_t kEndedRemembered = 16'384;  // per kind of object
+inline constexpr std::size_t kOpenMax = 262'144;         // per kind of object
 
 using Key = std::uint64_t;
 
@@ -33,7 +33,8 @@ class Table {
     const auto found = places_.find(key);
     return found == places_.end() ? nullptr : &found->second->object;
   }
-  // The object, made and open if it is not there. Beyond kOpenMax the oldest open one makes room.
+  // Returns the object; creates an open one if it is missing. Beyond kOpenMax the oldest open
+  // object is forgotten.
   T& at(Key key) {
     const auto [found, fresh] = places_.try_emplace(key);
     if (fresh) {
@@ -42,7 +43,7 @@ class Table {
     }
     return found->second->object;
   }
-  // From now on the object may be forgotten.
+  // Marks the object as ended, so that it may be forgotten.
   void end(Key key) {
     const auto found = places_.find(key);
     if (found == places_.end()) return;
@@ -51,7 +52,7 @@ class Table {
     entry.ended = true;
     if (ended_.size() > kEndedRemembered) forget(ended_);
   }
-  // It goes on after all.
+  // Marks an ended object as open again.
   void reopen(Key key) {
     const auto found = places_.find(key);
     if (found == places_.end() || !found->second->ended) return;

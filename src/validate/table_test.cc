@@ -1,5 +1,5 @@
-// validate/table_test.cc: what a judge remembers is bounded, and it accuses nobody of what it
-// forgot.
+// validate/table_test.cc: the judge's memory is bounded, and it reports no violation about
+// forgotten objects.
 #include "validate/table.h"
 
 #include <malloc.h>
@@ -12,7 +12,7 @@
 namespace agentrt::validate {
 namespace {
 
-// A session of turns that are submitted, started and ended, one after another.
+// A session of turns that are submitted, started and ended in sequence.
 class LongSession {
  public:
   LongSession() {
@@ -90,7 +90,7 @@ TEST_CASE("what goes on after all is not forgotten with what has ended") {
   }
   REQUIRE(table.find(1) != nullptr);
   CHECK(*table.find(1) == 5);
-  table.end(99'999);  // ends and reopenings of what is unknown are nothing
+  table.end(99'999);  // ending or reopening an unknown object has no effect
   table.reopen(99'999);
   CHECK(table.open() == 1);
 }

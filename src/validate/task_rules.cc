@@ -14,13 +14,13 @@ bool is_final(TaskStatus status) {
          status == TaskStatus::archived;
 }
 
-// May be followed by a retry that names it, and by nothing else.
+// Only a retry that names the task may follow.
 bool is_retryable_end(TaskStatus status) {
   return status == TaskStatus::failed || status == TaskStatus::timed_out ||
          status == TaskStatus::lost;
 }
 
-// What a fact of the type may say of the task: the type's own word, or one that comes to the same.
+// Whether a fact of this type may carry `status`: the usual status of the type, or an equivalent.
 bool fits(std::string_view type, TaskStatus status, TaskStatus usual) {
   using enum TaskStatus;
   const auto one_of = [&](std::initializer_list<TaskStatus> words) {
@@ -50,7 +50,7 @@ TaskRules::Task* TaskRules::task() {
   return &unknown;
 }
 
-// The task, if it is not over.
+// The task, unless it has ended, which is a violation.
 TaskRules::Task* TaskRules::open_task() {
   Task* found = task();
   if (!found || (!is_final(found->status) && !is_retryable_end(found->status))) return found;
@@ -74,7 +74,7 @@ void TaskRules::operator()(const TaskCreated& p) {
                  made.status != TaskStatus::draft;
 }
 
-// The status that holds from here on: what the fact says, unless its type says otherwise.
+// The new status: the one in the fact, or the type's usual status if the fact contradicts its type.
 TaskStatus TaskRules::said(TaskStatus status, TaskStatus usual) {
   if (fits(hearing_.head().type, status, usual)) return status;
   hearing_.fail("task.order", fmt::format("{} says {}", hearing_.head().type, name_of(status)));
@@ -175,7 +175,7 @@ void TaskRules::nothing_new(const Task& task, std::string_view what) {
     hearing_.fail("task.cancelling", fmt::format("{} after its cancellation was asked", what));
 }
 
-// The task that is made with a turn, for nobody to see, has no life beyond it.
+// A task that is created together with a turn ends with that turn.
 void TaskRules::operator()(const TurnSubmitted&) {
   const Head& head = hearing_.head();
   pair();
@@ -197,7 +197,7 @@ void TaskRules::operator()(const TurnStarted&) {
 
 // --- attempts ---
 
-// One run, one attempt: made together and never told apart again.
+// One run corresponds to one attempt; the pairing never changes.
 void TaskRules::pair() {
   const Head& head = hearing_.head();
   if (head.run_id.empty() || head.attempt_id.empty()) return;

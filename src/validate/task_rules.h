@@ -1,4 +1,4 @@
-// validate/task_rules.h: tasks, their attempts, and the edges between tasks.
+// validate/task_rules.h: rules for tasks, their attempts, and the edges between tasks.
 #pragma once
 
 #include "schema/provisional.h"
@@ -6,7 +6,7 @@
 
 namespace agentrt::validate {
 
-inline constexpr std::size_t kEdgesMax = 16'384;  // dependencies that are followed at once
+inline constexpr std::size_t kEdgesMax = 16'384;  // dependencies tracked at once
 
 class TaskRules {
  public:
@@ -43,9 +43,9 @@ class TaskRules {
     schema::TaskStatus status = schema::TaskStatus::accepted;
     bool started = false;
     bool cancelling = false;
-    Key turn = 0;          // named when it was made; 0: none
-    bool of_turn = false;  // made for that turn and nothing else
-    std::string attempt;   // the one that runs; empty: none
+    Key turn = 0;          // named at its creation; 0: none
+    bool of_turn = false;  // created only for that turn
+    std::string attempt;   // the running one; empty: none
     std::uint64_t attempts = 0;
   };
   struct Attempt {
@@ -70,7 +70,7 @@ class TaskRules {
   Table<Attempt> attempts_;
   Table<Key> attempt_of_run_;
   Table<Key> run_of_attempt_;
-  Table<std::string> last_task_;  // by thread: of the turn that started last
+  Table<std::string> last_task_;  // by thread: task of the turn that started last
   std::vector<Edge> edges_;
 };
 

@@ -16,7 +16,7 @@ bool in_family(std::string_view type, std::string_view family) {
   return type.starts_with(family) && type.size() > family.size() && type[family.size()] == '.';
 }
 
-// What only a turn that runs can do.
+// Whether only a running turn can cause an event of this type.
 bool is_work(std::string_view type) {
   static constexpr std::string_view kFamilies[] = {"model", "reasoning", "item", "tool", "action"};
   return type != "tool.catalog.resolved" && type != "action.resolved" &&
@@ -24,7 +24,8 @@ bool is_work(std::string_view type) {
           std::ranges::any_of(kFamilies, [&](auto family) { return in_family(type, family); }));
 }
 
-// What cannot follow a turn's end. Processes may outlive it, tasks and queues go on, bills come.
+// Whether events of this type must precede the turn's end, unlike processes, tasks, queues and
+// costs.
 bool is_of_open_turn(std::string_view type) {
   static constexpr std::string_view kFamilies[] = {"turn", "run", "context", "routing",
                                                    "permission"};
@@ -32,7 +33,7 @@ bool is_of_open_turn(std::string_view type) {
          std::ranges::any_of(kFamilies, [&](auto family) { return in_family(type, family); });
 }
 
-// The task of a turn is made just before the turn.
+// The task of a turn is created just before the turn.
 bool may_precede_turn(std::string_view type) {
   return type == TurnSubmitted::kType || type == TaskCreated::kType ||
          type == TaskAccepted::kType || type == TaskQueued::kType;
@@ -94,7 +95,7 @@ void TurnRules::turn_first() {
     hearing_.fail("turn.first", fmt::format("turn {} was not submitted", head.turn_id));
 }
 
-// A turn that runs may make tasks; their facts name the turn and are not its own.
+// A running turn may create tasks. Their facts name the turn, but are not about its own task.
 void TurnRules::further_task() {
   JudgedTurn* turn = turns_.find(hearing_.key(hearing_.head().turn_id));
   if (turn && turn->state == TurnState::running && turn->further_tasks.size() < kTasksOfTurn)

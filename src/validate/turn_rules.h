@@ -1,4 +1,4 @@
-// validate/turn_rules.h: sessions, threads, turns and the queue that turns wait in.
+// validate/turn_rules.h: rules for sessions, threads, turns and queues.
 #pragma once
 
 #include "schema/provisional.h"
@@ -6,8 +6,8 @@
 
 namespace agentrt::validate {
 
-inline constexpr std::size_t kTasksOfTurn = 64;     // further ones are not told from the turn's own
-inline constexpr std::size_t kQueueJudged = 4'096;  // longer queues are not followed
+inline constexpr std::size_t kTasksOfTurn = 64;     // tracked per turn
+inline constexpr std::size_t kQueueJudged = 4'096;  // longer queues are not checked
 
 enum class TurnState { submitted, queued, running, ended };
 
@@ -15,10 +15,10 @@ struct JudgedTurn {
   std::string id;
   Key thread = 0;
   TurnState state = TurnState::submitted;
-  bool waits = false;                  // it has a place in the queue
-  bool told = false;                   // a status was shown
-  Key task = 0, run = 0, attempt = 0;  // 0: not said yet
-  std::vector<Key> further_tasks;      // made by the turn while it ran
+  bool waits = false;                  // it is in the queue
+  bool told = false;                   // a status was published
+  Key task = 0, run = 0, attempt = 0;  // 0: not known yet
+  std::vector<Key> further_tasks;      // created by the turn while it ran
 };
 
 class TurnRules {
@@ -35,7 +35,7 @@ class TurnRules {
   void operator()(const schema::RunStatus& p);
   void operator()(const schema::QueueChanged& p);
 
-  // Null: unknown, or the event names none.
+  // nullptr if the turn is unknown or the event names none.
   const JudgedTurn* turn_of_event() const;
   const JudgedTurn* find(std::string_view id) const { return turns_.find(hearing_.key(id)); }
   std::uint64_t unfinished() const { return turns_.open(); }
@@ -47,7 +47,7 @@ class TurnRules {
   };
   struct Thread {
     bool known = false;
-    std::string running;     // the turn that runs; empty: none
+    std::string running;     // the running turn; empty: none
     std::vector<Key> queue;  // in order
   };
 
@@ -58,7 +58,7 @@ class TurnRules {
   void stable(JudgedTurn& turn);
   void work(JudgedTurn& turn);
   void ended();
-  // False when it cannot have been added.
+  // Returns false if the turn cannot be added.
   bool added(const schema::QueueChanged& p, Thread& thread, JudgedTurn* turn, Key key);
   void left(const schema::QueueChanged& p, Thread& thread, JudgedTurn* turn, Key key);
   void count(const schema::QueueChanged& p, const Thread& thread);

@@ -1,4 +1,4 @@
-// validate/wire.h: one line of anyone's stream, read without believing it.
+// validate/wire.h: decodes one line of an untrusted stream.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace agentrt::validate {
 
-// The envelope as it stands on the wire; what is absent or does not fit is empty.
+// The envelope as on the wire; absent and invalid members are empty.
 struct Head {
   std::string type;
   std::string event_id;
@@ -50,18 +50,19 @@ struct Event {
   Head head;
   schema::Met met_head;
   schema::Met met_payload;
-  const schema::EventType* known = nullptr;  // null: not a type of the standard (set by the judge)
-  std::optional<Timestamp> at;               // absent when the timestamp cannot be read
+  // nullptr: not a type of the standard (set by the judge)
+  const schema::EventType* known = nullptr;
+  std::optional<Timestamp> at;  // absent if the timestamp is invalid
 
-  // An empty id is none.
+  // An empty id counts as absent.
   bool has_id(std::string_view wire_name) const;
 };
 
-// Reads the envelope into `event`, which is reused from line to line. False, with the reason in
-// `why`, when the line is not one JSON object.
+// Decodes the envelope into `event`, which is reused for every line. If the line is not one JSON
+// object, returns false with the reason in `why`.
 bool read_head(std::string_view text, Event& event, std::string& why);
 
-// An instant in UTC as RFC 3339 has it, with any number of digits behind the second.
+// Parses an RFC 3339 timestamp in UTC with any number of fractional digits.
 std::optional<Timestamp> read_utc(std::string_view text);
 
 }  // namespace agentrt::validate

@@ -14,7 +14,7 @@ void WorkRules::operator()(const JobCreated&) {
   jobs_.at(key);
 }
 
-// The job, if it is not over.
+// The job, unless it has ended, which is a violation.
 WorkRules::Job* WorkRules::job() {
   const std::string& id = hearing_.head().job_id;
   Job* found = jobs_.find(hearing_.key(id));
@@ -120,7 +120,7 @@ WorkRules::SubagentState* WorkRules::open_subagent() {
   return nullptr;
 }
 
-// Input and news set it to work again.
+// Input and status updates reactivate a subagent.
 void WorkRules::at_work() {
   if (SubagentState* state = open_subagent()) *state = SubagentState::at_work;
 }

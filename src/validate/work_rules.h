@@ -1,4 +1,4 @@
-// validate/work_rules.h: work beyond a turn: jobs and their items, subagents, channels to peers.
+// validate/work_rules.h: rules for jobs and their items, subagents, and channels to peers.
 #pragma once
 
 #include "schema/provisional.h"
@@ -49,7 +49,7 @@ class WorkRules {
   struct Channel {
     bool known = false;
     bool connected = false;
-    std::uint64_t forwarded = 0;  // permissions that have not come back
+    std::uint64_t forwarded = 0;  // permissions not yet returned
   };
 
   Job* job();
