@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kUsageExit = 2;
 
-// The options that every command takes, before or after its name.
+// The options of every command, accepted before or after its name.
 void add_shared(CLI::App& app, Arguments& out) {
   app.add_option("--data", out.data,
                  "Data folder (default: $AGENTRT_HOME, else $XDG_DATA_HOME/agentrt, else "
@@ -338,7 +338,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   return DoctorArguments{};
 }
 
-// The deepest command that was named, for its help.
+// The innermost subcommand given, for its help.
 const CLI::App* deepest(const CLI::App* app) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   return app;

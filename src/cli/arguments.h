@@ -1,4 +1,4 @@
-// cli/arguments.h: what the user typed, as values. Knows the words, not what they do.
+// cli/arguments.h: the parsed command line. Parses syntax only; the verbs give it meaning.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace agentrt::cli {
 
 struct RunArguments {
-  std::optional<std::string>
-      prompt;  // "-" reads standard input; absent: the session's turn goes on
+  // "-" reads standard input. Absent: resumes the session's open turn.
+  std::optional<std::string> prompt;
   std::optional<std::string> model, mode, sandbox, cwd, session, thread, turn_id;
-  std::vector<std::string> folders;           // beside the workspace
-  std::vector<std::string> files;             // given to the model with the prompt
-  std::vector<std::string> allow, ask, deny;  // rules for its session
+  std::vector<std::string> folders;           // in addition to the workspace
+  std::vector<std::string> files;             // sent to the model with the prompt
+  std::vector<std::string> allow, ask, deny;  // permission rules for the session
   bool yes = false;
 };
 struct ServeArguments {
@@ -103,12 +103,12 @@ struct Arguments {
   Verb verb;
 };
 
-// Not a command to perform: text to print (help, version) or a usage error to tell.
+// The result when there is no command to run: text to print (help, version) or a usage error.
 struct Answer {
   int exit_code = 0;
   std::string out;      // for standard output
-  std::string problem;  // a sentence; exit_code is 2 then
-  bool json = false;    // the problem was to be told as an object
+  std::string problem;  // a sentence; exit_code is then 2
+  bool json = false;    // report the problem as a JSON object
 };
 
 std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& words);

@@ -1,4 +1,4 @@
-// cli/arguments_test.cc: what users type, and what they are told when it is wrong.
+// cli/arguments_test.cc: parsing of command lines, and the errors for invalid ones.
 #include "cli/arguments.h"
 
 #include <doctest/doctest.h>

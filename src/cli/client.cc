@@ -33,7 +33,7 @@ int remaining_ms(Clock::time_point deadline) {
   return left > 0 ? static_cast<int>(left) : 0;
 }
 
-// Waits until `fd` is ready for `events`. Errors: timeout; unavailable when it was given up.
+// Waits until `fd` is ready for `events`. Fails with timeout, or with unavailable if abandoned.
 Result<void> wait_for(int fd, short events, Clock::time_point deadline,
                       const std::function<bool()>& abandon) {
   while (true) {
@@ -59,7 +59,7 @@ Result<void> send_all(int fd, std::string_view bytes, Clock::time_point deadline
     } else if (errno == EAGAIN) {
       TRY(wait_for(fd, POLLOUT, deadline, abandon));
     } else if (errno == EPIPE || errno == ECONNRESET) {
-      return {};  // the server may have answered before it closed: read what it said
+      return {};  // the server may have replied before it closed: read the reply
     } else if (errno != EINTR) {
       return fail(Code::unavailable, fmt::format("The runtime is gone: {}.", reason(errno)));
     }
@@ -69,7 +69,7 @@ Result<void> send_all(int fd, std::string_view bytes, Clock::time_point deadline
 
 using Parser = http::parser<false, http::string_body>;
 
-// One HTTP response as its bytes arrive.
+// Parses one HTTP response incrementally.
 class ResponseReader {
  public:
   ResponseReader() {
@@ -77,7 +77,7 @@ class ResponseReader {
     parser_.body_limit(Client::kReplyBytesMax);
   }
 
-  // What a read brought; no bytes: the server closed.
+  // Parses the bytes of one read; empty: the server closed the connection.
   Result<void> feed(std::string_view bytes) {
     boost::system::error_code error;
     if (bytes.empty()) {
@@ -110,7 +110,7 @@ class ResponseReader {
   std::string pending_;
 };
 
-// Reads once into `reader`; true when something came, the end of the connection included.
+// Reads once into `reader`. True if data or the end of the connection was received.
 Result<bool> read_some(int fd, ResponseReader& reader, bool& closed) {
   std::array<char, kReadBytes> bytes;
   const ssize_t size = ::recv(fd, bytes.data(), bytes.size(), 0);
@@ -176,7 +176,7 @@ Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
     if (ready == 0) return Received{What::quiet, {}};
     if (ready < 0) continue;
     if (waiting[1].revents != 0) return Received{What::woken, {}};
-    // A stream that breaks off is ended: whoever follows it reconnects.
+    // A broken stream counts as ended; the caller reconnects.
     if (!read_some(state_->socket.get(), state_->reader, state_->closed)) state_->closed = true;
   }
 }

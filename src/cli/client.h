@@ -1,9 +1,8 @@
-// cli/client.h: a client of a runtime: requests, commands and live event streams.
+// cli/client.h: an HTTP client for a runtime: requests, commands and live event streams.
 //
-// Plain HTTP/1.1, one connection a request: over DATA/agentrt.sock with the token of DATA/token, or
-// to an address that the user named.
-// Every wait has a limit. A Client is a value that may be copied; a Stream is a resource with one
-// reader. One thread each.
+// Plain HTTP/1.1, one connection per request, over DATA/agentrt.sock with the token in DATA/token,
+// or to an address that the user named. Every wait has a timeout. A Client may be copied; a Stream
+// has one reader. Use each from one thread.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +29,10 @@ struct HttpReply {
 class Stream {
  public:
   enum class What {
-    events,  // some arrived
-    woken,   // the descriptor to watch became readable
-    quiet,   // neither, for as long as was asked
-    ended,   // the server closed it
+    events,  // events arrived
+    woken,   // the watched descriptor became readable
+    quiet,   // the timeout expired
+    ended,   // the server closed the stream
   };
   struct Received {
     What what = What::quiet;
@@ -44,8 +43,8 @@ class Stream {
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;
 
-  // Waits for events, at most `timeout_ms`; -1: for ever. `wake` is watched beside it (-1:
-  // nothing).
+  // Waits for events for at most `timeout_ms` milliseconds (-1: no limit), or until the descriptor
+  // `wake` becomes readable (-1: none).
   Result<Received> next(int timeout_ms, int wake);
 
  private:
@@ -62,23 +61,23 @@ class Client {
 
   Client(std::string socket, std::string token)
       : endpoint_{std::move(socket), {}, {}}, token_(std::move(token)) {}
-  // No Authorization is sent with an empty token.
+  // With an empty token, no Authorization header is sent.
   Client(Endpoint endpoint, std::string token)
       : endpoint_(std::move(endpoint)), token_(std::move(token)) {}
 
-  // Asked now and then while a reply is awaited; true gives the request up.
+  // Polled while a reply is pending; the request is abandoned when it returns true.
   void set_abandon(std::function<bool()> abandon) { abandon_ = std::move(abandon); }
 
-  // unavailable: nobody answers at the socket; timeout: no reply in time. An answer with an error
-  // status is an HttpReply too.
+  // Fails with unavailable if the connection fails, and with timeout if no reply arrives in time. A
+  // reply with an error status is returned as an HttpReply.
   Result<HttpReply> request(std::string_view method, std::string_view target,
                             std::string_view body) const;
-  // The body of a reply that went well, else the error that the server sent.
+  // Returns the body of a successful reply, or else the error that the server sent.
   Result<std::string> ask(std::string_view method, std::string_view target,
                           std::string_view body) const;
-  // ask() for a command of the control plane.
+  // ask() for a control-plane command.
   Result<std::string> call(std::string_view command, std::string_view params) const;
-  // The session's events after `after`, live.
+  // Streams the session's events after `after`.
   Result<Stream> follow(const SessionId& session, Sequence after) const;
 
  private:
@@ -87,9 +86,9 @@ class Client {
   std::function<bool()> abandon_;
 };
 
-// The error in the body of a reply, or one made from its status.
+// The error in the body of a reply, or one derived from its HTTP status.
 Error error_of(const HttpReply& reply);
-// A query component or path segment, escaped.
+// Percent-encodes a query component or path segment.
 std::string url_escaped(std::string_view text);
 
 }  // namespace agentrt::cli

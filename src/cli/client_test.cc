@@ -1,4 +1,4 @@
-// cli/client_test.cc: the client against a server that says exactly what a test wants.
+// cli/client_test.cc: the client against a server with scripted replies.
 #include "cli/client.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@
 namespace agentrt::cli {
 namespace {
 
-// Answers one connection with the given pieces, a pause between them, and closes.
+// Answers one connection with the given chunks, with a pause between them, then closes it.
 class OneAnswer {
  public:
   explicit OneAnswer(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {
@@ -40,7 +40,7 @@ class OneAnswer {
   }
 
  private:
-  // Headers, and as much body as they announce.
+  // Whether the headers and the announced body have arrived.
   static bool whole(const std::string& request) {
     const std::size_t end = request.find("\r\n\r\n");
     if (end == std::string::npos) return false;
@@ -51,7 +51,7 @@ class OneAnswer {
   }
   void answer() {
     const int connection = ::accept(listener_, nullptr, nullptr);
-    // Closing over a part of the request that was not read would reset the connection.
+    // Closing with unread request data would reset the connection.
     char bytes[4096];
     while (!whole(request_)) {
       const ssize_t size = ::read(connection, bytes, sizeof(bytes));

@@ -1,4 +1,4 @@
-// cli/doctor.cc: `agentrt doctor`: what works on this machine, and what to do about what does not.
+// cli/doctor.cc: `agentrt doctor`: checks this machine and suggests a remedy for each problem.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -26,10 +26,11 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kDiskBytesMin = 256ull << 20;
 constexpr rlim_t kOpenFilesMin = 1'024;
-constexpr std::int64_t kClockMin = 1'735'689'600'000;  // 2025-01-01: before that it is not set
+// 2025-01-01: an earlier time means that the clock is not set
+constexpr std::int64_t kClockMin = 1'735'689'600'000;
 constexpr std::int64_t kClockSlackMs = 60'000;
 
-// The folder itself, or the nearest one above it that exists.
+// The folder itself, or its nearest existing ancestor.
 std::string nearest_folder(const std::string& data) {
   fs::path path(data);
   std::error_code error;
@@ -133,7 +134,7 @@ Check check_model(const std::string& name, const runtime::ModelConfig& model,
           ""};
 }
 
-// What of a hook file written for another agent counts here, and what does not.
+// Which hooks of another agent's hook file are supported.
 std::string describe_hook_file(const runtime::HookFile& file) {
   std::string text =
       fmt::format("{}: {} hook{}{}", file.path, file.hooks, file.hooks == 1 ? "" : "s",
@@ -165,7 +166,7 @@ void check_trust(const runtime::Config& config, std::vector<Check>& checks) {
                       ""});
 }
 
-// Whether they start is for a turn to find out; what they are given is looked at here.
+// Checks only the configuration of MCP servers; whether they start is determined by a turn.
 void check_servers(const runtime::Config& config, const runtime::Environment& environment,
                    std::vector<Check>& checks) {
   for (const auto& [name, server] : config.mcp_servers) {
@@ -193,7 +194,7 @@ void check_config(const runtime::Config& config, const runtime::Environment& env
   check_servers(config, environment, checks);
 }
 
-// One row a layer, found by running a command that does nothing, as a tool would in this folder.
+// One row per layer, found by running a no-op command in the sandbox of this folder's tools.
 void check_layers(const Context& context, const runtime::Config& config, const std::string& data,
                   std::vector<Check>& checks) {
   runtime::SandboxChoice choice;

@@ -1,4 +1,4 @@
-// cli/events.cc: `agentrt events`: a session's events from the log, and live with --follow.
+// cli/events.cc: `agentrt events`: prints a session's events from the log, and live with --follow.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -23,12 +23,12 @@ class Printer {
       : context_(context), arguments_(arguments), seen_(arguments.after) {}
 
   Sequence seen() const { return seen_; }
-  // As many as were asked for have been printed, or nobody reads any more.
+  // The limit was reached, or the reader of the output is gone.
   bool done() const { return broken_ || (arguments_.limit && printed_ >= *arguments_.limit); }
   std::uint64_t left() const { return arguments_.limit ? *arguments_.limit - printed_ : kPageMax; }
 
-  // Goes on at a page's cursor, which is a sequence: a page with a filter may hold nothing. False
-  // when that is no step forward.
+  // Continues at a page's cursor, which is a sequence: with a filter, a page may be empty. False if
+  // that is no progress.
   bool skip_to(const std::string& cursor) {
     Sequence next = 0;
     const auto [end, error] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), next);

@@ -14,7 +14,7 @@
 namespace agentrt::cli {
 namespace {
 
-// How the runtime names what is wrong in an answer; a person sees no payload.
+// The path prefix in the runtime's message about an invalid answer; meaningless to the user.
 constexpr std::string_view kPayloadPrefix = "payload.";
 
 PageStyle style_of(const Screen& screen) {
@@ -35,7 +35,7 @@ std::string details_of(const FollowedTurn& turn, std::string_view status,
   return out + "}";
 }
 
-// Why it failed, with what to do about it where the reason does not say that itself.
+// Why it failed, with advice unless the reason includes it.
 std::string failed_text(const FollowedTurn& turn, const TurnEnd& end) {
   using schema::Category;
   if (end.reason.contains(';')) return "The turn failed: " + end.reason;
@@ -94,7 +94,7 @@ class Follower {
   }
 
  private:
-  // Makes stream_ where there is none; leaves it empty when that should be tried again.
+  // Opens stream_ unless it is open; leaves it empty if the caller should retry.
   Result<void> connect() {
     if (stream_) return {};
     if (++failures_ > kReconnectsMax)
@@ -140,7 +140,7 @@ class Follower {
 
   bool waits_for_us() const { return on_ask_ != OnAsk::leave && view_.action().has_value(); }
 
-  // Asks, once, for what the turn waits for; takes the question back when it is answered elsewhere.
+  // Asks about the turn's open action once; withdraws the question if it is answered elsewhere.
   Result<void> see_to_action() {
     if (!view_.action()) {
       asking_.withdraw();
@@ -164,8 +164,8 @@ class Follower {
     return give(answer);
   }
 
-  // Somebody else's answer may have come first; that is told by the stream. One that does not fit
-  // is a person's to correct.
+  // Sends the answer. If another client answered first, the stream reports it. If the answer is
+  // invalid, the user can correct it.
   Result<void> give(const schema::RespondAction& answer) {
     const auto given = attachment_.client().call("respond_action", schema::to_json(answer));
     if (given) return {};
@@ -190,7 +190,7 @@ class Follower {
     }
   }
 
-  // A diff that cannot be read is not shown; the line of its call stands there all the same.
+  // A diff that cannot be read is omitted; the line of its call was printed before.
   void show_diff() {
     const auto ref = view_.take_diff();
     if (!ref || !live_) return;
@@ -198,7 +198,7 @@ class Follower {
     if (diff) print(view_.show_diff(*diff));
   }
 
-  // Says below everything what is waited for, where nothing else is being written.
+  // Draws the status line, unless a line of text is open.
   void draw_status() {
     if (!live_) return;
     const std::size_t width = terminal_width(output_.screen().width);
@@ -209,7 +209,7 @@ class Follower {
                              output_.screen().err_colour));
   }
 
-  // The person has seen enough; the turn goes on without us, or waits for whoever comes next.
+  // The user leaves. The turn keeps running, or keeps waiting, without this client.
   int leave() {
     if (output_.form() == Form::text)
       print(
@@ -234,7 +234,7 @@ class Follower {
     params.turn_id = turn_.turn;
     params.reason = "interrupted at the terminal";
     const auto done = attachment_.client().call("interrupt_turn", schema::to_json(params));
-    left_ = signals_.count() > 1;  // nobody waits for the reply any more
+    left_ = signals_.count() > 1;  // do not wait for the reply
     if (!done && !left_) return std::unexpected(done.error());
     return {};
   }
@@ -281,7 +281,7 @@ class Follower {
   Watched watched_;
   Asking asking_;
   StatusLine status_;
-  bool live_;  // what is waited for is drawn
+  bool live_;  // the status line is drawn
   std::optional<ActionId> asked_;
   std::unique_ptr<Stream> stream_;
   int failures_ = 0;
@@ -299,7 +299,8 @@ Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals
 Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
   const std::string resume =
       fmt::format("agentrt run --session {} --thread {}", turn.session.text(), turn.thread.text());
-  const std::string reason = end.reason.substr(0, end.reason.find(';'));  // advice of its own aside
+  // without the advice it contains
+  const std::string reason = end.reason.substr(0, end.reason.find(';'));
   std::string advice = "continue it with: ";
   if (end.phase == "no_model")
     advice = "a new PROMPT takes its place; once it has a model, continue it with: ";

@@ -1,5 +1,5 @@
-// cli/known_session.h: what a run finds of its session before it asks anything of it: where it
-// works, which thread goes on, and the turn that was left unfinished.
+// cli/known_session.h: looks up the state of a session before a run uses it: its workspace, the
+// thread to continue, and its open turn.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct KnownThread {
 BOOST_DESCRIBE_STRUCT(KnownThread, (), (thread_id, active_turn_id))
 
 struct KnownSession {
-  Sequence as_of_sequence = 0;  // 0: there is no such session yet
+  Sequence as_of_sequence = 0;  // 0: the session does not exist yet
   std::string cwd;
   std::vector<KnownThread> threads;
   std::vector<KnownThread> history;  // the newest turn
@@ -30,22 +30,22 @@ BOOST_DESCRIBE_STRUCT(KnownSession, (), (as_of_sequence, cwd, threads, history))
 
 Result<KnownSession> look_up(const Client& client, const std::optional<SessionId>& session);
 
-// Going on with a session means its thread kMainThread, or the one used last where there is none.
+// The thread to continue: kMainThread, or else the one used last.
 ThreadId thread_to_use(const KnownSession& known);
-// The same, but a thread with a turn before all others.
+// The same, but prefers a thread with an open turn.
 ThreadId thread_at_work(const KnownSession& known);
 
-// A turn of the thread that has begun and not ended.
+// A turn of the thread that has started and not ended.
 struct OpenTurn {
   FollowedTurn turn;
-  Sequence before = 0;     // its first fact comes after this one
-  bool stands = false;     // until a person does something
-  bool resumable = false;  // which may be to resume it
-  bool no_model = false;   // there is none that it could ask
+  Sequence before = 0;     // the sequence before its first fact
+  bool stands = false;     // it waits for a person to act
+  bool resumable = false;  // a person can resume it
+  bool no_model = false;   // no usable model
 };
 Result<std::optional<OpenTurn>> open_turn(const Client& client, const SessionId& session,
                                           const ThreadId& thread);
-// Sets it to work again.
+// Resumes the turn.
 Result<void> resume(const Client& client, const FollowedTurn& turn);
 Result<void> interrupt(const Client& client, const FollowedTurn& turn);
 

@@ -1,4 +1,4 @@
-// cli/listen_address.h: ADDR:PORT, and which addresses may be listened on. Pure.
+// cli/listen_address.h: parses ADDR:PORT and checks whether the runtime may listen on it. Pure.
 #pragma once
 
 #include "base/result.h"
@@ -7,8 +7,8 @@
 
 namespace agentrt::cli {
 
-// invalid_params: the text is no address, or other machines could reach it and nobody said that
-// they may.
+// Fails with invalid_params if the text is not an address, or if other machines could reach it and
+// the user has not allowed that.
 Result<runtime::Listen> read_listen(const ServeArguments& arguments);
 
 }  // namespace agentrt::cli

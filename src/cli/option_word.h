@@ -1,4 +1,4 @@
-// cli/option_word.h: the value of an option that is one of a few words. Pure.
+// cli/option_word.h: parses an option whose value is one of a fixed set of words. Pure.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace agentrt::cli {
 
-// Nothing where the option is absent; invalid_params, with the words there are, where it is
-// another.
+// nullopt if the option is absent. Fails with invalid_params and the list of valid words for any
+// other value.
 template <class E>
 Result<std::optional<E>> option_word(std::string_view option,
                                      const std::optional<std::string>& text) {

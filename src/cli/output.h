@@ -1,4 +1,4 @@
-// cli/output.h: where the command line writes, its exit codes, and how it tells an error.
+// cli/output.h: the output streams of the command line, its exit codes, and error messages.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ enum class Form { text, json };
 
 // The exit code for an error that ended a command.
 int exit_code_of(const Error& error);
-// The error as a person reads it, or as the object that --json promises; ends with a newline.
+// The error as text for a person, or as the JSON object of --json; ends with a newline.
 std::string error_text(const Error& error, Form form, Colour colour);
 
 class Output {
@@ -30,12 +30,12 @@ class Output {
   const Screen& screen() const { return screen_; }
   Form form() const { return form_; }
 
-  // Written at once. False once the reader of standard output is gone.
+  // Unbuffered. False once the reader of standard output is gone.
   bool out(std::string_view text);
   void err(std::string_view text);
-  // One dim line on standard error, for people only.
+  // One dim line on standard error; omitted with --json or without a terminal.
   void hint(std::string_view text);
-  // Tells the error; returns the exit code.
+  // Prints the error and returns its exit code.
   int problem(const Error& error);
 
  private:

@@ -40,7 +40,7 @@ int perform(Context& context) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error to handle, not an end
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is handled as a write error
   const Screen screen = standard_screen();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto parsed = parse_arguments(words);

@@ -1,4 +1,4 @@
-// cli/program.h: the whole command line: arguments in, exit code out.
+// cli/program.h: the whole command-line program: takes arguments, returns an exit code.
 #pragma once
 
 namespace agentrt::cli {

@@ -1,4 +1,4 @@
-// cli/sandbox.cc: `agentrt sandbox`: one command in the sandbox that a tool would get.
+// cli/sandbox.cc: `agentrt sandbox`: runs one command in the sandbox that a tool would get.
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ int refused(Context& context, const std::string& why) {
   return kExitNotApplied;
 }
 
-// On standard error, after the command's own words: what was stopped, and by which layer.
+// Reports on standard error, after the command's own output, what was blocked and by which layer.
 void tell_events(Output& output, const runtime::SandboxOutcome& outcome) {
   for (const runtime::SandboxViolation& violation : outcome.violations)
     output.err(fmt::format("agentrt: {} by {}: {}\n", violation.advisory ? "seen" : "stopped",
@@ -73,7 +73,7 @@ void tell_events(Output& output, const runtime::SandboxOutcome& outcome) {
     output.err(fmt::format("agentrt: ran into the limit of {}\n", limit));
 }
 
-// As a shell has it: the sandbox stood, but there was nothing to run in it.
+// Uses the shell's exit codes: the sandbox worked, but the command could not be executed.
 int not_executed(Context& context, const std::string& command,
                  const runtime::SandboxOutcome& outcome) {
   context.output.problem(
@@ -83,7 +83,7 @@ int not_executed(Context& context, const std::string& command,
   return outcome.exec_error == ENOENT ? kExitNotFound : kExitNotExecutable;
 }
 
-// The profile, and what of it this machine's kernel puts in force, found by trying.
+// Prints the profile, and which parts this kernel enforces, determined by a trial run.
 int explain(Context& context, const schema::SandboxProfile& profile) {
   const auto tried = runtime::run_in_sandbox(profile, {"/bin/true"});
   if (!tried) return refused(context, tried.error().message);

@@ -1,8 +1,8 @@
-// cli/signals.h: Ctrl-C and the request to stop, as something to wait for.
+// cli/signals.h: turns SIGINT, SIGTERM and SIGHUP into something to wait for.
 //
-// From its construction on, SIGINT, SIGTERM and SIGHUP do not end the process; they are counted.
-// Make it before any thread is started, so that every thread leaves these signals to it. One thread
-// uses it.
+// After construction, these signals no longer end the process; they are counted. Construct it
+// before starting any thread, so that all threads inherit the blocked signal mask. Use from one
+// thread.
 #pragma once
 
 namespace agentrt::cli {
@@ -14,11 +14,11 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Readable when a signal waits to be counted; -1 where the system gives none.
+  // Readable while a signal is pending; -1 if the system provides none.
   int descriptor() const { return fd_; }
-  // How many have come so far.
+  // The number of signals received so far.
   int count();
-  // Returns once there is one more than counted before, or after `timeout_ms` (-1: never).
+  // Returns when a further signal arrives, or after `timeout_ms` milliseconds (-1: no timeout).
   void wait(int timeout_ms);
 
  private:

@@ -40,7 +40,7 @@ Result<Descriptor> connect_to_path(const std::string& path) {
   return socket;
 }
 
-// Connects to one address of a host; the errno of the failure otherwise.
+// Connects to one address of a host; returns 0 or the errno of the failure.
 int connect_within(int fd, const addrinfo& address) {
   if (::connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;

@@ -1,4 +1,4 @@
-// cli/socket.h: a connection to a runtime: by its socket in the data folder, or by an address.
+// cli/socket.h: connects to a runtime, by the socket in its data folder or by address.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace agentrt::cli {
 
-// Where a runtime answers. `path` is a socket's; with none it is host and port.
+// The address of a runtime: a Unix socket if `path` is set, else host and port.
 struct Endpoint {
   std::string path;
   std::string host;
@@ -19,14 +19,14 @@ struct Endpoint {
 // http://HOST[:PORT][/TARGET]
 struct Url {
   Endpoint endpoint;
-  std::string target;  // begins with /
+  std::string target;  // starts with /
 };
-// invalid_params, with what to do: it is no such address.
+// Fails with invalid_params and a remedy if the text is not such a URL.
 Result<Url> parse_url(std::string_view text);
 
 inline constexpr int kConnectTimeoutMs = 10'000;
 
-// A connected socket that does not block. unavailable: nobody answers there.
+// Returns a connected, non-blocking socket. Fails with unavailable if the connection fails.
 Result<Descriptor> connect_to(const Endpoint& endpoint);
 
 }  // namespace agentrt::cli

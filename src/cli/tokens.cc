@@ -16,7 +16,7 @@ struct TokenParams {
 };
 BOOST_DESCRIBE_STRUCT(TokenParams, (), (scopes, session_id, cwd, name))
 
-// A token in a reply; its secret only in the one that made it.
+// A token in a reply; `token` (the secret) is only in the reply that created it.
 struct TokenRow {
   std::string token_id;
   std::optional<std::string> token;

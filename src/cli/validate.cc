@@ -1,4 +1,4 @@
-// cli/validate.cc: `agentrt validate`: a file, standard input or a server's event route, judged.
+// cli/validate.cc: `agentrt validate`: validates a file, standard input or a server's event route.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -30,8 +30,7 @@ constexpr auto kProgressEvery = std::chrono::seconds(1);
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// Where lines go: to the judge, and to the replay when there is a snapshot. Says at a terminal how
-// far it is.
+// Passes lines to the judge and, with a snapshot, to the replay. Shows progress on a terminal.
 class Lines {
  public:
   Lines(Judge& judge, Replay* replay, Output& output)
@@ -64,9 +63,9 @@ class Lines {
   bool shown_ = false;
 };
 
-// Calls lines.take() for each line that comes from `fd`; one beyond the limit is passed over.
+// Calls lines.take() for each line from `fd`; a line beyond the limit is skipped.
 Result<void> read_lines(int fd, Lines& lines) {
-  std::string rest;  // a line that has not ended
+  std::string rest;  // an incomplete line
   bool too_long = false;
   std::string chunk(kChunkBytes, '\0');
   for (;;) {
@@ -108,7 +107,7 @@ Result<void> judge_file(const std::string& path, Lines& lines) {
   return read_lines(file.get(), lines);
 }
 
-// The token that the user gave, or that of the data folder if its own daemon is asked.
+// The token given by the user, or that of the data folder if the URL is its own daemon.
 std::string token_for(const Context& context, const ValidateArguments& arguments, const Url& url) {
   if (arguments.token) return *arguments.token;
   const auto data = data_folder_of(context);
@@ -120,7 +119,7 @@ std::string token_for(const Context& context, const ValidateArguments& arguments
   return read_token(*data).value_or("");
 }
 
-// The route without the members of its query that say where a page begins and how long it is.
+// The route without the query members that set the start and length of a page.
 std::string route_of(const std::string& target) {
   if (target == "/") return "/v1/events?";
   const std::size_t question = target.find('?');

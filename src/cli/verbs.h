@@ -1,4 +1,4 @@
-// cli/verbs.h: the commands. Each performs one and returns its exit code.
+// cli/verbs.h: the commands. Each function runs one and returns its exit code.
 #pragma once
 
 #include "cli/context.h"

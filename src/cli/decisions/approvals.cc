@@ -50,7 +50,8 @@ Result<schema::RespondAction> answer_of(const AnswerArguments& arguments) {
   return answer;
 }
 
-// The same word in the terms of what is asked: a question is left unanswered, a server's declined.
+// Adapts allow or deny to the kind of action: `deny` cancels a question and declines an MCP
+// server's form.
 Result<void> fit(const schema::ActionSnapshot& action, const AnswerArguments& arguments,
                  schema::RespondAction& answer) {
   const bool yes = answer.decision != "deny";
@@ -74,7 +75,7 @@ Result<void> fit(const schema::ActionSnapshot& action, const AnswerArguments& ar
                   names.empty() ? "a JSON object" : names, read.error().message));
 }
 
-// Of one that does not wait any more, the runtime says what became of it.
+// Adapts the answer if the action is still open; otherwise the runtime reports its outcome.
 Result<void> fit_to_waiting(const Client& client, const AnswerArguments& arguments,
                             schema::RespondAction& answer) {
   TRY_ASSIGN(const ListReply list, waiting(client, {}));

@@ -63,7 +63,7 @@ std::optional<schema::RespondAction> Asking::read() {
       continue;
     }
     const std::string line = typed_.substr(0, end);
-    typed_.clear();  // one question, one line: what was typed ahead answers nothing else
+    typed_.clear();  // one line per question: discard input typed ahead
     Result<schema::RespondAction> answer = read_answer(*action_, line);
     if (line.size() > kLineBytesMax) answer = fail(Code::too_large, "the line is too long");
     if (answer) {

@@ -1,9 +1,10 @@
-// cli/decisions/asking.h: a question at the terminal, while the turn's stream is still followed.
+// cli/decisions/asking.h: asks a question at the terminal while the turn's event stream is
+// followed.
 //
-// One line of input is one answer; one that cannot be taken is told why, and the question stays.
-// The question may be answered elsewhere meanwhile, so reading never blocks: the descriptor is
-// watched beside the stream. Once the input has ended, this and every later question says how it is
-// answered elsewhere.
+// Each answer is one line of input. An invalid answer is explained, and the question stays open.
+// The question may also be answered by another client, so reading never blocks: standard input is
+// polled together with the stream. After the end of input, this and every later question explains
+// how to answer it from elsewhere.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace agentrt::cli {
 
-// Several descriptors as one that becomes readable with any of them.
+// Combines several descriptors into one that is readable when any of them is.
 class Watched {
  public:
   explicit Watched(int signals);
@@ -41,11 +42,11 @@ class Asking {
   bool open() const { return action_.has_value(); }
 
   void ask(schema::ActionSnapshot action);
-  // Takes what was typed; an answer, once there is a whole one. Nothing waits here.
+  // Reads available input; returns an answer once a complete one was typed. Never blocks.
   std::optional<schema::RespondAction> read();
-  // The runtime did not take the answer to `action`.
+  // The runtime rejected the answer to `action`.
   void ask_again(schema::ActionSnapshot action, std::string_view why);
-  // It was answered elsewhere, or nobody has to any more.
+  // The question was answered elsewhere, or is no longer open.
   void withdraw();
 
  private:

@@ -1,4 +1,4 @@
-// cli/decisions/explain.cc: `agentrt explain`: the decision that a shell text would get here.
+// cli/decisions/explain.cc: `agentrt explain`: the permission decision for a shell text.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// cli/decisions/trust.cc: `agentrt trust`: the files of a workspace count as they are now.
+// cli/decisions/trust.cc: `agentrt trust`: trusts the current versions of a workspace's files.
 #include <filesystem>
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ namespace {
 
 using namespace schema;
 
-// Every line of the text, with a sign before it.
+// Prefixes every line of the text with `sign`.
 std::string signed_lines(std::string_view text, std::string_view sign) {
   std::string out;
   while (!text.empty()) {
@@ -24,8 +24,7 @@ std::string signed_lines(std::string_view text, std::string_view sign) {
   return out;
 }
 
-// What the call would do, as a person reads it: a command's text, the change of a file, else its
-// arguments. All of it, whatever it is.
+// The complete effect of the call: a command's text, the change of a file, or else its arguments.
 std::string subject_of(const ActionSnapshot& action) {
   if (!action.input) return action.prompt.value_or("");
   const std::string& input = action.input->text;
@@ -167,7 +166,7 @@ Result<RespondAction> read_form_answer(const ActionSnapshot& action, std::string
 
 bool is(const ActionSnapshot& action, std::string_view type) { return action.action_type == type; }
 
-// An answer for longer reaches every call of such a tool on the same path.
+// For these tools, an answer with a longer scope applies to every call on the same path.
 bool is_about_a_path(const ActionSnapshot& action) {
   return action.tool_name == ReadFileArgs::kTool || action.tool_name == WriteFileArgs::kTool ||
          action.tool_name == EditFileArgs::kTool || action.tool_name == ListFilesArgs::kTool ||

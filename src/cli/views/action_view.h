@@ -1,7 +1,7 @@
-// cli/views/action_view.h: a decision as a person is asked for it. Pure.
+// cli/views/action_view.h: renders an action, such as a permission request, as a question. Pure.
 //
-// What will run is shown whole and as it is: characters that a terminal would act on or hide are
-// written out, never taken out, so that nobody approves something else than what they see.
+// The content to approve is shown complete and verbatim. Characters that a terminal would interpret
+// or hide are escaped, never removed, so that users approve exactly what they see.
 #pragma once
 
 #include <string>
@@ -13,24 +13,24 @@
 
 namespace agentrt::cli {
 
-// What is asked, where, why, and what each answer means.
+// What is requested, where, why, and what each answer means.
 std::string question_text(const schema::ActionSnapshot& action, Colour colour);
-// The line that is answered on.
+// The prompt for the answer.
 std::string answer_prompt(const schema::ActionSnapshot& action, Colour colour);
 
-// What a person typed, as an answer; else a sentence about what is wrong with it.
+// Parses a typed answer. On failure, the error message explains what is wrong.
 Result<schema::RespondAction> read_answer(const schema::ActionSnapshot& action,
                                           std::string_view line);
-// A line that says why what was typed does not count.
+// A line that explains why the typed answer is invalid.
 std::string refusal_text(std::string_view why, Colour colour);
-// A line for when nobody answers at this terminal any more: how it is answered all the same.
+// A line that explains how to answer from elsewhere, after input at this terminal has ended.
 std::string elsewhere_text(const schema::ActionSnapshot& action, Colour colour);
 
-// The decisions that are waited for, as a table.
+// The open actions, as a table.
 std::string actions_text(const std::vector<schema::ActionSnapshot>& actions, Timestamp now,
                          std::size_t width, Colour colour);
 
-// The decision that a text would get, and every source that spoke.
+// The decision that a shell text would get, and the verdict of every source.
 std::string explanation_text(const schema::EvaluatePermissionReply& reply, std::string_view text,
                              Colour colour);
 

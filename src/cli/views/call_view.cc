@@ -13,9 +13,9 @@ namespace {
 using namespace schema;
 
 constexpr std::string_view kIndent = "  ";
-constexpr std::size_t kTitleCellsMin = 8;  // of a call, beside its outcome
+constexpr std::size_t kTitleCellsMin = 8;  // of a title beside its outcome
 
-// The arguments of `call` where it is one of tool `Args`.
+// The decoded arguments if `call` is a call of the tool `Args`.
 template <class Args>
 std::optional<Args> args_of(const Call& call) {
   Args args;
@@ -48,7 +48,7 @@ std::string file_title(const Call& call) {
   return title;
 }
 
-// mcp__SERVER__TOOL as "SERVER TOOL".
+// Renders mcp__SERVER__TOOL as "SERVER TOOL".
 std::string spoken_name(std::string_view tool) {
   constexpr std::string_view kPrefix = "mcp__";
   if (!tool.starts_with(kPrefix)) return std::string(tool);
@@ -68,7 +68,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// A line of text, safe, with tabs as spaces and cut to what is left of the paper.
+// An escaped line, with tabs as spaces, truncated to the width.
 std::string laid(std::string_view line, Paper paper) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::string out;
@@ -117,7 +117,7 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
   else
     outcome += " · " + spoken_duration(duration_ms);
   std::string title = call_title(call);
-  // Where the outcome leaves little room for it, the title has a line of its own.
+  // If the outcome leaves too little room, the title gets its own line.
   const std::size_t taken = 2 + width_of(outcome);
   if (paper.width > taken + kTitleCellsMin)
     title = fit(title, paper.width - taken);
@@ -140,7 +140,7 @@ std::string output_tail(std::string_view output, Paper paper) {
   std::erase_if(lines, [](std::string_view line) {
     return line.find_first_not_of(" \t\r") == std::string_view::npos;
   });
-  // What the model is told for want of anything else before it.
+  // The header that precedes standard error when there is no other output.
   if (!lines.empty() && lines.front() == "[stderr]") lines.erase(lines.begin());
   std::string out;
   std::size_t from = 0;
@@ -156,7 +156,7 @@ std::string output_tail(std::string_view output, Paper paper) {
 
 std::string diff_text(std::string_view diff, Paper paper) {
   std::vector<std::string_view> lines = lines_of(diff);
-  // The names of the file stand in the line of the call.
+  // Skip the file names, which are already in the line of the call.
   while (!lines.empty() && !lines.front().starts_with("@@")) lines.erase(lines.begin());
   const std::size_t shown = std::min(lines.size(), kDiffLinesMax);
   std::string out;

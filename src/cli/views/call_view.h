@@ -1,6 +1,6 @@
-// cli/views/call_view.h: one call of a tool as a person reads it: what it does, how it ended.
+// cli/views/call_view.h: renders one tool call: what it does and how it ended.
 //
-// Pure. Text of models and commands is made safe to print here.
+// Pure. Escapes the text of models and commands.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,23 @@ struct Call {
 
 enum class CallEnd { done, failed, refused };
 
-// How lines are printed: so many columns, 0 for as many as it takes.
+// The output format. Width in columns; 0: unlimited.
 struct Paper {
   std::size_t width = 0;
   Colour colour = Colour::off;
 };
 
-// "$ npm test", "read src/a.cc", "edit src/a.cc +3 -1": one line, whole.
+// "$ npm test", "read src/a.cc", "edit src/a.cc +3 -1": one line, not truncated.
 std::string call_title(const Call& call);
-// The line of a call that ended; `detail` says why one was refused.
+// The line of an ended call; `detail` explains a refusal.
 std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
                       std::string_view detail, Paper paper);
-// How the output of a failed call ends: at most kOutputLinesMax lines, indented, with that which
-// says how many are left out.
+// The end of a failed call's output, indented: at most kOutputLinesMax lines, plus one that counts
+// the omitted lines.
 std::string output_tail(std::string_view output, Paper paper);
-// A unified diff in colour: at most kDiffLinesMax lines, and how many more there are.
+// A coloured unified diff: at most kDiffLinesMax lines, and the number of further lines.
 std::string diff_text(std::string_view diff, Paper paper);
-// The plan that `args` of update_plan give, a step a line; empty where they give none.
+// The plan in the arguments of update_plan, one step per line; empty if there is none.
 std::string plan_text(std::string_view args, Paper paper);
 
 inline constexpr std::size_t kOutputLinesMax = 6;

@@ -1,4 +1,4 @@
-// cli/views/call_view_test.cc: calls, outputs, diffs and plans as a person reads them.
+// cli/views/call_view_test.cc: rendering of calls, outputs, diffs and plans.
 #include "cli/views/call_view.h"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
-// cli/views/cells.h: how many columns of a terminal a character takes.
+// cli/views/cells.h: how many terminal columns a character occupies.
 //
-// A table of our own, since the C library's depends on a locale that a process may not have. Where
-// terminals disagree, the wider answer is given: a line that is broken a little early does no harm.
-// Pure.
+// Uses its own table, since the C library's table depends on a locale that a process may not have.
+// Where terminals disagree, the larger width is returned: wrapping a line slightly early does no
+// harm. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace agentrt::cli {
 
-// 0, 1 or 2. `character` is one character of UTF-8, whole.
+// Returns 0, 1 or 2. `character` is one complete UTF-8 character.
 std::size_t cells_of(std::string_view character);
 
 }  // namespace agentrt::cli

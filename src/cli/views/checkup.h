@@ -1,4 +1,4 @@
-// cli/views/checkup.h: the findings of `agentrt doctor`, and how they read. Pure.
+// cli/views/checkup.h: the findings of `agentrt doctor`, and how they are rendered. Pure.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Check {
   std::string name;
   Health health = Health::good;
   std::string finding;
-  std::string remedy;  // what to do; empty when all is well
+  std::string remedy;  // what to do; empty if the check passed
 };
 
 bool all_good(const std::vector<Check>& checks);

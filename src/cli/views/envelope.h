@@ -1,5 +1,4 @@
-// cli/views/envelope.h: an event as it came over the wire, as far as the command line looks into
-// it.
+// cli/views/envelope.h: the parts of a received event that the command line uses.
 #pragma once
 
 #include <string>
@@ -29,7 +28,7 @@ BOOST_DESCRIBE_STRUCT(Envelope, (),
                       (type, timestamp, sequence, session_id, thread_id, turn_id, task_id,
                        action_id, model_request_id, tool_call_id, payload))
 
-// Members it does not name are skipped: an event of a newer runtime is an event all the same.
+// Ignores unknown members, so that events of newer runtimes are accepted.
 Result<Envelope> read_envelope(std::string_view text);
 
 }  // namespace agentrt::cli

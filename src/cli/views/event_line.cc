@@ -22,7 +22,7 @@ Paint paint_of(std::string_view type) {
 void add_value(std::string& out, const std::string& name, const simdjson::dom::element& value,
                std::size_t depth);
 
-// An array says how many it holds, unless it is a few plain values.
+// Shows the values of an array of strings, or else the size of the array.
 void add_array(std::string& out, const std::string& name, const simdjson::dom::array& array) {
   if (array.size() == 0) return;
   std::string words;
@@ -65,7 +65,7 @@ void add_value(std::string& out, const std::string& name, const simdjson::dom::e
   }
 }
 
-// Members that are the same on every event of their kind and tell a person nothing.
+// Members that carry no information for a person.
 bool dull(std::string_view name) {
   return name == "bootId" || name == "paramsHash" || name == "requestRef" || name == "visibility";
 }

@@ -9,8 +9,8 @@
 
 namespace agentrt::cli {
 
-// "   12  14:03:07.120  turn.completed  status=completed durationMs=120 …", cut to `width`
-// characters. Pure. Any payload will do, also of a type that this build does not know.
+// "   12  14:03:07.120  turn.completed  status=completed durationMs=120 …", truncated to `width`
+// characters. Pure. Accepts any payload, also of types that this build does not know.
 std::string event_line(const Envelope& event, std::size_t width, Colour colour);
 
 }  // namespace agentrt::cli

@@ -14,14 +14,15 @@ namespace {
 
 using namespace schema;
 
-// One of a titled list of choices.
+// One entry of a list of titled choices.
 struct TitledChoice {
   std::string const_;
   std::optional<std::string> title;
 };
 BOOST_DESCRIBE_STRUCT(TitledChoice, (), (const_, title))
 
-// Where choices stand: in a member, or in the items of one that takes several. Texts alone.
+// The places where a schema can list choices: in a member, or in the items of an array member.
+// Strings only.
 struct ChoiceLists {
   std::optional<std::vector<std::string>> enum_;
   std::optional<std::vector<std::string>> enum_names;
@@ -44,7 +45,7 @@ struct FormSchema {
 };
 BOOST_DESCRIBE_STRUCT(FormSchema, (), (properties, required))
 
-// The same, for the order in which its server wrote them.
+// The form again, to keep the server's order of members.
 struct FormText {
   std::optional<Json> properties;
 };
@@ -106,7 +107,7 @@ std::string titles_of(const FormField& field) {
   return out;
 }
 
-// By its number in the list, its title, or itself.
+// Finds a choice by its number in the list, its title or its value.
 const FormChoice* find_choice(const FormField& field, std::string_view text) {
   for (std::size_t i = 0; i < field.choices.size(); ++i)
     if (text == std::to_string(i + 1)) return &field.choices[i];
@@ -122,7 +123,7 @@ Result<std::string> text_value(const FormField& field, std::string_view text) {
                            titles_of(field)));
 }
 
-// Each choice once. A title that has a comma in it may stand alone.
+// Each choice may occur once. A single title may contain a comma.
 Result<std::string> several_values(const FormField& field, std::string_view text) {
   if (find_choice(field, text)) {
     TRY_ASSIGN(const std::string one, text_value(field, text));
@@ -165,8 +166,8 @@ const FormField* find_field(const std::vector<FormField>& fields, std::string_vi
   return field == fields.end() ? nullptr : &*field;
 }
 
-// Takes `name=value` off the line. What follows a comma without a name of its own goes on with the
-// value, where that takes several.
+// Removes `name=value` from the line. For a field that takes several values, text after a comma
+// without a name belongs to the value.
 std::string_view take_member(const std::vector<FormField>& fields, std::string_view& line) {
   const FormField* field = find_field(fields, line);
   std::size_t end = std::min(line.find(','), line.size());
@@ -180,7 +181,7 @@ std::string_view take_member(const std::vector<FormField>& fields, std::string_v
   return part;
 }
 
-// `name=value` as a member of the object.
+// Converts `name=value` to a member of the object.
 Result<std::string> member_of(const std::vector<FormField>& fields, std::string_view part) {
   const std::size_t equals = part.find('=');
   if (equals == std::string_view::npos)

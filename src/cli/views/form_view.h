@@ -1,9 +1,9 @@
-// cli/views/form_view.h: what a server asks a person for, as questions and as the answer. Pure.
+// cli/views/form_view.h: renders the form of an MCP server's elicitation and parses the answer.
+// Pure.
 //
-// The schema is a flat object; a person answers on one line: the value where there is one member,
-// else `name=value, name=value`, or the JSON object itself. Of choices the number in the list is
-// typed, or the title, or the constant that the server gets; of several, one after another with
-// commas between them.
+// The schema is a flat object. The user answers on one line: the plain value if there is one
+// member, else `name=value, name=value`, or the JSON object itself. A choice is given by its number
+// in the list, its title, or its value; several choices are separated by commas.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@
 namespace agentrt::cli {
 
 struct FormChoice {
-  std::string value;  // what the server gets
-  std::string title;  // what a person reads
+  std::string value;  // sent to the server
+  std::string title;  // shown to the user
 
   bool operator==(const FormChoice&) const = default;
 };
@@ -32,10 +32,10 @@ struct FormField {
   bool takes_several() const { return type == "array"; }
 };
 
-// Empty where the schema names no members.
+// Empty if the schema has no members.
 std::vector<FormField> form_fields(const schema::Json& schema);
 
-// What was typed, as the object that the server gets; else a sentence about what is wrong with it.
+// Converts the typed line to the object for the server. The error explains what is wrong.
 Result<schema::Json> read_form(const std::vector<FormField>& fields, std::string_view line);
 
 }  // namespace agentrt::cli

@@ -1,4 +1,4 @@
-// cli/views/form_view_test.cc: forms of servers, and what people type into them.
+// cli/views/form_view_test.cc: forms of MCP servers, and the answers typed into them.
 #include "cli/views/form_view.h"
 
 #include <doctest/doctest.h>
@@ -67,7 +67,7 @@ TEST_CASE("of titled choices the number, the title or the constant is typed") {
     CHECK(typed(each, "p") == R"({"tier":"p"})");
     CHECK(typed(each, "3") == "tier is one of Basic, free, Paid");
   }
-  // Names that are not as many as the constants name nothing.
+  // If there are not as many names as constants, the names are ignored.
   const Json odd{R"({"properties":{"tier":{"enum":["b","p"],"enumNames":["Basic"]}}})"};
   CHECK(form_fields(odd).front().choices == std::vector<FormChoice>{{"b", "b"}, {"p", "p"}});
 }

@@ -1,7 +1,7 @@
-// cli/views/hostile_test.cc: whatever stands in an event, nothing but text reaches the terminal.
+// cli/views/hostile_test.cc: no event content can send control sequences to the terminal.
 //
-// Every member and every key of every event type is made hostile, one at a time, and shown by each
-// view that takes events.
+// Every member and every key of every event type is made hostile, one at a time, and rendered by
+// each view.
 #include <doctest/doctest.h>
 #include <simdjson.h>
 
@@ -13,12 +13,12 @@
 namespace agentrt::cli {
 namespace {
 
-// A title, the clipboard (OSC 52), C1 controls, a reversal, characters that are not seen.
+// Sets a title, the clipboard (OSC 52), C1 controls, a direction override, invisible characters.
 constexpr std::string_view kHostile =
     "\x1b]0;t\x07\x1b]52;c;ZXZpbA==\x07\x1b[2J\r\b\xC2\x9B"
     "2J\xC2\x9D\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD\xF3\xA0\x81\xA1";
 
-// Writes a parsed value again, with the string or key number `target` made hostile.
+// Serialises a parsed value with the string or key number `target` made hostile.
 class Rewriter {
  public:
   explicit Rewriter(std::size_t target) : target_(target) {}
@@ -66,7 +66,7 @@ class Rewriter {
   std::size_t target_;
 };
 
-// The payload of a draft with free JSON of our own in it: keys of arguments are anybody's.
+// The payload of a draft, with added free-form JSON: argument keys are untrusted too.
 std::string payload_of(const schema::Draft& draft) {
   std::string text;
   schema::write_payload(text, draft.payload);
@@ -76,7 +76,7 @@ std::string payload_of(const schema::Draft& draft) {
   return text;
 }
 
-// Colours are ours; nothing else may steer.
+// Removes colour sequences, which are ours; no other escape sequence is allowed.
 std::string without_colours(std::string text) {
   for (std::size_t at = text.find("\x1b["); at != text.npos; at = text.find("\x1b[", at)) {
     const std::size_t end = text.find_first_not_of("0123456789;", at + 2);
@@ -89,7 +89,7 @@ std::string without_colours(std::string text) {
 void check_text(const std::string& shown, const std::string& what) {
   const std::string text = without_colours(shown);
   CHECK_MESSAGE(safe_text(text) == text, what);
-  // The model's prose needs joiners between letters, and is shown to be read, not to be agreed to.
+  // The model's prose may contain joiners, and is not a question to approve.
   const bool prose = what.starts_with("model.delta") || what.starts_with("model.completed") ||
                      what.starts_with("reasoning.delta");
   if (!prose || what.ends_with("as a line")) CHECK_MESSAGE(visible(text) == text, what);

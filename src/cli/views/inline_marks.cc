@@ -3,7 +3,7 @@
 namespace agentrt::cli {
 namespace {
 
-// Emphasis within emphasis; deeper marks are text. Keeps a line of unmatched marks cheap.
+// Levels of nested emphasis; deeper marks are text. Bounds the cost of a line of unmatched marks.
 constexpr int kDepthMax = 2;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\0'; }
@@ -30,7 +30,8 @@ MarkedText read_code(std::string_view text, After after) {
   std::size_t at = ticks;
   while ((at = text.find('`', at)) != std::string_view::npos) {
     const std::size_t run = run_at(text, at);
-    if (at + run == text.size() && after == After::unknown) break;  // it may go on
+    // the run may continue in the next chunk
+    if (at + run == text.size() && after == After::unknown) break;
     if (run == ticks) {
       std::string_view inner = text.substr(ticks, at - ticks);
       if (inner.size() > 2 && inner.starts_with(' ') && inner.ends_with(' '))
@@ -42,7 +43,7 @@ MarkedText read_code(std::string_view text, After after) {
   return missing(after);
 }
 
-// Where the bracket that opens at text[at] is closed; npos where it is not.
+// The position of the bracket that closes the one at text[at]; npos if it is unclosed.
 std::size_t closing(std::string_view text, std::size_t at, char open, char close) {
   int depth = 0;
   for (std::size_t i = at; i < text.size(); ++i) {
@@ -73,7 +74,7 @@ MarkedText read_link(std::string_view text, After after) {
 
 MarkedText read_emphasis(std::string_view text, char before, After after, int depth);
 
-// Passes over what stands at text[at] within emphasis; 0: that is still open.
+// The length of the element at text[at] within emphasis; 0 if it is still open.
 std::size_t skip(std::string_view text, std::size_t at, After after, int depth) {
   MarkedText mark;
   const char c = text[at];

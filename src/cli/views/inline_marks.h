@@ -1,9 +1,9 @@
-// cli/views/inline_marks.h: the marks of Markdown within a line: emphasis, code, links.
+// cli/views/inline_marks.h: parses the inline marks of Markdown: emphasis, code, links.
 //
-// Text arrives in pieces, so a mark that begins may or may not have its end yet. read_mark() says
-// which: the renderer holds back what is open and writes what is no mark as it stands. The rules
-// are those of CommonMark where they can be decided within one line, and stricter about emphasis
-// inside a word: 2*3*4 and snake_case_names are not emphasised. Pure.
+// Text arrives in chunks, so the end of an open mark may not have arrived. read_mark() reports
+// that; the renderer then holds the text back, and prints text that is not a mark verbatim. Follows
+// CommonMark where the decision needs only one line, and is stricter about emphasis inside a word:
+// 2*3*4 and snake_case_names are not emphasised. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ enum class Mark { none, open, escape, code, italic, bold, bold_italic, struck, l
 
 struct MarkedText {
   Mark mark = Mark::none;
-  std::size_t length = 0;   // with its marks
-  std::string_view inner;   // without them
+  std::size_t length = 0;   // including the marks
+  std::string_view inner;   // excluding the marks
   std::string_view target;  // of a link
 };
 
-// What comes after the text: the end of the line, or nobody knows.
+// What follows the text: the end of the line, or text that has not arrived.
 enum class After { end, unknown };
 
-// What begins at text[0], which follows the byte `before` (0 at the start of a line).
+// Parses the mark at text[0]. `before` is the preceding byte (0 at the start of a line).
 MarkedText read_mark(std::string_view text, char before, After after);
 
 // Whether a mark may begin with `c`.

@@ -63,7 +63,7 @@ LineStart read_fence(std::string_view text, LineStart start, After after) {
   return start;
 }
 
-// A bullet, a rule, or text that begins with emphasis.
+// A bullet, a rule, or text that starts with emphasis.
 LineStart read_bullet(std::string_view text, LineStart start, After after) {
   const std::size_t run = run_at(text, start.indent);
   const std::size_t next = start.indent + run;

@@ -1,7 +1,7 @@
-// cli/views/line_start.h: what kind of line of Markdown begins here.
+// cli/views/line_start.h: classifies a line of Markdown by its start.
 //
-// A line is styled as soon as its beginning tells what it is; until then read_start() says that it
-// is undecided, and a few bytes are held back. Pure.
+// A line is styled as soon as its start determines its kind. Until then read_start() returns
+// `undecided`, and a few bytes are held back. Pure.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,17 @@ enum class LineKind {
 
 struct LineStart {
   LineKind kind = LineKind::undecided;
-  std::size_t indent = 0;    // spaces before it
-  std::size_t length = 0;    // of what tells the kind, with those spaces
+  std::size_t indent = 0;    // leading spaces
+  std::size_t length = 0;    // of the text that determines the kind, including the indent
   std::size_t level = 0;     // of a heading
   std::string_view label{};  // of a fence: the language; of a numbered item: its number
-  std::string_view marks{};  // of a fence: what closes it, at least
+  std::string_view marks{};  // of a fence: the shortest marker that closes it
 };
 
-// `text` is how the line begins; with After::end it is all of it.
+// `text` is the start of the line; with After::end it is the whole line.
 LineStart read_start(std::string_view text, After after);
 
-// Whether `line` may still become, or is, the end of a block that `marks` opened.
+// Whether `line` closes the code block that `marks` opened, or may still do so.
 enum class FenceEnd { no, maybe, yes };
 FenceEnd read_fence_end(std::string_view line, std::string_view marks, After after);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kCodeIndent = "  ";
 constexpr std::size_t kRuleCells = 24;
 
-// How many bytes the character has that begins with this one.
+// The size in bytes of the UTF-8 character with this lead byte.
 std::size_t bytes_of_lead(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
@@ -27,7 +27,7 @@ Markdown::Markdown(std::size_t width, Tone tone) : width_(width), tone_(tone) {
 
 std::string Markdown::feed(std::string_view text) {
   for (const char c : text) {
-    // A byte that does not go on with the character before it ends that one where it broke off.
+    // A byte that does not continue the current character ends it as invalid.
     if (!partial_.empty() && !is_continuation(c)) take(std::exchange(partial_, {}));
     partial_ += c;
     if (partial_.size() >= bytes_of_lead(partial_[0])) take(std::exchange(partial_, {}));
@@ -52,7 +52,7 @@ void Markdown::take(std::string_view character) {
     begin(held_.size() > kHeldBytesMax ? After::end : After::unknown);
     return;
   }
-  // An open mark is looked at again only where it may have been closed.
+  // Parse an open mark again only if the last byte may have closed it.
   const bool closes = may_end_mark(held_.back()) ||
                       (held_.size() > 1 && may_end_mark(held_[held_.size() - 2])) ||
                       held_.size() <= 4 || held_.size() > kHeldBytesMax;
@@ -88,7 +88,7 @@ void Markdown::close_line() {
   space_.clear();
 }
 
-// Looks at how the line begins; a quote may hold any other kind of line.
+// Classifies the start of the line; a quote may contain any other kind of line.
 void Markdown::begin(After after) {
   while (at_start_) {
     LineStart start = read_start(held_, after);
@@ -140,7 +140,7 @@ void Markdown::begin_item(const LineStart& start) {
   prefix_cells_ += cells;
 }
 
-// The line of a code block is held while it may be the block's end.
+// Holds back a line of a code block while it may be the closing fence.
 void Markdown::take_code(std::string_view character) {
   if (at_start_) {
     held_ += character;
@@ -155,7 +155,7 @@ void Markdown::take_code(std::string_view character) {
   put_text(character, look_);
 }
 
-// Prints what of held_ is decided.
+// Prints the decided part of held_.
 void Markdown::resolve(After after) {
   while (!held_.empty()) {
     MarkedText mark;
@@ -206,7 +206,7 @@ void Markdown::put_mark(const MarkedText& mark, Look look) {
   }
 }
 
-// Text that is all there, with the marks within it.
+// Prints complete text with its inline marks.
 void Markdown::put_marked(std::string_view text, Look look) {
   char before = '\0';
   while (!text.empty()) {
@@ -235,13 +235,13 @@ void Markdown::put_character(std::string_view character, Look look) {
   if (character == " " || character == "\t") {
     flush_word();
     space_ += wraps_ ? " " : character;
-    // A line under or through words goes on between them; other looks do not show there.
+    // Underline and strikethrough continue between words; other styles are invisible there.
     space_look_ = {.underlined = look.underlined, .struck = look.struck};
     return;
   }
   const std::string safe = safe_text(character);
   const std::size_t cells = safe.size() == character.size() ? cells_of(safe) : safe.size();
-  // Scripts without spaces break anywhere.
+  // Scripts without spaces may break anywhere.
   if (cells == 2) flush_word();
   if (word_.empty() || word_.back().look != look) word_.push_back({{}, look});
   word_.back().text += safe;
@@ -249,7 +249,7 @@ void Markdown::put_character(std::string_view character, Look look) {
   if (cells == 2) flush_word();
 }
 
-// What stands before the text of the line, and before the rest of it where it is wrapped.
+// Prints the prefix of the line, which is repeated on continuation lines.
 void Markdown::put_prefix(std::string_view text, std::size_t cells, Look look) {
   if (text.empty()) return;
   write(text, look);
@@ -273,7 +273,7 @@ void Markdown::flush_word() {
   space_.clear();
   for (const Run& run : word_) write(run.text, run.look);
   column_ += word_cells_;
-  if (column_ > width_) column_ = (column_ - 1) % width_ + 1;  // the terminal has folded it
+  if (column_ > width_) column_ = (column_ - 1) % width_ + 1;  // the terminal has folded the line
   word_.clear();
   word_cells_ = 0;
 }

@@ -1,17 +1,16 @@
-// cli/views/markdown.h: Markdown as a terminal shows it, while it arrives.
+// cli/views/markdown.h: renders Markdown for a terminal while it arrives.
 //
-// feed() takes the next piece of a text and gives what to print now. Nothing that was printed is
-// ever changed: held back are only a word that is not at its end (it may belong on the next line),
-// a line whose beginning does not tell yet what it is, and emphasis, code or a link that is not
-// closed yet, at most kHeldBytesMax of it. However the text is cut into pieces, what is printed is
-// the same.
+// feed() takes the next chunk and returns the text to print now. Printed text is never changed.
+// Held back are only an incomplete word (it may belong on the next line), a line whose kind is
+// undecided, and unclosed emphasis, code or links, up to kHeldBytesMax. The output does not depend
+// on how the text is split into chunks.
 //
-// Words are wrapped at the width, wide characters counted as two columns, under the indentation of
-// their list or quote. Code and tables keep their lines: the terminal folds what is too long, so
-// that code can be copied as it is. Each piece ends with plain colours, so that anything may be
-// printed between two of them. Characters that could steer the terminal are written out.
+// Words wrap at the width, with wide characters counted as two columns, at the indentation of their
+// list or quote. Code and tables are not wrapped, so that code can be copied; the terminal folds
+// long lines. Each chunk ends with default colours, so that other text may be printed between two
+// chunks. Control characters are escaped.
 //
-// Pure. One thread.
+// Pure. Use from one thread.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +22,8 @@
 
 namespace agentrt::cli {
 
-// dim: all of it, for what is less than an answer. source: as it was written, for a terminal
-// without colour; only made safe to print.
+// dim: everything dim, for reasoning. source: the Markdown source, for a terminal without colour;
+// only escaped.
 enum class Tone { plain, dim, source };
 
 class Markdown {
@@ -34,9 +33,9 @@ class Markdown {
   explicit Markdown(std::size_t width, Tone tone = Tone::plain);
 
   std::string feed(std::string_view text);
-  // Prints what is held back and ends the line, where one was begun. A code block stays open.
+  // Prints the held text and ends the current line, if one was started. Keeps a code block open.
   std::string end_line();
-  // Applies from the next line on.
+  // Takes effect with the next line.
   void set_width(std::size_t width) { width_ = width; }
 
  private:
@@ -68,22 +67,22 @@ class Markdown {
 
   std::size_t width_;
   Tone tone_;
-  std::string out_;      // of the present call
-  std::string partial_;  // the bytes of a character that is not whole yet
-  // The line.
-  bool at_start_ = true;  // its kind is not known yet
-  std::string held_;      // not printed yet: how it begins, or a mark that is open
+  std::string out_;      // output of the current call
+  std::string partial_;  // the bytes of an incomplete character
+  // The current line.
+  bool at_start_ = true;  // its kind is undecided
+  std::string held_;      // not printed yet: the start of the line, or an open mark
   char before_ = '\0';    // the byte before held_
   Look look_;             // of its text
-  bool wraps_ = true;     // not in code and tables
-  std::string prefix_;    // printed where a wrapped line goes on
+  bool wraps_ = true;     // false in code and tables
+  std::string prefix_;    // printed at the start of continuation lines
   std::size_t prefix_cells_ = 0;
   bool in_quote_ = false;
-  std::string fence_;  // the marks that opened the code block; empty: none is open
-  // What is printed of it.
+  std::string fence_;  // the marker that opened the code block; empty: none is open
+  // The printed part of the line.
   bool line_begun_ = false;
   std::size_t column_ = 0;
-  std::string space_;  // before the word
+  std::string space_;  // before the current word
   Look space_look_;
   std::vector<Run> word_;
   std::size_t word_cells_ = 0;

@@ -1,4 +1,4 @@
-// cli/views/markdown_test.cc: Markdown as it appears, whole and byte by byte.
+// cli/views/markdown_test.cc: rendering of Markdown, in one piece and byte by byte.
 #include "cli/views/markdown.h"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ std::string in_pieces(std::string_view text, std::size_t size, std::size_t width
   return out + markdown.end_line();
 }
 
-// Colours as words, so that a case can be read: <b>bold</>.
+// Spells colours as tags, so that cases are readable: <b>bold</>.
 std::string spelled(std::string text) {
   const auto replace = [&text](std::string_view from, std::string_view to) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())

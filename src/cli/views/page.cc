@@ -42,7 +42,7 @@ void Page::note(std::string_view text, Paint how) {
 }
 
 void Page::lines(std::string_view text) {
-  // On a terminal of its own the answer's line goes on behind a note, which is not on its page.
+  // If the answer has its own terminal, a note does not interrupt its line.
   if (shared() || open_ == Open::reasoning) end_line();
   enter(Group::notes);
   text_.add(To::notes, text);
@@ -125,7 +125,7 @@ void Page::end_line() {
   at_line_start_ = true;
 }
 
-// A blank line between one kind of thing and the next.
+// Separates groups of different kinds by a blank line.
 void Page::enter(Group group) {
   const Group before = std::exchange(group_, group);
   if (!shared() || before == group || before == Group::none) return;

@@ -1,11 +1,10 @@
-// cli/views/page.h: where a turn's answer and the notes about it are put.
+// cli/views/page.h: lays out a turn's answer and the notes about it.
 //
-// The answer goes to standard output and everything else to standard error. In a pipe the answer is
-// as the model wrote it, and nothing else is among it: a message comes when it is whole, so that
-// what was said before a request failed is not there twice. Where both are one terminal, they share
-// the page: a note starts on a line of its own, a blank line stands between answer, reasoning and
-// notes, and the answer is shown as Markdown where there is colour to show it with. Reasoning is
-// short and dim there. Pure.
+// The answer goes to standard output, everything else to standard error. In a pipe, the answer is
+// exactly the model's text; a message is written when it is complete, so that a retried request
+// does not duplicate text. If both streams are the same terminal, they share the page: a note
+// starts on its own line, blank lines separate answer, reasoning and notes, and the answer is
+// rendered as Markdown if colour is on. Reasoning is shortened and dim there. Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ namespace agentrt::cli {
 
 enum class To { answer, notes };
 
-// Text for the two streams, in the order in which it is to be written.
+// Text for the two streams, in output order.
 struct TurnText {
   struct Piece {
     To to = To::answer;
@@ -42,33 +41,33 @@ struct PageStyle {
   Layout layout = Layout::apart;
   Colour out_colour = Colour::off;
   Colour err_colour = Colour::off;
-  bool answer_on_terminal = false;  // then it is made safe to print
+  bool answer_on_terminal = false;  // then control characters are escaped
   std::size_t width = 80;
 };
 
 class Page {
  public:
-  static constexpr std::size_t kReasoningBytesMax = 320;  // of one message, on a shared screen
+  static constexpr std::size_t kReasoningBytesMax = 320;  // per message, on a shared screen
 
   explicit Page(PageStyle style);
 
   // One line of its own.
   void note(std::string_view text, Paint how);
-  // Lines that are ready to be printed.
+  // Adds formatted lines.
   void lines(std::string_view text);
-  // The next piece of the answer, or of the reasoning before it.
+  // The next chunk of the answer, or of the reasoning before it.
   void answer(std::string_view text);
   void reasoning(std::string_view text);
-  // The message of the model is over; the next piece belongs to another one.
+  // The model's message is complete; the next chunk starts another one.
   void end_message();
-  // The same for one that was broken off; in a pipe nothing of it is printed.
+  // The message was cut off; in a pipe it is discarded.
   void drop_message();
 
-  // What was put since it was asked for last.
+  // Returns the text added since the last call.
   TurnText take() { return std::exchange(text_, {}); }
-  // The cursor is in the middle of a line.
+  // Whether the cursor is in the middle of a line.
   bool line_open() const { return open_ != Open::none; }
-  // For lines().
+  // The format for lines().
   Paper paper() const;
   void set_width(std::size_t width);
 
@@ -85,14 +84,14 @@ class Page {
 
   PageStyle style_;
   TurnText text_;
-  std::string held_;  // in a pipe: the message so far, as long as the runtime lets one be
+  std::string held_;  // in a pipe: the message so far; the runtime limits its size
   Markdown answer_;
   Markdown reasoning_;
   Group group_ = Group::none;
   Open open_ = Open::none;
-  bool message_begun_ = false;   // something of the answer was printed
+  bool message_begun_ = false;   // part of the answer was printed
   bool at_line_start_ = true;    // of the answer
-  std::size_t blank_lines_ = 0;  // of the answer, printed once something follows
+  std::size_t blank_lines_ = 0;  // of the answer; printed once text follows
   std::size_t reasoning_bytes_ = 0;
   bool reasoning_cut_ = false;
 };

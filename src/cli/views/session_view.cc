@@ -101,7 +101,7 @@ Paint paint_of(ProcessStatus status) {
   return status == ProcessStatus::running ? Paint::cyan : Paint::yellow;
 }
 
-// They go on when the runtime stops, so a person may want to know how to end them.
+// Background processes survive the runtime, so the text explains how to end them.
 std::string processes_text(const std::vector<ProcessSnapshot>& processes, Timestamp now,
                            std::size_t width, Colour colour) {
   if (processes.empty()) return {};
@@ -156,7 +156,7 @@ Result<std::string> session_text(const std::string& reply, Timestamp now, std::s
     TRY_ASSIGN(auto turn, read_reply<TurnSnapshot>(row.text));
     if (turn.status != Status::queued) turns.push_back(std::move(turn));
   }
-  std::reverse(turns.begin(), turns.end());  // as they happened
+  std::reverse(turns.begin(), turns.end());  // oldest first
   for (const ThreadSnapshot& thread : session.threads) {
     out += "\n" + thread_text(thread, session.session_id, width, colour);
     for (const TurnSnapshot& turn : turns)

@@ -1,4 +1,4 @@
-// cli/views/session_view.h: sessions as a person reads them: replies in, text out. Pure.
+// cli/views/session_view.h: renders sessions from replies as text. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace agentrt::cli {
 
-// A page of a list, each row as it came.
+// A page of a list, with unparsed rows.
 struct ListReply {
   std::vector<schema::Json> data;
   std::optional<std::string> next_cursor;
@@ -20,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(ListReply, (), (data, next_cursor))
 
 Result<ListReply> read_list(const std::string& reply);
 
-// A table of SessionSummary rows, newest first as they came.
+// A table of SessionSummary rows, in the order of the reply (newest first).
 Result<std::string> sessions_text(const ListReply& list, Timestamp now, std::size_t width,
                                   Colour colour);
 

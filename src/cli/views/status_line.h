@@ -1,8 +1,7 @@
-// cli/views/status_line.h: the line below everything else that says what is waited for.
+// cli/views/status_line.h: the status line at the bottom, which shows what the turn is doing.
 //
-// It is drawn over itself, and erased before anything else is printed, so that nothing of it stays.
-// Only for a terminal that can draw a line anew, and only where no line of text is begun. Pure:
-// what it returns is to be written to the terminal.
+// It is redrawn in place, and erased before any other output. Use only on a terminal that supports
+// this, and only if no line of text is open. Pure: write the returned text to the terminal.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,10 @@ namespace agentrt::cli {
 
 class StatusLine {
  public:
-  // The next picture of it.
+  // Draws the next animation frame.
   std::string draw(std::string_view what, std::int64_t elapsed_ms, std::size_t width,
                    Colour colour);
-  // Nothing where it does not stand.
+  // Empty if the line is not drawn.
   std::string erase();
 
  private:

@@ -14,12 +14,12 @@
 namespace agentrt::cli {
 namespace {
 
-constexpr std::size_t kWidthMin = 4;  // what is narrower shows nothing of use
+constexpr std::size_t kWidthMin = 4;  // a narrower terminal is unusable
 constexpr std::size_t kGap = 2;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The bytes of the character that starts at `text[at]`; 1 for a byte that starts none.
+// The size in bytes of the character at `text[at]`; 1 for an invalid byte.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   std::size_t size = 1;
@@ -35,9 +35,9 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
   return size;
 }
 
-constexpr char32_t kBroken = 0xFFFFFFFF;  // a byte that belongs to no character
+constexpr char32_t kBroken = 0xFFFFFFFF;  // an invalid byte
 
-// `character` is what character_bytes() found.
+// `character` is as delimited by character_bytes().
 char32_t code_of(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return lead < 0x80 ? lead : kBroken;
@@ -51,10 +51,10 @@ struct CodeRange {
   char32_t first, last;
 };
 
-// Steers a terminal or reverses the direction of writing.
+// Controls a terminal or reverses the writing direction.
 constexpr CodeRange kSteering[] = {
     {0x00, 0x1F}, {0x7F, 0x9F}, {0x202A, 0x202E}, {0x2066, 0x2069}, {kBroken, kBroken}};
-// Takes no space on the screen, or looks like a blank: what is shown is not what is there.
+// Invisible or looks like a blank: the displayed text would differ from the real one.
 constexpr CodeRange kUnseen[] = {
     {0x00AD, 0x00AD},   {0x034F, 0x034F},  {0x061C, 0x061C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},
     {0x180B, 0x180F},   {0x200B, 0x200F},  {0x2028, 0x2029}, {0x2060, 0x206F}, {0x2800, 0x2800},
@@ -68,7 +68,7 @@ bool is_among(char32_t code, std::span<const CodeRange> ranges) {
 
 bool is_layout(char32_t code) { return code == '\n' || code == '\t'; }
 
-// Calls `spell` with each character that is to be written out, and its code.
+// Replaces each character selected by `hide` with the result of `spell`.
 template <class Hide, class Spell>
 std::string written_out(std::string_view text, Hide hide, Spell spell) {
   std::string out;

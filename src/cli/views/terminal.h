@@ -1,10 +1,9 @@
-// cli/views/terminal.h: text for people: colour where there is a terminal, safe text, tables.
+// cli/views/terminal.h: terminal output: colour, escaping, tables.
 //
-// Text that comes from a model, a file or the network is never printed to a terminal as it is: an
-// escape sequence in it could rewrite the screen, the title or the clipboard, and a character that
-// is not seen could make a question look like another one. Whatever a view prints has passed
-// visible(), or safe_text() where it is the model's prose. Pure, but for standard_screen() and
-// terminal_width(), which look at the process.
+// Text from a model, a file or the network is never printed raw to a terminal: an escape sequence
+// could rewrite the screen, the title or the clipboard, and an invisible character could disguise a
+// question. Every view passes its text through visible(), or through safe_text() for the model's
+// prose. Pure, except standard_screen() and terminal_width(), which inspect the process.
 #pragma once
 
 #include <cstddef>
@@ -20,44 +19,43 @@ namespace agentrt::cli {
 enum class Paint { plain, dim, bold, red, green, yellow, cyan };
 enum class Colour { off, on };
 
-// Where the process writes.
+// The terminal properties of the process's standard streams.
 struct Screen {
   bool out_terminal = false;
   bool err_terminal = false;
   bool in_terminal = false;
-  Colour out_colour = Colour::off;  // a terminal, and NO_COLOR is unset
+  Colour out_colour = Colour::off;  // on if it is a terminal and NO_COLOR is unset
   Colour err_colour = Colour::off;
-  bool live = false;  // out and err are one terminal on which a line can be drawn anew
+  bool live = false;  // out and err are the same terminal, and it supports redrawing a line
   std::size_t width = 80;
 };
 Screen standard_screen();
-// How wide the terminal is now; `otherwise` where there is none.
+// The current width of the terminal; `otherwise` if there is none.
 std::size_t terminal_width(std::size_t otherwise);
 
 std::string paint(std::string_view text, Paint how, Colour colour);
 
-// The text with control characters other than newline and tab, broken bytes and the characters that
-// reverse the direction of writing written out, each byte as \xNN. Joiners between letters stay,
-// since prose needs them.
+// Escapes control characters other than newline and tab, invalid bytes, and characters that reverse
+// the writing direction, each byte as \xNN. Keeps joiners between letters, which prose needs.
 std::string safe_text(std::string_view text);
-// The same, with every character written out that is not seen: zero-width ones, soft hyphens, tags.
+// Like safe_text(), and also escapes invisible characters: zero-width ones, soft hyphens, tags.
 std::string visible(std::string_view text);
-// visible() with newlines and tabs as \n and \t: for a text that must not look like two lines.
+// visible() with newlines and tabs as \n and \t, for text that must stay on one line.
 std::string visible_line(std::string_view text);
-// JSON in which visible() would change nothing: those characters are escaped as JSON does it.
+// Escapes the characters that visible() would change, as JSON escapes.
 std::string visible_json(std::string_view json);
-// The character that starts at `text[at]`, whole.
+// The complete character that starts at `text[at]`.
 std::string_view utf8_character(std::string_view text, std::size_t at);
-// visible() in one line: newlines and tabs become spaces, runs of spaces one.
+// visible() on one line: newlines and tabs become spaces, and runs of spaces are collapsed.
 std::string one_line(std::string_view text);
 
-// Columns of the terminal, not bytes.
+// In terminal columns, not bytes.
 std::size_t width_of(std::string_view text);
-// At most `width` columns, ending in … when something was cut.
+// Truncates to at most `width` columns, ending in … if text was cut.
 std::string fit(std::string_view text, std::size_t width);
 
-// Columns as wide as their widest cell, each cell one_line(); the last column is cut to what is
-// left of `width`.
+// Each column is as wide as its widest cell, and each cell passes one_line(). The last column is
+// truncated to the remaining `width`.
 struct Table {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;

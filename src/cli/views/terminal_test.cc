@@ -1,4 +1,4 @@
-// cli/views/terminal_test.cc: what reaches a terminal is text, and fits.
+// cli/views/terminal_test.cc: terminal output is escaped and fits the width.
 #include "cli/views/terminal.h"
 
 #include <doctest/doctest.h>

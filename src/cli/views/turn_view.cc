@@ -15,7 +15,7 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-// 3410 as 3,410.
+// Formats 3410 as 3,410.
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t at = digits.size(); at > 3;) {
@@ -29,7 +29,7 @@ bool ends_task(std::string_view type) {
   return type == TaskCompleted::kType || type == TaskFailed::kType || type == TaskCancelled::kType;
 }
 
-// Whether a call that failed for this reason was begun at all.
+// Whether a call that failed for this reason was started.
 bool was_made(Category category) {
   return category != Category::denied && category != Category::unavailable &&
          category != Category::invalid_input && category != Category::not_found;
@@ -50,11 +50,11 @@ bool TurnView::concerns(const Envelope& event) const {
 
 TurnText TurnView::show(const Envelope& event) {
   const auto payload = read_payload(event.type, event.payload.text);
-  if (!payload) return {};  // written by a runtime with other rules; the log keeps it
+  if (!payload) return {};  // written by an incompatible runtime; the log keeps it
   if (const auto* changed = std::get_if<PolicyChanged>(&*payload); changed && changed->policy)
     not_trusted_ = changed->policy->ignored;
   if (event.turn_id != turn_) {
-    // Another turn of the thread stopped, and ours waits behind it.
+    // Another turn of the thread is blocked, and this turn is queued behind it.
     const auto* updated = std::get_if<ThreadUpdated>(&*payload);
     if (updated != nullptr && event.thread_id == thread_ && updated->status == Status::blocked &&
         end_.ending == Ending::open)
@@ -263,7 +263,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
     end_ = {Ending::blocked, why, status.phase, true};
     return;
   }
-  end_ = {};  // it goes on
+  end_ = {};  // the turn resumed
   if (status.status == Status::retrying || status.phase == "tool") return;
   doing_ = {status.title, event.timestamp};
   if (status.title == "Resuming") page_.note("resumed", Paint::dim);
@@ -271,7 +271,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
 
 void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
   page_.drop_message();
-  if (!failed.retry) return;  // turn.failed tells
+  if (!failed.retry) return;  // turn.failed reports it
   doing_ = {"waiting before asking again", event.timestamp};
   page_.note(fmt::format("the model failed ({}), asking again in {}", failed.error.message,
                          spoken_duration(failed.retry->after_ms)),

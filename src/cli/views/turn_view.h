@@ -1,9 +1,8 @@
-// cli/views/turn_view.h: one turn as a person watches it: events in, text out.
+// cli/views/turn_view.h: renders one turn from its events, for a person who watches it.
 //
-// A call of a tool is one line, printed when it has ended; while it runs, doing() says so for the
-// line below everything else. Of an event that an older or newer runtime wrote, what is not there
-// is not shown. Pure: the view reads no clock and writes nothing; a diff that it wants to show is
-// asked for with take_diff() and given with show_diff().
+// A tool call is one line, printed when it has ended; while it runs, doing() describes it for the
+// status line. Members missing from events of older or newer runtimes are not shown. Pure: the view
+// reads no clock and does no I/O. Fetch the diff named by take_diff() and pass it to show_diff().
 #pragma once
 
 #include <map>
@@ -17,18 +16,18 @@
 
 namespace agentrt::cli {
 
-// What became of the turn, as far as its events tell.
+// The outcome of the turn according to the events seen.
 enum class Ending { open, completed, failed, cancelled, blocked };
 
 struct TurnEnd {
   Ending ending = Ending::open;
-  std::string reason;  // for failed, cancelled and blocked: a sentence without its full stop
+  std::string reason;  // for failed, cancelled and blocked: a sentence without full stop
   std::string phase;   // for blocked: no_model, restart
   bool needs_person = false;
   std::optional<schema::Category> category{};  // for failed
 };
 
-// What is under way, and since when.
+// The current activity, and its start.
 struct Doing {
   std::string what;
   Timestamp since;
@@ -39,25 +38,25 @@ class TurnView {
   TurnView(TurnId turn, ThreadId thread, PageStyle style)
       : turn_(std::move(turn)), thread_(std::move(thread)), page_(style) {}
 
-  // What to print for `event`; nothing for events of other turns and for those with nothing to say.
+  // The text to print for `event`; empty for events of other turns and for hidden ones.
   TurnText show(const Envelope& event);
-  // The ref of a diff that should be shown next, once.
+  // The ref of a diff to show next; returned once.
   std::optional<std::string> take_diff() { return std::exchange(diff_ref_, std::nullopt); }
   TurnText show_diff(std::string_view diff);
   // True for the events that `run --json` prints.
   bool concerns(const Envelope& event) const;
-  // The turn and its task have both ended: nothing more is to come.
+  // The turn and its task have both ended: no further events are expected.
   bool settled() const { return end_.ending != Ending::open && task_ended_; }
   const TurnEnd& end() const { return end_; }
-  // What the turn waits for.
+  // The open action that the turn waits for.
   const std::optional<schema::ActionSnapshot>& action() const { return action_; }
-  // Calls that needed a person where nobody was asked.
+  // The number of calls that needed a person when none could be asked.
   std::size_t unanswered() const { return unanswered_; }
-  // Nothing once the turn has ended, and while it waits for a person.
+  // nullopt once the turn has ended, and while it waits for a person.
   std::optional<Doing> doing() const;
   bool line_open() const { return page_.line_open(); }
   void set_width(std::size_t width) { page_.set_width(width); }
-  // A note from the command line itself.
+  // Renders a note of the command line itself.
   TurnText note(std::string_view text, Paint how = Paint::dim);
 
  private:
@@ -81,15 +80,15 @@ class TurnView {
   Page page_;
   TurnEnd end_;
   bool task_ended_ = false;
-  std::string model_;  // that was asked last
+  std::string model_;  // the model requested last
   std::optional<schema::ActionSnapshot> action_;
   std::size_t unanswered_ = 0;
-  std::set<ModelRequestId> streamed_;     // requests whose text came in deltas
-  std::string not_possible_;              // why no model could be chosen
-  std::vector<std::string> not_trusted_;  // what files ask for in vain, until it is told
+  std::set<ModelRequestId> streamed_;     // requests whose text arrived in deltas
+  std::string not_possible_;              // why no model could be selected
+  std::vector<std::string> not_trusted_;  // ignored requests of untrusted files, until reported
   std::map<ToolCallId, Call> calls_;      // of the newest message
   std::size_t tools_ = 0;                 // calls that ended
-  Doing doing_;                           // beside calls
+  Doing doing_;                           // when no call is running
   std::optional<std::string> diff_ref_;
 };
 

@@ -1,4 +1,4 @@
-// cli/views/turn_view_test.cc: what a person sees of a turn, event by event.
+// cli/views/turn_view_test.cc: rendering of a turn, event by event.
 #include "cli/views/turn_view.h"
 
 #include <algorithm>
@@ -35,14 +35,14 @@ TurnView piped_view() { return TurnView(kTurn, kThread, {}); }
 std::string answer_of(const TurnText& text) { return text.of(To::answer); }
 std::string notes_of(const TurnText& text) { return text.of(To::notes); }
 
-// All of it, as one screen shows it.
+// The text of both streams, as on one screen.
 std::string screen_of(const TurnText& text) {
   std::string out;
   for (const TurnText::Piece& piece : text.pieces) out += piece.text;
   return out;
 }
 
-// What a whole message leaves on standard output, as the model streamed it.
+// The standard output of a complete message that the model streamed.
 std::string said_in_pipe(TurnView& view, const std::vector<std::string>& pieces) {
   std::string out;
   for (const std::string& piece : pieces) out += answer_of(view.show(event_of(ModelDelta{piece})));

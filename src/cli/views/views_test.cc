@@ -1,4 +1,4 @@
-// cli/views/views_test.cc: replies and events as text.
+// cli/views/views_test.cc: rendering of replies and events as text.
 #include <doctest/doctest.h>
 
 #include "cli/follow.h"
