@@ -1,5 +1,5 @@
-// channels/client_suite.h: a blocking HTTP client for tests, small enough to send anything, and a
-// server over fakes to send it to.
+// channels/client_suite.h: for tests: a blocking HTTP client that can send any bytes, and a server
+// that runs on fakes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ inline std::optional<std::string> test_document(std::string_view file) {
 }
 
 struct TestReply {
-  int status = 0;  // 0: the connection ended first
+  int status = 0;  // 0: the connection ended before a reply
   std::string head;
   std::string body;
 
@@ -56,7 +56,7 @@ class TestClient {
   explicit TestClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     connect(port);
   }
-  // A small receive buffer makes a reader that does not read block its writer soon.
+  // With a small receive buffer, a client that does not read soon blocks the server's writes.
   TestClient(std::uint16_t port, int receive_bytes) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
     connect(port);
@@ -75,13 +75,14 @@ class TestClient {
   void send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;  // a refused request may be closed before it is all sent
+      // the server may close a rejected request before it was sent completely
+      if (sent <= 0) return;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
   void half_close() { ::shutdown(socket_, SHUT_WR); }
 
-  // Reads a whole reply with a Content-Length, or the head alone for HEAD and 204.
+  // Reads a complete reply with a Content-Length; only the head for HEAD and 204.
   TestReply reply(std::string_view method = "GET") {
     TestReply out;
     const std::string head = read_until("\r\n\r\n");
@@ -96,7 +97,7 @@ class TestClient {
     buffer_.erase(0, out.body.size());
     return out;
   }
-  // Up to and with `end`; empty when the connection ended or nothing came for too long.
+  // Reads up to and including `end`; empty if the connection ended or the read timed out.
   std::string read_until(std::string_view end) {
     while (buffer_.find(end) == std::string::npos)
       if (!receive()) return "";
@@ -109,7 +110,7 @@ class TestClient {
     std::string text;
     bool closed = false;
   };
-  // Whatever comes until the peer closes, and whether it did.
+  // Reads until the peer closes; reports whether it did.
   End read_to_end() {
     while (receive()) {
     }
@@ -144,7 +145,7 @@ class TestClient {
   bool ended_ = false;
 };
 
-// A folder that is gone with the object.
+// A temporary folder, removed by the destructor.
 struct TestFolder {
   std::string path;
   TestFolder() {
@@ -162,7 +163,7 @@ inline std::unique_ptr<Tokens> open_tokens(const std::string& folder) {
   return *std::move(tokens);
 }
 
-// A running server over fakes.
+// A running server on fakes.
 class TestServer {
  public:
   explicit TestServer(HttpLimits limits = {}) : tokens(open_tokens(folder.path)) {
@@ -184,7 +185,7 @@ class TestServer {
     return created->token;
   }
 
-  // The text of a request with the admin's token, unless `fields` bring another Authorization.
+  // The text of a request with the admin token, unless `fields` contain another Authorization.
   std::string text(std::string_view method, std::string_view target, std::string_view fields = "",
                    std::string_view body = "") const {
     std::string out = fmt::format("{} {} HTTP/1.1\r\n{}", method, target, fields);
@@ -208,7 +209,7 @@ class TestServer {
     client.send(bytes);
     return client.reply();
   }
-  // Whether `holds` becomes true soon.
+  // Waits up to 10 s for `holds` to become true.
   static bool soon(const std::function<bool()>& holds) {
     for (int i = 0; i < 2'000; ++i) {
       if (holds()) return true;

@@ -1,5 +1,5 @@
-// channels/fake_control_plane.h: a core and a log for tests of the channel: in memory, with threads
-// of their own, so that replies and pages arrive as they do in the daemon.
+// channels/fake_control_plane.h: an in-memory core and log for channel tests. They run on their own
+// threads, so that replies and pages arrive asynchronously, as in the daemon.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@
 
 namespace agentrt::channels {
 
-// One thread that runs what it is given, in order.
+// One thread that runs posted tasks in order.
 class TestThread {
  public:
   TestThread() : thread_([this] { run(); }) {}
@@ -47,7 +47,8 @@ class TestThread {
   std::thread thread_;
 };
 
-// Answers every command with what it was: {"command", "principal", "request"?, "trace"?, "params"}.
+// Answers every command with a description of it: {"command", "principal", "request"?, "trace"?,
+// "params"}.
 class FakeSink final : public ports::CommandSink {
  public:
   void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override {
@@ -64,12 +65,12 @@ class FakeSink final : public ports::CommandSink {
       reply_to(std::move(out));
     });
   }
-  // The next command is refused with it.
+  // Rejects the next command with `error`.
   void fail_next(Error error) {
     const std::scoped_lock lock(mutex_);
     error_ = std::move(error);
   }
-  // Holds every reply back until the returned function is called.
+  // Holds back every reply until the returned function is called.
   std::function<void()> hold() {
     const auto gate = std::make_shared<std::mutex>();
     gate->lock();
@@ -106,13 +107,13 @@ class FakeFeed final : public ports::FactFeed {
     }
     if (listener_ && publishing_ == Publishing::on) listener_(batch);
   }
-  // Facts that are stored while this is off are never published: as if the intake had dropped them.
+  // Facts stored while this is off are never published, as if the intake had dropped them.
   enum class Publishing { on, off };
   void publish(Publishing publishing) {
     const std::scoped_lock lock(mutex_);
     publishing_ = publishing;
   }
-  // The next `count` reads are refused with it.
+  // Rejects the next `count` reads with `error`.
   void fail_reads(std::size_t count, Error error) {
     const std::scoped_lock lock(mutex_);
     failures_ = count;

@@ -1,5 +1,4 @@
-// channels/fake_outputs.h: outputs in memory for tests of the channel, answered from a thread of
-// their own.
+// channels/fake_outputs.h: in-memory outputs for channel tests, served from a separate thread.
 #pragma once
 
 #include <map>
@@ -13,12 +12,12 @@ namespace agentrt::channels {
 
 class FakeOutputs final : public ports::Outputs {
  public:
-  // A ref that can be read; of session "s".
+  // Adds a readable ref to session "s".
   void add(const std::string& ref, std::string bytes, const std::string& media_type) {
     const std::scoped_lock lock(mutex_);
     stored_[ref] = {media_type, std::move(bytes)};
   }
-  // Reads from this place on fail.
+  // Reads at or after this offset fail.
   void break_at(std::uint64_t offset) { break_at_ = offset; }
   std::uint64_t reads() const { return reads_; }
   std::size_t uploads_open() const { return uploads_; }

@@ -9,8 +9,8 @@
 namespace agentrt::channels {
 namespace {
 
-// JSON that callers gave us may hold line ends between its tokens; in a frame each line needs its
-// own "data: ". The reader joins them with a line end again.
+// JSON from callers may contain line breaks between tokens. In a frame each line needs its own
+// "data: "; the reader joins them with line breaks again.
 void split_lines(std::string& text, std::size_t from) {
   if (text.find_first_of("\r\n", from) == std::string::npos) return;
   std::string out;

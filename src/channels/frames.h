@@ -1,8 +1,8 @@
 // channels/frames.h: facts as server-sent events, and the cursor of the stream over all sessions.
 //
-// A fact is rendered once, whoever reads it. Frames hold a run of them, back to back: one buffer,
-// written to every subscriber of the stream as it is. Each frame has a key: the fact's sequence in
-// a session's stream, its position in the stream over all sessions.
+// Each fact is rendered once per stream. Frames holds a run of rendered facts in one buffer, which
+// is written unchanged to every subscriber of the stream. The key of a frame is the fact's sequence
+// in the stream of a session, or its position in the stream over all sessions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace agentrt::channels {
 
-// A place in the stream over all sessions, as its readers carry it: opaque to them.
+// A position in the stream over all sessions. Opaque to clients.
 struct Cursor {
   ports::Position position = 0;
   GenerationId generation;
@@ -26,9 +26,9 @@ struct Cursor {
 std::string write_cursor(ports::Position position, const GenerationId& generation);
 Result<Cursor> read_cursor(std::string_view text);
 
-// Which stream frames are for; decides their keys and their id: lines.
+// The kind of a stream; determines the keys and id: lines of its frames.
 struct StreamKind {
-  std::optional<GenerationId> generation;  // absent: one session's stream
+  std::optional<GenerationId> generation;  // absent: the stream of one session
 
   std::uint64_t key_of(const ports::FeedEvent& event) const {
     return generation ? event.position : event.event.sequence;
@@ -36,10 +36,10 @@ struct StreamKind {
 };
 
 struct Frames {
-  std::uint64_t first = 0;  // keys; both 0 when there are none
+  std::uint64_t first = 0;  // keys of the first and last frame; 0 if there are none
   std::uint64_t last = 0;
   std::string text;
-  std::vector<std::uint32_t> starts;  // where each frame begins
+  std::vector<std::uint32_t> starts;  // the offset of each frame
 
   std::size_t count() const { return starts.size(); }
   bool follows(std::uint64_t key) const { return starts.empty() || key == last + 1; }
@@ -47,9 +47,9 @@ struct Frames {
 };
 using FramesPtr = std::shared_ptr<const Frames>;
 
-// event: stream.overflow: the subscriber missed what came after `resume_after` (already JSON).
+// event: stream.overflow: the subscriber missed the facts after `resume_after` (already JSON).
 std::string overflow_frame(std::string_view resume_after);
-// event: stream.error: the stream cannot go on.
+// event: stream.error: the stream ends with an error.
 std::string error_frame(const Error& error);
 
 }  // namespace agentrt::channels

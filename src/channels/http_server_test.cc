@@ -5,8 +5,8 @@
 #include "channels/client_suite.h"
 #include "channels/routes.h"
 
-// The server over real sockets: who is let in, what is refused and how, and every limit of a
-// request. Streams are in stream_test.cc.
+// Tests the server over real sockets: access control, rejected requests, and every request limit.
+// Streams are tested in stream_test.cc.
 namespace agentrt::channels {
 namespace {
 
@@ -14,7 +14,7 @@ std::string authorization(const std::string& token) {
   return fmt::format("Authorization: Bearer {}\r\n", token);
 }
 
-// A target that fits the pattern.
+// A target that matches the pattern.
 std::string target_of(const Route& route) {
   std::string out(route.pattern);
   for (const auto& [name, value] : {std::pair{"{command}", "submit_turn"},
@@ -30,7 +30,7 @@ std::string_view name_of_method(Method method) {
   return method == Method::get ? "GET" : method == Method::post ? "POST" : "DELETE";
 }
 
-// A token that has every scope but those the route takes.
+// A token that lacks every scope that the route accepts.
 std::string too_narrow(TestServer& s, Access access) {
   if (access == Access::by_command || access == Access::submit || access == Access::admin)
     return s.token({TokenScope::read, TokenScope::approve});

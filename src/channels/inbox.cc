@@ -6,7 +6,7 @@ void Inbox::post(Task task) {
   const std::scoped_lock lock(mutex_);
   if (!wake_) return;
   tasks_.push_back(std::move(task));
-  // Waking within the lock keeps close() from taking the network away in between.
+  // Call wake_ under the lock, so that close() cannot invalidate it in between.
   if (tasks_.size() == 1) wake_();
 }
 

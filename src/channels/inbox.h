@@ -1,9 +1,9 @@
-// channels/inbox.h: the way onto the network thread for every other thread.
+// channels/inbox.h: the queue through which other threads run tasks on the network thread.
 //
-// Tasks posted before the network thread looks are run together after one wake-up. Once closed, an
-// inbox drops what it is given; so a late reply from the core finds no server and does no harm. A
-// task must therefore own nothing that has to die on the network thread: it carries values and weak
-// references.
+// Tasks posted before the network thread drains the inbox are run together after one wake-up. A
+// closed inbox drops its tasks, so a late reply from the core is harmless. A dropped task may be
+// destroyed on any thread. A task must therefore not own objects that have to be destroyed on the
+// network thread: capture values and weak references.
 //
 // post() and close(): any thread. drain(): the network thread.
 #pragma once
@@ -18,11 +18,11 @@ class Inbox {
  public:
   using Task = std::move_only_function<void()>;
 
-  // `wake` is called, by whoever posts, when the first task arrives after a drain.
+  // `wake` is called on the posting thread when the first task after a drain arrives.
   explicit Inbox(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   void post(Task task);
-  // Runs what was posted before the call; what a task posts waits for the next drain.
+  // Runs the tasks posted before the call; tasks that they post wait for the next drain.
   void drain();
   void close();
 

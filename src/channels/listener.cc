@@ -96,7 +96,7 @@ Result<ListeningSocket> open_unix(const std::string& path) {
   TRY(remove_stale(path));
   Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) return failed("open a socket for", path);
-  // The mode of an unbound socket is the one its file gets, so that it is never open to others.
+  // The socket file inherits this mode, so that it is never accessible to others.
   if (::fchmod(socket.get(), 0600) != 0) return failed("set the mode of", path);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return failed("listen on", path);
@@ -127,8 +127,8 @@ bool Listener::accept_some() {
     const int taken =
         ::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (taken >= 0) {
-      // Answers are written whole; waiting for more to send would only delay them. A Unix socket
-      // has no such option and needs none.
+      // Replies are written in one piece, so Nagle's algorithm would only delay them. The call
+      // fails harmlessly for Unix sockets.
       const int on = 1;
       ::setsockopt(taken, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       take_(taken);
@@ -136,7 +136,7 @@ bool Listener::accept_some() {
       return true;
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return false;
-    }  // anything else concerns one connection that is gone already
+    }  // any other error concerns a connection that is already gone
   }
   return true;
 }

@@ -1,7 +1,7 @@
-// channels/listener.h: a socket that listens, and the connections it takes.
+// channels/listener.h: a listening socket that accepts connections.
 //
-// Running out of descriptors is a pause, never a spin and never the end of listening.
-// open_*(): any thread. The rest: network thread only.
+// When the process runs out of descriptors, accepting pauses; it neither spins nor stops for good.
+// open_*(): any thread. All other members: network thread only.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ struct ListeningSocket {
   std::uint16_t port = 0;
 };
 
-// `host` is a numeric address or localhost; port 0 picks one. unavailable: the address cannot be
-// had; invalid_params: it is none.
+// `host` is a numeric address or localhost; port 0 selects a free port. Fails with unavailable if
+// the address cannot be bound, and with invalid_params if it is not an address.
 Result<ListeningSocket> open_tcp(const std::string& host, std::uint16_t port);
-// Mode 0600. Replaces a socket that nobody owns any more: the caller owns its folder.
+// Creates the socket with mode 0600, replacing a stale one. The caller must own the folder.
 Result<ListeningSocket> open_unix(const std::string& path);
 
 class Listener : public std::enable_shared_from_this<Listener> {
@@ -39,7 +39,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   void close();
 
  private:
-  // Takes what waits; false when the process has no descriptor left.
+  // Accepts pending connections; false if the process has no descriptors left.
   bool accept_some();
   void pause();
 

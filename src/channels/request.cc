@@ -112,7 +112,7 @@ std::string stream_head(const Head& request, std::string_view generation) {
       "Cache-Control: no-store\r\n";
   out += kNoSniff;
   append_request_id(out, request);
-  // Proxies that gather replies before passing them on must not do so here.
+  // X-Accel-Buffering stops proxies from buffering the stream.
   fmt::format_to(std::back_inserter(out),
                  "X-Agentrt-Generation: {}\r\nX-Accel-Buffering: no\r\nConnection: close\r\n\r\n"
                  ": ok\n\n",

@@ -20,7 +20,7 @@ bool is_port(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The host without its port; nothing when what follows it is no port.
+// The host without its port; nullopt if the port is malformed.
 std::optional<std::string_view> without_port(std::string_view host) {
   const std::size_t from = host.starts_with('[') ? host.find(']') : 0;
   if (from == std::string_view::npos) return std::nullopt;
@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Takes the part of `text` before `separator` off its front.
+// Removes the part of `text` before `separator` and returns it.
 std::string_view next_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);

@@ -42,7 +42,7 @@ std::optional<std::string> field(const http::fields& fields, http::field name) {
   return std::string(found->value());
 }
 
-// A proxy in front that reads these texts in another way would see another request than we do.
+// Rejects framing that a proxy might interpret differently, which would allow request smuggling.
 std::optional<std::string_view> ambiguous(const http::request_parser<http::string_body>& parser) {
   const auto& request = parser.get();
   const std::size_t codings = request.count(http::field::transfer_encoding);
@@ -68,7 +68,7 @@ struct RequestReader::Parser {
   void renew(std::uint32_t header_bytes_max) {
     http.emplace();
     http->header_limit(header_bytes_max);
-    http->body_limit(boost::none);  // judged by accept_body(), after the checks of the head
+    http->body_limit(boost::none);  // accept_body() checks the length, after the head was checked
   }
 
   Head head() {
@@ -115,7 +115,7 @@ Result<std::size_t> RequestReader::put(std::string_view bytes) {
 }
 
 Result<std::size_t> RequestReader::put_head(std::string_view bytes) {
-  // Some clients send an empty line after a body; it belongs to no request.
+  // Skip empty lines that some clients send after a body.
   std::size_t skipped = 0;
   while (!parser_->http->got_some() && bytes.starts_with("\r\n")) {
     bytes.remove_prefix(2);
@@ -128,8 +128,7 @@ Result<std::size_t> RequestReader::put_head(std::string_view bytes) {
   head_bytes_ += used;
   const std::size_t waiting = bytes.size() - used;
   const bool whole = !error && parser_->http->is_header_done();
-  // The parser's own limit holds for what waits in the buffer; fields it has taken are counted
-  // here.
+  // The parser's own limit covers only buffered bytes; count the fields already consumed.
   if (error == http::error::header_limit ||
       head_bytes_ + (whole ? 0 : waiting) > limits_.header_bytes_max)
     return fail(Code::header_too_large, fmt::format("the request's header is larger than {} bytes",
@@ -144,8 +143,8 @@ Result<std::size_t> RequestReader::put_head(std::string_view bytes) {
   return skipped + used;
 }
 
-// Whether a line of the head begins with a blank. Bytes come in pieces, so it is remembered whether
-// the next one begins a line.
+// Whether a line of the head starts with a blank (obsolete folding). Input arrives in chunks, so
+// the position at a line start is remembered.
 bool RequestReader::is_folded(std::string_view bytes) {
   for (const char c : bytes) {
     if (line_begins_ && (c == ' ' || c == '\t')) return true;
@@ -180,7 +179,7 @@ Result<std::size_t> RequestReader::put_body(std::string_view bytes) {
   if (error == http::error::body_limit) return too_large(limits_.body_bytes_max);
   if (error && error != http::error::need_more) return malformed(error.message());
   if (parser_->http->is_done()) stage_ = Stage::done;
-  // Only a chunk's own header or the trailer may wait for more bytes, and neither is long.
+  // Only a chunk header or the trailer may wait for more bytes, and both are short.
   if (stage_ != Stage::done && bytes.size() - used > limits_.header_bytes_max)
     return malformed("a chunk header or trailer is too long");
   return used;

@@ -1,9 +1,9 @@
-// channels/request_reader.h: HTTP/1.1 requests out of bytes.
+// channels/request_reader.h: an incremental parser for HTTP/1.1 requests.
 //
-// The reader stops after each head, so that a request can be refused before its body is read: put()
-// bytes until the stage is `headed`, judge head(), then accept_body() and go on to `done`. Bytes
-// are only used up as far as put() says; the rest belongs to the next put(), or to the next request
-// after reset(). It performs no I/O. One thread.
+// The reader stops after each head, so that a request can be rejected before its body is read. Call
+// put() until the stage is `headed`, check head(), then call accept_body() and continue to `done`.
+// put() returns how many bytes it consumed; pass the rest to the next put(), or to the next request
+// after reset(). Does no I/O. Use from one thread.
 #pragma once
 
 #include <memory>
@@ -22,22 +22,22 @@ class RequestReader {
   explicit RequestReader(const HttpLimits& limits);
   ~RequestReader();
 
-  // Returns how many bytes were used. header_too_large, too_large, or invalid_params for what is no
-  // HTTP; after an error the reader reads nothing more.
+  // Returns the number of bytes consumed. Fails with header_too_large, too_large, or invalid_params
+  // for malformed HTTP. After an error the reader accepts no more input.
   Result<std::size_t> put(std::string_view bytes);
   Stage stage() const { return stage_; }
 
   // REQUIRES: a stage after `head`.
   Head& head() { return head_; }
-  // REQUIRES: stage `headed`. too_large when the declared length is.
+  // REQUIRES: stage `headed`. Fails with too_large if the declared length is too large.
   Result<void> accept_body();
-  // The same for a body of any length, which is taken in parts.
+  // Like accept_body(), for a body of any length that is read in parts.
   void accept_parts();
-  // What has come of such a body since the last call.
+  // The bytes of such a body that arrived since the last call.
   std::string take_part();
   // REQUIRES: stage `done`.
   std::string take_body();
-  // Makes ready for the next request.
+  // Prepares for the next request.
   void reset();
 
  private:
@@ -52,7 +52,7 @@ class RequestReader {
   Stage stage_ = Stage::head;
   Head head_;
   std::size_t head_bytes_ = 0;
-  bool line_begins_ = false;  // the next byte of the head begins a line
+  bool line_begins_ = false;  // the next byte of the head starts a line
 };
 
 }  // namespace agentrt::channels

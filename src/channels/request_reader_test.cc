@@ -15,8 +15,8 @@ HttpLimits small_limits() {
   return limits;
 }
 
-// Feeds `text` in pieces of `size` bytes, accepting any body; the outcome is the first error, or
-// what was left unused.
+// Feeds `text` in chunks of `size` bytes and accepts any body. Returns the first error, or the
+// unused bytes.
 Result<std::string> feed(RequestReader& reader, std::string_view text, std::size_t size) {
   std::string waiting;
   while (!text.empty() && reader.stage() != Stage::done) {

@@ -1,8 +1,8 @@
-// channels/routes.h: every route of the server, in one table.
+// channels/routes.h: the table of all routes of the server.
 //
-// A route names what its token must allow; the connection checks that before the handler runs, and
-// a test calls every row without, with a wrong and with a too narrow token. Adding a route is
-// adding a row.
+// A route names the scope that its token needs. The connection checks it before the handler runs. A
+// test calls every row without a token, with a wrong one and with one of insufficient scope. To add
+// a route, add a row.
 #pragma once
 
 #include <span>
@@ -15,9 +15,9 @@
 namespace agentrt::channels {
 
 enum class Access {
-  open,        // no token; carries no data
-  by_command,  // the scope of the command that {command} names
-  by_call,     // any token; each call within is judged by itself
+  open,        // no token; returns no data
+  by_command,  // the scope of the command named by {command}
+  by_call,     // any token; each contained call is checked separately
   read,
   submit,
   approve,
@@ -26,18 +26,18 @@ enum class Access {
 
 using Handler = void (*)(Services& services, const ExchangePtr& exchange);
 
-// Says where the body of an upload goes, before any of it is read.
+// Opens the destination of an upload before its body is read.
 using UploadBegin = Result<std::shared_ptr<ports::OutputUpload>> (*)(Services& services,
                                                                      const Head& head,
                                                                      const Query& query,
                                                                      const Identity& identity);
 
 struct Route {
-  Method method;             // HEAD goes where GET does
-  std::string_view pattern;  // {…} stands for one segment
+  Method method;             // HEAD uses the row of GET
+  std::string_view pattern;  // {…} matches one segment
   Access access;
   Handler handler;
-  UploadBegin upload = nullptr;  // set: the body is bytes of any kind, taken in parts
+  UploadBegin upload = nullptr;  // if set, the body is arbitrary bytes, read in parts
 };
 
 std::span<const Route> routes();
@@ -45,12 +45,12 @@ std::span<const Route> routes();
 struct RouteMatch {
   const Route* route = nullptr;
   std::vector<std::string> ids;
-  std::string allow;  // where only the method is wrong: the methods there are
+  std::string allow;  // if only the method is wrong: the allowed methods
 };
 RouteMatch match_route(Method method, const std::vector<std::string>& path);
 
-// Whether `identity` may use the matched route: unauthenticated, forbidden, not_found (a command
-// that does not exist).
+// Checks whether `identity` may use the matched route. Fails with unauthenticated, forbidden, or
+// not_found (for an unknown command).
 Result<void> check_access(const RouteMatch& match, const Identity* identity);
 
 }  // namespace agentrt::channels

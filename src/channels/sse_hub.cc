@@ -17,7 +17,7 @@ SseHub::SseHub(ports::FactFeed& feed, ports::Metrics& metrics, std::shared_ptr<I
 void SseHub::start() {
   feed_.listen([this, intake = intake_, inbox = inbox_,
                 events_max = limits_.intake_events_max](const ports::FeedBatch& batch) {
-    // Whoever subscribes after this reads the batch from disk.
+    // Later subscribers read this batch from disk.
     if (intake->subscribers.load() == 0) return;
     if (take_in(*intake, batch, events_max)) inbox->post([this] { deliver(); });
   });
@@ -25,7 +25,7 @@ void SseHub::start() {
 
 void SseHub::stop() { feed_.listen({}); }
 
-// Returns whether the network thread has to be told.
+// Returns whether the network thread must be woken.
 bool SseHub::take_in(Intake& intake, const ports::FeedBatch& batch, std::size_t events_max) {
   const std::scoped_lock lock(intake.mutex);
   if (intake.events + batch->size() > events_max && !intake.batches.empty()) {
@@ -45,7 +45,7 @@ SseHub::Topic& SseHub::topic_of(const Subscriber& subscriber) {
 void SseHub::open(StreamStart start, Ready ready) {
   const StreamKind kind = start.session ? StreamKind{} : everything_.kind;
   auto subscriber = std::make_shared<Subscriber>(std::move(start), kind, *this, limits_, metrics_);
-  // Follows before it reads, so that nothing falls between the page and the present.
+  // Subscribe before reading the first page, so that no fact is missed in between.
   topic_of(*subscriber).subscribers.push_back(subscriber);
   intake_->subscribers.fetch_add(1);
   metrics_.subscribers.fetch_add(1, std::memory_order_relaxed);
@@ -72,7 +72,7 @@ void SseHub::close(Subscriber& subscriber) {
   };
   const auto mine = std::ranges::find_if(topic.subscribers, same);
   if (mine == topic.subscribers.end()) return;
-  const auto keep = *mine;  // the caller's reference may be to this very one
+  const auto keep = *mine;  // the caller's reference may refer to this element
   std::swap(*mine, topic.subscribers.back());
   topic.subscribers.pop_back();
   if (session && topic.subscribers.empty()) topics_.erase(found);
@@ -186,12 +186,12 @@ void SseHub::read(const Subscriber& subscriber, PageDone done) {
   const StreamStart& start = subscriber.start();
   ports::PageQuery query{start.session, subscriber.sent(), limits_.page_events_max,
                          limits_.page_bytes_max, start.generation};
-  // `done` may hold what must end on the network thread, so it never leaves it.
+  // `done` may own objects that must be destroyed on the network thread, so it stays here.
   const std::uint64_t ticket = ++last_ticket_;
   reading_.emplace(ticket, std::move(done));
   feed_.read(std::move(query),
              [this, ticket, inbox = inbox_, kind = subscriber.kind()](Result<ports::Page> page) {
-               // Rendered here, on the reader's thread, to spare the network thread.
+               // Render on the reader's thread, to relieve the network thread.
                Result<FramesPage> out = std::unexpected(Error{});
                if (page) {
                  const auto frames = std::make_shared<Frames>();

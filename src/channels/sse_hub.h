@@ -1,13 +1,14 @@
-// channels/sse_hub.h: facts from the core to everyone who follows a stream.
+// channels/sse_hub.h: distributes facts from the core to the subscribers of event streams.
 //
-// The core hands over each commit without waiting; however many commits wait, the network thread is
-// woken once, renders each fact once a stream, and offers the same bytes to every subscriber. They
-// are then written in slices, so that thousands of streams delay no request, and with many of them
-// in rounds a moment apart, so that a write carries what several commits brought.
+// The core hands over each commit without blocking. However many commits are pending, the network
+// thread is woken once, renders each fact once per stream, and offers the same bytes to every
+// subscriber. They are written in slices, so that thousands of streams do not delay requests. With
+// many subscribers, writes are batched into rounds with a short pause between them, so that one
+// write carries several commits.
 //
-// The intake is bounded: what does not fit is dropped there and read from disk by whoever needs it.
+// The intake is bounded. Commits that do not fit are dropped; subscribers then read them from disk.
 //
-// Network thread only, but for the intake.
+// Network thread only, except the intake.
 #pragma once
 
 #include <atomic>
@@ -27,37 +28,37 @@ namespace agentrt::channels {
 class SseHub final : public SubscriberHost {
  public:
   using Ready = std::move_only_function<void(Result<std::shared_ptr<Subscriber>>)>;
-  // Runs the task on the network thread after a while, unless the server ends before.
+  // Runs the task on the network thread after a delay, unless the server stops first.
   using Later = std::function<void(std::chrono::microseconds, Inbox::Task)>;
 
-  // REQUIRES: `inbox` is closed before the hub ends.
+  // REQUIRES: `inbox` is closed before the hub is destroyed.
   SseHub(ports::FactFeed& feed, ports::Metrics& metrics, std::shared_ptr<Inbox> inbox,
          const StreamLimits& limits, Later later);
 
-  // Listens to the feed, from any thread, until stop().
+  // Subscribes to the feed until stop(). Any thread.
   void start();
   void stop();
 
-  // Reads the first page and gives the subscriber to `ready`, to be attached or closed; or the
-  // feed's reason why there is no such stream.
+  // Reads the first page, then passes the subscriber to `ready`, which must attach or close it. If
+  // the feed rejects the stream, passes the error instead.
   void open(StreamStart start, Ready ready);
-  // Forgets the subscriber.
+  // Removes the subscriber.
   void close(Subscriber& subscriber);
 
   void want_page(const std::shared_ptr<Subscriber>& subscriber) override;
 
  private:
-  // Where the core leaves commits for the network thread.
+  // Commits that the core has handed over to the network thread.
   struct Intake {
     std::mutex mutex;
     std::vector<ports::FeedBatch> batches;
     std::size_t events = 0;
-    bool missed = false;     // some did not fit
-    bool scheduled = false;  // the network thread will look
+    bool missed = false;     // some commits did not fit
+    bool scheduled = false;  // the network thread was woken and will drain it
     std::atomic<std::size_t> subscribers{0};
   };
 
-  // A stream and those who follow it.
+  // A stream and its subscribers.
   struct Topic {
     StreamKind kind;
     std::vector<std::shared_ptr<Subscriber>> subscribers;
@@ -96,7 +97,7 @@ class SseHub final : public SubscriberHost {
     std::weak_ptr<Subscriber> subscriber;
     PageDone done;
   };
-  std::deque<WaitingRead> waiting_reads_;                // at most one a subscriber
+  std::deque<WaitingRead> waiting_reads_;                // at most one per subscriber
   std::unordered_map<std::uint64_t, PageDone> reading_;  // by ticket; at most page_reads_max
   std::uint64_t last_ticket_ = 0;
 };

@@ -1,12 +1,12 @@
 #include "channels/client_suite.h"
 
-// Pages and live streams over real sockets.
+// Tests pages and live streams over real sockets.
 namespace agentrt::channels {
 namespace {
 
 constexpr std::string_view kStream = "Accept: text/event-stream\r\n";
 
-// A client that has asked for a stream; head() and each frame are read in order.
+// A client that requested a stream; head() and each frame are read in order.
 struct Follower {
   TestClient client;
 
@@ -318,7 +318,7 @@ TEST_CASE("a stream over the Unix socket is the same") {
 
 TEST_CASE("a read that fails for load while a stream catches up is asked again") {
   HttpLimits limits;
-  limits.stream.keepalive = Duration{40};  // the sweep asks again at its own pace
+  limits.stream.keepalive = Duration{40};  // the periodic sweep retries at this interval
   TestServer s(limits);
   s.feed.append("s", 1);
   Follower follower(s, "/v1/sessions/s/events");

@@ -67,7 +67,7 @@ void Subscriber::queue_frames(const FramesPtr& frames) {
 void Subscriber::hold(const FramesPtr& frames) {
   if (held_bytes_ + frames->text.size() > limits_.queue_bytes_max ||
       held_frames_ + frames->count() > limits_.queue_frames_max) {
-    held_.clear();  // they are on disk
+    held_.clear();  // they can be read from disk
     held_bytes_ = held_frames_ = 0;
   }
   held_.push_back(frames);
@@ -127,7 +127,7 @@ void Subscriber::page_arrived(Result<FramesPage> page) {
   flush();
 }
 
-// Returns whether everything went out.
+// Returns whether the queue is empty.
 bool Subscriber::write_queued() {
   while (!queue_.empty()) {
     std::array<iovec, kPiecesPerWrite> pieces;
@@ -136,7 +136,7 @@ bool Subscriber::write_queued() {
     for (const Piece& piece : queue_) {
       if (count == pieces.size()) break;
       const std::size_t size = piece.text->size() - piece.offset;
-      // sendmsg() only reads from it.
+      // sendmsg() does not modify the buffer.
       pieces[count++] = {const_cast<char*>(piece.text->data() + piece.offset), size};
       offered += size;
     }
@@ -168,7 +168,7 @@ void Subscriber::consume(std::size_t bytes) {
   }
 }
 
-// Moves a subscriber that is behind towards the present: first what it held back, then from disk.
+// Catches up a subscriber that is behind: first with held frames, then with pages from disk.
 void Subscriber::advance() {
   if (state_ != State::behind || reading_ || paused_) return;
   while (!held_.empty() && held_.front()->first <= sent_ + 1) {

@@ -1,13 +1,14 @@
-// channels/subscriber.h: one reader of one stream, from where it left off to now.
+// channels/subscriber.h: one reader of one stream, from its resume point to the newest fact.
 //
-// A subscriber holds the key of the last frame it has queued (`sent`), and queues only what follows
-// it. While frames arrive as they should it is live. When one is missing, or its queue is full, it
-// is behind: it reads pages from disk, holds back a bounded number of live frames meanwhile, and is
-// live again once the two meet. So there is no seam, no repetition and no loss, however it began.
+// A subscriber holds the key of the last frame it has queued (`sent`), and queues only frames that
+// follow it. While frames arrive without gaps it is live. If a frame is missing or its queue is
+// full, it is behind: it reads pages from disk, holds back a bounded number of live frames
+// meanwhile, and is live again once the two meet. The stream therefore has no gaps and no
+// duplicates, whatever its resume point.
 //
-// What waits for a subscriber is bounded, and shared with the others of its stream. One that was
-// live and falls too far behind is told where to resume and closed; one that takes no byte for too
-// long is closed.
+// The queue of a subscriber is bounded, and its buffers are shared with other subscribers of the
+// stream. A subscriber that was live and falls too far behind gets an overflow event with its
+// resume point and is closed. One whose peer accepts no byte for too long is closed.
 //
 // Network thread only.
 #pragma once
@@ -28,22 +29,22 @@
 
 namespace agentrt::channels {
 
-// Where a subscriber's bytes go.
+// The connection that a subscriber writes to.
 class StreamPipe {
  public:
-  // How many bytes were taken at once: fewer than offered when the peer must read first. Nothing:
-  // the connection is broken.
+  // Writes without blocking and returns how many bytes were accepted, fewer than offered if the
+  // peer must read first. nullopt: the connection is broken.
   virtual std::optional<std::size_t> write_now(std::span<const iovec> bytes) = 0;
-  // Asks for one on_writable() once the peer has read.
+  // Requests one on_writable() call once the peer has read.
   virtual void wait_writable() = 0;
-  // Ends the connection. The subscriber is detached and does nothing more.
+  // Closes the connection. The subscriber is detached and inactive afterwards.
   virtual void close_stream() = 0;
 
  protected:
   ~StreamPipe() = default;
 };
 
-// What was read from disk for a subscriber.
+// A page of frames read from disk.
 struct FramesPage {
   FramesPtr frames;
   bool more = false;
@@ -61,9 +62,9 @@ class SubscriberHost {
 };
 
 struct StreamStart {
-  std::optional<SessionId> session;  // absent: all sessions
+  std::optional<SessionId> session;  // default: all sessions
   std::uint64_t after = 0;
-  std::optional<GenerationId> generation;  // the one the reader believes in
+  std::optional<GenerationId> generation;  // the generation that the client expects
 };
 
 class Subscriber : public std::enable_shared_from_this<Subscriber> {
@@ -77,26 +78,26 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   bool live() const { return state_ == State::live; }
   std::size_t queued_bytes() const { return queued_bytes_; }
 
-  // Takes the first page, which also proved that the stream may begin; then the bytes go to `pipe`,
-  // `head` before all.
+  // Starts writing to `pipe`: `head` first, then the frames of the first page, which has been read
+  // and showed that the stream exists.
   void attach(StreamPipe& pipe, std::string head);
   // The connection is gone.
   void detach();
 
-  // Frames of the stream, as they are published. Writes nothing: flush() follows.
+  // Takes published frames of the stream. Does not write: flush() must follow.
   void offer(const FramesPtr& frames);
-  // Frames were published that no one kept; they are on disk.
+  // Published frames were dropped by the intake; they must be read from disk.
   void missed();
   void page_arrived(Result<FramesPage> page);
 
-  // Whether flush() is not yet called for; from then on it is.
+  // Marks the subscriber for flush(); returns whether it was unmarked.
   bool mark_for_flush() { return !std::exchange(marked_, true); }
-  // Writes everything queued, and asks for more where the subscriber is behind.
+  // Writes all queued frames, and requests a page if the subscriber is behind.
   void flush();
   void on_writable();
-  // Keeps the connection alive, and ends it where it stalls.
+  // Sends keep-alives, and closes a stalled connection.
   void tick(Instant now);
-  // Writes what is queued as far as the peer takes it at once; the caller closes.
+  // Writes as much of the queue as the peer accepts at once; the caller closes the connection.
   void end();
 
  private:
@@ -127,13 +128,13 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
 
   State state_ = State::opening;
   std::uint64_t sent_;
-  std::uint64_t head_;  // the newest key heard of
+  std::uint64_t head_;  // the newest known key
   bool was_live_ = false;
-  bool reading_ = false;    // a page is on its way
-  bool must_read_ = false;  // there is more on disk than head_ says
-  bool paused_ = false;     // the last read was refused for load; the next tick asks again
+  bool reading_ = false;    // a page read is in flight
+  bool must_read_ = false;  // there are facts on disk beyond head_
+  bool paused_ = false;     // the last read failed with overload; the next tick retries
   bool blocked_ = false;    // the peer must read first
-  bool marked_ = false;     // whoever offered frames will call flush()
+  bool marked_ = false;     // a flush() is scheduled
   std::size_t retries_ = 0;
 
   std::deque<Piece> queue_;
@@ -142,7 +143,7 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   std::deque<FramesPtr> held_;
   std::size_t held_bytes_ = 0;
   std::size_t held_frames_ = 0;
-  Instant progress_{};  // when the peer last took a byte, or was last offered one
+  Instant progress_{};  // when the peer last accepted a byte, or was last offered one
 };
 
 }  // namespace agentrt::channels

@@ -62,7 +62,7 @@ FramesPage page(std::uint64_t first, std::uint64_t last, After after) {
 }
 FramesPage empty_page() { return {std::make_shared<Frames>(), false}; }
 
-// The ids in what was written, which must be frames after a head.
+// The ids of the written frames.
 std::vector<std::uint64_t> ids(const std::string& text) {
   std::vector<std::uint64_t> out;
   for (std::size_t at = text.find("id: "); at != text.npos; at = text.find("\nid: ", at + 1))
@@ -90,7 +90,7 @@ struct Setup {
                                               host, limits, metrics);
     pipe.subscriber = subscriber.get();
   }
-  // Live from the start, with everything before on disk and read.
+  // Makes the subscriber live; everything before was read from disk.
   void go_live() {
     subscriber->page_arrived(empty_page());
     subscriber->attach(pipe, "head\n");
@@ -134,8 +134,8 @@ TEST_CASE("a live subscriber gets each frame once, in one write a flush") {
   s.subscriber->flush();
   CHECK(s.pipe.writes == 1);
   CHECK(s.pipe.written.starts_with("head\nid: 1\n"));
-  s.offer(2, 4);  // overlaps what was sent
-  s.offer(1, 3);  // says nothing new
+  s.offer(2, 4);  // overlaps frames already sent
+  s.offer(1, 3);  // contains no new frames
   CHECK(ids(s.pipe.written) == run(1, 4));
   CHECK(s.metrics.events_delivered == 4);
 }
@@ -194,7 +194,7 @@ TEST_CASE("a subscriber that stops reading holds a bounded amount and catches up
   s.subscriber->on_writable();
   CHECK(s.host.wanted == 1);
   s.subscriber->page_arrived(page(11, 30, After::more));
-  CHECK(s.host.wanted == 2);  // 31 to 40 were held back, but the page said that there is more
+  CHECK(s.host.wanted == 2);  // 31 to 40 were held back, but the page reported more
   s.subscriber->page_arrived(empty_page());
   CHECK(s.subscriber->live());
   CHECK(ids(s.pipe.written) == run(1, 40));

@@ -47,7 +47,7 @@ class File {
   int descriptor_;
 };
 
-// Nothing when there is no such file.
+// nullopt if the file does not exist.
 Result<std::optional<std::string>> read_file(const std::string& path) {
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0) {
@@ -82,7 +82,7 @@ Result<void> write_all(int descriptor, std::string_view bytes, const std::string
   return {};
 }
 
-// A synced file of mode 0600 beside `path`, to be put in its place.
+// Writes and syncs a file of mode 0600 next to `path`, to be moved into place.
 Result<std::string> write_temporary(const std::string& path, std::string_view bytes) {
   std::string temporary = path + ".new";
   if (::unlink(temporary.c_str()) != 0 && errno != ENOENT) return failed("remove", temporary);
@@ -126,7 +126,7 @@ Result<std::string> read_or_make_first_token(const std::string& data) {
   }
   TRY_ASSIGN(std::string token, random_token());
   TRY_ASSIGN(const std::string temporary, write_temporary(path, token + "\n"));
-  // A link is never made over an existing file, so a token that someone uses is never replaced.
+  // link() never replaces an existing file, so a token in use is never overwritten.
   const int linked = ::link(temporary.c_str(), path.c_str());
   if (linked != 0) return failed("make", path);
   ::unlink(temporary.c_str());

@@ -1,7 +1,7 @@
-// channels/token_files.h: the two files tokens are kept in. Only tokens.cc uses this.
+// channels/token_files.h: the two files that hold tokens. Only tokens.cc uses this.
 //
-// Every write is all or nothing: a temporary file, synced, then put in place, then the folder
-// synced. Errors are `unavailable` and name the file.
+// Every write is atomic: it writes and syncs a temporary file, moves it into place, and syncs the
+// folder. Errors are `unavailable` and name the file.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace agentrt::channels {
 
-// One token as tokens.json keeps it.
+// One token as stored in tokens.json.
 struct TokenRecord {
   TokenId token_id;
-  std::string sha256;  // of the token's text, in hexadecimal digits
+  std::string sha256;  // of the token's text, in hexadecimal
   std::vector<TokenScope> scopes;
   std::optional<SessionId> session_id;
   std::optional<std::string> cwd;
@@ -26,13 +26,14 @@ struct TokenRecord {
 BOOST_DESCRIBE_STRUCT(TokenRecord, (),
                       (token_id, sha256, scopes, session_id, cwd, name, created_at, revoked_at))
 
-// The text in DATA/token, made where there is none. A file that others may read is closed to them.
+// Reads the token in DATA/token; creates the file if it is missing. Removes other users' access to
+// the file.
 Result<std::string> read_or_make_first_token(const std::string& data);
 
 Result<std::vector<TokenRecord>> read_token_records(const std::string& data);
 Result<void> write_token_records(const std::string& data, const std::vector<TokenRecord>& records);
 
-// A new token's text.
+// Generates the text of a new token.
 Result<std::string> random_token();
 
 }  // namespace agentrt::channels

@@ -11,7 +11,7 @@
 namespace agentrt::channels {
 namespace {
 
-// The raw bytes that 64 hexadecimal digits stand for.
+// Decodes 64 hexadecimal digits to raw bytes.
 std::optional<std::string> from_hex(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   if (text.size() != sizeof(Digest) * 2) return std::nullopt;
@@ -126,7 +126,7 @@ Result<Tokens::Created> Tokens::create(const NewToken& wanted) {
     if (revoked == changed.end())
       return fail(Code::limit_exceeded,
                   fmt::format("there are {} tokens already; revoke one first", kTokensMax));
-    changed.erase(revoked);  // what is forgotten stays unknown: its hash is in no list
+    changed.erase(revoked);  // a forgotten revoked token stays invalid: its hash is in no list
   }
   changed.push_back(entry_of(view, hash_of(token)));
   TRY(store(changed));

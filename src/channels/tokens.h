@@ -1,15 +1,15 @@
-// channels/tokens.h: who may do what.
+// channels/tokens.h: API tokens and the permissions they grant.
 //
-// DATA/token holds the first token, made at first start, which may do everything; whoever can read
-// the data folder owns the runtime. Further tokens are kept in DATA/tokens.json as SHA-256 hashes:
-// the text of a token is told once, when it is made. A scope stands for itself alone, except that
-// admin implies them all; approving is apart from submitting, so that no agent approves itself. A
-// token may be bound to one session.
+// DATA/token holds the first token, created at first start, which has every scope: any user who can
+// read the data folder controls the runtime. Further tokens are stored in DATA/tokens.json as
+// SHA-256 hashes; the text of a token is returned only once, at its creation. Scopes are
+// independent, except that admin implies them all. Approving is separate from submitting, so that
+// an agent cannot approve its own calls. A token may be bound to one session.
 //
-// Files are replaced whole or not at all, and a file that cannot be read stops the start: a damaged
-// list must never mean "no tokens" (a revoked one would be forgotten with it).
+// Files are replaced atomically. An unreadable file prevents the start: a damaged list must not
+// count as "no tokens", which would also forget revocations.
 //
-// Any thread. Making and revoking write to disk before they return.
+// Callable from any thread. Creating and revoking write to disk before they return.
 #pragma once
 
 #include <functional>
@@ -30,21 +30,21 @@ namespace agentrt::channels {
 
 using schema::TokenScope;
 
-// What a token lets its holder do.
+// What a token permits its holder to do.
 struct Identity {
-  std::string id;  // the kernel's principal
+  std::string id;  // the principal passed to the kernel
   std::vector<TokenScope> scopes;
-  std::optional<SessionId> session;   // present: this session only
-  std::optional<std::string> folder;  // in which it creates that session
+  std::optional<SessionId> session;   // present: only this session
+  std::optional<std::string> folder;  // where it creates that session
 
   bool allows(TokenScope scope) const;
-  // Whether it may touch what `session` names; absent means something wider than one session.
+  // Whether it may access `touched`; absent means more than one session.
   bool may_touch(const std::optional<SessionId>& touched) const {
     return !session || touched == session;
   }
 };
 
-// A token as others may see it.
+// The public view of a token.
 struct TokenView {
   TokenId token_id;
   std::vector<TokenScope> scopes;
@@ -69,36 +69,36 @@ BOOST_DESCRIBE_STRUCT(NewToken, (), (scopes, session_id, name, cwd))
 
 // The id of the token in DATA/token.
 inline constexpr std::string_view kFirstTokenId = "local";
-// 256 random bits in hexadecimal digits.
+// 256 random bits, written in hexadecimal.
 inline constexpr std::size_t kTokenBytes = 32;
-// A shorter text in DATA/token is taken for damage.
+// A shorter text in DATA/token is rejected as damaged.
 inline constexpr std::size_t kTokenTextMin = 32;
 
 class Tokens {
  public:
   struct Created {
     TokenView view;
-    std::string token;  // told once
+    std::string token;  // returned only here
   };
 
-  // Reads the tokens in the folder `data`, and makes the first one where there is none. `now` is
-  // the wall clock. unavailable: a file cannot be read, written or understood.
-  // `redact` replaces the secrets in a text; names of tokens pass through it. It may be empty.
+  // Reads the tokens in the folder `data`, and creates the first one if it is missing. `now` is the
+  // wall clock. `redact` replaces secrets in the names of tokens; it may be empty. Fails with
+  // unavailable if a file cannot be read, written or parsed.
   using Redact = std::function<std::string(std::string)>;
   static Result<std::unique_ptr<Tokens>> open(const std::string& data,
                                               std::function<Timestamp()> now, Redact redact = {});
 
-  // Whose token this is; nothing for an unknown or revoked one.
+  // The identity of a token; nullptr if it is unknown or revoked.
   std::shared_ptr<const Identity> find(std::string_view token) const;
 
-  // invalid_params, limit_exceeded (kTokensMax in use), unavailable.
+  // Fails with invalid_params, limit_exceeded (kTokensMax in use) or unavailable.
   Result<Created> create(const NewToken& wanted);
-  // Revoking again changes nothing. not_found; conflict for the first token, whose file is its
-  // owner's to replace; unavailable.
+  // Idempotent. Fails with not_found, with unavailable, or with conflict for the first token, which
+  // is replaced by editing its file.
   Result<TokenView> revoke(std::string_view id);
   std::vector<TokenView> list() const;
 
-  // Called with the id of each token that is revoked from now on, by whoever revokes it.
+  // The listener is called with the id of each token revoked from now on, on the revoking thread.
   void on_revoked(std::function<void(const std::string& id)> listener);
 
  private:

@@ -1,4 +1,4 @@
-// channels/handlers/metrics_text.h: the runtime's counters in the Prometheus text format. PURE.
+// channels/handlers/metrics_text.h: renders the counters in the Prometheus text format. Pure.
 #pragma once
 
 #include <string>

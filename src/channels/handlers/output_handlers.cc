@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kAnyBytes = "application/octet-stream";
 
-// The bytes of an output, from one place to another.
+// The body of a reply: a byte range of an output.
 class OutputSource final : public BodySource {
  public:
   OutputSource(std::shared_ptr<ports::OpenOutput> output, ByteRange range,
@@ -33,7 +33,7 @@ class OutputSource final : public BodySource {
 
  private:
   std::shared_ptr<ports::OpenOutput> output_;
-  ByteRange range_;  // what is still to be read
+  ByteRange range_;  // still to be read
   std::shared_ptr<Inbox> inbox_;
 };
 
@@ -46,7 +46,7 @@ Response output_head(const schema::OutputRecord& record, const std::string& etag
   response.cache_control = "private";
   response.fields.emplace_back("ETag", etag);
   response.fields.emplace_back("Accept-Ranges", "bytes");
-  // Whatever the bytes say of themselves, they run nothing.
+  // Prevents scripts in the content from running, whatever its type.
   response.fields.emplace_back("Content-Security-Policy", "sandbox; default-src 'none'");
   if (!shown_in_place(response.content_type))
     response.fields.emplace_back("Content-Disposition",
@@ -82,9 +82,10 @@ void send_output(Exchange& exchange, const std::shared_ptr<ports::OpenOutput>& o
   exchange.send(std::move(response), std::make_shared<OutputSource>(output, range, inbox));
 }
 
-// The media type of an upload: the parameter, else the field, else bytes of any kind.
+// The media type of an upload: the query parameter, or the header field, or
+// application/octet-stream.
 Result<std::string> media_type_of(const Head& head, const Query& query) {
-  // What command-line clients send where nobody has chosen.
+  // The default of command-line clients; it says nothing about the content.
   constexpr std::string_view kForm = "application/x-www-form-urlencoded";
   if (const std::string* const chosen = find(query, "mediaType")) {
     if (!valid_media_type(*chosen))

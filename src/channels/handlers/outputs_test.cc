@@ -130,7 +130,7 @@ TEST_CASE("an upload arrives whole, in parts of bounded size, with either framin
   TestClient client(server.server->port());
   client.send(server.text("POST", "/v1/outputs?sessionId=s",
                           "Transfer-Encoding: chunked\r\nContent-Length:\r\n"));
-  CHECK(client.reply().status == 400);  // two framings at once
+  CHECK(client.reply().status == 400);  // conflicting framing
   TestClient second(server.server->port());
   std::string head = server.text("POST", "/v1/outputs?sessionId=s", "Content-Type: a/b\r\n");
   head.replace(head.find("Content-Length: 0"), 17, "Transfer-Encoding: chunked");

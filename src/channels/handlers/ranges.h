@@ -1,5 +1,5 @@
-// channels/handlers/ranges.h: which part of a reply a request asks for, and what may be said of its
-// media type. PURE.
+// channels/handlers/ranges.h: evaluates Range, conditional headers and media types for output
+// replies. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,18 @@ struct RangeAnswer {
   ByteRange range;
 };
 
-// What Range asks for of `size` bytes. Several ranges, other units and what is no range count as
-// none; so does a Range whose If-Range names another state than `etag`.
+// Evaluates Range for a body of `size` bytes. Multiple ranges, other units and malformed ranges are
+// ignored, as is a Range whose If-Range does not match `etag`.
 RangeAnswer read_range(const Head& head, std::uint64_t size, std::string_view etag);
 
-// Whether If-None-Match names `etag`, or anything.
+// Whether If-None-Match contains `etag` or "*".
 bool names_etag(std::string_view if_none_match, std::string_view etag);
 
 inline constexpr std::size_t kMediaTypeSizeMax = 128;
-// type/subtype, with parameters or without; nothing that could break a header line.
+// type/subtype, optionally with parameters; free of characters that could break a header line.
 bool valid_media_type(std::string_view text);
-// Plain kinds of text may be shown in place; everything else, pages included, is to be saved.
+// Whether a browser may display the type inline: only plain kinds of text. Everything else,
+// including HTML, is sent as an attachment.
 bool shown_in_place(std::string_view media_type);
 
 }  // namespace agentrt::channels

@@ -11,7 +11,7 @@ namespace {
 
 using schema::Json;
 
-// Members as text: what they must be is judged here, with JSON-RPC's own numbers.
+// Members as text: their types are checked here, to report JSON-RPC's own error numbers.
 struct CallText {
   std::optional<Json> jsonrpc;
   std::optional<Json> id;
@@ -47,7 +47,7 @@ RpcCall read_call(std::string_view text) {
   CallText call;
   if (!text.starts_with('{') || !schema::from_json(text, call, schema::Unknown::ignore))
     return invalid(kNoId, "a call is an object");
-  // Two readers could each take another one of the two.
+  // Reject repeated members: different parsers could pick different ones.
   if (const auto name = schema::repeated_member(text))
     return invalid(kNoId, fmt::format("{}: given twice", *name));
   if (call.id && !is_id(call.id->text)) return invalid(kNoId, "id: expected a string or a number");

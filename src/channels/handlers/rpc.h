@@ -1,8 +1,8 @@
-// channels/handlers/rpc.h: JSON-RPC 2.0, apart from whatever carries it. PURE.
+// channels/handlers/rpc.h: JSON-RPC 2.0, independent of its transport. Pure.
 //
 // The method is a command's name and the params are its params. Replies keep the order of the
-// requests; a call without an id is a notification and gets none. The protocol's own code stands in
-// error.data.code beside the number that JSON-RPC asks for.
+// requests; a call without an id is a notification and gets no reply. error.data.code holds the
+// runtime's own error code, in addition to the number that JSON-RPC requires.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ inline constexpr int kRpcInvalidParams = -32602;
 inline constexpr int kRpcRefused = -32000;
 
 struct RpcCall {
-  std::string id;  // as it was sent; empty for a notification
+  std::string id;  // as received; empty for a notification
   std::string method;
   std::string params;  // JSON text
-  std::string fault;   // the reply, where the call is none; method and params are then empty
+  std::string fault;   // the reply to an invalid call; method and params are then empty
 };
 
 struct RpcMessage {
@@ -33,16 +33,15 @@ struct RpcMessage {
   std::vector<RpcCall> calls;  // never empty
 };
 
-// Never fails: what cannot be read becomes a call with a fault.
+// Never fails: invalid input becomes a call with a fault.
 RpcMessage read_rpc(std::string_view text);
 
 std::string rpc_result(std::string_view id, std::string_view result);
-// With the number that fits `error`, as the outcome of a known method.
+// Uses the JSON-RPC number for `error`, as the outcome of a known method.
 std::string rpc_error(std::string_view id, const Error& error);
 std::string rpc_error(std::string_view id, const Error& error, int number);
 
-// The replies of a message as one text; empty when none of its calls gets any. An empty reply is
-// one that is not sent.
+// Joins the replies of a message; empty if there are none. Empty replies are omitted.
 std::string join_replies(RpcMessage::Shape shape, const std::vector<std::string>& replies);
 
 }  // namespace agentrt::channels

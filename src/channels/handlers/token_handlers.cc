@@ -2,8 +2,8 @@
 
 #include "channels/handlers/handlers.h"
 
-// Making and revoking a token syncs a small file on the network thread: rare, and done when the
-// answer says so.
+// Creating and revoking a token syncs a small file on the network thread. This is rare, and the
+// reply must follow the sync.
 namespace agentrt::channels {
 namespace {
 
