@@ -1,4 +1,4 @@
-// store/index_suite_test.cc: what every store does with index rows.
+// store/index_suite_test.cc: index rows, tested for every store.
 
 #include "store/store_suite.h"
 
@@ -134,7 +134,7 @@ FOR_EVERY_STORE("a list over all sessions goes from the newest session back") {
   CHECK(ids(rig.store().list(query)) == Ids{"s1"});
   CHECK(rig.store().list(query)->at(0).session == SessionId{"s1"});
 
-  // Several entries a session: the cursor carries the rest of the place.
+  // With several entries per session, the cursor must hold the complete position.
   IndexQuery turns{.kind = "turn", .limit = 3};
   CHECK(ids(rig.store().list(turns)) == Ids{"b5", "a5", "b4"});
   turns.before = 4;

@@ -1,7 +1,7 @@
-// store/store_suite.h: the rigs and small builders of the cases that hold for every store.
+// store/store_suite.h: rigs and builders for the tests that every store must pass.
 //
-// A rig makes one kind of store and does to it what a test cannot do through the interface: reopen
-// it on what it has stored, damage a row, erase a payload. The cases are templates over the rigs.
+// A rig creates one kind of store and does what a test cannot do through the interface: reopen it
+// on its stored data, damage a row, erase a payload. The tests are templates over the rigs.
 #pragma once
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ namespace agentrt::store {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    // In memory unless TMPDIR says otherwise: no case cuts the power, and syncs are many.
+    // In memory unless TMPDIR is set: no test cuts the power, and there are many syncs.
     const std::filesystem::path memory = "/dev/shm";
     const bool in_memory = getenv("TMPDIR") == nullptr && std::filesystem::exists(memory);
     const auto parent = in_memory ? memory : std::filesystem::temp_directory_path();
@@ -87,7 +87,7 @@ class SqliteRig {
     store_.reset();
     store_ = open_sqlite(sqlite_options(path()));
   }
-  // As another program would change the file.
+  // Changes the file as another program would.
   void run(const std::string& sql) {
     auto connection = Connection::open(path(), "", 1'000);
     REQUIRE(connection);
@@ -98,7 +98,7 @@ class SqliteRig {
     update(session, sequence, "payload = replace(payload, '{', '[')");
   }
   void erase_payload(const SessionId& session, Sequence sequence) {
-    // The digest that the documentation tells people to leave behind.
+    // The digest that the documentation says to keep.
     const auto page = store_->events(session, sequence - 1, 1, 1 << 20);
     REQUIRE(page);
     update(session, sequence,

@@ -1,15 +1,17 @@
-// store/blobs/blob_store.h: bytes of any size, found by their SHA-256.
+// store/blobs/blob_store.h: a content-addressed store for blobs of any size, keyed by SHA-256.
 //
-// A blob is written in pieces and exists from the moment seal() returns: then it is whole and on
-// disk, and a fact may name it. Equal bytes are one blob. What is read back is held against size
-// and digest first; bytes that are damaged are an error, never an answer.
+// A blob is written in chunks and exists once seal() returns: it is then complete and durable, and
+// a fact may name it. Equal bytes share one blob. Every read is verified against size and digest
+// first; damaged bytes cause an error and are never returned.
 //
-// A blob lives as long as something names it. The store does not know what does; whoever collects
-// asks it to remove(), and these rules keep that safe: a sealed blob cannot be removed while its
-// `hold` lives, nor, between begin_sweep() and end_sweep(), when it was held at any time since
-// begin_sweep(). So a collector that reads after begin_sweep() what is named cannot miss a name.
+// The store does not know which facts name a blob; a garbage collector calls remove() for
+// unreferenced ones. Two rules make that safe. A sealed blob cannot be removed while its `hold`
+// exists. Between begin_sweep() and end_sweep(), a blob cannot be removed if it was held at any
+// time since begin_sweep(). A collector that reads the referenced refs after begin_sweep()
+// therefore cannot miss a reference.
 //
-// Any thread may call; a writer or reader belongs to one at a time. All of it blocks on the disk.
+// Callable from any thread; a writer or reader is used by one thread at a time. All calls block on
+// the disk.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +32,21 @@ struct StoredBlob {
   std::shared_ptr<const void> hold;
 };
 
-// Destroyed before seal(), it leaves nothing behind.
+// Destroying a writer before seal() discards its bytes.
 class BlobWriter {
  public:
   virtual ~BlobWriter() = default;
-  // storage_full, unavailable; after an error only destruction is left.
+  // Fails with storage_full or unavailable. After an error, only destruction is allowed.
   virtual Result<void> write(std::string_view bytes) = 0;
   virtual Result<StoredBlob> seal() = 0;
 };
 
-// Goes on reading when the blob is removed meanwhile.
+// Stays readable if the blob is removed meanwhile.
 class BlobReader {
  public:
   virtual ~BlobReader() = default;
   virtual std::uint64_t size() const = 0;
-  // At most `bytes_max`, fewer only at the end. REQUIRES: offset <= size().
+  // Returns at most `bytes_max` bytes, and fewer only at the end. REQUIRES: offset <= size().
   virtual Result<std::string> read(std::uint64_t offset, std::size_t bytes_max) = 0;
 };
 
@@ -59,14 +61,14 @@ class BlobStore {
   virtual ~BlobStore() = default;
 
   virtual Result<std::unique_ptr<BlobWriter>> create() = 0;
-  // `internal` when it is not there, has another size, or its bytes have another digest.
+  // Fails with `internal` if the blob is missing or its size or digest does not match.
   virtual Result<std::unique_ptr<BlobReader>> open(const Digest& digest, std::uint64_t size) = 0;
 
-  // Every blob there is, in no order.
+  // Visits every blob, in no particular order.
   virtual Result<void> list(const std::function<void(const BlobEntry&)>& visit) = 0;
   virtual void begin_sweep() = 0;
   virtual void end_sweep() = 0;
-  // False when it is held, or not there.
+  // Returns false if the blob is held or does not exist.
   virtual Result<bool> remove(const Digest& digest) = 0;
 };
 

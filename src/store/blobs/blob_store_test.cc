@@ -144,7 +144,7 @@ TEST_CASE("a blob that is held, or was since the sweep began, is not removed") {
   StoredBlob blob = put(*store, "held");
   CHECK_FALSE(store->remove(blob.digest).value());
   store->begin_sweep();
-  blob.hold = nullptr;  // its fact is stored now, after the sweep has looked
+  blob.hold = nullptr;  // its fact is stored only now, after the sweep read the references
   CHECK_FALSE(store->remove(blob.digest).value());
   store->end_sweep();
   CHECK(store->remove(blob.digest).value());

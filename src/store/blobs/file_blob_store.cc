@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kCheckBytes = 256 << 10;  // read at once while a digest is checked
+constexpr std::size_t kCheckBytes = 256 << 10;  // per read while a digest is verified
 
 std::unexpected<Error> disk_error(std::string_view what, const std::string& path) {
   const int error = errno;
@@ -39,7 +39,7 @@ Result<void> sync_folder(const std::string& path) {
   return {};
 }
 
-// Where it is missing, and then for good.
+// Creates the folder durably if it is missing.
 Result<void> make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return sync_folder(fs::path(path).parent_path().string());
   if (errno != EEXIST) return disk_error("make", path);
@@ -56,7 +56,7 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& path) 
   return {};
 }
 
-// As many bytes as there are, up to out.size().
+// Reads up to out.size() bytes, fewer only at the end of the file.
 Result<std::size_t> read_at(int fd, std::uint64_t offset, std::string& out,
                             const std::string& path) {
   std::size_t got = 0;

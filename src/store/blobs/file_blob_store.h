@@ -1,10 +1,11 @@
-// store/blobs/file_blob_store.h: blobs as files: FOLDER/ab/cdef… by the hexadecimal SHA-256.
+// store/blobs/file_blob_store.h: blobs as files FOLDER/ab/cdef…, named by their hexadecimal
+// SHA-256.
 //
-// A blob is written to FOLDER/new/N, synced, renamed to its name, and the folder synced; a crash at
-// any point leaves a file in new/, which the next open() removes, or a whole blob. Writing bytes
-// that are there already puts the new file in the place of the old one, which also mends a damaged
-// one. Whole files are read once to check their digest; while a file's change time stays the same,
-// it is not checked again.
+// A blob is written to FOLDER/new/N, synced, renamed to its final name, and the folder is synced. A
+// crash at any point leaves either a complete blob or a file in new/, which the next open_folder()
+// removes. Writing bytes that already exist replaces the old file, which also repairs a damaged
+// one. A file is read completely once to verify its digest; it is not verified again while its
+// inode, size and change time stay the same.
 #pragma once
 
 #include <atomic>
@@ -19,11 +20,11 @@
 
 namespace agentrt::store {
 
-inline constexpr std::size_t kCheckedBlobsMax = 4'096;  // remembered as whole
+inline constexpr std::size_t kCheckedBlobsMax = 4'096;  // remembered as verified
 
 class FileBlobStore final : public BlobStore {
  public:
-  // Makes the folder where it is missing. The caller owns it alone.
+  // Creates the folder if it is missing. The caller must own it exclusively.
   static Result<std::unique_ptr<FileBlobStore>> open_folder(std::string folder);
 
   Result<std::unique_ptr<BlobWriter>> create() override;
@@ -39,7 +40,7 @@ class FileBlobStore final : public BlobStore {
   explicit FileBlobStore(std::string folder) : folder_(std::move(folder)) {}
   std::string shard_of(const Digest& digest) const;
   std::string path_of(const Digest& digest) const;
-  // Makes the file at `from`, which is synced, the blob called `digest`.
+  // Moves the synced file `from` into place as the blob `digest`.
   Result<void> install(const std::string& from, const Digest& digest);
   bool checked(const std::string& name, const std::string& stamp);
   void remember(const std::string& name, std::string stamp);

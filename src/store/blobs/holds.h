@@ -1,4 +1,4 @@
-// store/blobs/holds.h: which blobs may not be removed yet. Any thread.
+// store/blobs/holds.h: tracks which blobs must not be removed yet. Callable from any thread.
 #pragma once
 
 #include <map>
@@ -11,12 +11,13 @@ namespace agentrt::store {
 
 class Holds : public std::enable_shared_from_this<Holds> {
  public:
-  // Held until the last copy of what is returned goes.
+  // Holds the blob until the last copy of the returned pointer is destroyed.
   std::shared_ptr<const void> hold(const Digest& digest);
 
   void begin_sweep();
   void end_sweep();
-  // Runs `act` while nobody can take hold, unless somebody has or had hold since begin_sweep().
+  // Runs `act` under the lock and returns true, unless the blob is held or, during a sweep, was
+  // held since begin_sweep().
   template <class Act>
   bool if_free(const Digest& digest, Act act) {
     const std::lock_guard lock(mutex_);
@@ -30,7 +31,7 @@ class Holds : public std::enable_shared_from_this<Holds> {
   void drop_unused();
 
   std::mutex mutex_;
-  std::map<Digest, std::size_t> counts_;  // 0: let go of since begin_sweep()
+  std::map<Digest, std::size_t> counts_;  // 0: released since begin_sweep()
   bool sweeping_ = false;
 };
 

@@ -1,15 +1,15 @@
-// store/memory/memory_store.h: a store without a disk, for tests and simulation.
+// store/memory/memory_store.h: an in-memory store, for tests and simulation.
 //
-// What is committed lives on a MemoryDisk, which may outlive the store: destroying a MemoryStore
-// and opening another on the same disk is a crash that keeps exactly what was committed. Stored
-// bytes and hashes are kept and checked on read as the SQLite store does.
+// Committed data lives on a MemoryDisk, which may outlive the store: destroying a MemoryStore and
+// opening another on the same disk simulates a crash that keeps exactly the committed data. Bytes
+// and hashes are stored and verified on read as in the SQLite store.
 //
-// A commit writes a batch and syncs it. A test may withhold the sync: then batches are written one
-// after the other, reads see them, and cut_power() decides for each piece of each batch whether it
-// reached the medium. A batch that is not whole is dropped as a whole, and so is everything behind
-// it, as a store does that recovers from its journal.
+// A commit writes a batch and syncs it. A test may withhold the sync: reads then see the written
+// batches, and cut_power() decides for each piece of each batch whether it reached the medium. An
+// incomplete batch is dropped as a whole, and so is every later batch, like a store that recovers
+// from its journal.
 //
-// Threads: as store/store.h asks; one lock per disk.
+// Threads: as in store/store.h; one lock per disk.
 #pragma once
 
 #include <functional>
@@ -31,24 +31,24 @@ class MemoryDisk {
  public:
   explicit MemoryDisk(Identity identity) : identity_(std::move(identity)) {}
 
-  // Changes a byte of the stored payload, as a failing medium would.
+  // Changes a byte of the stored payload, to simulate a failing medium.
   void damage(const SessionId& session, Sequence sequence);
-  // Erases the payload and leaves its SHA-256.
+  // Erases the payload and keeps its SHA-256.
   void erase_payload(const SessionId& session, Sequence sequence);
 
-  // From now on commits write and do not sync.
+  // Later commits write but do not sync.
   void withhold_sync();
-  // Syncs what was written, and every commit from now on.
+  // Syncs all written batches, and every later commit.
   void sync();
 
-  // What becomes of a piece of a batch that was not synced: an append, or the batch's end.
+  // The fate of a piece of an unsynced batch: an append, or the end of the batch.
   enum class Fate { kept, lost, torn };
   struct Outage {
-    std::size_t written = 0;      // batches that were not synced
-    std::size_t kept = 0;         // of them, those that are there afterwards
+    std::size_t written = 0;      // unsynced batches
+    std::size_t kept = 0;         // those of them that survived
     std::size_t torn_pieces = 0;  // found and dropped
   };
-  // The disk as it is found after the power went; commits are synced again. Only between stores.
+  // Simulates a power cut; later commits are synced again. REQUIRES: no store is open on the disk.
   Outage cut_power(const std::function<Fate()>& next_fate);
 
  private:
@@ -56,16 +56,16 @@ class MemoryDisk {
 
   struct Row {
     schema::StoredEvent event;
-    std::optional<Digest> erased;  // the SHA-256 of a payload that is gone
+    std::optional<Digest> erased;  // the SHA-256 of an erased payload
     Digest hash{};
   };
   struct Session {
     std::uint64_t order = 0;
-    std::vector<std::size_t> rows;  // places in Contents::log, by sequence
+    std::vector<std::size_t> rows;  // indexes into Contents::log, by sequence
     std::optional<Snapshot> snapshot;
   };
   using ObjectKey = std::pair<std::string, std::string>;  // kind, id
-  // kind, session order, first, id: the order of lists.
+  // kind, session order, first, id: the sort order of lists.
   using Place = std::tuple<std::string, std::uint64_t, Sequence, std::string>;
 
   struct Contents {
@@ -86,17 +86,17 @@ class MemoryDisk {
   std::mutex mutex_;
   Identity identity_;
   Contents now_;                    // what reads see
-  std::optional<Contents> synced_;  // while syncs are withheld: as of the last one
+  std::optional<Contents> synced_;  // while syncs are withheld: the state at the last sync
   std::vector<std::vector<Append>> unsynced_;
 };
 
 class MemoryStore final : public Store {
  public:
-  // A disk of its own, or one that earlier stores wrote.
+  // Uses a new disk, or one that earlier stores wrote.
   MemoryStore();
   explicit MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {}
 
-  // The next commit() writes nothing and answers every append with `error`.
+  // Makes the next commit() write nothing and return `error` for every append.
   void fail_next(Error error) { fail_next_ = std::move(error); }
   const std::shared_ptr<MemoryDisk>& disk() const { return disk_; }
 

@@ -29,7 +29,7 @@ bool Checkpointer::empty_log() {
     if (connection_.fault(code) == Fault::sync) guard_.fail(error.message);
     return false;
   }
-  // SQLite does not sync the truncation; without it a power cut could bring the frames back.
+  // SQLite does not sync the truncation. Without a sync, a power cut could restore the old frames.
   sqlite3_file* log = connection_.log_file();
   if (log == nullptr) return false;
   if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) != SQLITE_OK) {

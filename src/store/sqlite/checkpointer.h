@@ -1,7 +1,8 @@
-// store/sqlite/checkpointer.h: moves what the write-ahead log holds into the database file.
+// store/sqlite/checkpointer.h: moves pages from the write-ahead log into the database file.
 //
-// It has a connection of its own, so a checkpoint runs beside commits and reads. A sync that fails
-// in it is a failed sync like any other. Any thread; one checkpoint at a time.
+// It has its own connection, so a checkpoint runs concurrently with commits and reads. A failed
+// sync during a checkpoint is handled like any failed sync. Callable from any thread; one
+// checkpoint at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +21,14 @@ class Checkpointer {
       : connection_(std::move(connection)), guard_(guard) {}
 
   struct Moved {
-    int pages = 0;  // of the log, when it was done
-    int moved = 0;  // of them, those that are in the database file now
+    int pages = 0;  // in the log at the end of the checkpoint
+    int moved = 0;  // pages that are now in the database file
     bool all() const { return moved == pages; }
   };
 
-  // Moves as much as no reader still needs, waiting for nobody; where something was in the way, a
-  // later call goes on.
+  // Moves the pages that no reader still needs, without blocking. A later call moves the rest.
   Result<Moved> move_pages();
-  // Moves everything and empties the log file for good. False when a reader or the disk is in the
-  // way.
+  // Moves all pages and durably truncates the log file. False if a reader or the disk prevents it.
   bool empty_log();
 
  private:

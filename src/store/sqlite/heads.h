@@ -1,8 +1,8 @@
-// store/sqlite/heads.h: the newest rows of the sessions lately written, so that an append needs no
-// read.
+// store/sqlite/heads.h: an LRU cache of the newest row of recently written sessions, so that an
+// append needs no read.
 //
-// A bounded cache in order of use. It may forget a session at any time and is never wrong about one
-// it holds: what a transaction changed is dropped when that transaction fails. One thread.
+// It is bounded and may evict a session at any time. Cached entries are always correct: those that
+// a transaction changed are dropped if the transaction fails. Use from one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace agentrt::store {
 
 struct Head {
-  std::int64_t key = 0;   // the session's row in `session`
+  std::int64_t key = 0;   // the session's row id in `session`
   Sequence sequence = 0;  // of its newest event
   Digest hash{};          // of that event's row
 };
@@ -26,9 +26,9 @@ class Heads {
  public:
   explicit Heads(std::size_t sessions_max) : sessions_max_(sessions_max) {}
 
-  // Null when it is not held. Good until the next put() or drop().
+  // nullptr if it is not cached. Valid until the next put() or drop().
   Head* find(const SessionId& session);
-  // Holds it, and forgets the one unused for longest when there are too many.
+  // Caches the head, and evicts the least recently used one if there are too many.
   Head& put(const SessionId& session, const Head& head);
   void drop(const SessionId& session);
 
@@ -38,7 +38,8 @@ class Heads {
   using Entry = std::pair<SessionId, Head>;
 
   std::size_t sessions_max_;
-  std::list<Entry> by_use_;                                                      // newest use first
+  // most recently used first
+  std::list<Entry> by_use_;
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_session_;  // keys in by_use_
 };
 

@@ -1,6 +1,6 @@
 #include "store/sqlite/pack.h"
 
-#define ZLIB_CONST  // it does not change what it is given
+#define ZLIB_CONST  // const input pointers
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace agentrt::store {
 namespace {
 
 constexpr std::string_view kFragments[] = {"model.delta", "reasoning.delta", "process.output"};
-// A row that alone is larger than a blob may be is one of its own.
+// A row larger than the limit of a blob gets its own blob, up to this size.
 constexpr std::size_t kUnpackedBytesMax = 16 << 20;
 constexpr std::size_t kStepBytes = 64 << 10;
 

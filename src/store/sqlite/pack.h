@@ -1,9 +1,9 @@
-// store/sqlite/pack.h: runs of fragments as compressed blobs.
+// store/sqlite/pack.h: stores runs of fragments as compressed blobs.
 //
-// A streamed answer is hundreds of small rows whose ids are all the same. Once something else
-// follows them in their session, their ids and payloads move into one blob; what is left of each
-// row is what orders it and its hash. The bytes come back as they were, so hashes hold and no
-// reader can tell. Pure.
+// A streamed answer consists of hundreds of small rows with the same ids. Once a different fact
+// follows them in their session, their ids and payloads move into one blob; each row keeps only its
+// order and its hash. Unpacking restores the exact bytes, so hashes stay valid and packing is
+// invisible to readers. Pure.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace agentrt::store {
 
-inline constexpr std::size_t kPackRowsMin = 8;           // fewer are left as they are
-inline constexpr std::size_t kPackRowsMax = 1'024;       // of one blob
-inline constexpr std::size_t kPackBytesMax = 256 << 10;  // of one blob before it is compressed
+inline constexpr std::size_t kPackRowsMin = 8;           // shorter runs are not packed
+inline constexpr std::size_t kPackRowsMax = 1'024;       // per blob
+inline constexpr std::size_t kPackBytesMax = 256 << 10;  // per blob, before compression
 
 struct PackedRow {
   std::string scope;
@@ -25,12 +25,12 @@ struct PackedRow {
   bool operator==(const PackedRow&) const = default;
 };
 
-// Whether facts of this type come in runs.
+// Whether facts of this type occur in runs.
 bool is_fragment(std::string_view type);
 
-// zlib's format, of SCOPE NUL PAYLOAD NUL for each row: neither holds a NUL.
+// zlib format, of SCOPE NUL PAYLOAD NUL per row; neither contains a NUL.
 std::string pack(const std::vector<PackedRow>& rows);
-// Absent when the bytes are not what pack() gave.
+// nullopt if the bytes are not an output of pack().
 std::optional<std::vector<PackedRow>> unpack(std::string_view bytes);
 
 }  // namespace agentrt::store

@@ -1,4 +1,4 @@
-// store/sqlite/pack_test.cc: runs of fragments are packed, and nobody can tell but by the size.
+// store/sqlite/pack_test.cc: runs of fragments are packed, which readers cannot detect.
 #include "store/sqlite/pack.h"
 
 #include <sqlite3.h>
@@ -39,7 +39,7 @@ std::int64_t ask(const std::string& path, const char* sql) {
   return number;
 }
 
-// Packs until there is nothing left to look at; how many calls that took.
+// Packs until nothing is left to scan; returns the number of calls.
 int pack_all(Store& store, std::size_t rows_max = 1'000) {
   for (int calls = 1;; ++calls) {
     const auto more = store.pack(rows_max);
@@ -72,7 +72,7 @@ TEST_CASE("runs that are over are packed, and every read is what it was") {
       for (const SessionId& session : {kAlpha, kBeta})
         REQUIRE(commit_one(*store, answer(session, *store->head(session), 40)));
     Append open = answer(kAlpha, *store->head(kAlpha), 20);
-    open.events.pop_back();  // the answer that is under way
+    open.events.pop_back();  // an answer in progress
     REQUIRE(commit_one(*store, open));
     alpha = stored(*store, kAlpha);
     beta = stored(*store, kBeta);
@@ -91,12 +91,12 @@ TEST_CASE("runs that are over are packed, and every read is what it was") {
     CHECK(again[i].position == all[i].position);
     CHECK(again[i].event == all[i].event);
   }
-  // From within a pack, and on: the chain goes on behind it.
+  // Reads that start within a pack work, and the hash chain continues after it.
   const auto from_within = *store->events(kBeta, 17, kAll, kAll);
   CHECK(from_within.front().event == beta[17]);
   CHECK(from_within.size() == beta.size() - 17);
   REQUIRE(commit_one(*store, answer(kAlpha, alpha.size(), 5)));
-  // The run that was under way is over now: twenty rows and five more make one.
+  // The open run is complete now: its twenty rows and five more form one pack.
   pack_all(*store);
   CHECK(ask(folder.file("store.db"), "SELECT max(last - first) FROM pack") == 39);
   CHECK(ask(folder.file("store.db"), "SELECT count(*) FROM pack") == 7);

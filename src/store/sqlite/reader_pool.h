@@ -1,7 +1,7 @@
-// store/sqlite/reader_pool.h: a few read connections, shared by all threads that read.
+// store/sqlite/reader_pool.h: a pool of read connections, shared by all reading threads.
 //
-// Connections are opened when first needed and kept. When all are in use a read waits for one, and
-// gives up with `overloaded` after a while: reads are short, so that is a sign of a stuck disk.
+// Connections are opened on first use and kept. If all are in use, a read waits for one and fails
+// with `overloaded` after a timeout: reads are short, so a timeout indicates a stuck disk.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class ReaderPool {
   };
 
  public:
-  // A reader of the caller's own until it goes out of scope.
+  // Exclusive use of a reader until it is destroyed.
   class Lease {
    public:
     Lease(ReaderPool& pool, std::unique_ptr<Member> member)
@@ -59,7 +59,7 @@ class ReaderPool {
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Member>> idle_;
-  std::size_t opened_ = 0;  // idle or lent
+  std::size_t opened_ = 0;  // idle or leased
 };
 
 }  // namespace agentrt::store

@@ -1,8 +1,8 @@
-// store/sqlite/sync_guard.h: what happens when a sync fails, in one place.
+// store/sqlite/sync_guard.h: handles failed syncs, in one place.
 //
-// After a failed sync the kernel may have dropped the very pages it could not write and report the
-// next sync as fine. So nothing is retried: the owner is told, which ends the process, and a guard
-// that has been told refuses every later write. Any thread.
+// After a failed sync, the kernel may have dropped the very pages it could not write, and report
+// success for the next sync. Syncs are therefore never retried: the guard notifies its owner, which
+// ends the process, and rejects every later write. Callable from any thread.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class SyncGuard {
 
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
 
-  // Does not return in production. `what` names the call that failed.
+  // Does not return in production. `what` names the failed call.
   void fail(const std::string& what) {
     if (stopped_.exchange(true)) return;
     if (!on_failure_) stop(what);

@@ -1,9 +1,9 @@
-// store/sqlite/writer_pack.cc: runs of fragments that are over become blobs, a bounded number of
-// rows a transaction.
+// store/sqlite/writer_pack.cc: packs completed runs of fragments into blobs, with a bounded number
+// of rows per transaction.
 //
-// The log is looked through once, in the order of its positions. Where a row is no fragment, the
-// run of fragments right before it in its session is over and is packed. How far that has come is
-// stored with the packs; a crash repeats at most the looking.
+// The log is scanned once, in the order of positions. A row that is not a fragment completes the
+// run of fragments right before it in its session, which is then packed. The scan position is
+// stored with the packs; a crash repeats at most the scan.
 
 #include <algorithm>
 #include <unordered_map>
@@ -16,7 +16,7 @@ namespace agentrt::store {
 Result<bool> Writer::pack(std::size_t rows_max) {
   TRY(begin());
   auto more = pack_some(rows_max);
-  if (!more || packed_rows_ == 0) {  // nothing to store; what was looked at is remembered
+  if (!more || packed_rows_ == 0) {  // nothing to store; the scan position stays in memory
     roll_back();
     if (!more) looked_through_.reset();
     return more;
@@ -75,7 +75,7 @@ Result<std::vector<Writer::Seen>> Writer::look_through(std::size_t rows_max) {
   return page;
 }
 
-// From its end to its beginning, blob by blob. False: there is more of it than fits this time.
+// Packs a run from its end to its start, blob by blob. False if a later call must continue.
 Result<bool> Writer::pack_run_before(const Seen& row, std::size_t rows_max) {
   for (std::int64_t before = row.sequence;;) {
     std::vector<PackedRow> rows;

@@ -1,5 +1,5 @@
-// store/sqlite/writer_upkeep.cc: what the writer does besides appending: forget old keys, make
-// room in the log, derive a session's index rows again.
+// store/sqlite/writer_upkeep.cc: maintenance by the writer: deletes old idempotency keys,
+// preallocates the log, and rebuilds a session's index rows.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ Result<std::size_t> Writer::forget_idempotency(Timestamp before, std::size_t max
   return static_cast<std::size_t>(forgotten);
 }
 
-// Within a transaction: no other program may add frames to the log meanwhile.
+// Runs within a transaction, so that no other program adds frames to the log meanwhile.
 void Writer::make_room(std::uint64_t used, std::uint64_t bytes_max) {
   sqlite3_file* log = connection_.log_file();
   sqlite3_int64 size = 0;
@@ -36,7 +36,7 @@ void Writer::make_room(std::uint64_t used, std::uint64_t bytes_max) {
   rollback_.run();
 }
 
-// From where it ends by now. Where the disk has no room for it, commits find out by themselves.
+// Extends the file at its current end. Ignores a full disk: commits will report it.
 void Writer::lengthen(sqlite3_file& log, std::uint64_t by) {
   static constexpr std::array<char, 64 << 10> kZeros{};
   sqlite3_int64 at = 0;
@@ -83,7 +83,7 @@ Result<void> Writer::derive_rows(const SessionId& session, std::int64_t key,
   }
 }
 
-// Kind by kind, since the lists are ordered by kind first.
+// Deletes kind by kind, since the lists are ordered by kind first.
 Result<void> Writer::drop_rows(std::int64_t session) {
   for (std::string kind;;) {
     {
