@@ -53,8 +53,8 @@ struct Entry {
 };
 BOOST_DESCRIBE_STRUCT(Entry, (), (type, command, timeout, on_failure, args, if_, async))
 
-// Theirs that fail go on unless told otherwise. Where a call is decided ours do not: a guard that
-// is broken must not be an open door.
+// In Claude Code, a failed hook does not block unless configured to. Here, hooks that decide on a
+// call do: a broken guard must not let calls through.
 OnFailure on_failure_of(const Entry& entry, HookPoint point) {
   if (entry.on_failure)
     return *entry.on_failure == "continue" ? OnFailure::open : OnFailure::closed;

@@ -1,10 +1,10 @@
-// runtime/claude_settings.h: settings that were written for Claude Code, as hooks and rules of
-// ours.
+// runtime/claude_settings.h: converts settings files of Claude Code to hooks and rules of this
+// runtime.
 //
-// These files belong to another program and hold much that is not ours to judge, so members that
-// are not known are passed over. What would run something and has no counterpart here is named, so
-// that nobody counts on it (`agentrt doctor` shows the names). A file that is no JSON, or whose
-// hooks have another shape, is an error: it might have stopped something.
+// These files belong to another program, so unknown members are ignored. Hooks and rules without a
+// counterpart here are listed by name, so that users do not rely on them (`agentrt doctor` prints
+// the names). A file that is not JSON, or whose hooks have an unexpected shape, is an error:
+// ignoring it might disable a guard.
 #pragma once
 
 #include <optional>
@@ -17,16 +17,16 @@
 
 namespace agentrt::runtime {
 
-// A permission rule of theirs in our words; nothing where there is no counterpart.
+// Translates a Claude Code permission rule; nullopt if there is no counterpart.
 using RuleReader = std::optional<std::string> (*)(std::string_view rule);
 
 struct ClaudeSettings {
   std::vector<schema::HookSpec> hooks;
   std::vector<schema::PolicyRule> rules;
-  std::vector<std::string> unmapped;  // what has no counterpart, in words
+  std::vector<std::string> unmapped;  // descriptions of entries without a counterpart
 };
 
-// The text of the file at `path`. invalid_params: it names file and member.
+// Parses `text`, read from the file `path`. Fails with invalid_params, naming file and member.
 Result<ClaudeSettings> read_claude_settings(const std::string& text, const std::string& path,
                                             schema::RuleOrigin origin, RuleReader rule_of);
 

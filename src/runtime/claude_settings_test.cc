@@ -1,4 +1,4 @@
-// runtime/claude_settings_test.cc: hook files of Claude Code, and what of them has no counterpart.
+// runtime/claude_settings_test.cc: hook files of Claude Code, and their unsupported entries.
 #include "runtime/claude_settings.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ std::string error(const std::string& text) {
   CHECK(out.error().code == Code::invalid_params);
   return out.error().message;
 }
-// One command hook at an event, with further members.
+// One command hook for `event`, with additional members.
 ClaudeSettings one(const std::string& event, const std::string& members = "",
                    const std::string& matcher = "Bash") {
   return read(R"({"hooks":{")" + event + R"(":[{"matcher":")" + matcher +

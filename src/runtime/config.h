@@ -1,15 +1,13 @@
-// runtime/config.h: the configuration of a runtime, as plain values, and how it is put together.
+// runtime/config.h: the configuration of a runtime as plain values, and how the layers are merged.
 //
-// Layers, weakest first: managed (host policy), user, workspace. A later layer wins for single
-// values; rules and hooks are joined and keep where they come from. Two things bend that rule, both
-// towards safety: what the host policy sets can be tightened but never loosened below it, and a
-// workspace file, which came with somebody's repository, can only tighten until a person trusts it
-// as it is (runtime/trust.h). Hook files of Claude Code stand beside those of the user and the
-// workspace and count like them.
+// Layers, weakest first: managed (host policy), user, workspace. A later layer overrides single
+// values; rules and hooks are concatenated and keep their origin. There are two exceptions, both
+// for safety. Settings of the host policy can be tightened but never loosened. A workspace file
+// comes with a repository, so it can only tighten until a person trusts its current content
+// (runtime/trust.h). Hook files of Claude Code belong to the user and workspace layers.
 //
-// Loading is strict. A file that cannot be read, a key that is not known, a value of the wrong type
-// or a feature that this version lacks is an error that names file, line and key: a rule that was
-// meant to hold is never dropped in silence.
+// Loading is strict. An unreadable file, an unknown key, a value of the wrong type or an
+// unsupported feature is an error that names file, line and key: a rule is never dropped silently.
 #pragma once
 
 #include <cstdint>
@@ -36,37 +34,37 @@ struct Price {
   bool operator==(const Price&) const = default;
 };
 
-// One candidate for routing.
+// A model that routing can select.
 struct ModelConfig {
-  std::string name;      // what --model takes
+  std::string name;      // as passed to --model
   std::string provider;  // script, openai_chat, openai_responses, anthropic
-  std::string model;     // a script's: the file's base name
+  std::string model;     // of a script: the base name of the file
   std::optional<std::string> base_url;
   std::optional<std::string> api_key_env;
   std::vector<std::string> capabilities;
   std::optional<std::uint64_t> context_tokens;
   std::optional<std::uint64_t> max_output_tokens;
-  // Absent ones have the defaults of adapters/http/http_streams.h.
+  // If absent, the defaults of adapters/http/http_streams.h apply.
   std::optional<std::uint64_t> connect_timeout_ms;
   std::optional<std::uint64_t> first_byte_timeout_ms;
   std::optional<std::uint64_t> idle_timeout_ms;
   std::optional<std::uint64_t> answer_timeout_ms;
-  std::optional<bool> debug_payloads;  // keep what goes over the wire
-  std::string model_setting;           // where `model` is set, in words
-  std::string url_setting;             // and `base_url`
-  std::string key_setting;             // what to do to give a key, in words
+  std::optional<bool> debug_payloads;  // store raw requests and responses
+  std::string model_setting;           // description of where `model` is set
+  std::string url_setting;             // description of where `base_url` is set
+  std::string key_setting;             // description of how to provide a key
   std::optional<Price> cost_per_mtok;
   std::string script;  // an absolute path
 
   bool operator==(const ModelConfig&) const = default;
 };
 
-// A server of tools as a file names it. Texts may hold ${NAME} and ${NAME:-otherwise}, which stand
-// for environment variables and are read when the server is connected to (runtime/mcp_servers.h).
+// An MCP server as configured. Texts may contain ${NAME} and ${NAME:-default}, which are replaced
+// by environment variables when the server is connected (runtime/mcp_servers.h).
 struct McpServerConfig {
-  std::vector<std::string> command;  // the program and its arguments, or
-  std::optional<std::string> url;    // where it listens
-  std::optional<std::string> type;   // stdio, http or sse; absent: as the two above say
+  std::vector<std::string> command;  // the program and its arguments; or
+  std::optional<std::string> url;    // the server's address
+  std::optional<std::string> type;   // stdio, http or sse; default: derived from command and url
   std::map<std::string, std::string> env;
   std::map<std::string, std::string> headers;
   std::optional<std::string> bearer_token_env;
@@ -85,7 +83,8 @@ struct McpServerConfig {
 struct RoutingConfig {
   std::optional<std::string> default_name;
   std::vector<std::string> fallback;
-  // Absent: every configured model but script ones, plus what default, fallback or a turn names.
+  // Default: every configured model except scripts, plus those that default, fallback or a turn
+  // name.
   std::optional<std::vector<std::string>> candidates;
 
   bool operator==(const RoutingConfig&) const = default;
@@ -101,7 +100,7 @@ struct PermissionConfig {
 struct SandboxConfig {
   schema::SandboxMode mode = schema::SandboxMode::workspace_write;
   bool network = false;
-  bool report_writes = false;           // attempts to write outside become events
+  bool report_writes = false;           // report attempts to write outside as events
   std::vector<std::string> roots = {};  // where sessions may be opened without scope approve
 
   bool operator==(const SandboxConfig&) const = default;
@@ -115,7 +114,7 @@ struct LimitConfig {
   bool operator==(const LimitConfig&) const = default;
 };
 
-// Bytes behind refs.
+// Stored outputs, which facts name by refs.
 struct OutputConfig {
   std::uint64_t keep_days = 30;
   std::uint64_t bytes_max = std::uint64_t{10} << 30;
@@ -124,7 +123,7 @@ struct OutputConfig {
   bool operator==(const OutputConfig&) const = default;
 };
 
-// What happens at start to turns that an earlier process left unfinished.
+// What to do at start with turns that an earlier process left unfinished.
 BOOST_DEFINE_ENUM_CLASS(Resume, ask, auto_)
 
 struct ConfigFile {
@@ -140,21 +139,21 @@ inline constexpr std::string_view kManagedFile = "/etc/agentrt/managed.toml";
 // A hook file of Claude Code that was found.
 struct HookFile {
   std::string path;
-  std::size_t hooks = 0;              // that have a counterpart here
-  std::vector<std::string> unmapped;  // what has none, in words
-  bool counts = true;                 // false: it is not trusted as it is
+  std::size_t hooks = 0;              // with a counterpart here
+  std::vector<std::string> unmapped;  // descriptions of those without one
+  bool counts = true;                 // false: its current content is not trusted
 
   bool operator==(const HookFile&) const = default;
 };
 
-// Where a configuration is looked for.
+// Where to look for configuration files.
 struct ConfigSources {
-  std::string managed{kManagedFile};  // tests name another file here; nothing else does
-  std::optional<std::string> user;    // read where it exists
-  std::optional<std::string> claude;  // the user's hook file; read where it exists
-  std::optional<std::string> named;   // --config: in place of both, and it must exist
-  std::string workspace;              // the folder whose files count
-  std::vector<TrustRecord> trusted;   // files of it that a person trusts, as they were then
+  std::string managed{kManagedFile};  // overridden only by tests
+  std::optional<std::string> user;    // optional file
+  std::optional<std::string> claude;  // the user's Claude Code hook file; optional
+  std::optional<std::string> named;   // --config: replaces both user files, and must exist
+  std::string workspace;              // the folder whose files apply
+  std::vector<TrustRecord> trusted;   // trusted workspace files, with their digests
 
   bool operator==(const ConfigSources&) const = default;
 };
@@ -168,38 +167,38 @@ struct Config {
   SandboxConfig sandbox;
   LimitConfig limits;
   OutputConfig outputs;
-  std::vector<std::string> redact;  // names of environment variables whose values are secrets
+  std::vector<std::string> redact;  // names of environment variables that hold secrets
   Resume resume = Resume::ask;
-  // The laxest that the host policy lets anyone choose, where it speaks.
+  // The laxest values that the host policy permits; absent if it sets none.
   std::optional<schema::PermissionMode> managed_mode;
   std::optional<schema::SandboxMode> managed_sandbox;
   std::optional<bool> managed_network;
-  std::vector<std::string> managed_roots;  // sandbox.roots of the host policy alone
+  std::vector<std::string> managed_roots;  // sandbox.roots of the host policy only
 
   ConfigSources sources;          // what it was read from
   std::vector<ConfigFile> files;  // that were looked for, weakest first
   std::vector<HookFile> hook_files;
-  std::vector<schema::PolicyFile> policy_files;  // of the workspace, that need to be trusted
-  std::vector<std::string> warnings;             // what a workspace file said that never counts
-  std::vector<std::string> ignored;              // and what counts once the file is trusted
+  std::vector<schema::PolicyFile> policy_files;  // of the workspace, that need trust
+  std::vector<std::string> warnings;             // settings that a workspace file may never make
+  std::vector<std::string> ignored;              // settings that apply once the file is trusted
 
   bool operator==(const Config&) const = default;
 };
 
-// $XDG_CONFIG_HOME/agentrt/config.toml, else ~/.config/agentrt/config.toml; nothing without a home.
+// $XDG_CONFIG_HOME/agentrt/config.toml, else ~/.config/agentrt/config.toml; nullopt without a home.
 std::optional<std::string> user_config_path(const Environment& environment);
 
-// ~/.claude/settings.json; nothing without a home.
+// ~/.claude/settings.json; nullopt without a home folder.
 std::optional<std::string> claude_config_path(const Environment& environment);
 
-// Errors: invalid_params, with a sentence that names file, line and key.
-// `environment` gives models where no file does; it may be empty.
+// Fails with invalid_params and a sentence that names file, line and key. `environment` supplies
+// models if no file does; it may be empty.
 Result<Config> load_config(const ConfigSources& sources, const Environment& environment = {});
 
-// The name under which the model `script:FILE` is a candidate: FILE made absolute against `cwd`.
-// Any other name comes back as it is.
+// The candidate name of the model `script:FILE`, with FILE made absolute relative to `cwd`. Returns
+// any other name unchanged.
 std::string resolve_model_name(std::string_view name, const std::string& cwd);
-// The candidate that a resolved name `script:/PATH` stands for; nothing for any other name.
+// The candidate for a resolved name `script:/PATH`; nullopt for any other name.
 std::optional<ModelConfig> script_model(std::string_view resolved_name);
 
 }  // namespace agentrt::runtime

@@ -1,7 +1,7 @@
-// runtime/config_file.h: one configuration file, read and checked, before it meets the others.
+// runtime/config_file.h: parses and validates one configuration file, before layers are merged.
 //
-// Reading judges the form only: the keys there are, their types, their words. What a layer may say
-// and which layer wins is runtime/config.cc's business, so every value keeps the line it stands on.
+// Checks only the syntax: known keys, types, words. runtime/config.cc decides what a layer may set
+// and which layer wins, so every value keeps its line number.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Given {
   std::size_t line = 0;
 };
 
-// A key that the configuration format knows and this version cannot honour.
+// A key of the configuration format that this version does not support.
 struct Beyond {
   std::string key;
   std::size_t line = 0;
@@ -50,17 +50,17 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> upload_bytes_max;
   std::optional<Given<std::vector<std::string>>> redact;
   std::optional<Given<Resume>> resume;
-  std::vector<schema::HookSpec> hooks;  // of no origin yet
+  std::vector<schema::HookSpec> hooks;  // without origin yet
   std::vector<Beyond> beyond;           // limits.session_cost
 };
 
-// invalid_params at a place in a file: "FILE:LINE: KEY REST".
+// An invalid_params error at a place in a file: "FILE:LINE: KEY REST".
 std::unexpected<Error> wrong_at(const std::string& path, std::size_t line, const std::string& key,
                                 const std::string& rest);
 
-// The text of a file of the user or the host; nothing when there is no such file.
+// Reads a file of the user or the host; nullopt if it does not exist.
 Result<std::optional<std::string>> read_config_file(const std::string& path);
-// The layer from the text of the file at `path`.
+// Parses the text of the file at `path` as one layer.
 Result<ConfigLayer> read_config_text(const std::string& text, const std::string& path);
 
 }  // namespace agentrt::runtime

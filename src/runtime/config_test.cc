@@ -1,4 +1,4 @@
-// runtime/config_test.cc: configuration files, and which of them wins.
+// runtime/config_test.cc: configuration files, and their precedence.
 #include "runtime/config.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ using schema::RuleEffect;
 using schema::RuleOrigin;
 using schema::SandboxMode;
 
-// Three files in a folder of their own; what is not written does not exist.
+// A temporary folder for three files; they do not exist until written.
 struct Files {
   Files() {
     std::string pattern = (fs::temp_directory_path() / "agentrt_config_XXXXXX").string();
@@ -41,7 +41,7 @@ struct Files {
   Files& workspace_claude(const std::string& text) {
     return write(root + "/work/.claude/settings.json", text);
   }
-  // A person looks at the files as they are now.
+  // Trusts the files with their current content.
   void trust_all() {
     sources.trusted.clear();
     const auto config = load_config(sources);
@@ -391,7 +391,7 @@ TEST_CASE("hook files of Claude Code count for the user, and for a workspace onc
   CHECK(after->ignored.empty());
   files.sources.named = files.root + "/other.toml";
   std::ofstream(*files.sources.named) << "";
-  CHECK(files.load()->hooks.size() == 1);  // --config stands in place of all files of the user
+  CHECK(files.load()->hooks.size() == 1);  // --config replaces all files of the user
 }
 
 TEST_CASE("the servers of a workspace need trust") {

@@ -1,4 +1,4 @@
-// runtime/core_loop_test.cc: the core's thread and the workers beside it.
+// runtime/core_loop_test.cc: the core thread and its workers.
 #include "runtime/core_loop.h"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 namespace agentrt::runtime {
 namespace {
 
-// Waits until everything posted before has run.
+// Waits until all earlier tasks have run.
 void finish(CoreLoop& loop) {
   std::promise<void> done;
   loop.post([&] { done.set_value(); });

@@ -1,4 +1,4 @@
-// runtime/data_folder_test.cc: where the data folder is, and that it has one owner.
+// runtime/data_folder_test.cc: the location of the data folder, and its exclusive ownership.
 #include "runtime/data_folder.h"
 
 #include <doctest/doctest.h>
@@ -105,7 +105,7 @@ TEST_CASE("an owner.json left behind by a killed process proves nothing") {
   if (child == 0) {
     const auto folder = DataFolder::take(temp.path);
     if (!folder || !folder->announce(std::nullopt, Timestamp{1})) ::_exit(1);
-    ::_exit(0);  // without the destructor, as kill -9 would
+    ::_exit(0);  // skip the destructor, as kill -9 would
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);

@@ -1,9 +1,8 @@
-// runtime/file_marks.h: what a file shows of itself without being read.
+// runtime/file_marks.h: detects changes of a file by its metadata, without reading it.
 //
-// Two equal marks, the first of which is settled, mean that nobody has changed the file in between:
-// whatever changes a file gives it a new change time, which cannot be set by hand. A time that is
-// still close to now could be given twice, so such a mark says nothing.
-// Thread rule: any thread.
+// Two equal marks mean that the file is unchanged, provided that the first one is settled: every
+// change updates the change time, which programs cannot set. A change time close to the present
+// could be assigned to two changes, so an unsettled mark proves nothing. Callable from any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@
 
 namespace agentrt::runtime {
 
-// Coarser than the clock of any file system that is in use.
+// Longer than the timestamp granularity of any file system in use.
 inline constexpr std::int64_t kSettledAfterMs = 2'000;
 
 struct FileMark {
-  int error = 0;  // errno where it cannot be looked at; then nothing else counts
+  int error = 0;  // errno if stat failed; then all other members are unset
   std::uint64_t device = 0, inode = 0, size = 0;
   std::uint32_t mode = 0;
   std::int64_t modified_ns = 0, changed_ns = 0;
@@ -26,10 +25,10 @@ struct FileMark {
   bool operator==(const FileMark&) const = default;
 };
 
-// Of every file that load_config() looks for, and of the folders of a workspace on the way to them.
+// Marks of every file that load_config() looks for, and of the workspace folders that contain them.
 std::vector<FileMark> marks_of(const ConfigSources& sources);
 
-// None of them changed later than kSettledAfterMs before `now_ms`, of the wall clock.
+// Whether all changes are more than kSettledAfterMs older than `now_ms` (wall clock).
 bool settled(const std::vector<FileMark>& marks, std::int64_t now_ms);
 
 }  // namespace agentrt::runtime

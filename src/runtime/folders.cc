@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPasswdBytesMax = std::size_t{4} << 20;
 
-// Without symlinks as far as the path exists; the names after that stay as they are.
+// Resolves symlinks in the existing part of the path; the rest stays unchanged.
 Result<std::string> resolved(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::weakly_canonical(path, error);
@@ -50,7 +50,7 @@ DiskFolders::DiskFolders(const Config& config, std::string workspace, const std:
   const std::string passwd = passwd_text();
   if (auto home = policy::home_of(passwd, ::geteuid())) rules_.homes.push_back(*std::move(home));
   rules_.other_homes = policy::homes_of_others(passwd, ::geteuid());
-  // Once, and not for each judgement: a command could replace a configured folder by a symlink.
+  // Resolve once here, not per decision: a command could replace a configured folder by a symlink.
   rules_.workspace = resolved(rules_.workspace).value_or(rules_.workspace);
   for (auto* paths :
        {&rules_.granted, &rules_.managed, &rules_.own, &rules_.homes, &rules_.other_homes})

@@ -1,4 +1,4 @@
-// runtime/folders.h: the folders of this machine in which sessions may be opened
+// runtime/folders.h: decides in which folders of this machine sessions may be opened
 // (policy/folders.h), with symlinks resolved.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace agentrt::runtime {
 
 class DiskFolders final : public ports::Folders {
  public:
-  // Safe on any thread: nothing here changes after construction.
+  // Thread-safe: immutable after construction.
   DiskFolders(const Config& config, std::string workspace, const std::string& data,
               const Environment& environment);
 

@@ -1,4 +1,5 @@
-// runtime/folders_test.cc: folders of a real disk: symlinks, missing ones, and who may open them.
+// runtime/folders_test.cc: folders on a real disk: symlinks, missing folders, and permission to
+// open them.
 #include "runtime/folders.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +36,7 @@ struct Disk {
     };
     return DiskFolders(config, path("ws"), path("data"), environment).judge(choice, grant);
   }
-  // "ok", or the code of the refusal.
+  // "ok", or the error code of the refusal.
   std::string cwd(const std::string& folder, const schema::FolderGrant& grant = kSubmit) const {
     return code(judge({.cwd = folder, .additional_roots = {}}, grant));
   }

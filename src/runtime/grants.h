@@ -1,5 +1,5 @@
-// runtime/grants.h: what people granted beyond one session, as the store's index rows have it:
-// files that they trust, and rules for a whole workspace.
+// runtime/grants.h: grants beyond one session, read from the store's index rows: trusted files, and
+// rules for a whole workspace.
 #pragma once
 
 #include "ports/policies.h"
@@ -8,10 +8,10 @@
 
 namespace agentrt::runtime {
 
-// The newest so many rows count; what is older is asked for again.
+// Only the newest rows apply; older grants must be given again.
 inline constexpr std::size_t kGrantRowsMax = 1'000;
 
-// Any thread.
+// Callable from any thread.
 class StoredTrust final : public TrustRecords {
  public:
   explicit StoredTrust(store::Store& store) : store_(store) {}
@@ -21,7 +21,7 @@ class StoredTrust final : public TrustRecords {
   store::Store& store_;
 };
 
-// Another's policies, with the rules that were granted to the workspace for good. Any thread.
+// Adds the rules granted permanently to a workspace to those of `files`. Callable from any thread.
 class GrantedPolicies final : public ports::Policies {
  public:
   GrantedPolicies(ports::Policies& files, store::Store& store) : files_(files), store_(store) {}

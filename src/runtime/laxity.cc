@@ -32,7 +32,7 @@ int act_rank(PermissionMode mode) {
 }  // namespace
 
 bool at_most_as_lax(PermissionMode a, PermissionMode b) {
-  // Two questions: may it act without being asked about it, and may it read so.
+  // Compares two properties: acting without asking, and reading without asking.
   const bool reads_a = a != PermissionMode::untrusted;
   const bool reads_b = b != PermissionMode::untrusted;
   return act_rank(a) <= act_rank(b) && (!reads_a || reads_b);

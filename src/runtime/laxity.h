@@ -1,11 +1,11 @@
-// runtime/laxity.h: which of two modes permits more. Pure.
+// runtime/laxity.h: compares how much two modes permit. Pure.
 #pragma once
 
 #include "schema/statuses.h"
 
 namespace agentrt::runtime {
 
-// Whether `a` permits nothing that `b` would not; some modes cannot be compared, and then it is no.
+// Whether `a` permits nothing that `b` does not permit. False if the modes are not comparable.
 bool at_most_as_lax(schema::PermissionMode a, schema::PermissionMode b);
 bool at_most_as_lax(schema::SandboxMode a, schema::SandboxMode b);
 

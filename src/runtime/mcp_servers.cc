@@ -22,7 +22,7 @@ using schema::Json;
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
-// .mcp.json, as other programs write it too; members that are not known are passed over.
+// .mcp.json, a format shared with other programs; unknown members are ignored.
 struct JsonFile {
   std::optional<std::map<std::string, Json>> mcp_servers;
 };
@@ -74,14 +74,14 @@ Result<void> read_json_server(const Json& json, McpServerConfig& out) {
   if (read.command) out.command.push_back(*read.command);
   if (read.args) out.command.insert(out.command.end(), read.args->begin(), read.args->end());
   out.url = read.url;
-  out.type = read.type == "streamable-http" ? "http" : read.type;  // as some programs write it
+  out.type = read.type == "streamable-http" ? "http" : read.type;  // a spelling of some programs
   out.env = read.env.value_or(std::map<std::string, std::string>{});
   out.headers = read.headers.value_or(std::map<std::string, std::string>{});
   if (const auto wrong = wrong_server(out)) return fail(Code::invalid_params, *wrong);
   return {};
 }
 
-// http or https, to a host, without a user's name in it.
+// Accepts http or https URLs with a host and without user name.
 Result<void> check_url(std::string_view url) {
   std::string_view rest = url;
   for (const std::string_view scheme : {"http://", "https://"})
@@ -113,8 +113,9 @@ Result<adapters::McpHttp> http_of(const McpServerConfig& server, const Environme
   return out;
 }
 
-// The program is the person's own: it has their files and the network as far as the host policy
-// allows, unless its entry says less. It sees nothing of the runtime.
+// The sandbox profile of a stdio server. The server is the user's own program: it may access the
+// user's files and the network within the limits of the host policy, unless its entry is stricter.
+// It cannot access the runtime.
 Result<schema::SandboxProfile> profile_of(const McpServerConfig& server, const Config& config,
                                           const std::string& cwd, const std::string& data,
                                           const Environment& environment) {
@@ -139,7 +140,7 @@ Result<schema::SandboxProfile> profile_of(const McpServerConfig& server, const C
   return profile;
 }
 
-// The program with its arguments and its own variables; without a sandbox yet.
+// The expanded command line and variables of the server; no sandbox profile yet.
 Result<adapters::McpStdio> words_of(const McpServerConfig& server, const Environment& environment) {
   adapters::McpStdio out;
   for (const std::string& word : server.command) {
@@ -153,7 +154,7 @@ Result<adapters::McpStdio> words_of(const McpServerConfig& server, const Environ
   return out;
 }
 
-// Its own variables stand in place of those that every command gets.
+// Variables of the server's entry override those that every command gets.
 Result<adapters::McpStdio> stdio_of(const McpServerConfig& server, const Config& config,
                                     const std::string& cwd, const std::string& data,
                                     const Environment& environment) {
@@ -203,9 +204,9 @@ bool is_absent(const std::string& folder, std::string_view name) {
          (errno == ENOENT || errno == ENOTDIR);
 }
 
-using Unusable = std::map<std::string, std::string>;  // why, by name
+using Unusable = std::map<std::string, std::string>;  // name -> reason
 
-// Names the servers of a file that does not count, at most kMcpServersMax of them.
+// Adds the servers of an untrusted file, at most kMcpServersMax of them.
 void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::string_view file,
                     Trust trust, Unusable& out) {
   const std::string why =
@@ -221,7 +222,8 @@ void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::
                     fmt::format("it has {} servers more", servers.size() - kMcpServersMax));
 }
 
-// Adds what .mcp.json has; a server of the configuration files keeps its name.
+// Adds the servers of .mcp.json; a server of the configuration files takes precedence over one of
+// the same name.
 void add_workspace_servers(const ConfigSources& sources,
                            std::map<std::string, McpServerConfig>& servers, Unusable& out) {
   const auto file = read_workspace_file(sources.workspace, kServersFile, sources.trusted);
@@ -236,7 +238,7 @@ void add_workspace_servers(const ConfigSources& sources,
   for (auto& [name, server] : read.servers) servers.try_emplace(name, std::move(server));
 }
 
-// Those of a workspace configuration that load_config() passed over.
+// Adds the servers of an untrusted workspace configuration, which load_config() ignored.
 Result<void> name_passed_over(const ConfigSources& sources, Unusable& out) {
   TRY_ASSIGN(const auto file,
              read_workspace_file(sources.workspace, kWorkspaceFile, sources.trusted));

@@ -1,12 +1,12 @@
-// runtime/mcp_servers.h: the servers of tools that count for a session: those of the configuration
-// files, and those of .mcp.json in its workspace once a person trusts that file.
+// runtime/mcp_servers.h: the MCP servers of a session: those of the configuration files, and those
+// of .mcp.json in its workspace once a person trusts that file.
 //
-// They are read each time they are asked for, so that a change of a file or of trust counts with
-// the next turn. All that is remembered is that there are none, for as long as no file changes:
-// most turns have none, and reading them would cost each of those. A broken configuration file is
-// an error; whatever is wrong with .mcp.json or with the machine makes a server that says so and
-// cannot be used, and leaves the others alone. So do servers of a file that nobody trusts: they are
-// named with the reason and never started. Thread rule: any thread, several at once.
+// They are read on each request, so that a change of a file or of trust applies to the next turn.
+// The only cached result is that there are none, for as long as the files stay unchanged: that is
+// the common case, and it saves the reads. A broken configuration file is an error. A problem with
+// .mcp.json or with the machine yields an unusable server with the reason, and does not affect the
+// others. Servers of an untrusted file are listed with the reason and never started. Callable from
+// several threads at once.
 #pragma once
 
 #include <array>
@@ -22,39 +22,40 @@
 
 namespace agentrt::runtime {
 
-inline constexpr std::size_t kMcpServersMax = 32;  // of one session; further ones say so
+// per session; further ones are reported as unusable
+inline constexpr std::size_t kMcpServersMax = 32;
 inline constexpr std::uint64_t kMcpTimeoutMaxMs = 3'600'000;
 inline constexpr std::size_t kMcpServerNameBytesMax = 64;
 
-// What is wrong with a server as it is configured, as the rest of a sentence that begins with its
-// name; nothing where all is well.
+// What is wrong with the configuration of a server, as the rest of a sentence that starts with its
+// name; nullopt if it is valid.
 std::optional<std::string> wrong_server(const McpServerConfig& server);
 
-// The servers of a .mcp.json, and why some of it is no server, by name.
+// The servers of a .mcp.json, and the errors of invalid entries, by name.
 struct McpJson {
   std::map<std::string, McpServerConfig> servers;
   std::map<std::string, std::string> wrong;
 };
 McpJson read_mcp_json(const std::string& text);
 
-// The text with ${NAME} and ${NAME:-otherwise} in place. not_found: a variable that is not set.
+// Replaces ${NAME} and ${NAME:-default}. Fails with not_found if a variable is not set.
 Result<std::string> expanded(const std::string& text, const Environment& environment);
 
-// Why the server cannot be given what its entry names in this environment; nothing where it can.
+// Why the server's entry cannot be resolved in this environment; nullopt if it can.
 std::optional<std::string> unready(const McpServerConfig& server, const Environment& environment);
 
 class McpServers {
  public:
-  // `sources` as the runtime's own configuration was read; its workspace and trust do not count.
+  // `sources`: as for the runtime's own configuration; its workspace and trust are ignored.
   McpServers(ConfigSources sources, TrustRecords& records, std::string data,
              Environment environment);
 
-  // For a session in `cwd`: those of the files that count, by name, then those that cannot be used
-  // because of the workspace's files, which never take the name of one that counts.
+  // The servers for a session in `cwd`: the usable ones by name, then those that are unusable
+  // because of the workspace's files. An unusable one never takes the name of a usable one.
   Result<std::vector<adapters::McpServer>> of(const std::string& cwd);
 
  private:
-  // What tells a file from the same file after a change.
+  // File metadata that changes whenever the file changes.
   using Stamp = std::array<std::int64_t, 6>;
   using Stamps = std::array<Stamp, 2>;  // of the host's and the user's file
 
@@ -66,10 +67,10 @@ class McpServers {
   const std::string data_;
   const Environment environment_;
   std::mutex mutex_;
-  std::optional<Stamps> without_;  // under mutex_: these two files name no server
+  std::optional<Stamps> without_;  // under mutex_: these two files configure no server
 };
 
-// The names of environment variables that tell servers who asks: their values are secrets.
+// The names of environment variables with credentials for servers; their values are secrets.
 std::vector<std::string> secret_names_of(const std::map<std::string, McpServerConfig>& servers);
 
 }  // namespace agentrt::runtime

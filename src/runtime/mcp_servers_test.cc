@@ -1,4 +1,4 @@
-// Which servers of tools count for a session, and what becomes of what is wrong with them.
+// The MCP servers of a session, and how invalid configurations are reported.
 #include "runtime/mcp_servers.h"
 
 #include <doctest/doctest.h>

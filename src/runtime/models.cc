@@ -8,7 +8,7 @@
 namespace agentrt::runtime {
 namespace {
 
-// What a provider of ours takes for granted.
+// The defaults of a known provider.
 struct ProviderRow {
   std::string_view provider;
   std::string_view base_url;
@@ -24,7 +24,7 @@ const ProviderRow* row_of(std::string_view provider) {
   return at == kProviders.end() ? nullptr : &*at;
 }
 
-// A model that the environment gives, and the variables that say so.
+// A model that environment variables define, and the names of these variables.
 struct EnvironmentRow {
   const char* name;
   const char* provider;
@@ -38,14 +38,13 @@ constexpr std::array<EnvironmentRow, 2> kEnvironment = {
      {"anthropic", "anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL",
       "claude-sonnet-4-5"}}};
 
-// A variable that is set to nothing counts as not set.
+// An empty variable counts as unset.
 std::optional<std::string> value_of(const Environment& environment, std::string_view name) {
   auto value = environment(name);
   return value && !value->empty() ? value : std::nullopt;
 }
 
-// A key without what surrounds it where it was copied from. One that could not stand in a header is
-// none.
+// Reads a key and trims white space. A key that is invalid in an HTTP header counts as unset.
 std::optional<std::string> key_in(const Environment& environment, std::string_view name) {
   constexpr std::string_view kBlank = " \t\r\n";
   auto value = environment(name);
@@ -105,7 +104,7 @@ Result<void> check_base_url(std::string_view url) {
 
 void fill_in_endpoint(ModelConfig& model) {
   const ProviderRow* const row = row_of(model.provider);
-  if (row == nullptr) return;  // refused where its layer is judged
+  if (row == nullptr) return;  // the check of its layer reports this
   if (!model.base_url) {
     model.base_url = std::string(row->base_url);
     if (!model.api_key_env) model.api_key_env = std::string(row->key_env);

@@ -1,7 +1,7 @@
-// runtime/models.h: the models of a configuration: which providers there are, what they take for
-// granted, and the ones that the environment gives where no file names any.
+// runtime/models.h: the models of a configuration: known providers, their defaults, and the models
+// that the environment supplies if no file configures any.
 //
-// A key is read from its variable when the runtime starts and handed to the adapter alone.
+// A key is read from its variable when the runtime starts, and passed only to the adapter.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,22 @@
 
 namespace agentrt::runtime {
 
-inline constexpr std::uint64_t kModelNumberMax = 100'000'000;  // of limits of one model
+// limit of numeric settings of a model
+inline constexpr std::uint64_t kModelNumberMax = 100'000'000;
 
 bool known_provider(std::string_view provider);
-// invalid_params, with what it must be: an http or https URL without a name, query or fragment.
+// Fails with invalid_params and the expected form unless it is an http or https URL without user
+// name, query or fragment.
 Result<void> check_base_url(std::string_view url);
-// What a model behind HTTP has when nothing is said: its provider's own address and its variable
-// for the key (a base_url of one's own needs none), and what every such server can do.
+// Sets the defaults of a model behind HTTP: its provider's URL, the variable of its key (none with
+// a custom base_url), and the capabilities that every such server has.
 void fill_in_endpoint(ModelConfig& model);
 
-// OPENAI_API_KEY or OPENAI_BASE_URL give the model `openai`, ANTHROPIC_API_KEY or
-// ANTHROPIC_BASE_URL the model `anthropic`; OPENAI_MODEL and ANTHROPIC_MODEL say which one.
+// OPENAI_API_KEY or OPENAI_BASE_URL add the model `openai`, ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL
+// the model `anthropic`. OPENAI_MODEL and ANTHROPIC_MODEL select the provider's model.
 Result<void> add_environment_models(Config& config, const Environment& environment);
 
-// The variable that holds the model's key and is not set; nothing where all is well.
+// The variable of the model's key if it is not set; nullopt if the key is available or not needed.
 std::optional<std::string> missing_key(const ModelConfig& model, const Environment& environment);
 
 std::vector<adapters::ConfiguredModel> configured_models(const Config& config,

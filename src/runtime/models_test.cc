@@ -1,5 +1,4 @@
-// runtime/models_test.cc: what a model of the configuration becomes, and those that the environment
-// gives.
+// runtime/models_test.cc: configured models and their defaults, and models from the environment.
 #include "runtime/models.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +17,7 @@ Environment variables(std::map<std::string, std::string> values) {
   };
 }
 
-// The configuration of one file in a folder of its own.
+// Loads the configuration of a single file in a temporary folder.
 Result<Config> load(const std::string& text, const Environment& environment = {}) {
   std::string folder = (std::filesystem::temp_directory_path() / "agentrt_models_XXXXXX").string();
   REQUIRE(::mkdtemp(folder.data()) != nullptr);

@@ -14,7 +14,7 @@ Result<schema::Policy> FilePolicies::policy(const std::string& cwd) {
   ConfigSources sources = sources_;
   sources.workspace = real_workspace(cwd);
   TRY_ASSIGN(sources.trusted, records_.of(sources.workspace));
-  // Before the files are read: what changes meanwhile has other marks afterwards.
+  // Take marks before reading, so that a change in between leads to different marks next time.
   const std::int64_t now = now_();
   std::vector<FileMark> marks = marks_of(sources);
   if (auto kept = kept_of(sources, marks)) return *std::move(kept);
@@ -74,7 +74,7 @@ Result<schema::SandboxProfile> hook_profile_of(const Config& config,
       of_workspace ? request.input.sandbox.network : config.managed_network.value_or(true);
   TRY_ASSIGN(schema::SandboxProfile profile, sandbox_profile_of(config, choice, data, environment));
   profile.hidden_paths.push_back(config.sources.managed);
-  if (!of_workspace && config.sources.claude)  // where the scripts of the user's hooks often are
+  if (!of_workspace && config.sources.claude)  // often contains the scripts of the user's hooks
     std::erase(profile.hidden_paths,
                std::filesystem::path(*config.sources.claude).parent_path().string());
   if (config.sources.named)

@@ -1,8 +1,7 @@
-// runtime/policies.h: the policy of a workspace, as its files are when it is asked for.
+// runtime/policies.h: the policy of a workspace according to the current content of its files.
 //
-// A policy that was kept could be an old one, so it counts only for as long as every file shows the
-// same marks (file_marks.h) and people trust the same files; else all of them are read again.
-// Thread rule: any thread, several at once.
+// A cached policy is used only while all file marks (file_marks.h) and the trusted files are
+// unchanged; otherwise all files are read again. Callable from several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +20,12 @@
 
 namespace agentrt::runtime {
 
-inline constexpr std::size_t kPoliciesKeptMax = 64;  // workspaces; then it begins anew
+inline constexpr std::size_t kPoliciesKeptMax = 64;  // workspaces; the cache is cleared when full
 
 class FilePolicies final : public ports::Policies {
  public:
   using WallClock = std::function<std::int64_t()>;  // milliseconds
-  // `sources` as the runtime's own configuration was read; its workspace and trust do not count.
+  // `sources`: as for the runtime's own configuration; its workspace and trust are ignored.
   FilePolicies(ConfigSources sources, TrustRecords& records, WallClock now);
 
   Result<schema::Policy> policy(const std::string& cwd) override;
@@ -47,19 +46,19 @@ class FilePolicies final : public ports::Policies {
   const ConfigSources sources_;
   TrustRecords& records_;
   const WallClock now_;
-  mutable std::mutex mutex_;          // guards what follows
+  mutable std::mutex mutex_;          // guards the members below
   std::map<std::string, Kept> kept_;  // by workspace
   std::uint64_t readings_ = 0;
 };
 
-// What a session is under, of all that a configuration says.
+// The part of a configuration that applies to a session.
 schema::Policy policy_of(const Config& config);
 
-// What a hook may see and touch. One of the user or the host is their own program: it has the
-// user's files and the network, as far as the host policy allows. One of the workspace has what a
-// command of its turn has, since whoever may write the workspace may write the script that it runs.
-// Neither sees anything of the runtime: its data with socket and tokens, its configuration. So
-// nothing that a hook starts can answer for a person.
+// The sandbox profile of a hook. A hook of the user or the host is their own program: it may access
+// the user's files and the network, within the limits of the host policy. A hook of the workspace
+// has the profile of a command in its turn, since commands can modify the scripts it runs. Neither
+// can access the runtime's data (socket, tokens) or configuration, so no hook can approve in place
+// of a person.
 Result<schema::SandboxProfile> hook_profile_of(const Config& config,
                                                const ports::HookRequest& request,
                                                const std::string& data,

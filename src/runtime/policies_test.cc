@@ -1,4 +1,4 @@
-// runtime/policies_test.cc: the policy of a workspace, also of one that means harm.
+// runtime/policies_test.cc: the policy of a workspace, including hostile ones.
 #include "runtime/policies.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ std::int64_t now_ms() {
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
-// When everything that was written so far has settled.
+// A time at which all files written so far are settled.
 std::int64_t later_ms() { return now_ms() + 10 * kSettledAfterMs; }
 
 struct Workspace {
@@ -140,7 +140,7 @@ TEST_CASE("trust is asked for by the folder's real name, and bound to path and d
   REQUIRE(policy->files.size() == 1);
   CHECK(policy->files[0].trusted);
 
-  // The same bytes at another path are not trusted, nor are other bytes at this one.
+  // Trust applies neither to the same bytes at another path nor to other bytes at this path.
   Workspace::write(w.cwd() + "/.claude/settings.json", kAllow);
   CHECK(contains(w.error(), ".claude/settings.json: cannot be understood"));
   fs::remove(w.cwd() + "/.claude/settings.json");
@@ -224,7 +224,7 @@ TEST_CASE("the bytes that were hashed are the bytes that count, however fast a f
   int good_seen = 0, evil_seen = 0;
   for (int i = 0; i < 3'000; ++i) {
     const auto policy = w.policy();
-    if (!policy) continue;  // the link
+    if (!policy) continue;  // the file was a symlink at this moment
     for (const schema::PolicyRule& rule : policy->rules)
       ++(rule.rule == "shell(good)" ? good_seen : evil_seen);
   }
@@ -253,8 +253,8 @@ TEST_CASE("a file that is as large and as full as can be costs little and says l
   CHECK(policy->ignored[0].size() < 1'500);
 }
 
-// Runs the task in a process that the kernel kills when it starts another one or makes a socket;
-// whether it came through and said yes.
+// Runs the task in a process that the kernel kills if it starts a process or creates a socket.
+// Returns whether it finished and returned true.
 template <class Task>
 bool confined(Task task) {
   const pid_t child = ::fork();
@@ -374,7 +374,8 @@ TEST_CASE("files that stay as they are are read once, and again after any change
   CHECK(denied().size() == 2);
   CHECK(policies.readings() == 2);
 
-  Workspace::write(w.root + "/config.toml", "[permissions]\ndeny = [\"shell(c)\"]\n");  // appears
+  // the file appears
+  Workspace::write(w.root + "/config.toml", "[permissions]\ndeny = [\"shell(c)\"]\n");
   CHECK(denied().size() == 3);
   fs::remove(w.root + "/config.toml");
   CHECK(denied().size() == 2);
@@ -393,7 +394,7 @@ TEST_CASE("a file that changes again within one tick of the clock counts as it i
   Workspace w;
   FilePolicies policies(w.sources(), w.records, now_ms);
   for (int i = 0; i < 200; ++i) {
-    const std::string name = fmt::format("shell(tool{:03})", i);  // of one size
+    const std::string name = fmt::format("shell(tool{:03})", i);  // all of equal size
     Workspace::write(w.config(), fmt::format("[permissions]\ndeny = [\"{}\"]\n", name));
     const auto policy = policies.policy(w.cwd());
     REQUIRE(policy);

@@ -1,4 +1,4 @@
-// runtime/routes_test.cc: the routes that are served are the routes that are published.
+// runtime/routes_test.cc: the served routes equal the published routes.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -11,7 +11,7 @@
 namespace agentrt::runtime {
 namespace {
 
-// /v1/sessions/{id} -> /v1/sessions/{}
+// Replaces names: /v1/sessions/{id} -> /v1/sessions/{}
 std::string without_names(std::string_view pattern) {
   std::string out;
   bool inside = false;
@@ -23,7 +23,7 @@ std::string without_names(std::string_view pattern) {
   return out;
 }
 
-// The keys of the document's `paths`, which stand at one depth of its pretty-printed text.
+// The keys of `paths` in the document, which all have the same depth in the pretty-printed text.
 std::set<std::string> published_paths() {
   std::set<std::string> out;
   const std::string text = schema::published_openapi();

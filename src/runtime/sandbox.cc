@@ -28,7 +28,7 @@ void take_layers(const adapters::LauncherReport& report, SandboxOutcome& outcome
     outcome.layers.push_back({std::move(layer.name), layer.enforced, std::move(layer.how)});
 }
 
-// Takes one report in. True: it was the last one.
+// Processes one launcher report. Returns true if it is the last one.
 Result<bool> take(const std::string& text, const adapters::Launched& launched,
                   SandboxOutcome& outcome) {
   const adapters::LauncherReport report = adapters::read_launcher_report(text);
@@ -65,7 +65,7 @@ Result<std::vector<std::string>> roots_of(const SandboxChoice& choice) {
     if (!std::filesystem::is_directory(root, error))
       return fail(Code::invalid_params, fmt::format("{} is not a folder.", root));
     std::string real = adapters::real_path(root);
-    // Folders are resolved when they are chosen. A symlink that appears later would move the walls.
+    // Folders are resolved when chosen. A symlink that appears later could redirect the sandbox.
     if (real != policy::normal_path(root, "/", "/"))
       return fail(Code::invalid_params,
                   fmt::format("{} is now a symlink, or lies below one, and leads to {}; open a "
@@ -102,7 +102,7 @@ Result<SandboxOutcome> run_spec(const launcher::Spec& spec) {
   return outcome;
 }
 
-// False: nothing was said about the layer.
+// Returns false if the launcher did not report the layer.
 bool take_finding(const SandboxOutcome& outcome, SandboxFinding& finding) {
   const auto found = std::ranges::find(outcome.layers, finding.layer, &LayerReport::name);
   if (found == outcome.layers.end()) return false;
@@ -111,7 +111,7 @@ bool take_finding(const SandboxOutcome& outcome, SandboxFinding& finding) {
   return true;
 }
 
-// The layer by itself, with what it cannot do without: for a machine on which the whole fails.
+// Tests a layer alone, with its dependencies, for a machine on which the complete sandbox fails.
 void probe_alone(const launcher::Spec& whole, launcher::Layer layer, SandboxFinding& finding) {
   launcher::Spec spec = whole;
   spec.required = 0;
@@ -119,7 +119,7 @@ void probe_alone(const launcher::Spec& whole, launcher::Layer layer, SandboxFind
   if (layer == Layer::notify) spec.wanted |= bit(Layer::seccomp);
   if (layer == Layer::identity) spec.wanted |= bit(Layer::user_namespace);
   if (::geteuid() != 0 && layer != Layer::seccomp && layer != Layer::landlock)
-    spec.wanted |= bit(Layer::user_namespace);  // ordinary users have the others through it
+    spec.wanted |= bit(Layer::user_namespace);  // unprivileged users need it for the other layers
   const auto alone = run_spec(spec);
   if (alone && alone->ran && take_finding(*alone, finding)) return;
   finding.enforced = false;
@@ -130,7 +130,7 @@ bool is_within(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// A root that the profile itself would take away cannot be one.
+// Rejects a root that the profile itself would hide.
 Result<void> check_roots(const schema::SandboxProfile& profile) {
   for (const std::string& root : profile.roots) {
     if (root == "/" && profile.mode != schema::SandboxMode::full_access)
@@ -166,7 +166,7 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
     inputs.own_paths.push_back(std::filesystem::path(*user).parent_path().string());
   for (const std::string_view name : policy::environment_kept())
     if (const auto value = environment(name)) inputs.environment[std::string(name)] = *value;
-  // Where a service has none, each shell would look its user up to find one.
+  // If SHELL is unset, as in services, each shell would look it up in the user database.
   inputs.environment.try_emplace("SHELL", schema::kShellProgram);
   inputs.denied = choice.hidden;
   schema::SandboxProfile profile = policy::sandbox_profile(inputs);
@@ -184,7 +184,7 @@ Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const Sa
 
 Result<SandboxOutcome> run_in_sandbox(const schema::SandboxProfile& profile,
                                       std::vector<std::string> command) {
-  // The launcher passes these on to the command, and this process ends when the command has.
+  // The launcher forwards these signals to the command, and this process ends after the command.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   const std::string before = adapters::state_of_workspace(profile);
   TRY_ASSIGN(SandboxOutcome outcome, run_spec(adapters::spec_of(profile, std::move(command))));

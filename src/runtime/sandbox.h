@@ -1,5 +1,5 @@
-// runtime/sandbox.h: the sandbox as configured on this machine: its profile, one command in it, and
-// what the kernel really gives.
+// runtime/sandbox.h: the configured sandbox on this machine: its profile, running one command in
+// it, and which layers the kernel enforces.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,22 @@
 namespace agentrt::runtime {
 
 struct SandboxChoice {
-  std::optional<schema::SandboxMode> mode;  // in place of the configured one
-  std::optional<bool> network = {};         // in place of the configured one
+  std::optional<schema::SandboxMode> mode;  // overrides the configured one
+  std::optional<bool> network = {};         // overrides the configured one
   std::string workspace;
   std::vector<std::string> additional_roots = {};
-  std::optional<std::string> cwd = {};   // below a root; relative to the workspace or absolute
-  std::vector<std::string> hidden = {};  // further paths that are not there for it
+  std::optional<std::string> cwd = {};   // below a root; absolute or relative to the workspace
+  std::vector<std::string> hidden = {};  // additional paths to hide
 };
 
-// What a command in the workspace gets. invalid_params: the host policy does not allow the choice,
-// a root is not a folder, is / or lies within what is hidden, or `cwd` lies outside them.
+// The profile of a command in the workspace. Fails with invalid_params if the host policy forbids
+// the choice, if a root is not a folder, is /, or lies within a hidden path, or if `cwd` is outside
+// the roots.
 Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,
                                                   const std::string& data,
                                                   const Environment& environment);
-// The same to tell of, and not to run with: whether a root lies within what is hidden, or is /, is
-// not looked into, which takes a look at every hidden path.
+// The same for display only. Skips the checks for roots that are / or lie within hidden paths,
+// which would access every hidden path.
 Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const SandboxChoice& choice,
                                                   const std::string& data,
                                                   const Environment& environment);
@@ -48,7 +49,7 @@ struct SandboxViolation {
 struct SandboxOutcome {
   bool ran = false;
   std::string refusal;            // why it did not run
-  std::optional<int> exec_error;  // the sandbox stood, but the command could not be executed
+  std::optional<int> exec_error;  // set if the sandbox worked but execve failed
   std::optional<int> exit_code;
   std::optional<int> signal;
   std::vector<LayerReport> layers;
@@ -57,19 +58,18 @@ struct SandboxOutcome {
   std::vector<std::string> limits_hit;  // memory, processes
 };
 
-// Runs one command with this process's own standard input and outputs, to its end.
-// unavailable: the launcher could not be started.
+// Runs one command to its end with this process's standard streams. Fails with unavailable if the
+// launcher could not be started.
 Result<SandboxOutcome> run_in_sandbox(const schema::SandboxProfile& profile,
                                       std::vector<std::string> command);
 
-// What this machine's kernel gives a command, layer by layer, found by running one that does
-// nothing.
+// One sandbox layer on this machine's kernel, determined by running a no-op command.
 struct SandboxFinding {
   std::string layer;
   bool enforced = false;
-  bool required = false;  // without it nothing runs
-  std::string finding;    // how it is in force, or why not
-  std::string without;    // what its absence means
+  bool required = false;  // no command runs without it
+  std::string finding;    // how it is enforced, or why not
+  std::string without;    // the consequence of its absence
   std::string remedy;
 };
 struct SandboxCheckup {

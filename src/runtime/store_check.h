@@ -1,6 +1,6 @@
-// runtime/store_check.h: what can be said of a store without owning it, for `agentrt doctor`.
+// runtime/store_check.h: inspects a store without owning it, for `agentrt doctor`.
 //
-// Looks without changing anything; another process may own the store meanwhile.
+// Read-only; another process may own the store at the same time.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct StoreReport {
   std::int64_t version = 0;  // of its schema
 };
 
-// unavailable, with what to do: it cannot be read, is not a store, or is of a newer version.
+// Fails with unavailable and a remedy if the store is unreadable, invalid, or of a newer version.
 Result<StoreReport> check_store(const std::string& data);
-// Refuses (unavailable) a folder whose file system cannot keep a store.
+// Fails with unavailable if the folder's file system cannot hold a store.
 Result<void> check_store_folder(const std::string& data);
 
 Result<std::string> sqlite_version();

@@ -1,6 +1,6 @@
-// runtime/tools.h: the runtime's own file tools and the tools of servers behind one port.
+// runtime/tools.h: combines the built-in file tools and the tools of MCP servers behind one port.
 //
-// A call goes to whoever has its tool. Core only.
+// Dispatches each call to the owner of its tool. Core thread only.
 #pragma once
 
 #include "adapters/mcp/mcp_tools.h"

@@ -29,7 +29,8 @@ bool is_link(int folder, const std::string& name) {
          S_ISLNK(found.st_mode);
 }
 
-// The entry itself, whatever it is; a named pipe does not hold us up. No descriptor: there is none.
+// Opens the entry itself, of any type, without blocking on a named pipe. An empty descriptor: it
+// does not exist.
 Result<Descriptor> open_entry(int folder, const std::string& name, int flags,
                               const std::string& path) {
   Descriptor entry(::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));

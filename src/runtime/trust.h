@@ -1,10 +1,10 @@
-// runtime/trust.h: the files of a workspace that loosen rules or run something, and whether a
-// person trusts them as they are.
+// runtime/trust.h: the workspace files that can loosen rules or run programs, and whether a person
+// trusts their current content.
 //
-// A workspace came from somebody else, so its files are only data. They are opened below the
-// workspace without following a single link, read once and up to a limit; the digest is that of the
-// very bytes that are parsed afterwards, and trust is bound to path and digest. A file that stands
-// there and cannot be read so is an error, never an absent file.
+// A workspace is untrusted input. Its files are opened below the workspace without following
+// symlinks, and read once up to a size limit. The digest covers the same bytes that are parsed
+// afterwards, and trust is bound to path and digest. A file that exists but cannot be read this way
+// is an error; it never counts as absent.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace agentrt::runtime {
 
-// One file that a person trusted, with the contents it had then.
+// One trusted file, with the digest of the trusted content.
 struct TrustRecord {
-  std::string path;    // absolute, below the workspace without symlinks
+  std::string path;    // absolute, below the workspace, without symlinks
   std::string digest;  // sha256:…
 
   bool operator==(const TrustRecord&) const = default;
@@ -28,12 +28,12 @@ struct TrustRecord {
 class TrustRecords {
  public:
   virtual ~TrustRecords() = default;
-  // Of all files of a workspace, which is named without symlinks (real_workspace). Any thread; may
-  // block. unavailable: they cannot be read.
+  // The records of all files of `workspace`, a path without symlinks (real_workspace). Callable
+  // from any thread; may block. Fails with unavailable if they cannot be read.
   virtual Result<std::vector<TrustRecord>> of(const std::string& workspace) = 0;
 };
 
-// changed: it was trusted with other contents.
+// changed: a different content was trusted.
 enum class Trust { none, changed, given };
 
 struct WorkspaceFile {
@@ -49,11 +49,12 @@ inline constexpr std::string_view kClaudeFiles[] = {".claude/settings.json",
                                                     ".claude/settings.local.json"};
 inline constexpr std::size_t kConfigBytesMax = 1 << 20;
 
-// The folder without symlinks; as it is where it does not exist.
+// The folder with symlinks resolved; unchanged if it does not exist.
 std::string real_workspace(const std::string& folder);
 
-// The file at `name` (FOLDER/FILE or FILE) of the workspace; nothing when there is none.
-// invalid_params: it is a link, lies behind one, is not a file, is too large or cannot be read.
+// Reads the workspace file `name` (FOLDER/FILE or FILE); nullopt if it does not exist. Fails with
+// invalid_params if it is a symlink, lies behind one, is not a regular file, is too large or cannot
+// be read.
 Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& workspace,
                                                          std::string_view name,
                                                          const std::vector<TrustRecord>& records);
