@@ -49,7 +49,8 @@ class Followers::Follower final : public channels::StreamPipe {
   void page_arrived(const std::shared_ptr<channels::Subscriber>& keep,
                     Result<channels::FramesPage> page) {
     if (subscriber_ != keep) return;
-    if (!attached_ && !page) return close();  // there is no such session yet, or no room
+    // the session does not exist yet, or the read was rejected
+    if (!attached_ && !page) return close();
     keep->page_arrived(std::move(page));
     if (!attached_ && subscriber_) {
       attached_ = true;
@@ -99,7 +100,7 @@ class Followers::Follower final : public channels::StreamPipe {
   }
   void take_frame(std::string_view frame) {
     const std::string_view id = line_of(frame, "id: ");
-    if (id.empty()) return;  // a comment, or a word about the stream itself
+    if (id.empty()) return;  // a comment, or an event about the stream itself
     Sequence sequence = 0;
     std::from_chars(id.data(), id.data() + id.size(), sequence);
     if (sequence != seen_ + 1)
@@ -126,8 +127,8 @@ class Followers::Follower final : public channels::StreamPipe {
   std::string partial_;
   Sequence seen_ = 0;
   bool reading_ = true;
-  bool waits_ = false;     // to be told that it may write
-  bool attached_ = false;  // the first page is there
+  bool waits_ = false;     // for the writable notification
+  bool attached_ = false;  // the first page has arrived
 };
 
 Followers::Followers(Node& node, StoredText stored_text, std::function<void(Violation)> broken)
@@ -183,7 +184,7 @@ void Followers::want_page(const std::shared_ptr<channels::Subscriber>& subscribe
         } else {
           out = std::unexpected(std::move(page).error());
         }
-        // In a step of its own, as the network thread takes it.
+        // In a separate step, as on the network thread.
         node_.boot().loop->post([this, session, reader, out = std::move(out)]() mutable {
           const auto whose = reader.lock();
           if (!whose) return;

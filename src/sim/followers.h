@@ -1,8 +1,9 @@
-// sim/followers.h: those who follow a session's stream, through the subscriber that the HTTP
-// channel uses: readers that read, stop reading, lose their connection and resume from a cursor.
+// sim/followers.h: simulated clients that follow a session's stream through the subscriber of the
+// HTTP channel. They read, stop reading, lose their connection and resume from a cursor.
 //
-// What a follower has seen is held against the log frame by frame: the next sequence, the stored
-// bytes. A connection does not outlive the runtime; what was seen does. Core only.
+// Every frame that a follower receives is compared with the log: the sequence must be the next one,
+// and the bytes must be those stored. A connection ends with the runtime; the follower's position
+// does not. Core thread only.
 #pragma once
 
 #include <functional>
@@ -20,20 +21,20 @@ class Followers final : public channels::SubscriberHost {
  public:
   using StoredText = std::function<std::string(const SessionId&, Sequence)>;
 
-  // `stored_text` gives the event as the log has it; empty: there is none.
+  // `stored_text` returns the event as stored in the log; empty: there is none.
   Followers(Node& node, StoredText stored_text, std::function<void(Violation)> broken);
   ~Followers();
 
-  // Connects, or connects anew, from behind what was seen.
+  // Connects, or reconnects, after the last frame seen.
   void follow(std::uint32_t follower, const SessionId& session);
   void stop_reading(std::uint32_t follower, const SessionId& session);
   void go_reading(std::uint32_t follower, const SessionId& session);
   void published(const ports::FeedBatch& batch);
-  // The runtime is gone, and every connection with it.
+  // The runtime is gone, and with it every connection.
   void disconnect();
-  // Everyone reads, and whoever has no connection makes one. Again until caught_up().
+  // Makes every follower connect, if necessary, and read. Call again until caught_up().
   void read_all();
-  // Each follower has seen the session up to `head_of` it.
+  // Whether each follower has seen its session up to head_of(session).
   bool caught_up(const std::function<Sequence(const SessionId&)>& head_of) const;
 
  private:

@@ -1,5 +1,5 @@
 // sim/governance_test.cc: turns with hooks and questions under virtual time: a crash between any
-// two steps, and the same end.
+// two steps leads to the same end.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ const SessionId kSession{"s"};
 constexpr std::string_view kSubmit =
     R"({"sessionId":"s","threadId":"t","turnId":"u1","input":[{"type":"text","text":"go"}]})";
 
-// One hook that rewrites the command, a question about it, and then it runs.
+// A hook rewrites the command, a question is asked about it, and then it runs.
 Node::Options governed() {
   Node::Options options;
   options.policy.mode = schema::PermissionMode::default_;
@@ -55,7 +55,7 @@ const state::Turn* turn_of(const state::Session& view) {
   return &*found->second.active;
 }
 
-// Answers the question that waits, if one does.
+// Answers the open question, if any.
 bool answer(Node& node, std::string_view decision) {
   const state::Session view = node.replayed(kSession);
   const state::Turn* turn = turn_of(view);

@@ -17,12 +17,12 @@
 namespace agentrt::sim {
 namespace {
 
-// What a child says, a line each: its first letter is the kind.
+// The lines that a child writes; the first letter is the kind.
 constexpr char kDone = 'D';    // seed and counts
 constexpr char kFailed = 'F';  // seed
 constexpr char kTold = 'T';    // a line of the trace
 constexpr char kBroken = 'B';  // the invariant
-constexpr char kWhat = 'W';    // how it was broken
+constexpr char kWhat = 'W';    // how it was violated
 
 void put(int fd, char kind, std::string_view text) {
   std::string line = fmt::format("{}{}\n", kind, text);
@@ -55,7 +55,7 @@ struct Child {
   int fd = -1;
   std::string partial;
 
-  // The whole lines that have come; false at the end of what it says.
+  // Passes on the complete lines that have arrived; false at the end of the stream.
   template <class Take>
   bool read(const Take& take) {
     std::array<char, 65'536> buffer;
@@ -77,8 +77,8 @@ struct Child {
   }
 };
 
-// Runs `work` in a process of its own with the pipe that it speaks into, which is its standard
-// error too where `everything` is told.
+// Runs `work` in a child process. `work` gets the pipe to write to; with Tell::everything, standard
+// error goes there too.
 template <class Work>
 Child start(Tell tell, const Work& work) {
   std::array<int, 2> pipe{};
@@ -88,7 +88,7 @@ Child start(Tell tell, const Work& work) {
   check(pid >= 0, "a process can be started");
   if (pid == 0) {
     ::close(pipe[0]);
-    ::signal(SIGABRT, SIG_DFL);  // whatever handler this program has tells another story
+    ::signal(SIGABRT, SIG_DFL);  // drop the test program's own handler
     const int errors = tell == Tell::everything ? pipe[1] : ::open("/dev/null", O_WRONLY);
     ::dup2(errors, STDERR_FILENO);
     work(pipe[1]);
@@ -100,7 +100,7 @@ Child start(Tell tell, const Work& work) {
 
 struct Share {
   Child child;
-  std::uint64_t next = 0;  // the seed that it runs now
+  std::uint64_t next = 0;  // the current seed
 };
 
 Share start_share(const Sweep& sweep, unsigned index) {
@@ -117,7 +117,7 @@ Share start_share(const Sweep& sweep, unsigned index) {
           first};
 }
 
-// Takes what a share says; at its end, a seed that it did not finish is one that stopped it.
+// Processes the output of a share. If it ended early, its unfinished seed crashed it.
 void follow(Share& share, const Sweep& sweep, SweepResult& result) {
   const auto fails = [&](std::uint64_t seed) {
     if (!result.failed || seed < *result.failed) result.failed = seed;

@@ -1,8 +1,8 @@
-// sim/isolated.h: runs in processes of their own, so that a runtime that stops itself ends its run
-// and not the simulation.
+// sim/isolated.h: runs simulations in child processes, so that a runtime that aborts ends its own
+// run and not the whole simulation.
 //
-// A sweep shares a range of seeds out among a few processes. A trial is one plan in one process,
-// with everything it says. Single-threaded; POSIX.
+// A sweep distributes a range of seeds over a few processes. A trial runs one plan in one process
+// and returns all its output. Single-threaded; POSIX.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,12 @@ struct Sweep {
 };
 
 struct SweepResult {
-  std::optional<std::uint64_t> failed;  // the lowest seed that does
-  std::uint64_t seeds = 0;              // that were run to their end
+  std::optional<std::uint64_t> failed;  // the lowest failing seed
+  std::uint64_t seeds = 0;              // completed
   Counts counts;
 };
 
-// `progress` is called now and then with what is done so far.
+// `progress` is called periodically with the result so far.
 SweepResult run_sweep(const Sweep& sweep, const std::function<void(const SweepResult&)>& progress);
 
 enum class Tell { verdict, everything };
@@ -37,7 +37,7 @@ enum class Tell { verdict, everything };
 struct Trial {
   Checked broken;
   Counts counts;
-  std::vector<std::string> lines;  // what happened, with Tell::everything
+  std::vector<std::string> lines;  // the trace, with Tell::everything
 };
 
 Trial run_trial(const Plan& plan, Plant plant, Tell tell);

@@ -1,4 +1,4 @@
-// sim/limits_test.cc: the kernel's bounds, and what is derived from the log derived again.
+// sim/limits_test.cc: the kernel's limits, and rebuilding of data derived from the log.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -85,7 +85,7 @@ TEST_CASE("an idempotency key is remembered for as long as the limit says") {
   const auto reply = node.ask("update_session", first);
   CHECK(node.ask("update_session", first) == reply);
   CHECK(node.ask("update_session", other).error().code == Code::idempotency_conflict);
-  for (int i = 0; i < 200; ++i) node.step();  // the sweeps pass
+  for (int i = 0; i < 200; ++i) node.step();  // let the sweeps run
   CHECK(node.ask("update_session", other).has_value());
 }
 

@@ -1,4 +1,4 @@
-// agentrt_sim: the core of the runtime in a simulated world, run after run, each from a seed.
+// agentrt_sim: simulates the core of the runtime, one run per seed.
 #include <unistd.h>
 
 #include <charconv>
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return out;
 }
 
-// What is wrong with them; empty: nothing.
+// Returns what is wrong with the arguments; empty if they are valid.
 std::string read_arguments(int argc, char** argv, Arguments& out) {
   out.sweep.jobs = std::clamp(std::thread::hardware_concurrency(), 1u, kJobsMax);
   for (int i = 1; i < argc; ++i) {

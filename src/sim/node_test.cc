@@ -51,7 +51,7 @@ std::string answer_text(const std::vector<schema::StoredEvent>& log) {
   return out;
 }
 
-// What must hold of a log at any time.
+// The invariants of a log at any time.
 void check_log(Node& node, const SessionId& session) {
   const auto log = node.log(session);
   std::set<std::string> started;
@@ -102,7 +102,7 @@ TEST_CASE(
     const auto log = node.log(kSession);
     check_log(node, kSession);
     CHECK(count(log, "turn.submitted") >= (first_acked ? 1u : 0u) + (second_acked ? 1u : 0u));
-    // Asking again gives the same turns, not new ones.
+    // Repeating the commands returns the same turns, not new ones.
     const auto again = read(node.ask("submit_turn", submit("u1", "hi")));
     if (first_acked) CHECK(again.sequence == read(**first).sequence);
     read(node.ask("submit_turn", submit("u2", "and you?")));

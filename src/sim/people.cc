@@ -54,7 +54,7 @@ std::vector<Request> People::last_answers(Watch& watch) {
       if (!thread.active || !thread.active->action) continue;
       Action action;
       action.kind = Kind::answer;
-      // Yes or no, as it comes; without a digest.
+      // Allow or deny, varying; without a digest.
       action.draw = 4'096 + 256 + ++last_answers_ % 256;
       out.push_back(request_of(action, question_of(*thread.active->action)));
     }

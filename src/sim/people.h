@@ -1,9 +1,9 @@
-// sim/people.h: those who answer what turns wait for: in time or late, rightly or not, and often
-// two of them at once.
+// sim/people.h: simulated people who answer the actions that turns wait for: in time or late,
+// validly or not, and often two at once.
 //
-// A plan cannot name a question, since only the run brings it up. An order to answer is about what
-// waits when it is first sent; sent again, it is about the same question, whatever has become of
-// it.
+// A plan cannot name an action, since actions arise only during the run. An order to answer refers
+// to an action that is open when the order is first sent, or now and then to the one answered last.
+// If the order is sent again, it refers to the same action, whatever its state.
 #pragma once
 
 #include <map>
@@ -18,11 +18,11 @@ namespace agentrt::sim {
 
 class People {
  public:
-  // The command as this order sends it. REQUIRES: action.kind is answer.
+  // The command that this order sends. REQUIRES: action.kind is answer.
   Request request(const Action& action, Watch& watch);
-  // The order was told that its answer counts. Only one of those about a question may be.
+  // The runtime accepted this order's answer. At most one order per action may be accepted.
   Checked told(std::uint32_t order);
-  // A last answer to everything that still waits.
+  // A final answer to every open action.
   std::vector<Request> last_answers(Watch& watch);
 
  private:
@@ -35,7 +35,7 @@ class People {
 
   std::map<std::uint32_t, Order> orders_;
   std::map<std::string, std::uint32_t> winners_;  // by action
-  std::optional<Question> last_;                  // that anyone answered
+  std::optional<Question> last_;                  // the one answered last
   std::uint64_t last_answers_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// sim/store_over.h: a store that passes everything on to another; what stands in the way of some
-// calls derives from it.
+// sim/store_over.h: a store that forwards every call to another store. Base class for stores that
+// intercept some calls.
 #pragma once
 
 #include "store/store.h"

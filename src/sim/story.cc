@@ -15,7 +15,7 @@ class Cutter {
   Cutter(Plant plant, const std::string& invariant, const CutLimits& limits)
       : plant_(plant), invariant_(invariant), limits_(limits) {}
 
-  // Takes ever smaller runs of actions away until none can go.
+  // Removes ever smaller runs of actions until none can be removed.
   Plan cut(Plan plan) {
     std::size_t size = std::max<std::size_t>(plan.actions.size() / 2, 1);
     while (size > 0 && !over())
@@ -28,7 +28,7 @@ class Cutter {
     return trials_ >= limits_.trials_max || std::chrono::steady_clock::now() - began_ >
                                                 std::chrono::milliseconds(limits_.wall_ms_max);
   }
-  // Tries each run of `size` actions, last first; says whether one went.
+  // Tries to remove each run of `size` actions, last first; returns whether one was removed.
   bool pass(Plan& plan, std::size_t size) {
     bool shorter = false;
     for (std::size_t end = plan.actions.size(); end > 0 && !over();) {

@@ -1,4 +1,4 @@
-// sim/story.h: a failing run, cut down and told.
+// sim/story.h: minimises a failing run and describes it.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ struct CutLimits {
   std::size_t trials_max = 2'000;
 };
 
-// The plan with as many actions taken away as go while the same invariant still breaks.
+// Removes as many actions from the plan as possible while the same invariant still breaks.
 Plan cut(const Plan& plan, Plant plant, const std::string& invariant, const CutLimits& limits);
 
-// What broke, how to see it again, and the last steps of the shortest plan that breaks it.
+// Describes the violation, how to reproduce it, and the last steps of the shortest failing plan.
 std::string tell_story(std::uint64_t seed, Plant plant, const CutLimits& limits);
 
-// "./dev sim --seed 7 --trace", with the defect that is planted.
+// "./dev sim --seed 7 --trace", with the planted defect.
 std::string command_line(std::uint64_t seed, Plant plant);
 
 }  // namespace agentrt::sim

@@ -1,4 +1,4 @@
-// sim/virtual_time_test.cc: two clocks, and workers that are slow or full.
+// sim/virtual_time_test.cc: two clocks, and workers that are slow or overloaded.
 #include "sim/virtual_time.h"
 
 #include <doctest/doctest.h>

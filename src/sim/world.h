@@ -1,10 +1,10 @@
-// sim/world.h: one run of one plan: clients, followers, models and a disk around a node, and every
-// invariant held against it.
+// sim/world.h: one run of one plan: clients, followers, models and a disk around a node, with every
+// invariant checked.
 //
-// The plan's actions are done one after the other with steps of the runtime in between. Then the
-// faults stop: the runtime must come to rest, each open turn must say what it waits for, every
-// command that was ever sent is sent again, and every thread is resumed until nothing is open. The
-// first thing that does not hold ends the run.
+// The plan's actions are executed one after the other, with steps of the runtime in between. Then
+// the faults stop: the runtime must become idle, each open turn must state what it waits for, every
+// command is sent again, and every thread is resumed until nothing is open. The first violation
+// ends the run.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct RunResult {
   Counts counts;
 };
 
-// Told what happens, a line each; may be empty.
+// Called with one line per occurrence; may be empty.
 using Trace = std::function<void(const std::string& line)>;
 
 RunResult run_plan(const Plan& plan, Plant plant, const Trace& trace);

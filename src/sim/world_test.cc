@@ -1,5 +1,5 @@
-// sim/world_test.cc: the simulation itself: that runs repeat, that plans are cut, that every
-// planted defect is found and told.
+// sim/world_test.cc: tests the simulation itself: runs are reproducible, plans are minimised, and
+// every planted defect is found and reported.
 #include "sim/world.h"
 
 #include <doctest/doctest.h>

@@ -79,7 +79,7 @@ void FakeTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolLis
   }
 }
 
-// Announces the change; one that an earlier boot announced is made unless it was.
+// Announces the change. A change that an earlier boot announced is made unless it has been made.
 void FakeTools::write(const ToolCallId& id) {
   const auto found = calls_.find(id);
   if (found == calls_.end()) return;

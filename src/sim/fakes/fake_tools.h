@@ -1,8 +1,8 @@
-// sim/fakes/fake_tools.h: files and a server in a world that outlives the runtime.
+// sim/fakes/fake_tools.h: simulated files and a simulated MCP server that outlive the runtime.
 //
-// What was written stays written when the runtime crashes, and what a server was asked to do may
-// have been done. The server has two tools: `mcp__sim__look` only reads; `mcp__sim__act` acts, and
-// asks a person first where its arguments say so.
+// Written files survive a crash of the runtime, and a request to the server may have been carried
+// out before the crash. The server has two tools: `mcp__sim__look` only reads; `mcp__sim__act`
+// acts, and asks a person first if its arguments say so.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ namespace agentrt::sim {
 
 struct FakeFiles {
   std::map<std::string, std::string> bytes;         // by path
-  std::map<ToolCallId, std::size_t> written;        // how often each call wrote
-  std::map<ToolCallId, std::size_t> acted;          // how often the server acted for each call
-  std::function<void(const ToolCallId&)> on_write;  // told before a call writes
-  bool waits = true;  // false: a defect that can be planted, files are written unannounced
+  std::map<ToolCallId, std::size_t> written;        // writes per call
+  std::map<ToolCallId, std::size_t> acted;          // actions of the server per call
+  std::function<void(const ToolCallId&)> on_write;  // called before a call writes
+  bool waits = true;  // false: plants a defect: files are written before the change is stored
 };
 
 class FakeTools final : public ports::Tools {

@@ -1,5 +1,4 @@
-// sim/fakes/fake_world.h: ports without a world: models that answer from a list, a workspace
-// without files.
+// sim/fakes/fake_world.h: fake ports: models with scripted answers, and a workspace without files.
 #pragma once
 
 #include <map>
@@ -14,22 +13,23 @@
 
 namespace agentrt::sim {
 
-// A call of a tool, as a model writes it.
+// A tool call as a model writes it.
 struct FakeCall {
   std::string tool;
   std::string args;
 };
 
-// What a request gets: pieces of text, `gap_ms` apart, then an end.
+// The answer to a request: chunks of text, `gap_ms` apart, then an end.
 struct FakeAnswer {
   std::vector<std::string> pieces;
   std::int64_t gap_ms = 10;
-  std::optional<ports::ModelFault> fault;  // instead of a good end
-  std::vector<std::string> commands = {};  // calls of the shell, with the end
-  std::vector<FakeCall> calls = {};        // and of other tools, after those
+  std::optional<ports::ModelFault> fault;  // ends the answer instead of success
+  std::vector<std::string> commands = {};  // shell calls, sent with the end
+  std::vector<FakeCall> calls = {};        // calls of other tools, after the shell calls
 };
 
-// Plays answer 1 + ended requests of the turn; past the last one, "done". Counts what was started.
+// Plays the answers in order, one per ended request of the turn; after the last one, "done". Counts
+// started requests.
 class FakeModels final : public ports::Models {
  public:
   FakeModels(ports::Loop& loop, std::vector<FakeAnswer> answers)
@@ -66,7 +66,7 @@ class NoFiles final : public ports::Workspace {
   }
 };
 
-// The arguments of a call of the shell; " &" at the end: in the background.
+// The arguments of a shell call; a trailing " &" means in the background.
 schema::Json shell_args(std::string_view command);
 
 }  // namespace agentrt::sim

@@ -13,7 +13,7 @@ bool decides(HookPoint point) {
   return point == HookPoint::pre_tool_use || point == HookPoint::permission_request;
 }
 
-// Without a mood of the plan's: nothing, a text for the model, or a word on the call.
+// The outcome without a planned mood: nothing, a text for the model, or a decision on the call.
 HookOutcome plain(HookPoint point, std::uint64_t draw) {
   HookOutcome outcome;
   if (draw % 3 == 0) outcome.additional_context = {"by the way"};
@@ -38,7 +38,7 @@ HookOutcome rewrite(const ports::HookRequest& request, std::uint64_t draw) {
   HookOutcome outcome;
   if (request.hook.point == HookPoint::post_tool_use) outcome.updated_tool_output = "nothing";
   if (!decides(request.hook.point)) return outcome;
-  // One that is not understood, and one that is no object, are failures of the call or the hook.
+  // Input that does not parse, or that is not an object, fails the call or the hook.
   outcome.updated_input =
       schema::Json{draw % 9 == 0   ? R"({"cmd":"ls"})"
                    : draw % 9 == 1 ? "7"

@@ -1,6 +1,6 @@
-// sim/fakes/fickle_hooks.h: hooks that take long, fail, object and rewrite, as the plan says.
+// sim/fakes/fickle_hooks.h: hooks that are slow, fail, object and rewrite, as the plan says.
 //
-// They outlive boots, as scripts on a disk do: what is held here is how the next runs will go.
+// They outlive boots, like scripts on a disk: this object holds the behaviour of the next runs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct FickleHooks {
   std::deque<Mood> next;
   std::uint64_t runs = 0;
 
-  // How the run goes that starts now.
+  // The behaviour of the run that starts now.
   HookAnswer answer(const ports::HookRequest& request);
 };
 

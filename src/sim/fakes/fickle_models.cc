@@ -11,8 +11,8 @@
 namespace agentrt::sim {
 namespace {
 
-constexpr std::size_t kLongText = 70 * 1024;  // past what a closing fact holds inline
-// Calls by a word; any other word is a command of the shell.
+constexpr std::size_t kLongText = 70 * 1024;  // more than a closing fact holds inline
+// Tool calls by keyword; any other keyword is a shell command.
 struct Worded {
   std::string_view word, tool, args;
 };
@@ -62,7 +62,7 @@ ports::ModelFault fault_of(std::uint64_t draw) {
   return fault;
 }
 
-// A call of the shell, some of them in the background, or of the person.
+// A random shell call, sometimes in the background, or a call of another tool.
 std::string call_of(Random& random) {
   const std::string call = kCalls[random.below(kCalls.size())];
   const bool is_command = std::ranges::find(kOtherTools, call, &Worded::word) == kOtherTools.end();
@@ -116,20 +116,20 @@ void FickleModels::add_lies(std::vector<Beat>& beats, std::uint64_t draw) {
     case 0:  // ends twice
       beats.push_back(end);
       break;
-    case 1:  // goes on after the end
+    case 1:  // continues after the end
       beats.push_back({Does::text, 2, "and another thing"});
       beats.push_back({Does::reasoning, 0, "or is it"});
       break;
-    case 2:  // takes its word back
+    case 2:  // fails after its end
       beats.push_back({Does::fails, 0, {}, fault_of(draw / 6), {}});
       break;
-    case 3:  // counts wrongly
+    case 3:  // reports wrong usage
       end.usage = {kBoastedTokens, 0, kBoastedTokens, 1};
       break;
-    case 4:  // says nothing at length
+    case 4:  // sends empty chunks
       beats.insert(beats.begin(), 5, {Does::text, 0, ""});
       break;
-    default:  // fails, then has an answer after all
+    default:  // fails, then answers successfully
       beats.insert(beats.end() - 1, {Does::fails, 1, {}, fault_of(draw / 6), {}});
   }
 }
@@ -145,7 +145,7 @@ void FickleModels::start(ports::ModelRequest request,
   const ModelRequestId id = request.id;
   Playing& playing = playing_[id];
   playing = {beats_of(mood), std::move(listener), 0, mood.kind == Kind::model_lies, 0};
-  if (mood.draw % 7 == 0 && mood.kind != Kind::model_stalls) return play(id);  // at once
+  if (mood.draw % 7 == 0 && mood.kind != Kind::model_stalls) return play(id);  // immediately
   wait(id, playing, playing.beats.front().gap_ms);
 }
 

@@ -1,8 +1,10 @@
-// sim/fakes/fickle_models.h: models that stall, break, lie and repeat themselves, as the plan says.
+// sim/fakes/fickle_models.h: models that stall, fail, violate the protocol and repeat themselves,
+// as the plan says.
 //
-// A Provider outlives boots, as a provider does: it holds how the next requests will go. Each boot
-// has its own FickleModels, which plays every request as a list of beats. A beat that lies breaks
-// the port's contract on purpose: text after the end, a second end, deafness to cancel. Core only.
+// A Provider outlives boots, like a real provider: it holds the behaviour of the next requests.
+// Each boot has its own FickleModels, which plays every request as a list of beats. A lying model
+// violates the port's contract on purpose: it sends text after the end, ends twice, or ignores
+// cancel. Core thread only.
 #pragma once
 
 #include <deque>
@@ -19,14 +21,14 @@
 namespace agentrt::sim {
 
 struct Mood {
-  Kind kind = Kind::quiet;  // one of the model_ kinds; any other is good
+  Kind kind = Kind::quiet;  // one of the model_ kinds; any other behaves well
   std::int64_t stall_ms = 0;
   std::uint64_t draw = 0;
 };
 
 struct Provider {
   std::deque<Mood> next;
-  std::size_t absent = 0;  // how often choice() will name no model
+  std::size_t absent = 0;  // how many more times choice() names no model
   std::uint64_t requests = 0;
   std::function<void(const ports::ModelRequest&)> on_start;
 };
@@ -39,7 +41,7 @@ class FickleModels final : public ports::Models {
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override;
 
-  // Ends every silence.
+  // Ends every stall.
   void hurry();
 
  private:
@@ -55,7 +57,7 @@ class FickleModels final : public ports::Models {
     std::vector<Beat> beats;
     std::shared_ptr<ports::ModelListener> listener;
     std::size_t at = 0;
-    bool deaf = false;  // goes on after a cancel
+    bool deaf = false;  // continues after a cancel
     ports::Loop::TimerId timer = 0;
   };
 
