@@ -89,7 +89,6 @@ constexpr Verbs kVerbs[] = {
      "git remote changes where git connects to"},
     {"reflog", "", "expire delete drop", "git reflog drops what could be brought back"},
     {"notes", "", "edit", "git notes opens an editor"},
-    {"replace", "", "--edit -e", "git replace opens an editor"},
 };
 
 constexpr OptionTable kVerbOptions{"", "*", "", "*", "", kFirst};

@@ -47,7 +47,7 @@ void make_variables(const OptionReading& reading, const Args& args, Findings& ou
 constexpr std::string_view kResponseFiles =
     "nm objdump readelf strings size addr2line c++filt strip objcopy ranlib ar gcc-nm gcc-ar "
     "gcc-ranlib llvm-nm llvm-objdump llvm-ar rustc javac jar javadoc clang-format clang-tidy mypy "
-    "protoc pytest py.test tsc dotnet exiftool";
+    "protoc pytest py.test tsc dotnet exiftool ld ld.lld ld.gold ld.bfd gold mold lld";
 
 void response_files(const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i)
@@ -223,7 +223,8 @@ void subcommands(std::string_view program, const Args& args, Findings& out) {
 }
 
 const OptionTable* find_table(std::string_view program) {
-  for (const auto tables : {text_tables(), build_tables(), network_tables(), packager_tables()})
+  for (const auto tables :
+       {text_tables(), build_tables(), network_tables(), packager_tables(), system_tables()})
     if (const OptionTable* table = table_of(tables, program)) return table;
   return nullptr;
 }
@@ -239,6 +240,12 @@ void special(std::string_view program, const OptionReading& reading, const Args&
   if (program == "zip")
     for (std::size_t i = 1; i < args.size(); ++i)
       if (args[i].text.starts_with("-lf")) out.writes(i, "zip writes its log to a file");
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    if (program == "ip" && (args[i].is("exec") || !args[i].known))
+      out.runs(i, "ip exec runs a program");
+    if (program == "mlr" && args[i].known && one_of(args[i].text, "put filter tee split case"))
+      out.runs(i, "mlr " + args[i].text + " can run programs and write files");
+  }
   if (program == "gh")
     for (std::size_t i = 1; i + 1 < args.size(); ++i)
       if (args[i].is("--")) out.runs(i, "what follows -- goes to git");

@@ -20,14 +20,14 @@ constexpr auto kFirst = OptionStyle::before_operand;
 
 // clang-format off
 constexpr std::array kWrappers = {
-    Wrapper{{"nohup", "", "", "", "", kFirst}},
-    Wrapper{{"nice", "0123456789", "n", "--adjustment=", "", kFirst}},
+    Wrapper{{"nohup eatmydata chronic ifne ccache sccache", "", "", "", "", kFirst}},
+    Wrapper{{"nice gnice", "0123456789", "n", "--adjustment=", "", kFirst}},
     Wrapper{{"ionice", "t", "cnpPu", "--class= --classdata= --pid= --ignore", "", kFirst}},
     Wrapper{{"chrt", "bdfioramRv", "TPD", "--batch --deadline --fifo --idle --other --rr "
         "--reset-on-fork --sched-runtime= --sched-period= --sched-deadline= --all-tasks --verbose",
         "", kFirst}, 1},
     Wrapper{{"taskset", "ac", "", "--all-tasks --cpu-list", "", kFirst}, 1},
-    Wrapper{{"timeout", "fpv", "ks",
+    Wrapper{{"timeout gtimeout", "fpv", "ks",
         "--preserve-status --foreground --kill-after= --signal= --verbose", "", kFirst}, 1},
     Wrapper{{"stdbuf", "", "ioe", "--input= --output= --error=", "", kFirst}},
     Wrapper{{"setsid", "cfw", "", "--ctty --fork --wait", "", kFirst}},
@@ -312,7 +312,10 @@ bool find_in_wrappers(std::string_view program, const Args& args, Findings& out)
                   "softlimit chpst cgexec choom hyperfine perf gdbserver watchexec nodemon "
                   "concurrently npm-run-all run-s run-p env-cmd dotenv onchange chokidar "
                   "nix-run devbox sftp ftp lftp mail mailx "
-                  "ssh-agent dbus-launch xinit startx chamber"))
+                  "ssh-agent dbus-launch xinit startx chamber gosu su-exec setuidgid tini "
+                  "dumb-init rr "
+                  "heaptrack samply sshpass autossh mosh faketime bear scan-build distcc zrun pee "
+                  "mispipe retry fswatch bpftrace xdotool pueue task-spooler tsp"))
     out.runs(kNoWord, std::string(program) + " runs what this reader does not look into");
   else
     return false;

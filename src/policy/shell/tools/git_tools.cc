@@ -168,6 +168,11 @@ constexpr std::array kTables = {
         "--allow-unknown-type --use-mailmap --mailmap --batch? --batch-check? --batch-command? "
         "--batch-all-objects --buffer --follow-symlinks --unordered --path=",
         "!--textconv !--filters", OptionStyle::gnu, kNegations},
+    OptionTable{"index-pack pack-objects", "*", "o", "*", "-o"},
+    OptionTable{"read-tree", "*", "", "*", "--index-output="},
+    OptionTable{"checkout-index", "*", "", "*", "--prefix="},
+    OptionTable{"apply am", "*", "pC", "*", "--unsafe-paths --build-fake-ancestor="},
+    OptionTable{"replace", "*", "", "*", "!-e !--edit"},
     OptionTable{"fast-export", "*", "MC", "*", "--export-marks="},
     OptionTable{"help", "ag", "", "--all --guides --config --aliases --external-commands",
         "!-w !--web !-m !--man !-i !--info", OptionStyle::gnu, kNegations},

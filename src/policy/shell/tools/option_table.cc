@@ -57,10 +57,15 @@ std::string_view without_second_dash(std::string_view name) {
 class OptionReader {
  public:
   OptionReader(const OptionTable& table, const Args& args, Findings& out)
-      : table_(table), args_(args), out_(out) {}
+      : table_(table),
+        args_(args),
+        out_(out),
+        words_(table.style == OptionStyle::words ||
+               table.style == OptionStyle::words_before_operand) {}
 
   OptionReading read(std::size_t first) {
-    const bool ends_early = table_.style == OptionStyle::before_operand;
+    const bool ends_early = table_.style == OptionStyle::before_operand ||
+                            table_.style == OptionStyle::words_before_operand;
     for (at_ = first; at_ < args_.size(); ++at_) {
       const Arg& arg = args_[at_];
       if (counts_processors(arg)) continue;
@@ -79,7 +84,7 @@ class OptionReader {
       }
       if (operand || !arg.known)
         reading_.operands.push_back(at_);
-      else if (table_.style == OptionStyle::words || arg.text.starts_with("--"))
+      else if (words_ || arg.text.starts_with("--"))
         long_option(arg);
       else
         bundle(arg);
@@ -117,7 +122,7 @@ class OptionReader {
 
   // Whole words have letters alone, so that a pattern such as *.c cannot be one.
   bool could_be(const Arg& arg, const Entry& entry) const {
-    if (table_.style != OptionStyle::words || arg.suffix.empty()) return true;
+    if (!words_ || arg.suffix.empty()) return true;
     return entry.any_rest || entry.name.ends_with(arg.suffix) || arg.text.contains('=');
   }
 
@@ -133,18 +138,17 @@ class OptionReader {
 
   // The entry for a name that is written in full or abbreviated; a hazard wins.
   std::optional<Entry> find_long(std::string_view given) const {
-    const bool words = table_.style == OptionStyle::words;
-    if (words) given = without_second_dash(given);
+    if (words_) given = without_second_dash(given);
     std::optional<Entry> prefix, rest_of, any;
     bool ambiguous = false;
     for (std::string_view list : {table_.hazards, table_.longs, table_.also})
       for (const bool hazards = list.data() == table_.hazards.data(); !list.empty();) {
         const Entry entry = next_entry(list, hazards);
-        const std::string_view name = words ? without_second_dash(entry.name) : entry.name;
+        const std::string_view name = words_ ? without_second_dash(entry.name) : entry.name;
         if (name == given && !entry.any_rest) return entry;
         if (name.empty() && entry.any_rest) any = entry;
         if (entry.any_rest && !name.empty() && given.starts_with(name) && !rest_of) rest_of = entry;
-        if (words || given.size() < 3 || !name.starts_with(given)) continue;
+        if (words_ || given.size() < 3 || !name.starts_with(given)) continue;
         ambiguous = ambiguous || (prefix && prefix->value != entry.value);
         if (!prefix) prefix = entry;
       }
@@ -169,6 +173,12 @@ class OptionReader {
       use.value = known_arg(std::string(text.substr(equals + 1)));
     } else if (entry->value == Value::required) {
       take_next(use, taken);
+      // Not every program takes the value of a long option from the next word: one that looks like
+      // an option is judged as such, too.
+      if (!entry->hazard && use.value.known && use.value.option && use.value.text.size() > 1) {
+        taken = 0;
+        after_unknown_ = true;
+      }
     }
     seen(*entry, std::move(use));
     at_ += taken;
@@ -237,6 +247,7 @@ class OptionReader {
   const OptionTable& table_;
   const Args& args_;
   Findings& out_;
+  bool words_;  // options are whole words
   OptionReading reading_;
   std::size_t at_ = 0;
   std::size_t options_ = 0;

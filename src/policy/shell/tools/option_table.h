@@ -22,7 +22,8 @@ enum class OptionStyle {
   gnu,             // bundles of letters and long options, anywhere among the operands
   before_operand,  // the same, and the first operand ends them
   words,           // whole words behind one or two dashes: -run=x, -run x
-  separate,        // as gnu, but the value of a letter is always the next word
+  words_before_operand,
+  separate,  // as gnu, but the value of a letter is always the next word
 };
 
 // Options are separated by spaces. In `valued`, "?" after a letter means an optional value, which
@@ -72,6 +73,7 @@ const OptionTable* table_of(std::span<const OptionTable> tables, std::string_vie
 std::span<const OptionTable> text_tables();     // coreutils, searching, paging, archives
 std::span<const OptionTable> network_tables();  // transfers, clusters, databases
 std::span<const OptionTable> build_tables();    // building, testing
+std::span<const OptionTable> system_tables();   // packages, services, other languages
 std::span<const OptionTable> kubectl_tables();  // by subcommand, as the next two
 std::span<const OptionTable> docker_tables();
 std::span<const OptionTable> git_tables();

@@ -136,6 +136,9 @@ constexpr Changers kChangers[] = {
     {"poetry", "config", "--list"},
     {"bundle", "config open", "list get"},
     {"composer", "config exec", "--list"},
+    {"coverage", "run", ""},
+    {"systemctl", "edit", ""},
+    {"tox nox", "exec devenv", ""},
 };
 
 // Subcommands of pnpm and kubectl; any other name is a program or script.
@@ -150,13 +153,23 @@ void inner(const Args& args, std::size_t at, Findings& out) {
     out.commands.push_back({at, Args(args.begin() + static_cast<std::ptrdiff_t>(at), args.end())});
 }
 
+constexpr std::string_view kPlainGlobals =
+    "-s --silent -q --quiet -v --verbose -r --recursive -w --workspace-root -n --no-interaction "
+    "--no-ansi --offline --no-color --color -y --yes --ws --workspaces --no-progress";
+
 // The subcommand and what follows it. False when this runner does not fit.
 bool run_with(const Runner& runner, const Args& args, Findings& out) {
   std::size_t first = 1;
   if (!runner.subcommands.empty()) {
-    if (args.size() < 2 || !args[1].known) return false;
-    if (!one_of(args[1].text, runner.subcommands)) return false;
-    first = 2;
+    // Options before the subcommand: some are known to have no value.
+    for (; first < args.size() && args[first].option; ++first)
+      if (!args[first].known || !one_of(args[first].text, kPlainGlobals)) break;
+    const bool certain = first < args.size() && args[first].known && !args[first].option;
+    std::size_t at = first;
+    while (!certain && at < args.size() && !one_of(args[at].text, runner.subcommands)) ++at;
+    if (at >= args.size() || !one_of(args[at].text, runner.subcommands)) return false;
+    if (!certain) out.runs(kNoWord, "which subcommand of " + args[0].text + " runs is not certain");
+    first = at + 1;
   }
   const OptionReading reading = read_options(runner.options, args, first, out);
   if (reading.operands.size() <= runner.operands) {

@@ -25,7 +25,7 @@ constexpr std::array kTables = {
         "-a -autoskip -b -bits -c= -cols= -c* -C -capitalize -d -e -E -EBCDIC -g= -groupsize= -g* "
         "-i -include -l= -len= -l* -n= -name= -n* -o= -off= -offset= -o* -p -ps -postscript "
         "-plain -r -revert -s= -seek= -skip= -s* -u -upper -uppercase -v -version -R= -R*", "",
-        OptionStyle::words},
+        OptionStyle::words_before_operand},
     OptionTable{"iconv", "cls", "fto",
         "--from-code= --to-code= --list --silent --verbose --unicode-subst= --byte-subst= "
         "--widechar-subst=", "~-o ~--output="},
