@@ -32,7 +32,10 @@ constexpr std::string_view kNumbers =
 constexpr std::string_view kOfPrograms =
     "PAGER EDITOR VISUAL BROWSER CC CXX LD AR CFLAGS CXXFLAGS LDFLAGS TAR_OPTIONS GREP_OPTIONS "
     "RSYNC_RSH CVS_RSH http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY "
-    "GCONV_PATH LOCPATH NLSPATH HOSTALIASES RES_OPTIONS TZDIR MAKEFLAGS MAKEFILES GOFLAGS";
+    "GCONV_PATH LOCPATH NLSPATH HOSTALIASES RES_OPTIONS TZDIR MAKEFLAGS MAKEFILES GOFLAGS "
+    "SSLKEYLOGFILE COMPILER_PATH LIBRARY_PATH CPATH CLASSPATH PKG_CONFIG PKG_CONFIG_PATH TERMCAP "
+    "GZIP "
+    "BZIP2 ZIPOPT UNZIP ZIPINFO XZ_OPT XZ_DEFAULTS PHPRC PHP_INI_SCAN_DIR";
 
 bool has_prefix(std::string_view name) {
   constexpr std::string_view kPrefixes[] = {
@@ -46,7 +49,8 @@ bool has_prefix(std::string_view name) {
       "RIPGREP_",  "FZF_",      "BAT_",     "CLOUDSDK_", "HG",        "SVN_",   "COMPOSE_",
       "VAGRANT_",  "TERRAFORM", "OPENSSL_", "LUA_",      "TCL",       "EMACS",  "VIM",
       "TMUX",      "SCREENRC",  "POETRY_",  "COREPACK_", "COMPOSER_", "MAVEN_", "GRADLE_",
-      "SBT_",      "CCACHE_"};
+      "SBT_",      "CCACHE_",   "DISTCC_",  "SCCACHE_",  "SYSTEMD_",  "GCC_",   "AWK",
+      "PYTEST_",   "COVERAGE_", "DELTA_",   "SUDO_",     "DOTNET_",   "GTK_",   "QT_"};
   return std::ranges::any_of(kPrefixes, [&](std::string_view p) { return name.starts_with(p); });
 }
 
