@@ -8,10 +8,12 @@ import hashlib
 import os
 import pathlib
 import shutil
+import time
 import unittest
 
 from approvals_test import DecisionCase, call, line
 from governance_test import HookCase
+from harness import types
 
 SWAPS = int(os.environ.get("AGENTRT_SWAPS", "12"))
 GOOD = "#!/bin/sh\necho good >> ran.txt\n"
@@ -230,26 +232,30 @@ while not os.path.exists('stop'):
         turn, action = self.ask(call("/usr/bin/python3 swap.py", background=True))
         self.answer(action)
         self.daemon.wait_turn(turn)
-        ran, refused = 0, 0
+        asked = approved = started = refused = 0
+        at = self.last()
         try:
-            for i in range(SWAPS):
-                command = ("./check.sh", "bash check.sh", ". ./check.sh")[i % 3]
-                turn, action = self.ask(call(command, outsideSandbox=i % 4 == 3))
-                executes = action["payload"].get("executes", [{}])
-                seen = [f.get("digest") for f in executes if f["path"].endswith("check.sh")]
-                yes = seen == [self.digest(GOOD)]
-                before = len(self.of("process.started"))
+            while approved < SWAPS:
+                command = ("./check.sh", "bash check.sh", ". ./check.sh")[asked % 3]
+                turn, action = self.ask(call(command, outsideSandbox=asked % 4 == 3), after=at)
+                asked += 1
+                yes = {f["path"]: f.get("digest") for f in action["payload"]["executes"]} == {
+                    str(self.home.workspace / "check.sh"): self.digest(GOOD)}
                 self.answer(action, "allow" if yes else "deny")
                 self.daemon.wait_turn(turn)
-                started = len(self.of("process.started")) > before
-                ran += yes and started
-                refused += yes and not started
+                news = self.daemon.events("s", after=action["sequence"])
+                at = news[-1]["sequence"]
+                approved += yes
+                started += "process.started" in types(news)
+                refused += yes and "process.started" not in types(news)
         finally:
             self.put("stop", "")
         lines = (self.made("ran.txt") or "").split()
-        print(f"\n{SWAPS} approvals: {ran} started, {refused} refused at the gate, "
-              f"{len(lines)} ran the approved script, {lines.count('evil')} another")
+        print(f"\n{asked} questions, {approved} approvals: {refused} refused at the gate, "
+              f"{started} started; {lines.count('good')} ran the approved script, "
+              f"{lines.count('evil')} another")
         self.assertEqual(lines.count("evil"), 0)
+        self.assertEqual(len(lines), lines.count("good"))
         self.assertGreater(len(lines), 0)
 
     @staticmethod
@@ -276,6 +282,19 @@ while not os.path.exists('stop'):
         self.daemon.wait_turn(turn)
         self.assertEqual(self.made("ran.txt"), "built\n")
         self.assertIn("as a program", self.of("tool.result")[0]["preview"])
+
+    def test_a_mode_or_a_folder_that_is_there_is_no_change_of_the_file(self):
+        path = self.put("sub/check.sh", GOOD.replace("ran.txt", "../ran.txt"), mode=0o644)
+        text = ("chmod +x check.sh; mkdir -p ../sub; "
+                "while [ ! -e ../swapped ]; do sleep 0.01; done; ./check.sh")
+        turn, action = self.ask(call(text, cwd="sub"))
+        self.answer(action)
+        self.daemon.wait_event("s", lambda e: e["type"] == "process.started")
+        time.sleep(0.3)
+        path.write_text(EVIL.replace("ran.txt", "../ran.txt"))
+        self.put("swapped", "")
+        self.daemon.wait_turn(turn)
+        self.assertEqual(self.made("ran.txt"), "good\n")
 
     def test_programs_and_links_run_as_ever(self):
         shutil.copy("/bin/echo", self.home.workspace / "prog")

@@ -29,6 +29,41 @@ std::string_view name_in(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// Calls that change a path and leave the contents of a file alone.
+bool keeps_contents(int call) {
+  switch (call) {
+#ifdef __x86_64__
+    case SYS_chmod:
+    case SYS_chown:
+    case SYS_lchown:
+    case SYS_mkdir:
+#endif
+    case SYS_fchmodat:
+    case SYS_fchownat:
+    case SYS_utimensat:
+    case SYS_mkdirat:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Calls after which another folder may be at the path.
+bool moves(int call) {
+  switch (call) {
+#ifdef __x86_64__
+    case SYS_rename:
+    case SYS_renameat:
+    case SYS_rmdir:
+#endif
+    case SYS_renameat2:
+    case SYS_unlinkat:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string identity_of(const std::string& path) {
   struct stat found{};
   if (::stat(path.c_str(), &found) != 0) return {};
@@ -156,8 +191,9 @@ HeldFiles::Answered HeldFiles::answer(const Asker& asker, seccomp_notif_resp& re
   return Answered::not_ours;
 }
 
-// The command itself changes the file, or a folder above it.
+// The command itself changes the file, or moves a folder above it.
 void HeldFiles::release(const Asker& asker, const WriteCall& call) {
+  if (keeps_contents(call.number)) return;
   for (const WriteCall::Path& at : call.paths) {
     if (at.path_at < 0) continue;
     const std::string path = asker.path(at.path_at);
@@ -166,7 +202,8 @@ void HeldFiles::release(const Asker& asker, const WriteCall& call) {
     const Path* same = find(asker, path, at.folder_at);
     if (!asker.still_asks()) return;
     for (const Path& each : paths_)
-      if (&each == same || is_under(each.path, whole)) files_[each.file].released = true;
+      if (&each == same || (moves(call.number) && is_under(each.path, whole)))
+        files_[each.file].released = true;
   }
 }
 
