@@ -93,15 +93,6 @@ class Executed(ExecutedCase):
         process = [e for e in self.daemon.events("s") if e["type"] == "process.started"][0]
         self.daemon.ok("terminate_process", processId=process["processId"])
 
-    def test_without_a_sandbox_auto_asks_about_what_is_known_only_when_it_runs(self):
-        expected = {"cat a.txt | wc": "allow", "ls *": "unavailable", "git status": "unavailable"}
-        for number, (text, decision) in enumerate(expected.items()):
-            with self.subTest(text):
-                self.play(call(text), session=f"a{number}", mode="auto", sandbox="full_access",
-                          interactive=False)
-                evaluated = self.payloads("permission.evaluated", f"a{number}")[-1]
-                self.assertEqual(evaluated["decision"], decision)
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -102,7 +102,7 @@ TEST_CASE("the record of an end is read, and its absence is no end") {
   REQUIRE(record.has_value());
   CHECK(record->code == 3);
   CHECK_FALSE(record->signal.has_value());
-  CHECK(record->out == 7);
+  CHECK(record->out.size == 7);
   CHECK_FALSE(read_exit_record("{").has_value());
   const auto refused = read_exit_record(R"({"event":"refused","stage":"cgroup","errno":5})");
   REQUIRE(refused.has_value());
