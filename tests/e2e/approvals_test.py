@@ -340,6 +340,24 @@ class Explain(DecisionCase):
         self.assertIsNone(self.made())
         self.assertEqual(self.daemon.ok("list_sessions")["data"], [])
 
+    def test_options_are_read_as_the_programs_read_them(self):
+        path = self.home.folder / "config/agentrt/config.toml"
+        config = path.read_text()
+        self.daemon.stop()
+        path.write_text(
+            config + '[permissions]\nallow = ["shell(sort:*)", "shell(watch:*)", "shell(uniq:*)", '
+            '"shell(sed:*)", "shell(git config:*)", "shell(npx:*)", "shell(rm:*)"]\n'
+            'deny = ["shell(rm -rf:*)"]\n')
+        self.daemon = self.start()
+        for text, decision in {
+                "sort --rev f": "allow", "sort --outp=made.txt f": "ask", "sort --new f": "ask",
+                "watch --beep touch made.txt": "ask", "uniq -c f": "allow",
+                "uniq f -c made.txt": "ask", "sed ':a;s/x/y/;ta' f": "allow",
+                "sed ':a w made.txt' f": "ask", "git config user.name": "allow",
+                "git config core.pager get": "ask", "npx touch made.txt": "ask",
+                "rm f": "allow", "rm --recur --forc f": "deny"}.items():
+            self.assertEqual(self.explain(text)["decision"], decision, text)
+
     def test_a_person_reads_it(self):
         done = self.home.run("explain", "--", "git push --force")
         self.assertIn("ask:", done.stdout)

@@ -58,26 +58,24 @@ class SedScript {
   }
   void to_line_end() { at_ = std::min(text_.find('\n', at_), text_.size()); }
 
-  // Up to the next `mark` that is not escaped. Within brackets a slash is text.
+  // Up to the next `mark` that is not escaped. Versions of sed differ on a mark within brackets:
+  // such a script is not understood.
   bool delimited(char mark) {
     for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\\')
+      if (text_[at_] == '\\') {
         ++at_;
-      else if (text_[at_] == '[' || text_[at_] == '\n')
-        return bracketed(mark);
-      else if (text_[at_] == mark)
+      } else if (text_[at_] == '\n') {
+        return false;
+      } else if (text_[at_] == '[') {
+        const std::size_t close = bracket_end(text_, at_);
+        if (mark == '[' || close == kNone || text_.substr(at_, close - at_).find(mark) != kNone)
+          return false;
+        at_ = close;
+      } else if (text_[at_] == mark) {
         return ++at_, true;
+      }
     }
     return false;
-  }
-
-  // sed versions differ on a mark within brackets: such a script is not understood.
-  bool bracketed(char mark) {
-    if (text_[at_] == '\n') return false;
-    const std::size_t close = bracket_end(text_, at_);
-    if (close == kNone || text_.substr(at_, close - at_).find(mark) != kNone) return false;
-    at_ = close + 1;
-    return delimited(mark);
   }
 
   bool one_address() {

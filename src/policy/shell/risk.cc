@@ -16,7 +16,7 @@ constexpr std::string_view kReaders =
     "sha512sum cksum b2sum base64 jq yq tree find fd fdfind sed awk gawk mawk less more man xxd "
     "iconv locale env printenv cd pushd popd dirs sleep wait jobs break continue exit return "
     "command xargs timeout nice time tokei cloc exa eza bat batcat numfmt shuf factor getconf tty "
-    "lsof pgrep ldd nm objdump readelf size zcat xzcat bzcat zgrep unset set shift read";
+    "lsof pgrep nm objdump readelf size zcat xzcat bzcat zgrep unset set shift read";
 
 constexpr std::string_view kGitReaders =
     "status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree "
@@ -26,7 +26,8 @@ constexpr std::string_view kGitReaders =
 // Work in the workspace that a sandbox keeps there.
 constexpr std::string_view kBuilders =
     "mkdir touch cp mv ln tee make ninja cmake ctest gcc g++ cc c++ clang clang++ rustc rustfmt "
-    "gofmt tsc eslint prettier black ruff mypy flake8 pytest tox javac mvn gradle ./gradlew "
+    "gofmt tsc eslint prettier jest vitest mocha black ruff mypy flake8 pytest tox javac mvn "
+    "gradle ./gradlew "
     "clang-format clang-tidy";
 
 struct Verb {
