@@ -23,7 +23,7 @@ namespace {
 // The text that bash gets. A text that a person approved runs as it was shown. Any other was
 // allowed for the words that the analysis found in it, so bash gets these, unless it is dynamic.
 std::string text_to_run(const state::ToolCall& call, const std::string& command) {
-  if (call.stage != state::CallStage::started || call.digest) return command;
+  if (call.stage != state::CallStage::started || call.as_shown) return command;
   return policy::shell::analyse(command).canonical.value_or(command);
 }
 

@@ -121,16 +121,19 @@ TEST_CASE("waits: a turn that asks a person rests, and one whose question is gon
 
 TEST_CASE("decisions: what runs without its yes, or against a hook, is found") {
   const Fact made = of_call(ModelCompleted{.tool_calls = {{kCall, "shell", kLs, {}}}});
-  const Fact runs = of_call(ProcessStarted{.command = "ls"});
+  const Fact runs = of_call(ProcessStarted{.command = "ls", .executed = "'ls'"});
+  const Fact as_shown = of_call(ProcessStarted{.command = "ls"});
   const Fact asked = of_call(PermissionRequested{.digest = "d"});
   const auto answered = [](Decision decision, const std::string& digest) {
     return of_call(PermissionResolved{.decision = decision, .digest = digest});
   };
   CHECK(found({made, runs}).empty());
-  CHECK(found({made, asked, runs}) == invariant::kApproved);
-  CHECK(found({made, asked, answered(Decision::allow, "d"), runs}).empty());
-  CHECK(found({made, asked, answered(Decision::allow, "e"), runs}) == invariant::kApproved);
-  CHECK(found({made, asked, answered(Decision::deny, "d"), runs}) == invariant::kApproved);
+  CHECK(found({made, as_shown}) == invariant::kApproved);
+  CHECK(found({made, asked, as_shown}) == invariant::kApproved);
+  CHECK(found({made, asked, answered(Decision::allow, "d"), as_shown}).empty());
+  CHECK(found({made, asked, answered(Decision::allow, "d"), runs}) == invariant::kApproved);
+  CHECK(found({made, asked, answered(Decision::allow, "e"), as_shown}) == invariant::kApproved);
+  CHECK(found({made, asked, answered(Decision::deny, "d"), as_shown}) == invariant::kApproved);
   const Fact heard = of_call(HookStarted{.hook_run_id = "h"});
   const auto said = [](HookCompleted outcome) {
     outcome.hook_run_id = "h";
@@ -163,7 +166,8 @@ TEST_CASE("decisions: what runs in another world than the approved one is found"
   ActionRequired shown;
   shown.executes = std::vector<ExecutedFile>{{"/w/x", "1"}};
   const Facts facts = {of_call(ModelCompleted{.tool_calls = {{kCall, "shell", kLs, {}}}}),
-                       of_call(shown), of_call(ProcessStarted{.command = "ls"})};
+                       of_call(shown),
+                       of_call(ProcessStarted{.command = "ls", .executed = "'ls'"})};
   CHECK_FALSE(check_decisions(facts, {{kProcess, "1"}}));
   CHECK(broken(check_decisions(facts, {{kProcess, "2"}})) == invariant::kApproved);
 }

@@ -52,6 +52,7 @@ void start(ToolCall& call, const ToolStarted& started, const StepId& step, Times
 
 void allow(ToolCall& call, const std::optional<std::string>& digest) {
   call.digest = digest;
+  call.as_shown = digest.has_value();
   if (call.stage != CallStage::stopped) {
     call.stage = CallStage::approved;
     return;

@@ -40,7 +40,8 @@ struct ToolCall {
   std::uint64_t permission_hooks = 0;  // the same at permission_request
   // a permission_request hook rewrote it; permitted once, and restarts the evaluation
   bool rewritten_late = false;
-  std::optional<std::string> digest;  // of the call that a person approved
+  std::optional<std::string> digest;  // of the call, where a person or a grant allowed it
+  bool as_shown = false;              // a person approved this very call: it runs as shown
   bool refused = false;               // the call never runs, and no hooks run at its end
   bool outside = false;               // runs outside the sandbox
   std::uint64_t violations = 0;       // accesses that the sandbox blocked
@@ -57,8 +58,9 @@ struct ToolCall {
 };
 BOOST_DESCRIBE_STRUCT(ToolCall, (),
                       (id, tool, args, args_omitted, wrong, stage, step, said, pre_hooks,
-                       permission_hooks, rewritten_late, digest, refused, outside, violations,
-                       stopped, boot, started_at, process, process_boot, never_ran, change, answer))
+                       permission_hooks, rewritten_late, digest, as_shown, refused, outside,
+                       violations, stopped, boot, started_at, process, process_boot, never_ran,
+                       change, answer))
 
 // A decision that a turn waits for.
 struct Action {
