@@ -244,8 +244,9 @@ Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>
       continue;
     const auto real = processes.find(id);
     if (real == processes.end()) continue;
+    // Without a duration it was not looked for: its turn was ended first.
     if (failed && failed->error && failed->error->category == Category::lost &&
-        real->second.recorded)
+        failed->duration_ms && real->second.recorded)
       return broken(invariant::kOutput,
                     fmt::format("{} had ended, and is said to be lost", id.text()));
     if (real->second.background && shown[id] != real->second.printed)

@@ -90,8 +90,8 @@ struct RealProcess {
   bool recorded = false;  // it ended, and its launcher recorded how
   std::string printed;
 };
-// A process that was recorded is not called lost; of one in the background that has its end, the
-// log has what it printed, once.
+// A process that was recorded and looked for is not called lost; of one in the background that has
+// its end, the log has what it printed, once.
 Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>& processes);
 // Nothing is under way any more: each request has its end, each open turn says what it waits for.
 Checked check_waits(const Facts& facts, const state::Session& view);

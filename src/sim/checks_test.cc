@@ -179,10 +179,13 @@ TEST_CASE("outputs: an end that was recorded and lost, and output that is missin
   const auto output = [](const char* text) {
     return of_call(ProcessOutput{.stream = OutputStream::stdout_, .text = text});
   };
-  const Fact lost = of_call(ProcessFailed{.error = Failure{Category::lost, "", false}});
+  const Failure nobody_knows{Category::lost, "", false};
+  const Fact lost = of_call(ProcessFailed{.error = nobody_knows, .duration_ms = 5});
+  const Fact interrupted = of_call(ProcessFailed{.error = nobody_knows});
   const Fact completed = of_call(ProcessCompleted{.exit_code = 0});
   CHECK(wrong({lost}, {.recorded = true}) == invariant::kOutput);
   CHECK(wrong({lost}, {.recorded = false}).empty());
+  CHECK(wrong({interrupted}, {.recorded = true}).empty());
   CHECK(wrong({output("a"), completed}, {true, true, "ab"}) == invariant::kOutput);
   CHECK(wrong({output("a"), lost}, {true, false, "ab"}) == invariant::kOutput);
   CHECK(wrong({output("ab"), output("b"), completed}, {true, true, "ab"}) == invariant::kOutput);

@@ -102,13 +102,26 @@ TEST_CASE("the record of an end is read, and its absence is no end") {
   REQUIRE(record.has_value());
   CHECK(record->code == 3);
   CHECK_FALSE(record->signal.has_value());
-  CHECK(record->out.size == 7);
+  CHECK((record->out == Spooled{.size = 7, .kept = 7}));
+  CHECK(record->out.whole());
+  const auto cut = read_exit_record(R"({"event":"exited","code":0,"stdout":9,"stdoutKept":4})");
+  REQUIRE(cut.has_value());
+  CHECK((cut->out == Spooled{.size = 9, .kept = 4}));
+  CHECK_FALSE(cut->out.whole());
   CHECK_FALSE(read_exit_record("{").has_value());
   const auto refused = read_exit_record(R"({"event":"refused","stage":"cgroup","errno":5})");
   REQUIRE(refused.has_value());
   CHECK_FALSE(refused->started);
   CHECK(refused->abandoned);
   CHECK_FALSE(refused->code.has_value());
+}
+
+TEST_CASE("without a record, what the spool holds for sure is known by its files") {
+  CHECK((Written("abc").folder.left_of("stdout") == Spooled{.size = 3, .kept = 3}));
+  CHECK((Written("abc").folder.left_of("stderr") == Spooled{}));
+  const Written much(numbers(3 * kSpool));  // where its ring begins, nobody knows any more
+  CHECK((much.folder.left_of("stdout") ==
+         Spooled{.size = kSpool, .kept = kSpool / 2, .exact = false}));
 }
 
 TEST_CASE("what an earlier run left makes way") {
