@@ -289,6 +289,7 @@ class World {
     if (!action) return;
     switch (action->draw % 3) {
       case 0:
+        slow_ = true;
         return node_.time().hold(*node_.boot().writer, action->amount);
       case 1:
         disk_faults_.failing_commits = 1 + action->draw / 3 % 4;
