@@ -15,7 +15,7 @@ from approvals_test import DecisionCase, call, line
 from governance_test import HookCase
 from harness import types
 
-SWAPS = int(os.environ.get("AGENTRT_SWAPS", "12"))
+SWAPS = int(os.environ.get("AGENTRT_SWAPS", "40"))
 GOOD = "#!/bin/sh\necho good >> ran.txt\n"
 EVIL = "#!/bin/sh\necho evil >> ran.txt\n"
 
@@ -237,13 +237,13 @@ while not os.path.exists('stop'):
         try:
             while approved < SWAPS:
                 command = ("./check.sh", "bash check.sh", ". ./check.sh")[asked % 3]
-                turn, action = self.ask(call(command, outsideSandbox=asked % 4 == 3), after=at)
+                _, action = self.ask(call(command, outsideSandbox=asked % 4 == 3), after=at)
                 asked += 1
                 yes = {f["path"]: f.get("digest") for f in action["payload"]["executes"]} == {
                     str(self.home.workspace / "check.sh"): self.digest(GOOD)}
                 self.answer(action, "allow" if yes else "deny")
-                self.daemon.wait_turn(turn)
-                news = self.daemon.events("s", after=action["sequence"])
+                news = self.daemon.wait_event("s", lambda e: e["type"] == "task.completed",
+                                              after=action["sequence"])
                 at = news[-1]["sequence"]
                 approved += yes
                 started += "process.started" in types(news)
