@@ -4,6 +4,7 @@ Everything belongs to the user that the runtime runs as, so that outside the san
 would work: what stops it is the sandbox and not the file system's permissions.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -110,8 +111,11 @@ class Cage:
 
     def own(self):
         if os.geteuid() == 0:
-            for path in [self.base, *self.base.rglob("*")]:
-                os.chown(path, self.uid, self.uid, follow_symlinks=False)
+            for folder, folders, files in os.walk(self.base):  # a launcher may still remove some
+                for name in (".", *folders, *files):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.chown(os.path.join(folder, name), self.uid, self.uid,
+                                 follow_symlinks=False)
         for name in ("stream", "datagram"):
             if (self.outside / name).exists():
                 os.chmod(self.outside / name, 0o777)
