@@ -36,12 +36,13 @@ def users():
 
 
 def wait_until(check, seconds=10, what="it"):
+    """Waits until check() is true. `what` is a text or, for what there is at the end, a function."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := check():
             return found
         time.sleep(0.01)
-    raise AssertionError(f"waited {seconds} s in vain for {what}")
+    raise AssertionError(f"waited {seconds} s in vain for {what() if callable(what) else what}")
 
 
 class Listener:

@@ -246,11 +246,11 @@ class Life(cage.Caged):
         one.order("go")
         wait_until(lambda: b"24 80" in one.output())
         self.assertIn(b"/dev/pts/0", one.output())
-        one.order("resize 50 120")
         door = one.connect()
         self.addCleanup(door.close)
+        door.send(b"resize 50 120")  # over the same connection as the input, so it comes first
         door.send(b"input hello\n")
-        wait_until(lambda: b"got:hello\r\n50 120" in one.output(), what=one.output())
+        wait_until(lambda: b"got:hello\r\n50 120" in one.output(), what=one.output)
         one.order("closeInput")
         self.assertEqual(one.wait_for("exited")["code"], 4, one.output())
 
