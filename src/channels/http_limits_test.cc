@@ -1,6 +1,6 @@
 #include <sys/resource.h>
 
-#include "channels/client_suite.h"
+#include "channels/testing/client_fixture.h"
 
 // What happens at each limit of the server, and with clients that misbehave.
 namespace agentrt::channels {

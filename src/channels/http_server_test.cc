@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "channels/client_suite.h"
 #include "channels/routes.h"
+#include "channels/testing/client_fixture.h"
 
 // Tests the server over real sockets: access control, rejected requests, and every request limit.
 // Streams are tested in stream_test.cc.

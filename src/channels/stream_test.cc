@@ -1,4 +1,4 @@
-#include "channels/client_suite.h"
+#include "channels/testing/client_fixture.h"
 
 // Tests pages and live streams over real sockets.
 namespace agentrt::channels {

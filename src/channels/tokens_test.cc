@@ -3,8 +3,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "channels/client_suite.h"
 #include "channels/limits.h"
+#include "channels/testing/client_fixture.h"
 
 namespace agentrt::channels {
 namespace {

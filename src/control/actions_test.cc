@@ -1,7 +1,7 @@
 // control/actions_test.cc: what a person is asked, and what each answer does.
 #include <doctest/doctest.h>
 
-#include "control/given_calls.h"
+#include "control/testing/given_calls.h"
 
 namespace agentrt::control {
 

@@ -1,7 +1,7 @@
 // control/answer_test.cc: tests how a model request ends: answered, retried or failed.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

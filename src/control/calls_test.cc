@@ -2,7 +2,7 @@
 // and with a question.
 #include <doctest/doctest.h>
 
-#include "control/given_calls.h"
+#include "control/testing/given_calls.h"
 #include "control/tools.h"
 
 namespace agentrt::control {

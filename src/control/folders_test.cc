@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

@@ -1,7 +1,7 @@
 // control/hooks_test.cc: what hooks hear, and what becomes of what they say.
 #include <doctest/doctest.h>
 
-#include "control/given_calls.h"
+#include "control/testing/given_calls.h"
 
 namespace agentrt::control {
 

@@ -1,8 +1,8 @@
 // control/outputs_test.cc: tests the facts about stored outputs.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
 #include "control/output_facts.h"
+#include "control/testing/given.h"
 #include "state/index.h"
 
 namespace agentrt::control {

@@ -1,7 +1,7 @@
 // control/prepared_test.cc: tests the way from a prepared turn to a model request and its text.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

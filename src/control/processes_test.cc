@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "control/given_calls.h"
+#include "control/testing/given_calls.h"
 
 namespace agentrt::control {
 

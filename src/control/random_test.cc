@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 #include "schema/envelope.h"
 #include "state/index.h"
 

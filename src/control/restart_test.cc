@@ -1,7 +1,7 @@
 // control/restart_test.cc: tests how a restart closes open work and how a blocked thread resumes.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

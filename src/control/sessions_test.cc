@@ -1,7 +1,7 @@
 // control/sessions_test.cc: tests the creation and update of sessions.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

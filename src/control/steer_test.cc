@@ -1,7 +1,7 @@
 // control/steer_test.cc: tests interrupts and changes of the queue.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

@@ -2,7 +2,7 @@
 // turn and compares the decision.
 #include <doctest/doctest.h>
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

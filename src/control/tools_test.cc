@@ -1,7 +1,7 @@
 // control/tools_test.cc: tests tool calls: which run, in which order, and how they end.
 #include <doctest/doctest.h>
 
-#include "control/given_calls.h"
+#include "control/testing/given_calls.h"
 
 namespace agentrt::control {
 

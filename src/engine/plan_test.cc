@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/plan.h"
-#include "state/given.h"
+#include "state/testing/given.h"
 
 namespace agentrt::engine {
 

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "kernel/reads.h"
-#include "state/given.h"
 #include "state/index.h"
+#include "state/testing/given.h"
 #include "store/memory/memory_store.h"
 
 namespace agentrt::kernel {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "launcher/test_link.h"
+#include "launcher/testing/link_fixture.h"
 
 namespace agentrt::launcher {
 

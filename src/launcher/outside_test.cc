@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "launcher/test_link.h"
+#include "launcher/testing/link_fixture.h"
 
 namespace agentrt::launcher {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "schema/samples.h"
+#include "schema/testing/samples.h"
 
 namespace agentrt::schema {
 namespace {

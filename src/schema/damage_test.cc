@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "schema/envelope.h"
-#include "schema/samples.h"
+#include "schema/testing/samples.h"
 
 namespace agentrt::schema {
 namespace {

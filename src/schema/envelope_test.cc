@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "schema/catalogue.h"
-#include "schema/samples.h"
+#include "schema/testing/samples.h"
 
 namespace agentrt::schema {
 namespace {

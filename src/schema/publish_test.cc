@@ -12,7 +12,7 @@
 
 #include "schema/json.h"
 #include "schema/publish_text.h"
-#include "schema/samples.h"
+#include "schema/testing/samples.h"
 
 namespace agentrt::schema {
 namespace {

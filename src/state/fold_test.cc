@@ -1,8 +1,8 @@
 // state/fold_test.cc: what each family of facts does to a session.
 #include <doctest/doctest.h>
 
-#include "schema/samples.h"
-#include "state/given.h"
+#include "schema/testing/samples.h"
+#include "state/testing/given.h"
 
 namespace agentrt::state {
 

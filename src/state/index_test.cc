@@ -4,8 +4,8 @@
 #include <map>
 
 #include "schema/envelope.h"
-#include "state/given.h"
 #include "state/index.h"
+#include "state/testing/given.h"
 
 namespace agentrt::state {
 

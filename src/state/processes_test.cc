@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "state/given.h"
 #include "state/index.h"
 #include "state/read_models.h"
+#include "state/testing/given.h"
 
 namespace agentrt::state {
 

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "schema/envelope.h"
-#include "state/given.h"
 #include "state/read_models.h"
+#include "state/testing/given.h"
 
 namespace agentrt::state {
 

@@ -1,6 +1,6 @@
 // store/index_suite_test.cc: index rows, tested for every store.
 
-#include "store/store_suite.h"
+#include "store/testing/store_fixture.h"
 
 namespace agentrt::store {
 namespace {

@@ -5,8 +5,8 @@
 //
 // A Store is synchronous and knows no threads of its own. commit() is called by one thread at a
 // time; the reads may run beside it on other threads and see only what is committed and synced.
-// Implementations: memory/ (tests, simulation) and sqlite/. One suite, store_suite.h, holds both to
-// this contract.
+// Implementations: memory/ (tests, simulation) and sqlite/. One suite, store_suite_test.cc, holds
+// both to this contract.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // store/store_suite_test.cc: what every store does with events, snapshots and idempotency records.
 
-#include "store/store_suite.h"
+#include "store/testing/store_fixture.h"
 
 namespace agentrt::store {
 

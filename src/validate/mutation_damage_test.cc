@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "schema/catalogue.h"
-#include "validate/mutation.h"
+#include "validate/testing/mutation.h"
 
 namespace agentrt::validate {
 namespace {

@@ -1,7 +1,7 @@
 // validate/mutation_reasons_test.cc: mutations that are harmless or cannot be detected.
 #include <algorithm>
 
-#include "validate/mutation.h"
+#include "validate/testing/mutation.h"
 
 namespace agentrt::validate {
 namespace {

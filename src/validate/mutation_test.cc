@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "validate/judge.h"
-#include "validate/mutation.h"
+#include "validate/testing/mutation.h"
 
 namespace agentrt::validate {
 namespace {

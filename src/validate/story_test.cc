@@ -1,6 +1,6 @@
 // validate/story_test.cc: parses the stories and validates them: every rule is broken by its own
 // stories, and by no near miss.
-#include "validate/story.h"
+#include "validate/testing/story.h"
 
 #include <algorithm>
 #include <filesystem>

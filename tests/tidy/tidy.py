@@ -6,6 +6,7 @@ on made-up trees.
 """
 
 import dataclasses
+import fnmatch
 import functools
 import pathlib
 import re
@@ -154,8 +155,8 @@ def third_party(tree: Tree):
 
 
 def _within(path: str, place: str) -> bool:
-    if place.startswith("*"):
-        return path.endswith(place[1:])
+    if "*" in place:
+        return fnmatch.fnmatchcase(path, place)
     return path == place or path.startswith(place + "/")
 
 
@@ -250,6 +251,31 @@ def dead_headers(tree: Tree):
             yield Offence("dead_files", path, 1, "no file includes this header")
 
 
+def _is_test(path: str) -> bool:
+    return path.endswith("_test.cc") or "/testing/" in path or path.startswith(("tests/", "bench/"))
+
+
+def test_support(tree: Tree):
+    """Headers for tests are in testing/ folders, and only tests include those."""
+    includers = {}
+    for path, line, quote, header in tree.includes:
+        if quote != '"':
+            continue
+        includers.setdefault(f"src/{header}", []).append(path)
+        if "/testing/" in header and not _is_test(path):
+            yield Offence("test_support", path, line, f"only tests may include {header}")
+    for path, _ in tree.having(".h"):
+        # The simulation is a program for tests, with fakes of its own.
+        if not path.startswith("src/") or "/testing/" in path or path.startswith("src/sim/"):
+            continue
+        name = path.rpartition("/")[2]
+        used_by = includers.get(path, [])
+        if used_by and all(_is_test(each) for each in used_by):
+            yield Offence("test_support", path, 1, "only tests include this: move it to testing/")
+        elif name.startswith("fake_") or name.endswith("_fixture.h"):
+            yield Offence("test_support", path, 1, "fakes and fixtures belong in testing/")
+
+
 def folders(tree: Tree):
     counts = {}
     for path, _ in tree.having(".cc"):
@@ -293,7 +319,7 @@ def doc_links(tree: Tree):
 
 
 RULES = [layering, third_party, purity, sizes, line_length, names, marks, machine_paths,
-         dead_headers, folders, doc_links]
+         dead_headers, test_support, folders, doc_links]
 
 
 def offences(root: pathlib.Path) -> list[Offence]:

@@ -105,6 +105,22 @@ class Rules(unittest.TestCase):
     def test_a_header_that_nobody_includes_is_an_offence(self):
         self.assertEqual(found({"src/base/a.h": ""}), [("dead_files", "src/base/a.h")])
 
+    def test_support_for_tests_lives_in_testing_folders(self):
+        at_home = {"src/base/testing/fake_clock.h": "",
+                   "src/base/a_test.cc": '#include "base/testing/fake_clock.h"\n'}
+        self.assertEqual(found(at_home), [])
+        outside = {"src/base/clock.h": "", "src/base/a_test.cc": '#include "base/clock.h"\n'}
+        self.assertEqual(found(outside), [("test_support", "src/base/clock.h")])
+        used = {**outside, "src/base/clock.cc": '#include "base/clock.h"\n'}
+        self.assertEqual(found(used), [])
+        fake = {"src/base/fake_clock.h": "", "src/base/a.cc": '#include "base/fake_clock.h"\n'}
+        self.assertEqual(found(fake), [("test_support", "src/base/fake_clock.h")])
+
+    def test_the_product_includes_nothing_of_a_testing_folder(self):
+        files = {"src/base/testing/fake_clock.h": "",
+                 "src/base/a.cc": '#include "base/testing/fake_clock.h"\n'}
+        self.assertEqual(found(files), [("test_support", "src/base/a.cc")])
+
     def test_a_page_that_nobody_links_is_an_offence(self):
         self.assertEqual(found({"docs/a.md": "text\n"}), [("dead_files", "docs/a.md")])
 

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <future>
 
-#include "adapters/http/fake_peer.h"
+#include "adapters/http/testing/fake_peer.h"
 
 namespace agentrt::adapters {
 namespace {

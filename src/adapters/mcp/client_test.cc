@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "adapters/mcp/fake_server.h"
+#include "adapters/mcp/testing/fake_server.h"
 
 using namespace agentrt;
 using namespace agentrt::adapters;
@@ -23,7 +23,7 @@ struct HeardCall final : McpCallListener {
 };
 
 struct World {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   FakeServers servers{loop};
   std::shared_ptr<FakeServer> server = servers.add();
   McpServer config;

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "adapters/mcp/fake_server.h"
+#include "adapters/mcp/testing/fake_server.h"
 #include "adapters/mcp/tool_names.h"
 
 using namespace agentrt;
@@ -29,7 +29,7 @@ struct HeardPool final : McpPool::Listener {
 struct World {
   explicit World(McpLimits limits = {}) : pool(loop, servers.make(), limits) {}
 
-  FakeLoop loop;
+  ports::FakeLoop loop;
   FakeServers servers{loop};
   McpPool pool;
 

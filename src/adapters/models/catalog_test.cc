@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "adapters/models/catalog.h"
-#include "adapters/models/fake_loop.h"
+#include "adapters/models/testing/model_fixture.h"
+#include "ports/testing/fake_loop.h"
 
 namespace agentrt::adapters {
 
@@ -36,7 +37,7 @@ struct Desk {
   static std::vector<ConfiguredModel> usual() {
     return {model("a", "acme"), model("b", "acme"), model("play", "script")};
   }
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ModelCatalog catalog;
 };
 

@@ -9,8 +9,8 @@
 #include <deque>
 #include <mutex>
 
-#include "adapters/http/fake_peer.h"
-#include "adapters/models/fake_loop.h"
+#include "adapters/http/testing/fake_peer.h"
+#include "adapters/models/testing/model_fixture.h"
 
 namespace agentrt::adapters {
 namespace {

@@ -3,8 +3,9 @@
 
 #include <filesystem>
 
-#include "adapters/models/fake_loop.h"
 #include "adapters/models/script.h"
+#include "adapters/models/testing/model_fixture.h"
+#include "ports/testing/fake_loop.h"
 
 namespace agentrt::adapters {
 
@@ -129,7 +130,7 @@ TEST_CASE("a text is split into pieces that add up and split no character") {
 }
 
 TEST_CASE("a script is played as fragments, then its end") {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{"{\"text\":\"abcd\",\"reasoning\":\"xy\",\"deltas\":2}"};
   auto heard = std::make_shared<Heard>();
@@ -139,7 +140,7 @@ TEST_CASE("a script is played as fragments, then its end") {
 }
 
 TEST_CASE("delays of a script are waited for in the loop's time") {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"abcd","deltas":2,"deltaMs":10,"delayMs":100})"};
   auto heard = std::make_shared<Heard>();
@@ -153,7 +154,7 @@ TEST_CASE("delays of a script are waited for in the loop's time") {
 }
 
 TEST_CASE("a failing line is heard as the provider's failure") {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"unsaid","fail":{"status":429,"retryAfterMs":50}})"};
   auto heard = std::make_shared<Heard>();
@@ -165,7 +166,7 @@ TEST_CASE("a failing line is heard as the provider's failure") {
 }
 
 TEST_CASE("a script that cannot be read fails the request for good, a busy worker for now") {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   auto heard = std::make_shared<Heard>();
   player.start("/nowhere/play.jsonl", kRequest, 1, heard);
@@ -184,7 +185,7 @@ TEST_CASE("a script that cannot be read fails the request for good, a busy worke
 }
 
 TEST_CASE("a script of more than 64 MiB fails the request") {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{"{}\n"};
   std::filesystem::resize_file(file.path(), (64 << 20) + 1);
@@ -196,7 +197,7 @@ TEST_CASE("a script of more than 64 MiB fails the request") {
 }
 
 TEST_CASE("a cancelled request is heard of no more") {
-  FakeLoop loop;
+  ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"abcd","deltas":4,"deltaMs":10})"};
   auto heard = std::make_shared<Heard>();

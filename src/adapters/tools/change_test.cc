@@ -2,7 +2,7 @@
 // interrupts them at any point.
 #include "adapters/tools/change.h"
 
-#include "adapters/tools/file_tools_suite.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 #include "base/digest.h"
 
 namespace agentrt::adapters::tools {

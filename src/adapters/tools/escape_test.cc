@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "adapters/tools/beneath.h"
-#include "adapters/tools/file_tools_suite.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 
 namespace agentrt::adapters::tools {
 namespace {

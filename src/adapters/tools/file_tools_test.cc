@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "adapters/tools/file_tools_suite.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 
 namespace agentrt::adapters::tools {
 namespace {

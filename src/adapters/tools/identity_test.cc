@@ -10,7 +10,7 @@
 #include "adapters/files/acting_as.h"
 #include "adapters/files/workspace.h"
 #include "adapters/tools/beneath.h"
-#include "adapters/tools/file_tools_suite.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 
 namespace agentrt::adapters::tools {
 namespace {

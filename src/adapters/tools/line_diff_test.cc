@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "adapters/tools/file_tools_suite.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 
 namespace agentrt::adapters::tools {
 namespace {

@@ -1,9 +1,9 @@
 // adapters/tools/read_file_test.cc: tests read_file on files of every kind and size.
 #include "adapters/tools/read_file.h"
 
-#include "adapters/tools/file_tools_suite.h"
 #include "adapters/tools/lines.h"
 #include "adapters/tools/near_names.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 #include "adapters/tools/text.h"
 
 namespace agentrt::adapters::tools {

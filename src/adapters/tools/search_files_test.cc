@@ -2,10 +2,10 @@
 // they stop.
 #include "adapters/tools/search_files.h"
 
-#include "adapters/tools/file_tools_suite.h"
 #include "adapters/tools/folder.h"
 #include "adapters/tools/glob.h"
 #include "adapters/tools/list_files.h"
+#include "adapters/tools/testing/file_tools_fixture.h"
 #include "adapters/tools/walk.h"
 
 namespace agentrt::adapters::tools {

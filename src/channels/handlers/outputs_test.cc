@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "channels/client_suite.h"
 #include "channels/handlers/ranges.h"
+#include "channels/testing/client_fixture.h"
 
 namespace agentrt::channels {
 namespace {

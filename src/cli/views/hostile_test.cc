@@ -8,7 +8,7 @@
 #include "cli/views/action_view.h"
 #include "cli/views/event_line.h"
 #include "cli/views/turn_view.h"
-#include "schema/samples.h"
+#include "schema/testing/samples.h"
 
 namespace agentrt::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <functional>
 
-#include "store/store_suite.h"
+#include "store/testing/store_fixture.h"
 
 namespace agentrt::store {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "store/store_suite.h"
+#include "store/testing/store_fixture.h"
 
 namespace agentrt::store {
 namespace {

@@ -16,7 +16,7 @@
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/reader_pool.h"
 #include "store/sqlite/writer.h"
-#include "store/store_suite.h"
+#include "store/testing/store_fixture.h"
 
 namespace agentrt::store {
 namespace {

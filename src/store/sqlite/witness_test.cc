@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "store/store_suite.h"
+#include "store/testing/store_fixture.h"
 
 namespace agentrt::store {
 namespace {

@@ -2,7 +2,7 @@
 // tests/e2e/models_test.py tests complete exchanges against a fake provider.
 #include <doctest/doctest.h>
 
-#include "adapters/models/fake_loop.h"
+#include "adapters/models/testing/model_fixture.h"
 #include "adapters/models/wires/json_events.h"
 #include "adapters/models/wires/json_text.h"
 

@@ -1,5 +1,5 @@
-// control/given.h: runs decisions in tests and examines the outcome. Included only by tests; the
-// history before the decision is a state::Given.
+// control/testing/given.h: runs decisions and examines the outcome. The history before the
+// decision is a state::Given.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 #include "control/decide.h"
 #include "schema/codec.h"
-#include "state/given.h"
+#include "state/testing/given.h"
 
 namespace agentrt::control {
 

@@ -1,4 +1,4 @@
-// adapters/mcp/fake_server.h: a scripted MCP server in virtual time. Included only by tests.
+// adapters/mcp/testing/fake_server.h: a scripted MCP server in virtual time.
 #pragma once
 
 #include <deque>
@@ -10,16 +10,16 @@
 #include <fmt/format.h>
 
 #include "adapters/mcp/client.h"
-#include "adapters/models/fake_loop.h"
+#include "ports/testing/fake_loop.h"
 
 namespace agentrt::adapters {
 
 // The server side of one connection. By default it answers everything; a test turns off the answers
 // that it wants to give itself.
 struct FakeServer {
-  explicit FakeServer(FakeLoop& on) : loop(on) {}
+  explicit FakeServer(ports::FakeLoop& on) : loop(on) {}
 
-  FakeLoop& loop;
+  ports::FakeLoop& loop;
   TransportListener* listener = nullptr;  // null: closed
   std::vector<RpcMessage> got;            // all messages received, in order
   std::string protocol = "2025-11-25";
@@ -88,7 +88,7 @@ struct FakeServer {
 // Creates connections to fake servers, taken from the queue or created on demand.
 class FakeServers {
  public:
-  explicit FakeServers(FakeLoop& loop) : loop_(loop) {}
+  explicit FakeServers(ports::FakeLoop& loop) : loop_(loop) {}
 
   std::shared_ptr<FakeServer> add() {
     next_.push_back(std::make_shared<FakeServer>(loop_));
@@ -107,7 +107,7 @@ class FakeServers {
 
  private:
   struct Line final : Transport {
-    Line(FakeLoop& on, std::shared_ptr<FakeServer> to) : loop(on), server(std::move(to)) {}
+    Line(ports::FakeLoop& on, std::shared_ptr<FakeServer> to) : loop(on), server(std::move(to)) {}
     void open() override {}
     void send(std::string message, std::optional<std::uint64_t>) override { server->take(message); }
     void answered(std::uint64_t) override {}
@@ -118,11 +118,11 @@ class FakeServers {
       server->listener = nullptr;
       loop.post(std::move(closed));
     }
-    FakeLoop& loop;
+    ports::FakeLoop& loop;
     std::shared_ptr<FakeServer> server;
   };
 
-  FakeLoop& loop_;
+  ports::FakeLoop& loop_;
   std::deque<std::shared_ptr<FakeServer>> next_;
 };
 

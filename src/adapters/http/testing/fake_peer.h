@@ -1,4 +1,4 @@
-// adapters/http/fake_peer.h: a server whose every byte a test chooses. Included by tests alone.
+// adapters/http/testing/fake_peer.h: a server whose every byte a test chooses.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// store/store_suite.h: rigs and builders for the tests that every store must pass.
+// store/testing/store_fixture.h: rigs and builders for the tests that every store must pass.
 //
 // A rig creates one kind of store and does what a test cannot do through the interface: reopen it
 // on its stored data, damage a row, erase a payload. The tests are templates over the rigs.

@@ -1,4 +1,4 @@
-// schema/samples.h: sample values of every described type, for tests that cover the whole
+// schema/testing/samples.h: sample values of every described type, for tests that cover the whole
 // vocabulary.
 //
 // whole<T>() sets every optional member and puts two elements in every list, with texts that need

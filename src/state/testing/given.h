@@ -1,4 +1,4 @@
-// state/given.h: builds short histories of facts. For tests only.
+// state/testing/given.h: builds short histories of facts.
 //
 // A Given is a log under construction. Each member function adds the facts of one occurrence, in
 // the order in which decisions write them, and folds them into the view. The turn named "1" has the

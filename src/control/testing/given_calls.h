@@ -1,8 +1,7 @@
-// control/given_calls.h: test fixtures for a turn whose model calls commands. Included only by
-// tests.
+// control/testing/given_calls.h: turns whose model calls commands.
 #pragma once
 
-#include "control/given.h"
+#include "control/testing/given.h"
 
 namespace agentrt::control {
 

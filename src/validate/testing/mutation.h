@@ -1,4 +1,4 @@
-// validate/mutation.h: mutates valid streams, for tests.
+// validate/testing/mutation.h: mutates valid streams.
 //
 // A mutation changes a stream in one place. Some mutations are harmless, since a correct runtime
 // could have written the result; harmless() gives the reason. Some cannot be detected, since
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "validate/story.h"
+#include "validate/testing/story.h"
 
 namespace agentrt::validate {
 

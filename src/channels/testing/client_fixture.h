@@ -1,5 +1,5 @@
-// channels/client_suite.h: for tests: a blocking HTTP client that can send any bytes, and a server
-// that runs on fakes.
+// channels/testing/client_fixture.h: a blocking HTTP client that can send any bytes, and
+// a server that runs on fakes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -20,9 +20,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "channels/fake_control_plane.h"
-#include "channels/fake_outputs.h"
 #include "channels/http_server.h"
+#include "channels/testing/fake_control_plane.h"
+#include "channels/testing/fake_outputs.h"
 
 namespace agentrt::channels {
 

@@ -1,4 +1,4 @@
-// launcher/test_link.h: a link between the parts of a launcher, for tests.
+// launcher/testing/link_fixture.h: a link between the parts of a launcher.
 #pragma once
 
 #include <sys/socket.h>

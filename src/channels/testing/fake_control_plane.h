@@ -1,5 +1,5 @@
-// channels/fake_control_plane.h: an in-memory core and log for channel tests. They run on their own
-// threads, so that replies and pages arrive asynchronously, as in the daemon.
+// channels/testing/fake_control_plane.h: an in-memory core and log for channel tests. They run on
+// their own threads, so that replies and pages arrive asynchronously, as in the daemon.
 #pragma once
 
 #include <condition_variable>

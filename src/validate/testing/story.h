@@ -1,4 +1,4 @@
-// validate/story.h: a readable text format for event streams, for tests.
+// validate/testing/story.h: a readable text format for event streams.
 //
 // A file of tests/conformance holds stories. "breaks: NAME" begins a stream that breaks the rule
 // the file is named after and no other rule. "near: NAME" begins one that comes close and breaks no

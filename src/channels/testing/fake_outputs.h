@@ -1,11 +1,12 @@
-// channels/fake_outputs.h: in-memory outputs for channel tests, served from a separate thread.
+// channels/testing/fake_outputs.h: in-memory outputs for channel tests, served from a separate
+// thread.
 #pragma once
 
 #include <map>
 #include <mutex>
 #include <string>
 
-#include "channels/fake_control_plane.h"
+#include "channels/testing/fake_control_plane.h"
 #include "ports/outputs.h"
 
 namespace agentrt::channels {

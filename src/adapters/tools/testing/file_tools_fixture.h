@@ -1,5 +1,5 @@
-// adapters/tools/file_tools_suite.h: a test fixture: file tools over a temporary folder, on a loop
-// in virtual time. Included only by tests.
+// adapters/tools/testing/file_tools_fixture.h: file tools over a temporary folder, on a loop
+// in virtual time.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,8 +16,8 @@
 
 #include <fmt/format.h>
 
-#include "adapters/models/fake_loop.h"
 #include "adapters/tools/file_tools.h"
+#include "ports/testing/fake_loop.h"
 
 namespace agentrt::adapters::tools {
 
@@ -175,7 +175,7 @@ class FileKit {
   }
 
   fs::path base;
-  FakeLoop loop;
+  ports::FakeLoop loop;
   KeptBytes kept;
   policy::Redactor redactor;
   schema::SandboxProfile profile;
