@@ -1,12 +1,17 @@
-# agentrt_module(NAME [USES modules...] [LIBS libraries...])
+# agentrt_module(NAME [USES modules...] [LIBS libraries...] [TESTS_USE modules...])
 #
 # One static library per folder of src/, from every *.cc in it that is not a test, and one test
-# program NAME_test from every *_test.cc. The includes a module may make are those of
-# tools/modules.txt; the tidiness test reads that file, and USES mirrors it for the linker.
+# program NAME_test from every *_test.cc. A folder within a folder (adapters/http) gives
+# agentrt_adapters_http and adapters_http_test; the outer folder then leaves it out (WITHOUT). The
+# includes a module may make are those of tools/modules.txt; the tidiness test reads that file, and
+# USES and TESTS_USE mirror it for the linker.
 function(agentrt_module name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LIBS;TESTS_USE;WITHOUT" ${ARGN})
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  foreach(inner ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "^${folder}/${inner}/")
+  endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
@@ -20,9 +25,9 @@ function(agentrt_module name)
     set(scope INTERFACE)
   endif()
   target_include_directories(agentrt_${target} ${scope} ${CMAKE_SOURCE_DIR}/src)
-  foreach(used ${ARG_USES})
-    target_link_libraries(agentrt_${target} ${scope} agentrt_${used})
-  endforeach()
+  string(REPLACE "/" "_" uses "${ARG_USES}")
+  list(TRANSFORM uses PREPEND agentrt_)
+  target_link_libraries(agentrt_${target} ${scope} ${uses})
   target_link_libraries(agentrt_${target} ${scope} ${ARG_LIBS})
   if(sources)
     agentrt_precompiled(agentrt_${target} ${name})
@@ -30,7 +35,9 @@ function(agentrt_module name)
 
   if(tests)
     add_executable(${target}_test ${tests} ${CMAKE_SOURCE_DIR}/tests/main.cc)
-    target_link_libraries(${target}_test PRIVATE agentrt_${target} ${ARG_TEST_LIBS})
+    string(REPLACE "/" "_" tests_use "${ARG_TESTS_USE}")
+    list(TRANSFORM tests_use PREPEND agentrt_)
+    target_link_libraries(${target}_test PRIVATE agentrt_${target} ${tests_use})
     agentrt_precompiled(${target}_test ${name})
     add_test(NAME ${target} COMMAND ${target}_test)
   endif()
@@ -38,13 +45,13 @@ endfunction()
 
 # agentrt_precompiled(TARGET MODULE)
 #
-# Gives TARGET the precompiled header of its module: the standard library for base and schema, and
-# the vocabulary (facts, commands, reports) for all modules above them. Both are built once.
+# Gives TARGET the precompiled header of its module: the vocabulary (facts, commands, reports), or
+# the standard library alone for the modules below it. Both are built once.
 function(agentrt_precompiled target module)
   if(NOT AGENTRT_PCH)
     return()
   endif()
-  if(module MATCHES "^(base|schema|ports)$")
+  if(module MATCHES "^(base|schema|ports|adapters/http)$")
     set(header standard)
   else()
     set(header vocabulary)

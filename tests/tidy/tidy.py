@@ -107,8 +107,9 @@ class Tree:
         return found
 
     def rules(self, name: str):
-        """The `LEFT -> words` lines of a file in tools/."""
-        lines = self.texts.get(f"tools/{name}", "").splitlines()
+        """The `LEFT -> words` lines of a file in tools/; an indented line continues the last."""
+        text = re.sub(r"\n[ \t]+(?=\S)", " ", self.texts.get(f"tools/{name}", ""))
+        lines = text.splitlines()
         pairs = [line.split("->", 1) for line in lines if "->" in line and line[:1] != "#"]
         return {left.strip(): right.split() for left, right in pairs}
 
@@ -119,21 +120,33 @@ class Tree:
         return {path.strip(): reason.strip() for path, _, reason in pairs}
 
 
+def _module_of(path: str, modules) -> str:
+    """The innermost folder of this path below src/ that is a module; else the outermost."""
+    folders = path.split("/")[:-1]
+    for depth in range(len(folders), 0, -1):
+        if "/".join(folders[:depth]) in modules:
+            return "/".join(folders[:depth])
+    return folders[0]
+
+
 def layering(tree: Tree):
     allowed = tree.rules("modules.txt")
     for path, line, quote, header in tree.includes:
-        parts = path.split("/")
-        if parts[0] != "src" or len(parts) < 3 or quote != '"':
+        if not path.startswith("src/") or path.count("/") < 2 or quote != '"':
             continue
-        module, target = parts[1], header.split("/")[0]
+        module = _module_of(path.removeprefix("src/"), allowed)
         if module not in allowed:
             yield Offence("layering", path, line, f"src/{module} has no line in tools/modules.txt")
         elif "/" not in header:
             yield Offence("layering", path, line,
                           f'write "{module}/{header}": includes start at src/')
-        elif target != module and target not in allowed[module]:
-            may = " ".join(allowed[module]) or "nothing else"
-            yield Offence("layering", path, line, f"{module} may include {may}; not {target}")
+        else:
+            target = _module_of(header, allowed)
+            may = allowed[module] + (allowed.get(f"{module} tests", []) if _is_test(path) else [])
+            if target != module and target not in may:
+                yield Offence("layering", path, line,
+                              f"{module} may include {' '.join(may) or 'nothing else'}; "
+                              f"not {target}")
 
 
 def third_party(tree: Tree):

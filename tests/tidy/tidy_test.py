@@ -40,6 +40,31 @@ class Rules(unittest.TestCase):
         files = {"src/extra/a.cc": '#include "extra/a.h"\n', "src/extra/a.h": ""}
         self.assertEqual(found(files), [("layering", "src/extra/a.cc")])
 
+    def test_a_folder_within_a_module_can_be_a_module_of_its_own(self):
+        modules = "base ->\nstate -> base\nstate/fast -> base\nstore -> state/fast\n"
+        files = {"tools/modules.txt": modules, "src/state/a.h": "", "src/state/fast/b.h": ""}
+
+        def including(path, header):
+            users = {"src/base/all_test.cc": ""}  # keeps both headers alive
+            users[path] = f'#include "{header}"\n'
+            return [path for rule, path in found({**files, **users}) if rule == "layering"]
+
+        self.assertEqual(including("src/state/fast/c.cc", "state/fast/b.h"), [])
+        self.assertEqual(including("src/state/fast/deep/c.cc", "state/fast/b.h"), [])
+        self.assertEqual(including("src/store/c.cc", "state/fast/b.h"), [])
+        for path, header in [("src/store/c.cc", "state/a.h"), ("src/state/c.cc", "state/fast/b.h"),
+                             ("src/state/fast/c.cc", "state/a.h")]:
+            with self.subTest(path):
+                self.assertEqual(including(path, header), [path])
+
+    def test_tests_of_a_module_may_be_let_include_more(self):
+        files = {"tools/modules.txt": "base ->\nstate -> base\nbase tests -> state\n",
+                 "src/state/a.h": "", "src/state/a.cc": '#include "state/a.h"\n'}
+        include = '#include "state/a.h"\n'
+        self.assertEqual(found({**files, "src/base/b_test.cc": include}), [])
+        self.assertEqual(found({**files, "src/base/b.cc": include}),
+                         [("layering", "src/base/b.cc")])
+
     def test_a_library_header_outside_its_folder_is_an_offence(self):
         rules = {"tools/third_party.txt": "sqlite3.h -> src/store/sqlite\n"}
         inside = {"src/store/sqlite/db.cc": "#include <sqlite3.h>\n"}
