@@ -12,8 +12,8 @@ namespace {
 
 // Assembles the request. Blocks; on a worker.
 Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& what,
-                                         const MaterialQuery& query) {
-  Material material = gather(parts.workspace, parts.history, query);
+                                         const conversation::MaterialQuery& query) {
+  conversation::Material material = gather(parts.workspace, parts.history, query);
   if (!material.history) return std::unexpected(material.history.error());
   ports::ModelRequest request;
   request.id = what.request;
@@ -30,16 +30,16 @@ Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& 
 struct Engine::Asking::Shared {
   const Parts& parts;
   const Ask what;
-  const MaterialQuery query;
+  const conversation::MaterialQuery query;
   std::shared_ptr<AnswerListener> listener;
   bool stored = false;
   std::optional<Result<ports::ModelRequest>> ready;
 };
 
 Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
-                       std::shared_ptr<const TurnFiles> files) {
-  MaterialQuery query = query_of(parts, view, what.turn,
-                                 parts.models.choice(what.model_name).candidates, what.model_name);
+                       std::shared_ptr<const conversation::TurnFiles> files) {
+  conversation::MaterialQuery query = query_of(
+      parts, view, what.turn, parts.models.choice(what.model_name).candidates, what.model_name);
   query.rules = rules_of(view);
   query.files = std::move(files);
   shared_ = std::make_shared<Shared>(

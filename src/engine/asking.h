@@ -13,7 +13,7 @@ class Engine::Asking final : public Running {
  public:
   // `files`: the files that the turn was prepared with; null: they are read again.
   Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
-         std::shared_ptr<const TurnFiles> files);
+         std::shared_ptr<const conversation::TurnFiles> files);
   ~Asking() override;
   void stored() override;
 

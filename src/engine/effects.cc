@@ -64,9 +64,10 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
 }
 
-MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view, const TurnIds& turn,
-                       const std::vector<Candidate>& candidates, const std::string& model) {
-  MaterialQuery query;
+conversation::MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view,
+                                     const TurnIds& turn, const std::vector<Candidate>& candidates,
+                                     const std::string& model) {
+  conversation::MaterialQuery query;
   query.session = view.id;
   query.turn = turn;
   query.cwd = view.cwd;

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "engine/conversation.h"
+#include "conversation/material.h"
 #include "engine/engine.h"
 
 namespace agentrt::engine {
@@ -43,8 +43,9 @@ schema::Failure failure_of(const Error& error);
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
 
 // What a turn is asked with, as the view has it, by that one of the candidates.
-MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view,
-                       const schema::TurnIds& turn,
-                       const std::vector<schema::Candidate>& candidates, const std::string& model);
+conversation::MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view,
+                                     const schema::TurnIds& turn,
+                                     const std::vector<schema::Candidate>& candidates,
+                                     const std::string& model);
 
 }  // namespace agentrt::engine

@@ -75,7 +75,7 @@ void Engine::advance(const state::Session& view) {
 }
 
 void Engine::keep_files(const SessionId& session, const TurnId& turn,
-                        std::shared_ptr<const TurnFiles> files) {
+                        std::shared_ptr<const conversation::TurnFiles> files) {
   const auto known = running_.find(session);
   if (known == running_.end()) return;
   auto& kept = known->second.files;
@@ -89,8 +89,8 @@ void Engine::keep_files(const SessionId& session, const TurnId& turn,
   kept.emplace(turn, std::move(files));
 }
 
-std::shared_ptr<const TurnFiles> Engine::files_of(const SessionId& session,
-                                                  const TurnId& turn) const {
+std::shared_ptr<const conversation::TurnFiles> Engine::files_of(const SessionId& session,
+                                                                const TurnId& turn) const {
   const auto known = running_.find(session);
   if (known == running_.end()) return nullptr;
   const auto found = known->second.files.find(turn);

@@ -29,6 +29,10 @@ namespace agentrt::policy {
 class Redactor;
 }
 
+namespace agentrt::conversation {
+struct TurnFiles;
+}
+
 namespace agentrt::engine {
 
 inline constexpr std::int64_t kGatherMs = 25;  // at most this long a fragment waits for others
@@ -36,8 +40,6 @@ inline constexpr std::int64_t kRetryWaitMaxMs = 300'000;       // whatever the w
 inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // of one request; more is a failure
 // Of the files that turns were prepared with. What is more is read again for every request.
 inline constexpr std::size_t kFilesKeptBytesMax = 16 << 20;
-
-struct TurnFiles;
 
 class Engine {
  public:
@@ -95,12 +97,13 @@ class Engine {
     std::unordered_map<std::string, std::unique_ptr<Running>> effects;  // by key
     std::vector<std::string> foreseen;                                  // keys: not stored yet
     std::size_t awaited = 0;                                            // of them, by turns
-    std::unordered_map<TurnId, std::shared_ptr<const TurnFiles>> files;
+    std::unordered_map<TurnId, std::shared_ptr<const conversation::TurnFiles>> files;
   };
 
   void keep_files(const SessionId& session, const TurnId& turn,
-                  std::shared_ptr<const TurnFiles> files);
-  std::shared_ptr<const TurnFiles> files_of(const SessionId& session, const TurnId& turn) const;
+                  std::shared_ptr<const conversation::TurnFiles> files);
+  std::shared_ptr<const conversation::TurnFiles> files_of(const SessionId& session,
+                                                          const TurnId& turn) const;
   void drop_files(const state::Session& view, OfSession& session);
   void drop_all_files(OfSession& session);
 

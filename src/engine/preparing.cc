@@ -25,7 +25,7 @@ ports::ProcessRequest commands_of(const state::Session& view, const Prepare& wha
 struct Engine::Preparing::Shared {
   const Parts& parts;
   const SessionId session;
-  const MaterialQuery query;
+  const conversation::MaterialQuery query;
   const ports::ProcessRequest commands;
   ReportPrepared report;
   Keep keep;
@@ -49,8 +49,9 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   // The same choice that the decision about this report will make.
   const policy::RoutingAnswer route = policy::route(
       {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
-  MaterialQuery query = query_of(parts, view, what.turn, report.candidates,
-                                 policy::outcome_of(route).selected_name.value_or(""));
+  conversation::MaterialQuery query =
+      query_of(parts, view, what.turn, report.candidates,
+               policy::outcome_of(route).selected_name.value_or(""));
   shared_ = std::make_shared<Shared>(Shared{.parts = parts,
                                             .session = view.id,
                                             .query = std::move(query),
@@ -71,7 +72,7 @@ void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
   const bool ahead = !shared->stored;
   auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
     ReportPrepared found;
-    std::shared_ptr<const TurnFiles> files;
+    std::shared_ptr<const conversation::TurnFiles> files;
     read_all(parts, shared->query, shared->commands, found, files);
     parts.loop.post([shared, ahead, found = std::move(found), files = std::move(files)]() mutable {
       const bool too_early = ahead && !files;
@@ -99,16 +100,16 @@ void Engine::Preparing::ask_servers(const std::shared_ptr<Shared>& shared) {
 }
 
 // Blocks; on a worker.
-void Engine::Preparing::read_all(const Parts& parts, MaterialQuery query,
+void Engine::Preparing::read_all(const Parts& parts, conversation::MaterialQuery query,
                                  const ports::ProcessRequest& commands, ReportPrepared& read,
-                                 std::shared_ptr<const TurnFiles>& files) {
+                                 std::shared_ptr<const conversation::TurnFiles>& files) {
   read.context.cwd = query.cwd;
   if (auto policy = parts.policies.policy(query.cwd))
     read.policy = *std::move(policy);
   else
     read.policy_failed = failure_of(policy.error());
   query.rules.insert(query.rules.end(), read.policy.rules.begin(), read.policy.rules.end());
-  const Material material = gather(parts.workspace, parts.history, query);
+  const conversation::Material material = gather(parts.workspace, parts.history, query);
   describe(material, read.context);
   if (material.history) read.history = material.history->loaded;
   if (auto environment = parts.processes.environment(commands))

@@ -11,7 +11,7 @@ namespace agentrt::engine {
 class Engine::Preparing final : public Running {
  public:
   // `keep` receives, on the core, the files that the turn is prepared with.
-  using Keep = std::move_only_function<void(std::shared_ptr<const TurnFiles>)>;
+  using Keep = std::move_only_function<void(std::shared_ptr<const conversation::TurnFiles>)>;
   Preparing(const Parts& parts, const state::Session& view, const Prepare& what, Log log,
             Keep keep);
   ~Preparing() override;
@@ -21,9 +21,9 @@ class Engine::Preparing final : public Running {
  private:
   struct Shared;
   static void read(const std::shared_ptr<Shared>& shared);
-  static void read_all(const Parts& parts, MaterialQuery query,
+  static void read_all(const Parts& parts, conversation::MaterialQuery query,
                        const ports::ProcessRequest& commands, schema::ReportPrepared& read,
-                       std::shared_ptr<const TurnFiles>& files);
+                       std::shared_ptr<const conversation::TurnFiles>& files);
   static void ask_servers(const std::shared_ptr<Shared>& shared);
   static void arrived(const std::shared_ptr<Shared>& shared);
 

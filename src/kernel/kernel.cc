@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "conversation/history/history.h"
 #include "kernel/action_reads.h"
 #include "kernel/reads.h"
 #include "kernel/redaction.h"
@@ -458,7 +459,7 @@ void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
 }
 
 Result<ports::HistoryWindow> Kernel::window(const ports::HistoryQuery& query) {
-  return history_window(parts_.store, parts_.limits, query, kept_history_);
+  return conversation::history_window(parts_.store, parts_.limits.history, query, kept_history_);
 }
 
 void Kernel::recover(ports::Step done) {

@@ -91,7 +91,8 @@ class Kernel final : public ports::CommandSink,
   void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 
   Parts parts_;
-  KeptHistory kept_history_{parts_.limits.history_kept_bytes, parts_.limits.history_facts_max};
+  conversation::KeptHistory kept_history_{parts_.limits.history.kept_bytes,
+                                          parts_.limits.history.facts_max};
   Committer committer_;
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;

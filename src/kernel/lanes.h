@@ -24,8 +24,8 @@
 #include <variant>
 
 #include "control/decide.h"
+#include "conversation/history/kept_history.h"
 #include "kernel/committer.h"
-#include "kernel/kept_history.h"
 #include "kernel/limits.h"
 #include "kernel/loader.h"
 #include "policy/redaction.h"
@@ -89,7 +89,7 @@ class Lanes {
     const Limits& limits;
     const policy::Redactor* redactor;  // may be null
     BootId boot;
-    KeptHistory& history;
+    conversation::KeptHistory& history;
     const Observers& observers;
     std::function<void(const ports::FeedBatch&)> publish;  // the facts of each commit
   };

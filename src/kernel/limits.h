@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "conversation/history/limits.h"
+
 namespace agentrt::kernel {
 
 struct Limits {
@@ -20,14 +22,10 @@ struct Limits {
   std::int64_t idempotency_keep_ms = 7LL * 24 * 3'600 * 1'000;
   std::int64_t idempotency_sweep_ms = 3'600 * 1'000;
   std::size_t idempotency_sweep_max = 10'000;
-  std::int64_t pack_after_ms = 2'000;          // after a commit, until runs of fragments are packed
-  std::int64_t pack_again_ms = 250;            // where there were more than one go looks at
-  std::size_t pack_rows_max = 1'000;           // looked at in one go, between two commits
-  std::size_t history_turns_max = 20;          // earlier turns given to a model
-  std::size_t history_bytes_max = 256 * 1024;  // where the model's context is not known
-  std::size_t history_kept_bytes = 4 << 20;    // of earlier turns, for turns that run
-  std::size_t history_scanned_max = 2'000;     // index rows looked at for them
-  std::size_t history_facts_max = 200'000;     // facts looked at for one turn's calls and results
+  std::int64_t pack_after_ms = 2'000;  // after a commit, until runs of fragments are packed
+  std::int64_t pack_again_ms = 250;    // where there were more than one go looks at
+  std::size_t pack_rows_max = 1'000;   // looked at in one go, between two commits
+  conversation::HistoryLimits history;
   std::size_t page_turns_default = 20;
   std::size_t page_events_default = 100;
   std::size_t page_max = 1'000;  // a larger limit is clamped to it

@@ -1,6 +1,7 @@
 #include "kernel/reads.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -209,6 +210,19 @@ Result<void> add_history(store::Store& store, const GetSession& query, const Lim
   snapshot.generation = store.generation();
   snapshot.runtime_id = store.runtime();
   return {};
+}
+
+Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn) {
+  TRY_ASSIGN(const auto entry, store.find("turn", turn.text()));
+  if (!entry) return std::nullopt;
+  FoundTurn found;
+  TRY_ASSIGN(const auto events, store.events_at(entry->session, std::array{entry->row.first}));
+  TRY_ASSIGN(found.submitted, decode(events.front().event));
+  if (!std::holds_alternative<TurnSubmitted>(found.submitted.payload))
+    return fail(Code::internal,
+                fmt::format("the index row of turn {} leads elsewhere", turn.text()));
+  found.status = enum_of<Status>(entry->row.status).value_or(Status::stale);
+  return found;
 }
 
 }  // namespace agentrt::kernel

@@ -1,15 +1,13 @@
-// kernel/reads.h: read queries on the store: pages of sessions, turns and events, and the history
-// for a model request. All of them block and run on a worker; none appends.
+// kernel/reads.h: read queries on the store: pages of sessions, turns and events. All of them block
+// and run on a worker; none appends.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "kernel/kept_history.h"
 #include "kernel/limits.h"
 #include "ports/control_plane.h"
-#include "ports/workspace.h"
 #include "schema/snapshots.h"
 #include "store/store.h"
 
@@ -39,10 +37,5 @@ struct FoundTurn {
   schema::Status status = schema::Status::accepted;
 };
 Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn);
-
-// Blocks; called on a worker. Errors: unavailable: facts that the query requires are neither stored
-// nor cached.
-Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
-                                            const ports::HistoryQuery& query, KeptHistory& kept);
 
 }  // namespace agentrt::kernel

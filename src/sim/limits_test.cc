@@ -114,7 +114,7 @@ TEST_CASE("a page is clamped, and its cursor leads through everything once") {
 
 TEST_CASE("a model is given as many earlier turns as the limit allows, and the rest is said") {
   kernel::Limits limits;
-  limits.history_turns_max = 2;
+  limits.history.turns_max = 2;
   Node node(options(limits));
   for (const char* turn : {"u1", "u2", "u3", "u4"}) {
     node.ask("submit_turn", submit(turn));

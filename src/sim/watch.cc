@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernel/reads.h"
+#include "conversation/history/history.h"
 
 namespace agentrt::sim {
 namespace {
@@ -68,15 +68,15 @@ void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& 
   const state::Turn* turn =
       state::find_turn(replayed(requested.ids.session), requested.ids.turn_id);
   if (turn == nullptr || turn->ended_at) return;  // it is a turn of the past itself by now
-  kernel::KeptHistory nothing(0, limits_.history_facts_max);
-  const auto read = kernel::history_window(store_, limits_,
-                                           {requested.ids.session,
-                                            requested.ids.thread_id,
-                                            requested.ids.turn_id,
-                                            {},
-                                            requested.sequence,
-                                            {}},
-                                           nothing);
+  conversation::KeptHistory nothing(0, limits_.history.facts_max);
+  const auto read = conversation::history_window(store_, limits_.history,
+                                                 {requested.ids.session,
+                                                  requested.ids.thread_id,
+                                                  requested.ids.turn_id,
+                                                  {},
+                                                  requested.sequence,
+                                                  {}},
+                                                 nothing);
   const auto differs = [&](const char* what) {
     fail(invariant::kAsked,
          fmt::format("request {} has other {} than its log", request.id.text(), what));

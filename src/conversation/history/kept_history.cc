@@ -1,6 +1,6 @@
-#include "kernel/kept_history.h"
+#include "conversation/history/kept_history.h"
 
-namespace agentrt::kernel {
+namespace agentrt::conversation {
 
 using namespace schema;
 
@@ -94,4 +94,4 @@ void KeptHistory::make_room() {
   while (kept_.size() > kTurnsMax || bytes_ > bytes_max_) drop(std::prev(kept_.end()));
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::conversation

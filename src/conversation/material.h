@@ -1,4 +1,4 @@
-// engine/conversation.h: assembles a model request from files and the log.
+// conversation/material.h: assembles a model request from files and the log.
 //
 // Three quarters of a model's context, at four bytes per token, are for instructions and messages.
 // The rest is reserved for tool descriptions and the answer. context.resolved lists what did not
@@ -16,7 +16,7 @@
 #include "schema/policy.h"
 #include "schema/scope.h"
 
-namespace agentrt::engine {
+namespace agentrt::conversation {
 
 // The content of the files that a turn uses. All requests of a turn use the files that it was
 // prepared with, as listed in its context.resolved, even if the files change meanwhile.
@@ -55,4 +55,4 @@ void describe(const Material& material, schema::ContextResolved& context);
 // Fills the request from the material. REQUIRES: material.history holds a value.
 void put_material(Material material, const std::string& cwd, ports::ModelRequest& request);
 
-}  // namespace agentrt::engine
+}  // namespace agentrt::conversation

@@ -1,8 +1,8 @@
-#include "engine/system_prompt.h"
+#include "conversation/system_prompt.h"
 
 #include <fmt/format.h>
 
-namespace agentrt::engine {
+namespace agentrt::conversation {
 
 std::string system_prompt(const std::string& cwd) {
   return fmt::format(
@@ -54,4 +54,4 @@ std::string skills_index(const std::vector<ports::Skill>& skills) {
   return out;
 }
 
-}  // namespace agentrt::engine
+}  // namespace agentrt::conversation

@@ -1,13 +1,13 @@
-// engine/conversation_test.cc: tests how a model request is assembled from files and history.
-#include "engine/conversation.h"
+// conversation/material_test.cc: tests how a model request is assembled from files and history.
+#include "conversation/material.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
-#include "engine/system_prompt.h"
+#include "conversation/system_prompt.h"
 
-namespace agentrt::engine {
+namespace agentrt::conversation {
 
 using namespace schema;
 
@@ -204,4 +204,4 @@ TEST_CASE("skills are listed by name, what they are for and where they lie") {
           .ends_with("- own: mine (its text follows)\n[skill own]\nDo it.\n[end of skill own]\n"));
 }
 
-}  // namespace agentrt::engine
+}  // namespace agentrt::conversation

@@ -1,16 +1,16 @@
-#include "engine/conversation.h"
+#include "conversation/material.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "engine/system_prompt.h"
+#include "conversation/system_prompt.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
 #include "schema/file_tools.h"
 
-namespace agentrt::engine {
+namespace agentrt::conversation {
 
 using namespace schema;
 
@@ -166,4 +166,4 @@ void put_material(Material material, const std::string& cwd, ports::ModelRequest
   std::ranges::move(material.history->so_far, std::back_inserter(request.messages));
 }
 
-}  // namespace agentrt::engine
+}  // namespace agentrt::conversation

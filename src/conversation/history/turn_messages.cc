@@ -1,4 +1,4 @@
-#include "kernel/turn_messages.h"
+#include "conversation/history/turn_messages.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace agentrt::kernel {
+namespace agentrt::conversation {
 namespace {
 
 using namespace schema;
@@ -202,4 +202,4 @@ std::size_t shorten(std::vector<ports::Message>& messages, std::size_t bytes_max
   return cut;
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::conversation

@@ -1,4 +1,5 @@
-// kernel/kept_history.h: a cache of the history that running turns send with each request.
+// conversation/history/kept_history.h: a cache of the history that running turns send with each
+// request.
 //
 // Every request needs the turn's own facts and the earlier turns. The turn's lane adds each new
 // fact here, so that a request need not read it back. The earlier turns stay valid, because no
@@ -13,10 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernel/turn_messages.h"
+#include "conversation/history/turn_messages.h"
 #include "schema/snapshots.h"
 
-namespace agentrt::kernel {
+namespace agentrt::conversation {
 
 // A running turn, up to the facts known so far.
 struct OwnTurn {
@@ -83,4 +84,4 @@ class KeptHistory {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::conversation

@@ -1,4 +1,5 @@
-// kernel/history.cc: converts the earlier turns of a thread to messages for a model.
+#include "conversation/history/history.h"
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -8,10 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "kernel/reads.h"
-#include "kernel/turn_messages.h"
+#include "conversation/history/turn_messages.h"
 
-namespace agentrt::kernel {
+namespace agentrt::conversation {
 namespace {
 
 using namespace schema;
@@ -64,7 +64,7 @@ ports::Message message_of(ports::Role role, std::string text) {
 
 std::size_t size_of(const std::vector<ports::Message>& messages) {
   std::size_t size = 0;
-  for (const ports::Message& message : messages) size += kernel::size_of(message);
+  for (const ports::Message& message : messages) size += conversation::size_of(message);
   return size;
 }
 
@@ -122,8 +122,8 @@ Result<Facts> facts_of(store::Store& store, const SessionId& session, std::span<
   return out;
 }
 
-Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const SessionId& session,
-                               const Past& past, const Facts& facts) {
+Result<Exchange> read_exchange(store::Store& store, const HistoryLimits& limits,
+                               const SessionId& session, const Past& past, const Facts& facts) {
   Exchange out;
   out.asked = past.asked;
   out.answered = past.answered;
@@ -131,7 +131,7 @@ Result<Exchange> read_exchange(store::Store& store, const Limits& limits, const 
     out.messages.push_back(message_of(ports::Role::user, text_of(submitted->input)));
   std::optional<std::vector<ports::Message>> rest;
   if (past.turn.model_requests > 1 || !past.completed()) {
-    TurnReading reading(session, past.turn.turn_id, past.asked, limits.history_facts_max);
+    TurnReading reading(session, past.turn.turn_id, past.asked, limits.facts_max);
     const auto read = reading.read_on(store, past.completed() ? past.answered : 0);
     if (!read && read.error().code != Code::limit_exceeded) return std::unexpected(read.error());
     if (read) rest = reading.messages();
@@ -169,7 +169,7 @@ void cut_down(std::vector<ports::Message>& messages, std::size_t bytes_max) {
 }
 
 // The newest ended turns of the thread that fit.
-Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
+Result<Exchanges> find_exchanges(store::Store& store, const HistoryLimits& limits,
                                  const ports::HistoryQuery& query, std::size_t bytes_max) {
   constexpr std::size_t kPageRows = 32;
   Exchanges out;
@@ -179,13 +179,13 @@ Result<Exchanges> find_exchanges(store::Store& store, const Limits& limits,
   page.session = query.session;
   page.parent = query.thread.text();
   page.limit = kPageRows;
-  for (std::size_t scanned = 0; scanned < limits.history_scanned_max; scanned += kPageRows) {
+  for (std::size_t scanned = 0; scanned < limits.scanned_max; scanned += kPageRows) {
     TRY_ASSIGN(const auto rows, store.list(page));
     TRY_ASSIGN(const std::vector<Past> turns, past_in(rows));
     Facts facts;
     for (std::size_t i = 0; i < turns.size(); ++i) {
-      if (out.found.size() == limits.history_turns_max) {
-        out.limit = fmt::format("only the newest {} turns are given", limits.history_turns_max);
+      if (out.found.size() == limits.turns_max) {
+        out.limit = fmt::format("only the newest {} turns are given", limits.turns_max);
         return out;
       }
       if (i % kTurnsTogether == 0) {
@@ -229,12 +229,12 @@ EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
 }
 
 // The requesting turn, from its beginning.
-Result<OwnTurn> begin_own(store::Store& store, const Limits& limits,
+Result<OwnTurn> begin_own(store::Store& store, const HistoryLimits& limits,
                           const ports::HistoryQuery& query) {
   TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
   if (!entry) return fail(Code::not_found, fmt::format("there is no turn {}", query.turn.text()));
   const Sequence first = entry->row.first;
-  OwnTurn own{{}, TurnReading(query.session, query.turn, first, limits.history_facts_max)};
+  OwnTurn own{{}, TurnReading(query.session, query.turn, first, limits.facts_max)};
   TRY_ASSIGN(const Fact asked, fact_at(store, query.session, first));
   if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
     own.input = submitted->input;
@@ -255,19 +255,7 @@ void put_own(const OwnTurn& own, const ports::HistoryQuery& query, ports::Histor
 
 }  // namespace
 
-Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn) {
-  TRY_ASSIGN(const auto entry, store.find("turn", turn.text()));
-  if (!entry) return std::nullopt;
-  FoundTurn found;
-  TRY_ASSIGN(found.submitted, fact_at(store, entry->session, entry->row.first));
-  if (!std::holds_alternative<TurnSubmitted>(found.submitted.payload))
-    return fail(Code::internal,
-                fmt::format("the index row of turn {} leads elsewhere", turn.text()));
-  found.status = enum_of<Status>(entry->row.status).value_or(Status::stale);
-  return found;
-}
-
-Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& limits,
+Result<ports::HistoryWindow> history_window(store::Store& store, const HistoryLimits& limits,
                                             const ports::HistoryQuery& query, KeptHistory& kept) {
   KeptHistory::Found known = kept.find(query.turn);
   if (!known.own) {
@@ -276,7 +264,7 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& l
   if (!known.whole) TRY(known.own->reading.read_on(store, query.up_to));
   ports::HistoryWindow window;
   put_own(*known.own, query, window);
-  std::size_t room = limits.history_bytes_max;
+  std::size_t room = limits.bytes_max;
   if (query.bytes_max) {
     const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
     room = *query.bytes_max - std::min(own, *query.bytes_max);
@@ -294,4 +282,4 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const Limits& l
   return window;
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::conversation

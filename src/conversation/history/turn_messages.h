@@ -1,5 +1,5 @@
-// kernel/turn_messages.h: converts one turn of the log to messages for a model: its answers with
-// their calls, and the result of each call.
+// conversation/history/turn_messages.h: converts one turn of the log to messages for a model: its
+// answers with their calls, and the result of each call.
 //
 // Every call has a result, as providers require; a call without one in the log gets a sentence that
 // says so. A result consists of the preview in the log and the ref of the full output.
@@ -15,7 +15,7 @@
 #include "schema/facts.h"
 #include "store/store.h"
 
-namespace agentrt::kernel {
+namespace agentrt::conversation {
 
 // An incremental reader of one turn: each request of a running turn reads only the new facts.
 class TurnReading {
@@ -74,4 +74,4 @@ std::size_t size_of(const ports::Message& message);
 // no result is left. Returns how many were replaced.
 std::size_t shorten(std::vector<ports::Message>& messages, std::size_t bytes_max);
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::conversation

@@ -1,14 +1,14 @@
-// kernel/turn_messages_test.cc: tests the conversion of a turn's facts to messages.
-#include "kernel/turn_messages.h"
+// conversation/history/turn_messages_test.cc: tests the conversion of a turn's facts to messages.
+#include "conversation/history/turn_messages.h"
 
 #include <doctest/doctest.h>
 
-#include "kernel/reads.h"
+#include "conversation/history/history.h"
 #include "state/index.h"
 #include "state/testing/given.h"
 #include "store/memory/memory_store.h"
 
-namespace agentrt::kernel {
+namespace agentrt::conversation {
 
 using namespace schema;
 using state::Given;
@@ -54,7 +54,7 @@ struct Desk {
   }
   ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {},
                               Sequence up_to = 0) const {
-    KeptHistory kept{limits.history_kept_bytes, limits.history_facts_max};
+    KeptHistory kept{limits.kept_bytes, limits.facts_max};
     return window(kept, turn, bytes_max, up_to);
   }
   ports::HistoryWindow window(KeptHistory& kept, const std::string& turn,
@@ -67,7 +67,7 @@ struct Desk {
   }
 
   mutable store::MemoryStore store;
-  Limits limits;
+  HistoryLimits limits;
 };
 
 Lines told(const std::vector<ports::Message>& messages) {
@@ -217,7 +217,7 @@ TEST_CASE("earlier turns that do not fit are left out whole, and that is said") 
   CHECK(told(window.messages) == Lines{"user: ask 2", "assistant: An answer."});
   REQUIRE(window.omitted.size() == 1);
   CHECK(window.omitted[0].reason == "turns before the newest 1 do not fit");
-  desk.limits.history_turns_max = 1;
+  desk.limits.turns_max = 1;
   CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are given");
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("earlier turns that were kept are what is read, also where there is le
   Given given = with_calls();
   given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
-  KeptHistory kept{desk.limits.history_kept_bytes, desk.limits.history_facts_max};
+  KeptHistory kept{desk.limits.kept_bytes, desk.limits.facts_max};
   const auto read = desk.window("2");
   REQUIRE(read.messages.size() > 1);
   CHECK(desk.window(kept, "2").messages == read.messages);
@@ -334,7 +334,7 @@ TEST_CASE("a turn that runs is read on, and is at each fact what it is when read
   Given given = with_calls();
   given.requested("1");
   const Desk desk{given};
-  KeptHistory kept{desk.limits.history_kept_bytes, desk.limits.history_facts_max};
+  KeptHistory kept{desk.limits.kept_bytes, desk.limits.facts_max};
   const Sequence first = 3, last = given.view().sequence;
   for (Sequence up_to = first; up_to <= last; ++up_to) {
     const auto read_on = desk.window(kept, "1", {}, up_to), anew = desk.window("1", {}, up_to);
@@ -375,10 +375,10 @@ TEST_CASE("a turn among too many facts cannot be read, and an earlier one shows 
   Given given = with_calls();
   given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
-  desk.limits.history_facts_max = 3;
+  desk.limits.facts_max = 3;
   const auto own = TurnReading(kSession, state::turn_ids("1").turn, 1, 0).read_on(desk.store, 0);
   REQUIRE_FALSE(own.has_value());
   CHECK(own.error().code == Code::limit_exceeded);
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::conversation
