@@ -24,6 +24,7 @@ namespace agentrt::kernel {
 
 class Kernel final : public ports::CommandSink,
                      public ports::ReportSink,
+                     public ports::ClaimedReports,
                      public ports::FactFeed,
                      public ports::History {
  public:
@@ -53,10 +54,8 @@ class Kernel final : public ports::CommandSink,
 
   void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override;
   void report(SessionId session, schema::Report report, ports::Step taken) override;
-  // Binds uploaded bytes to the session. The ref is derived from session, media type and content,
-  // so a repeated upload gets the same reply and writes nothing. Any thread.
-  void keep_upload(SessionId session, schema::KeptOutput output, ports::Caller caller,
-                   ports::ReplyTo reply_to);
+  void report_claimed(SessionId session, std::string claim, Make make, ports::Caller caller,
+                      ports::ReplyTo reply_to) override;
   void listen(std::function<void(const ports::FeedBatch&)> listener) override;
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }

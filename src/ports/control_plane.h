@@ -44,6 +44,18 @@ class ReportSink {
   virtual void report(SessionId session, schema::Report report, Step taken) = 0;
 };
 
+// For reports whose sender waits for the reply, such as uploads.
+class ClaimedReports {
+ public:
+  virtual ~ClaimedReports() = default;
+  using Make = std::move_only_function<Result<schema::Report>()>;
+  // Stores the report that `make` returns, and replies like a command. `make` runs on a worker and
+  // may block; it runs only when no other report or command holds the same `claim`, so that what it
+  // looks up stays true until its report is stored. Any thread.
+  virtual void report_claimed(SessionId session, std::string claim, Make make, Caller caller,
+                              ReplyTo reply_to) = 0;
+};
+
 // A place in the order of all sessions' facts: the store's position of a fact. 0 is the beginning.
 using Position = std::uint64_t;
 

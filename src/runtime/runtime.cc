@@ -17,8 +17,8 @@
 #include "channels/http_server.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
-#include "kernel/output_desk.h"
-#include "kernel/retention.h"
+#include "outputs/output_desk.h"
+#include "outputs/retention.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
 #include "runtime/folders.h"
@@ -76,8 +76,8 @@ control::Settings settings_of(const RuntimeOptions& options) {
   return settings;
 }
 
-kernel::OutputLimits output_limits_of(const Config& config) {
-  kernel::OutputLimits limits;
+outputs::OutputLimits output_limits_of(const Config& config) {
+  outputs::OutputLimits limits;
   limits.bytes_max = config.outputs.bytes_max;
   limits.upload_bytes_max = config.outputs.upload_bytes_max;
   return limits;
@@ -181,8 +181,8 @@ struct Runtime::Parts {
   std::unique_ptr<ThreadWorker> process_worker;  // what commands have written
   std::unique_ptr<ThreadWorker> tool_worker;     // files that tools read and write
   std::unique_ptr<kernel::Kernel> kernel;
-  std::unique_ptr<kernel::OutputDesk> outputs;
-  std::unique_ptr<kernel::Retention> retention;
+  std::unique_ptr<outputs::OutputDesk> outputs;
+  std::unique_ptr<outputs::Retention> retention;
   std::unique_ptr<adapters::ModelCatalog> models;
   std::unique_ptr<StoredTrust> trust;
   std::unique_ptr<FilePolicies> file_policies;
@@ -258,28 +258,24 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
 
 void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
   output_worker = std::make_unique<ThreadWorker>("agentrt-output", kOutputThreads, kOutputQueueMax);
-  const kernel::OutputLimits limits = output_limits_of(options.config);
-  outputs = std::make_unique<kernel::OutputDesk>(
-      kernel::OutputDesk::Parts{.store = *store,
-                                .blobs = *blobs,
-                                .worker = *output_worker,
-                                .clock = *loop,
-                                .redactor = redactor,
-                                .bind =
-                                    [this](SessionId session, schema::KeptOutput output,
-                                           ports::Caller caller, ports::ReplyTo reply_to) {
-                                      kernel->keep_upload(std::move(session), std::move(output),
-                                                          std::move(caller), std::move(reply_to));
-                                    },
-                                .limits = limits,
-                                .seed = entropy.draw()});
-  retention = std::make_unique<kernel::Retention>(kernel::Retention::Parts{.store = *store,
-                                                                           .blobs = *blobs,
-                                                                           .loop = *loop,
-                                                                           .worker = *output_worker,
-                                                                           .reports = *kernel,
-                                                                           .metrics = metrics,
-                                                                           .limits = limits});
+  const outputs::OutputLimits limits = output_limits_of(options.config);
+  outputs =
+      std::make_unique<outputs::OutputDesk>(outputs::OutputDesk::Parts{.store = *store,
+                                                                       .blobs = *blobs,
+                                                                       .worker = *output_worker,
+                                                                       .clock = *loop,
+                                                                       .redactor = redactor,
+                                                                       .reports = *kernel,
+                                                                       .limits = limits,
+                                                                       .seed = entropy.draw()});
+  retention =
+      std::make_unique<outputs::Retention>(outputs::Retention::Parts{.store = *store,
+                                                                     .blobs = *blobs,
+                                                                     .loop = *loop,
+                                                                     .worker = *output_worker,
+                                                                     .reports = *kernel,
+                                                                     .metrics = metrics,
+                                                                     .limits = limits});
 }
 
 void Runtime::Parts::wire_tools(const RuntimeOptions& options) {

@@ -1,11 +1,11 @@
-#include "kernel/output_writer.h"
+#include "outputs/output_writer.h"
 
 #include <cstring>
 
 #include "schema/json.h"
 #include "schema/reports.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 
 void TextCheck::add_byte(unsigned char byte) {
   if (missing_ > 0) {
@@ -84,4 +84,4 @@ Result<schema::KeptOutput> OutputWriter::finish(const ports::OutputMeta& meta) {
   return output;
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs

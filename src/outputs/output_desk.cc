@@ -1,4 +1,4 @@
-#include "kernel/output_desk.h"
+#include "outputs/output_desk.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,9 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
-#include "kernel/retention.h"
+#include "outputs/retention.h"
+#include "outputs/uploads.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 namespace {
 
 constexpr std::size_t kPieceBytes = 256 << 10;
@@ -147,7 +148,8 @@ class OutputDesk::Upload final : public ports::OutputUpload,
         desk_.parts_.worker.run([self = shared_from_this(), shared, caller = std::move(caller)] {
           auto output = self->seal();
           if (!output) return (*shared)(std::unexpected(output.error()));
-          self->desk_.parts_.bind(self->session_, *std::move(output), caller, std::move(*shared));
+          bind_upload(self->desk_.parts_.store, self->desk_.parts_.reports, self->session_,
+                      *std::move(output), caller, std::move(*shared));
         });
     if (!taken) (*shared)(busy());
   }
@@ -196,4 +198,4 @@ Result<std::shared_ptr<ports::OutputUpload>> OutputDesk::upload(SessionId sessio
   return std::make_shared<Upload>(*this, std::move(session), std::move(media_type));
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs

@@ -1,4 +1,4 @@
-// kernel/output_writer.h: writes one output: redacts, detects text, and stores the bytes.
+// outputs/output_writer.h: writes one output: redacts, detects text, and stores the bytes.
 //
 // Memory is bounded by one piece, the preview and what redaction holds back. One thread at a time;
 // blocks on the disk.
@@ -12,7 +12,7 @@
 #include "ports/outputs.h"
 #include "store/blobs/blob_store.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 
 // Checks whether bytes that arrive in pieces are UTF-8 without a zero byte.
 class TextCheck {
@@ -49,4 +49,4 @@ class OutputWriter {
   std::string piece_;
 };
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs

@@ -1,4 +1,4 @@
-// kernel/retention.h: outputs are kept for a while and within a bound; then they really go.
+// outputs/retention.h: outputs are kept for a while and within a bound; then they really go.
 //
 // A sweep finds the outputs whose time is over and, where all of them together are too large, the
 // oldest; appends output.expired for each; and only then removes the blobs that no kept output
@@ -13,14 +13,14 @@
 #include <memory>
 #include <optional>
 
-#include "kernel/limits.h"
+#include "outputs/limits.h"
 #include "ports/control_plane.h"
 #include "ports/loop.h"
 #include "ports/metrics.h"
 #include "store/blobs/blob_store.h"
 #include "store/store.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 
 // Whether an output that was stored at `spilled_at` is past its time, by the time that passed: the
 // wall clock may have been set since. Any thread.
@@ -58,4 +58,4 @@ class Retention {
   Parts parts_;
 };
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs

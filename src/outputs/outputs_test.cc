@@ -12,12 +12,12 @@
 
 #include "base/clock_steps.h"
 #include "kernel/kernel.h"
-#include "kernel/output_desk.h"
-#include "kernel/retention.h"
+#include "outputs/output_desk.h"
+#include "outputs/retention.h"
 #include "store/blobs/file_blob_store.h"
 #include "store/memory/memory_store.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,7 +108,7 @@ struct Boot {
   policy::Redactor redactor{{{"PASS", kSecret}}};
   store::MemoryStore store;
   std::unique_ptr<store::FileBlobStore> blobs;
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<kernel::Kernel> kernel;
   std::unique_ptr<OutputDesk> desk;
   std::unique_ptr<Retention> retention;
 
@@ -116,30 +116,24 @@ struct Boot {
        OutputLimits limits)
       : loop(steps), store(std::move(disk)) {
     blobs = *store::FileBlobStore::open_folder(folder + "/blobs");
-    kernel = std::make_unique<Kernel>(Kernel::Parts{.store = store,
-                                                    .loop = loop,
-                                                    .readers = worker,
-                                                    .writer = worker,
-                                                    .entropy = entropy,
-                                                    .metrics = metrics,
-                                                    .settings = {},
-                                                    .limits = {},
-                                                    .boot = BootId{"boot_1"},
-                                                    .redactor = &redactor});
-    desk = std::make_unique<OutputDesk>(
-        OutputDesk::Parts{.store = store,
-                          .blobs = *blobs,
-                          .worker = worker,
-                          .clock = loop,
-                          .redactor = redactor,
-                          .bind =
-                              [this](SessionId session, schema::KeptOutput output,
-                                     ports::Caller caller, ports::ReplyTo reply_to) {
-                                kernel->keep_upload(std::move(session), std::move(output),
-                                                    std::move(caller), std::move(reply_to));
-                              },
-                          .limits = limits,
-                          .seed = 1});
+    kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = store,
+                                                                    .loop = loop,
+                                                                    .readers = worker,
+                                                                    .writer = worker,
+                                                                    .entropy = entropy,
+                                                                    .metrics = metrics,
+                                                                    .settings = {},
+                                                                    .limits = {},
+                                                                    .boot = BootId{"boot_1"},
+                                                                    .redactor = &redactor});
+    desk = std::make_unique<OutputDesk>(OutputDesk::Parts{.store = store,
+                                                          .blobs = *blobs,
+                                                          .worker = worker,
+                                                          .clock = loop,
+                                                          .redactor = redactor,
+                                                          .reports = *kernel,
+                                                          .limits = limits,
+                                                          .seed = 1});
     retention = std::make_unique<Retention>(Retention::Parts{.store = store,
                                                              .blobs = *blobs,
                                                              .loop = loop,
@@ -552,4 +546,4 @@ TEST_CASE("text is told from other bytes, however they are cut") {
   }
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs

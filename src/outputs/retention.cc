@@ -1,4 +1,4 @@
-#include "kernel/retention.h"
+#include "outputs/retention.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "schema/outputs.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 namespace {
 
 constexpr std::int64_t kBusyRetryMs = 1'000;
@@ -169,4 +169,4 @@ Result<void> Retention::collect(Sweep& sweep) {
   return {};
 }
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs

@@ -1,4 +1,4 @@
-// kernel/output_desk.h: stores and opens outputs.
+// outputs/output_desk.h: stores and opens outputs.
 //
 // Bytes are stored first, on a worker. The fact that names them goes through the kernel like any
 // other. A ref is looked up in the index rows, so it can be opened as soon as its fact is stored.
@@ -9,26 +9,23 @@
 #include <functional>
 #include <memory>
 
-#include "kernel/limits.h"
-#include "kernel/output_writer.h"
+#include "outputs/limits.h"
+#include "outputs/output_writer.h"
 #include "ports/loop.h"
 #include "ports/outputs.h"
 #include "store/store.h"
 
-namespace agentrt::kernel {
+namespace agentrt::outputs {
 
 class OutputDesk final : public ports::Outputs, public ports::OutputKeeper {
  public:
-  // Binds uploaded bytes to a session: Kernel::keep_upload.
-  using Bind = std::function<void(SessionId, schema::KeptOutput, ports::Caller, ports::ReplyTo)>;
-
   struct Parts {
     store::Store& store;
     store::BlobStore& blobs;
     ports::Worker& worker;
     const ports::Loop& clock;
     const policy::Redactor& redactor;
-    Bind bind;
+    ports::ClaimedReports& reports;
     OutputLimits limits;
     std::uint64_t seed = 0;  // for refs
   };
@@ -59,4 +56,4 @@ class OutputDesk final : public ports::Outputs, public ports::OutputKeeper {
       std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-}  // namespace agentrt::kernel
+}  // namespace agentrt::outputs
