@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/data_folder.h"
+
 namespace agentrt::cli {
 namespace {
 
@@ -81,7 +83,7 @@ Result<bool> Attachment::join() {
 }
 
 Result<void> Attachment::become() {
-  TRY_ASSIGN(runtime::Config config, options_.config());
+  TRY_ASSIGN(config::Config config, options_.config());
   runtime::RuntimeOptions options;
   options.config = std::move(config);
   options.data = options_.data;

@@ -14,7 +14,7 @@
 #include "cli/client.h"
 #include "cli/output.h"
 #include "cli/signals.h"
-#include "runtime/config.h"
+#include "config/config.h"
 #include "runtime/runtime.h"
 
 namespace agentrt::cli {
@@ -26,7 +26,7 @@ struct AttachOptions {
   std::string data;
   std::string cwd;
   // Asked only when the command becomes the owner.
-  std::function<Result<runtime::Config>()> config;
+  std::function<Result<config::Config>()> config;
   // Gives up waiting for a reply when it turns true.
   std::function<bool()> abandon;
   // As runtime::RuntimeOptions has it, for a command that becomes the owner.

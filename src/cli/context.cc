@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/data_folder.h"
 #include "schema/json.h"
 #include "schema/publish_text.h"
 
@@ -19,13 +20,13 @@ Result<std::string> data_folder_of(const Context& context) {
   return runtime::resolve_data_folder(context.arguments.data, context.environment);
 }
 
-Result<runtime::Config> config_of(Context& context, const std::string& cwd) {
-  runtime::ConfigSources sources;
-  sources.user = runtime::user_config_path(context.environment);
-  sources.claude = runtime::claude_config_path(context.environment);
+Result<config::Config> config_of(Context& context, const std::string& cwd) {
+  config::ConfigSources sources;
+  sources.user = config::user_config_path(context.environment);
+  sources.claude = config::claude_config_path(context.environment);
   sources.named = context.arguments.config;
   sources.workspace = cwd;
-  auto config = runtime::load_config(sources, context.environment);
+  auto config = config::load_config(sources, context.environment);
   if (config)
     for (const std::string& line : config->warnings)
       context.output.err(paint("agentrt: ", Paint::yellow, context.output.screen().err_colour) +

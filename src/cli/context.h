@@ -8,13 +8,13 @@
 #include "cli/attach.h"
 #include "cli/output.h"
 #include "cli/signals.h"
-#include "runtime/config.h"
+#include "config/config.h"
 
 namespace agentrt::cli {
 
 struct Context {
   Arguments arguments;
-  runtime::Environment environment;
+  config::Environment environment;
   std::string cwd;  // of the process, absolute
   Output output;
 
@@ -23,7 +23,7 @@ struct Context {
 
 Result<std::string> data_folder_of(const Context& context);
 // The configuration for the workspace `cwd`, with --config; its warnings are told.
-Result<runtime::Config> config_of(Context& context, const std::string& cwd);
+Result<config::Config> config_of(Context& context, const std::string& cwd);
 // What ends the process, with its sentence and exit code, when the data folder has gone.
 std::function<void(const Error&)> stop_when_gone(Context& context);
 // Attaches for a command that needs nothing but a runtime; any signal gives it up.

@@ -14,8 +14,10 @@
 
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
+#include "config/models.h"
+#include "config/sandbox.h"
+#include "runtime/data_folder.h"
 #include "runtime/mcp_servers.h"
-#include "runtime/models.h"
 #include "runtime/sandbox.h"
 #include "runtime/store_check.h"
 
@@ -117,8 +119,8 @@ Check check_open_files() {
   return {"open files", Health::good, text, ""};
 }
 
-Check check_model(const std::string& name, const runtime::ModelConfig& model,
-                  const runtime::Environment& environment) {
+Check check_model(const std::string& name, const config::ModelConfig& model,
+                  const config::Environment& environment) {
   if (model.provider == "script") {
     const bool readable = ::access(model.script.c_str(), R_OK) == 0;
     return {"model " + name, readable ? Health::good : Health::bad, "script " + model.script,
@@ -126,7 +128,7 @@ Check check_model(const std::string& name, const runtime::ModelConfig& model,
   }
   const std::string what =
       fmt::format("{} {} at {}", model.provider, model.model, model.base_url.value_or(""));
-  if (const auto variable = runtime::missing_key(model, environment))
+  if (const auto variable = config::missing_key(model, environment))
     return {"model " + name, Health::bad, what + ", without its key",
             fmt::format("set {} to the key", *variable)};
   return {"model " + name, Health::good,
@@ -135,7 +137,7 @@ Check check_model(const std::string& name, const runtime::ModelConfig& model,
 }
 
 // Which hooks of another agent's hook file are supported.
-std::string describe_hook_file(const runtime::HookFile& file) {
+std::string describe_hook_file(const config::HookFile& file) {
   std::string text =
       fmt::format("{}: {} hook{}{}", file.path, file.hooks, file.hooks == 1 ? "" : "s",
                   file.counts || file.hooks == 0 ? "" : ", not run until trusted");
@@ -143,7 +145,7 @@ std::string describe_hook_file(const runtime::HookFile& file) {
   return text;
 }
 
-void check_hooks(const runtime::Config& config, std::vector<Check>& checks) {
+void check_hooks(const config::Config& config, std::vector<Check>& checks) {
   std::map<std::string, int> points;
   for (const schema::HookSpec& hook : config.hooks)
     ++points[std::string(schema::name_of(hook.point))];
@@ -151,11 +153,11 @@ void check_hooks(const runtime::Config& config, std::vector<Check>& checks) {
   for (const auto& [point, count] : points)
     text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", count, point);
   checks.push_back({"hooks", Health::good, text.empty() ? "none" : text, ""});
-  for (const runtime::HookFile& file : config.hook_files)
+  for (const config::HookFile& file : config.hook_files)
     checks.push_back({"hook file", Health::good, describe_hook_file(file), ""});
 }
 
-void check_trust(const runtime::Config& config, std::vector<Check>& checks) {
+void check_trust(const config::Config& config, std::vector<Check>& checks) {
   if (config.policy_files.empty())
     checks.push_back({"trust", Health::good, "no file of this folder needs any", ""});
   for (const schema::PolicyFile& file : config.policy_files)
@@ -167,7 +169,7 @@ void check_trust(const runtime::Config& config, std::vector<Check>& checks) {
 }
 
 // Checks only the configuration of MCP servers; whether they start is determined by a turn.
-void check_servers(const runtime::Config& config, const runtime::Environment& environment,
+void check_servers(const config::Config& config, const config::Environment& environment,
                    std::vector<Check>& checks) {
   for (const auto& [name, server] : config.mcp_servers) {
     if (!server.enabled) continue;
@@ -178,9 +180,9 @@ void check_servers(const runtime::Config& config, const runtime::Environment& en
   }
 }
 
-void check_config(const runtime::Config& config, const runtime::Environment& environment,
+void check_config(const config::Config& config, const config::Environment& environment,
                   std::vector<Check>& checks) {
-  for (const runtime::ConfigFile& file : config.files)
+  for (const config::ConfigFile& file : config.files)
     checks.push_back({fmt::format("{} configuration", file.layer), Health::good,
                       file.found ? file.path : file.path + " (there is none)", ""});
   check_hooks(config, checks);
@@ -195,11 +197,11 @@ void check_config(const runtime::Config& config, const runtime::Environment& env
 }
 
 // One row per layer, found by running a no-op command in the sandbox of this folder's tools.
-void check_layers(const Context& context, const runtime::Config& config, const std::string& data,
+void check_layers(const Context& context, const config::Config& config, const std::string& data,
                   std::vector<Check>& checks) {
-  runtime::SandboxChoice choice;
+  config::SandboxChoice choice;
   choice.workspace = context.cwd;
-  const auto profile = runtime::sandbox_profile_of(config, choice, data, context.environment);
+  const auto profile = config::sandbox_profile_of(config, choice, data, context.environment);
   if (!profile) {
     checks.push_back({"sandbox", Health::bad, profile.error().message,
                       "start agentrt in the folder that commands are to work in"});

@@ -57,7 +57,7 @@ int run_program(int argc, char** argv) {
   if (error)
     return output.problem(
         {Code::invalid_params, "The current folder is gone; change to another one.", {}});
-  Context context{arguments, runtime::process_environment(), cwd, output};
+  Context context{arguments, config::process_environment(), cwd, output};
   try {
     return perform(context);
   } catch (const std::exception& exception) {

@@ -10,7 +10,7 @@
 #include "cli/known_session.h"
 #include "cli/option_word.h"
 #include "cli/verbs.h"
-#include "runtime/models.h"
+#include "config/models.h"
 #include "schema/commands.h"
 #include "schema/snapshots.h"
 
@@ -24,7 +24,7 @@ struct Request {
   schema::SubmitTurn submit;  // without input where the session's own turn is to go on
   std::string cwd;
   std::optional<std::string> model;
-  runtime::Config config;
+  config::Config config;
 };
 
 Result<std::string> workspace_of(const Context& context, const RunArguments& arguments) {
@@ -43,17 +43,17 @@ Result<void> check_ids(const RunArguments& arguments) {
   return {};
 }
 
-Result<void> check_policy(const runtime::Config& config, const schema::TurnOptions& options) {
+Result<void> check_policy(const config::Config& config, const schema::TurnOptions& options) {
   if (options.mode && config.managed_mode &&
-      !runtime::at_most_as_lax(*options.mode, *config.managed_mode))
+      !config::at_most_as_lax(*options.mode, *config.managed_mode))
     return fail(Code::invalid_params,
                 fmt::format("--mode {} goes beyond what {} allows; choose a stricter one.",
-                            schema::name_of(*options.mode), runtime::kManagedFile));
+                            schema::name_of(*options.mode), config::kManagedFile));
   if (options.sandbox && config.managed_sandbox &&
-      !runtime::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
+      !config::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
     return fail(Code::invalid_params,
                 fmt::format("--sandbox {} goes beyond what {} allows; choose a stricter one.",
-                            schema::name_of(*options.sandbox), runtime::kManagedFile));
+                            schema::name_of(*options.sandbox), config::kManagedFile));
   return {};
 }
 
@@ -109,12 +109,12 @@ Result<void> check_files(const schema::SubmitTurn& submit) {
 }
 
 Result<schema::TurnOptions> read_options(const Context& context, const RunArguments& arguments,
-                                         const runtime::Config& config) {
+                                         const config::Config& config) {
   schema::TurnOptions options;
   TRY_ASSIGN(options.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
   TRY_ASSIGN(options.sandbox, option_word<schema::SandboxMode>("--sandbox", arguments.sandbox));
   TRY(check_policy(config, options));
-  if (arguments.model) options.model = runtime::resolve_model_name(*arguments.model, context.cwd);
+  if (arguments.model) options.model = config::resolve_model_name(*arguments.model, context.cwd);
   const bool at_terminal = context.output.screen().in_terminal;
   options.interactive = at_terminal || arguments.yes;
   if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
@@ -148,7 +148,7 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   if (request.model == "script:")
     return fail(Code::invalid_params, "--model script: names no file; write script:FILE.");
   if (request.model)
-    if (const auto script = runtime::script_model(*request.model)) {
+    if (const auto script = config::script_model(*request.model)) {
       std::error_code error;
       if (!std::filesystem::is_regular_file(script->script, error))
         return fail(Code::invalid_params,
@@ -165,13 +165,13 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
 
 // The model that will be asked has its key. Without a default any of them may do.
 Result<void> check_key(const Request& request, const Context& context) {
-  const runtime::Config& config = request.config;
+  const config::Config& config = request.config;
   const std::optional<std::string> wanted =
       request.model ? request.model : config.routing.default_name;
   std::optional<std::string> lacking;
   for (const auto& [name, model] : config.models) {
     if (wanted && name != *wanted) continue;
-    const auto variable = runtime::missing_key(model, context.environment);
+    const auto variable = config::missing_key(model, context.environment);
     if (!variable && (wanted || model.provider != "script")) return {};
     if (variable && !lacking)
       lacking = fmt::format("The model {} needs a key: set {} to it, and run this again.", name,
@@ -181,7 +181,7 @@ Result<void> check_key(const Request& request, const Context& context) {
   return fail(Code::invalid_params, *lacking);
 }
 
-std::string unknown_model(const std::string& name, const runtime::Config& config,
+std::string unknown_model(const std::string& name, const config::Config& config,
                           const std::string& file) {
   std::string known;
   for (const auto& [each, _] : config.models) known += (known.empty() ? "" : ", ") + each;
@@ -198,11 +198,11 @@ std::string unknown_model(const std::string& name, const runtime::Config& config
 
 // What a person must do before a turn can be run here at all.
 Result<void> check_models(const Request& request, const Context& context) {
-  const runtime::Config& config = request.config;
+  const config::Config& config = request.config;
   const std::string file =
       context.arguments.config
           ? *context.arguments.config
-          : runtime::user_config_path(context.environment).value_or("the configuration file");
+          : config::user_config_path(context.environment).value_or("the configuration file");
   if (request.model) {
     if (config.models.contains(*request.model)) return check_key(request, context);
     return fail(Code::invalid_params, unknown_model(*request.model, config, file));
@@ -213,7 +213,7 @@ Result<void> check_models(const Request& request, const Context& context) {
                             "server of your own) or ANTHROPIC_API_KEY, or put a [models.main] into "
                             "{}: docs/models.md shows how.",
                             file));
-  const runtime::RoutingConfig& routing = config.routing;
+  const config::RoutingConfig& routing = config.routing;
   const bool plays_only = std::ranges::all_of(
       config.models, [](const auto& each) { return each.second.provider == "script"; });
   if (plays_only && !routing.default_name && routing.fallback.empty() && !routing.candidates)
@@ -356,7 +356,7 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.on_gone = stop_when_gone(context);
   // A turn that was begun before has its model; what stands in its way it says itself.
   const bool asks_a_model = !request->submit.input.empty();
-  options.config = [&, asks_a_model]() -> Result<runtime::Config> {
+  options.config = [&, asks_a_model]() -> Result<config::Config> {
     if (asks_a_model) TRY(check_models(*request, context));
     return request->config;
   };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/verbs.h"
+#include "config/sandbox.h"
 #include "runtime/sandbox.h"
 #include "schema/codec.h"
 
@@ -109,11 +110,11 @@ int run_sandboxed(Context& context, const SandboxArguments& arguments) {
   if (!data) return output.problem(data.error());
   const auto config = config_of(context, cwd);
   if (!config) return output.problem(config.error());
-  runtime::SandboxChoice choice;
+  config::SandboxChoice choice;
   if (arguments.profile) choice.mode = schema::enum_of<schema::SandboxMode>(*arguments.profile);
   if (arguments.allow_network) choice.network = true;
   choice.workspace = cwd;
-  const auto profile = runtime::sandbox_profile_of(*config, choice, *data, context.environment);
+  const auto profile = config::sandbox_profile_of(*config, choice, *data, context.environment);
   if (!profile) return output.problem(profile.error());
   if (arguments.explain) return explain(context, *profile);
   if (arguments.command.empty())

@@ -12,6 +12,7 @@
 
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
+#include "runtime/data_folder.h"
 #include "validate/judge.h"
 #include "validate/replay.h"
 

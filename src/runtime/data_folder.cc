@@ -122,16 +122,8 @@ Result<void> make_folder(const std::string& data) {
 
 }  // namespace
 
-Environment process_environment() {
-  return [](std::string_view name) -> std::optional<std::string> {
-    const char* value = std::getenv(std::string(name).c_str());
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return std::string(value);
-  };
-}
-
 Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
-                                        const Environment& environment) {
+                                        const config::Environment& environment) {
   std::filesystem::path chosen;
   if (flag && !flag->empty()) {
     chosen = *flag;

@@ -9,24 +9,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "config/environment.h"
 
 namespace agentrt::runtime {
-
-// Looks up an environment variable; absent and empty are the same.
-using Environment = std::function<std::optional<std::string>(std::string_view name)>;
-Environment process_environment();
 
 // The data folder to use, as an absolute path: `flag` (--data), else AGENTRT_HOME, else
 // $XDG_DATA_HOME/agentrt, else ~/.local/share/agentrt. invalid_params: none of them is known.
 Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
-                                        const Environment& environment);
+                                        const config::Environment& environment);
 
 struct Owner {
   std::int64_t pid = 0;            // 0: the owner has not said yet

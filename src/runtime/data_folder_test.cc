@@ -25,7 +25,7 @@ struct TempFolder {
   std::string path;
 };
 
-Environment environment_of(std::map<std::string, std::string> values) {
+config::Environment environment_of(std::map<std::string, std::string> values) {
   return [values](std::string_view name) -> std::optional<std::string> {
     const auto found = values.find(std::string(name));
     if (found == values.end()) return std::nullopt;

@@ -19,7 +19,7 @@ Result<std::vector<store::IndexEntry>> rows_of(store::Store& store, std::string_
 
 }  // namespace
 
-Result<std::vector<TrustRecord>> StoredTrust::of(const std::string& workspace) {
+Result<std::vector<config::TrustRecord>> StoredTrust::of(const std::string& workspace) {
   TRY_ASSIGN(const auto rows, rows_of(store_, state::kTrustKind));
   std::vector<state::TrustRecord> given;
   std::map<std::string, Timestamp> withdrawn;  // when it last was, by path
@@ -34,7 +34,7 @@ Result<std::vector<TrustRecord>> StoredTrust::of(const std::string& workspace) {
       withdrawn[row.path] = std::max(withdrawn[row.path], row.at);
   }
   // What was taken back is taken back, whichever session had given it, until it is given anew.
-  std::vector<TrustRecord> records;
+  std::vector<config::TrustRecord> records;
   for (const state::TrustRecord& row : given)
     if (const auto gone = withdrawn.find(row.path);
         gone == withdrawn.end() || gone->second < row.at)

@@ -2,8 +2,8 @@
 // rules for a whole workspace.
 #pragma once
 
+#include "config/trust.h"
 #include "ports/policies.h"
-#include "runtime/trust.h"
 #include "store/store.h"
 
 namespace agentrt::runtime {
@@ -12,10 +12,10 @@ namespace agentrt::runtime {
 inline constexpr std::size_t kGrantRowsMax = 1'000;
 
 // Callable from any thread.
-class StoredTrust final : public TrustRecords {
+class StoredTrust final : public config::TrustRecords {
  public:
   explicit StoredTrust(store::Store& store) : store_(store) {}
-  Result<std::vector<TrustRecord>> of(const std::string& workspace) override;
+  Result<std::vector<config::TrustRecord>> of(const std::string& workspace) override;
 
  private:
   store::Store& store_;

@@ -18,37 +18,19 @@
 #include <vector>
 
 #include "adapters/mcp/server.h"
-#include "runtime/config.h"
+#include "config/mcp_servers.h"
 
 namespace agentrt::runtime {
 
-// per session; further ones are reported as unusable
-inline constexpr std::size_t kMcpServersMax = 32;
-inline constexpr std::uint64_t kMcpTimeoutMaxMs = 3'600'000;
-inline constexpr std::size_t kMcpServerNameBytesMax = 64;
-
-// What is wrong with the configuration of a server, as the rest of a sentence that starts with its
-// name; nullopt if it is valid.
-std::optional<std::string> wrong_server(const McpServerConfig& server);
-
-// The servers of a .mcp.json, and the errors of invalid entries, by name.
-struct McpJson {
-  std::map<std::string, McpServerConfig> servers;
-  std::map<std::string, std::string> wrong;
-};
-McpJson read_mcp_json(const std::string& text);
-
-// Replaces ${NAME} and ${NAME:-default}. Fails with not_found if a variable is not set.
-Result<std::string> expanded(const std::string& text, const Environment& environment);
-
 // Why the server's entry cannot be resolved in this environment; nullopt if it can.
-std::optional<std::string> unready(const McpServerConfig& server, const Environment& environment);
+std::optional<std::string> unready(const config::McpServerConfig& server,
+                                   const config::Environment& environment);
 
 class McpServers {
  public:
   // `sources`: as for the runtime's own configuration; its workspace and trust are ignored.
-  McpServers(ConfigSources sources, TrustRecords& records, std::string data,
-             Environment environment);
+  McpServers(config::ConfigSources sources, config::TrustRecords& records, std::string data,
+             config::Environment environment);
 
   // The servers for a session in `cwd`: the usable ones by name, then those that are unusable
   // because of the workspace's files. An unusable one never takes the name of a usable one.
@@ -62,15 +44,12 @@ class McpServers {
   static Stamp stamp_of(const std::string& path);
   Stamps stamps() const;
 
-  const ConfigSources sources_;
-  TrustRecords& records_;
+  const config::ConfigSources sources_;
+  config::TrustRecords& records_;
   const std::string data_;
-  const Environment environment_;
+  const config::Environment environment_;
   std::mutex mutex_;
   std::optional<Stamps> without_;  // under mutex_: these two files configure no server
 };
-
-// The names of environment variables with credentials for servers; their values are secrets.
-std::vector<std::string> secret_names_of(const std::map<std::string, McpServerConfig>& servers);
 
 }  // namespace agentrt::runtime

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -16,10 +17,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Home final : TrustRecords {
+struct Home final : config::TrustRecords {
   Home() {
     std::string pattern = (fs::temp_directory_path() / "agentrt_mcp_XXXXXX").string();
-    root = real_workspace(::mkdtemp(pattern.data()));
+    root = config::real_workspace(::mkdtemp(pattern.data()));
     fs::create_directories(root + "/work/sub");
     fs::create_directories(root + "/data");
     sources.managed = root + "/managed.toml";
@@ -37,10 +38,11 @@ struct Home final : TrustRecords {
     records.clear();
     if (trusted) records.push_back({path, "sha256:" + hex(bytes_of(sha256(text)))});
   }
-  Result<std::vector<TrustRecord>> of(const std::string&) override { return records; }
+  Result<std::vector<config::TrustRecord>> of(const std::string&) override { return records; }
 
   Result<std::vector<adapters::McpServer>> servers() {
-    const Environment environment = [this](std::string_view name) -> std::optional<std::string> {
+    const config::Environment environment =
+        [this](std::string_view name) -> std::optional<std::string> {
       const auto at = variables.find(std::string(name));
       if (at == variables.end()) return std::nullopt;
       return at->second;
@@ -59,8 +61,8 @@ struct Home final : TrustRecords {
   }
 
   std::string root;
-  ConfigSources sources;
-  std::vector<TrustRecord> records;
+  config::ConfigSources sources;
+  std::vector<config::TrustRecord> records;
   std::map<std::string, std::string> variables;
 };
 
@@ -213,14 +215,14 @@ TEST_CASE("servers of a workspace file that nobody trusts are named with the rea
 TEST_CASE("of a file that nobody trusts only so many servers are named") {
   Home home;
   std::string entries;
-  for (std::size_t i = 0; i < kMcpServersMax + 2; ++i)
+  for (std::size_t i = 0; i < config::kMcpServersMax + 2; ++i)
     entries += fmt::format(R"({}"s{}{}":{{}})", i == 0 ? "" : ",", 100 + i, std::string(100, 'n'));
   home.workspace(R"({"mcpServers":{)" + entries + "}}", false);
   const auto all = home.servers();
   REQUIRE(all);
-  CHECK(all->size() == kMcpServersMax + 1);
+  CHECK(all->size() == config::kMcpServersMax + 1);
   CHECK(all->front().unusable == "it has 2 servers more");
-  CHECK(all->back().name.size() == kMcpServerNameBytesMax);
+  CHECK(all->back().name.size() == config::kMcpServerNameBytesMax);
 }
 
 TEST_CASE("a mistake in .mcp.json leaves a server of the same name alone") {
@@ -232,7 +234,7 @@ TEST_CASE("a mistake in .mcp.json leaves a server of the same name alone") {
 
 TEST_CASE("that there are no servers is remembered only until a file changes") {
   Home home;
-  McpServers servers(home.sources, home, home.root + "/data", process_environment());
+  McpServers servers(home.sources, home, home.root + "/data", config::process_environment());
   const auto count = [&] { return servers.of(home.root + "/work")->size(); };
   CHECK(count() == 0);
   CHECK(count() == 0);
@@ -290,7 +292,7 @@ TEST_CASE("a server of the host policy cannot be replaced") {
 TEST_CASE("servers have a limit, and those beyond it say so") {
   Home home;
   std::string text;
-  for (std::size_t i = 0; i <= kMcpServersMax; ++i)
+  for (std::size_t i = 0; i <= config::kMcpServersMax; ++i)
     text += "[mcp_servers.s" + std::to_string(100 + i) + "]\ncommand = [\"x\"]\n";
   home.user(text);
   const auto all = home.servers();
@@ -299,20 +301,20 @@ TEST_CASE("servers have a limit, and those beyond it say so") {
 }
 
 TEST_CASE("variables stand in texts, with a default or without") {
-  const Environment environment = [](std::string_view name) -> std::optional<std::string> {
+  const config::Environment environment = [](std::string_view name) -> std::optional<std::string> {
     if (name == "A") return "1";
     if (name == "E") return "";
     return std::nullopt;
   };
-  CHECK(*expanded("x${A}y${A}", environment) == "x1y1");
-  CHECK(*expanded("${B:-2}${E:-3}${E}", environment) == "23");
-  CHECK(*expanded("$A ${A", environment) == "$A ${A");
-  CHECK(expanded("${B}", environment).error().message ==
+  CHECK(*config::expanded("x${A}y${A}", environment) == "x1y1");
+  CHECK(*config::expanded("${B:-2}${E:-3}${E}", environment) == "23");
+  CHECK(*config::expanded("$A ${A", environment) == "$A ${A");
+  CHECK(config::expanded("${B}", environment).error().message ==
         "the environment variable B that it uses is not set");
-  McpServerConfig server;
+  config::McpServerConfig server;
   server.headers["X"] = "Key ${A}";
   server.bearer_token_env = "T";
-  CHECK(secret_names_of({{"s", server}}) == std::vector<std::string>{"T", "A"});
+  CHECK(config::secret_names_of({{"s", server}}) == std::vector<std::string>{"T", "A"});
   server.url = "https://example.com/mcp";
   CHECK(unready(server, environment) == "the environment variable T holds no token for it");
   server.bearer_token_env = "A";

@@ -15,18 +15,20 @@
 #include "adapters/process/processes.h"
 #include "base/check.h"
 #include "channels/http_server.h"
+#include "config/folders.h"
+#include "config/mcp_servers.h"
+#include "config/policies.h"
+#include "config/sandbox.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"
+#include "runtime/configured_models.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
-#include "runtime/folders.h"
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
 #include "runtime/mcp_servers.h"
-#include "runtime/models.h"
-#include "runtime/policies.h"
 #include "runtime/sandbox.h"
 #include "runtime/tools.h"
 #include "schema/publish.h"
@@ -53,7 +55,7 @@ template <class Mode>
 std::vector<Mode> laxer_than(Mode ceiling) {
   std::vector<Mode> out;
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<Mode>>([&](auto each) {
-    if (!at_most_as_lax(each.value, ceiling)) out.push_back(each.value);
+    if (!config::at_most_as_lax(each.value, ceiling)) out.push_back(each.value);
   });
   return out;
 }
@@ -66,17 +68,18 @@ control::Settings settings_of(const RuntimeOptions& options) {
   settings.output_keep_ms =
       static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
-  settings.home = process_environment()("HOME").value_or(settings.home);
+  settings.home = config::process_environment()("HOME").value_or(settings.home);
   if (const auto ceiling = options.config.managed_mode)
     settings.modes_forbidden = laxer_than(*ceiling);
   if (const auto ceiling = options.config.managed_sandbox)
     settings.sandboxes_forbidden = laxer_than(*ceiling);
-  settings.after_restart = options.config.resume == Resume::auto_ ? control::AfterRestart::resume
-                                                                  : control::AfterRestart::ask;
+  settings.after_restart = options.config.resume == config::Resume::auto_
+                               ? control::AfterRestart::resume
+                               : control::AfterRestart::ask;
   return settings;
 }
 
-outputs::OutputLimits output_limits_of(const Config& config) {
+outputs::OutputLimits output_limits_of(const config::Config& config) {
   outputs::OutputLimits limits;
   limits.bytes_max = config.outputs.bytes_max;
   limits.upload_bytes_max = config.outputs.upload_bytes_max;
@@ -84,18 +87,19 @@ outputs::OutputLimits output_limits_of(const Config& config) {
 }
 
 // The values that the named environment variables have now.
-policy::Redactor redactor_of(const Config& config) {
+policy::Redactor redactor_of(const config::Config& config) {
   std::vector<std::string> names = config.redact;
   for (const auto& [name, model] : config.models)
     if (model.api_key_env) names.push_back(*model.api_key_env);
-  for (std::string& name : secret_names_of(config.mcp_servers)) names.push_back(std::move(name));
+  for (std::string& name : config::secret_names_of(config.mcp_servers))
+    names.push_back(std::move(name));
   std::vector<policy::Secret> secrets;
   for (const std::string& name : names)
     if (const char* const value = std::getenv(name.c_str())) secrets.push_back({name, value});
   return policy::Redactor{std::move(secrets)};
 }
 
-adapters::ModelRouting routing_of(const Config& config) {
+adapters::ModelRouting routing_of(const config::Config& config) {
   return {config.routing.default_name.value_or(""), config.routing.fallback,
           config.routing.candidates.value_or(std::vector<std::string>{})};
 }
@@ -143,18 +147,18 @@ Timestamp wall_clock() { return SystemClock::now(); }
 
 // The configuration with what the files of its folder add once they are trusted; models that were
 // named for this start alone stay.
-Result<Config> with_trust(const Config& config, TrustRecords& trust) {
-  ConfigSources sources = config.sources;
+Result<config::Config> with_trust(const config::Config& config, config::TrustRecords& trust) {
+  config::ConfigSources sources = config.sources;
   if (sources.workspace.empty()) return config;
-  TRY_ASSIGN(sources.trusted, trust.of(real_workspace(sources.workspace)));
+  TRY_ASSIGN(sources.trusted, trust.of(config::real_workspace(sources.workspace)));
   if (sources.trusted.empty()) return config;
-  TRY_ASSIGN(Config trusted, load_config(sources, process_environment()));
+  TRY_ASSIGN(config::Config trusted, config::load_config(sources, config::process_environment()));
   for (const auto& [name, model] : config.models) trusted.models.try_emplace(name, model);
   return trusted;
 }
 
 // Where the person's own AGENTS.md and skills lie: beside their configuration.
-std::optional<std::string> user_folder_of(const ConfigSources& sources) {
+std::optional<std::string> user_folder_of(const config::ConfigSources& sources) {
   if (!sources.user) return std::nullopt;
   return std::filesystem::path(*sources.user).parent_path().string();
 }
@@ -185,9 +189,9 @@ struct Runtime::Parts {
   std::unique_ptr<outputs::Retention> retention;
   std::unique_ptr<adapters::ModelCatalog> models;
   std::unique_ptr<StoredTrust> trust;
-  std::unique_ptr<FilePolicies> file_policies;
+  std::unique_ptr<config::FilePolicies> file_policies;
   std::unique_ptr<GrantedPolicies> policies;
-  std::unique_ptr<DiskFolders> folders;
+  std::unique_ptr<config::DiskFolders> folders;
   std::unique_ptr<adapters::LauncherProcesses> processes;
   std::unique_ptr<adapters::LauncherHooks> hooks;
   std::unique_ptr<DiskInspector> inspector;
@@ -237,11 +241,11 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   checkpoints = std::make_unique<ThreadWorker>("agentrt-checkpt", 1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
-  file_policies = std::make_unique<FilePolicies>(options.config.sources, *trust,
-                                                 [] { return wall_clock().ms; });
+  file_policies = std::make_unique<config::FilePolicies>(options.config.sources, *trust,
+                                                         [] { return wall_clock().ms; });
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
-  folders = std::make_unique<DiskFolders>(options.config, options.cwd, options.data,
-                                          process_environment());
+  folders = std::make_unique<config::DiskFolders>(options.config, options.cwd, options.data,
+                                                  config::process_environment());
   kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
                                                                   .loop = *loop,
                                                                   .readers = *readers,
@@ -287,15 +291,15 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
       .outputs = *outputs,
       .redactor = &redactor,
       .profile = [config = options.config, data = options.data](const ports::ToolRequest& request) {
-        return sandbox_profile_of(config,
-                                  {.mode = request.sandbox,
-                                   .workspace = request.workspace,
-                                   .additional_roots = request.additional_roots,
-                                   .hidden = request.hidden},
-                                  data, process_environment());
+        return config::sandbox_profile_of(config,
+                                          {.mode = request.sandbox,
+                                           .workspace = request.workspace,
+                                           .additional_roots = request.additional_roots,
+                                           .hidden = request.hidden},
+                                          data, config::process_environment());
       }});
   servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
-                                         process_environment());
+                                         config::process_environment());
   server_tools = std::make_unique<adapters::McpTools>(adapters::McpTools::Parts{
       .core = *loop,
       .worker = *tool_worker,
@@ -306,25 +310,25 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
   workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources),
-                                      process_environment()("HOME").value_or(""));
+                                      config::process_environment()("HOME").value_or(""));
   const auto with = [config = options.config, data = options.data](auto make) {
     return [config, data, make](const ports::ProcessRequest& request) {
       return make(config,
-                  SandboxChoice{.mode = request.sandbox,
-                                .network = request.network,
-                                .workspace = request.workspace,
-                                .additional_roots = request.additional_roots,
-                                .cwd = request.cwd,
-                                .hidden = request.hidden},
-                  data, process_environment());
+                  config::SandboxChoice{.mode = request.sandbox,
+                                        .network = request.network,
+                                        .workspace = request.workspace,
+                                        .additional_roots = request.additional_roots,
+                                        .cwd = request.cwd,
+                                        .hidden = request.hidden},
+                  data, config::process_environment());
     };
   };
-  const auto profile = with(sandbox_profile_of);
+  const auto profile = with(config::sandbox_profile_of);
   inspector = std::make_unique<DiskInspector>(profile);
   hooks = std::make_unique<adapters::LauncherHooks>(adapters::LauncherHooks::Parts{
       .loop = *loop,
       .profile = [config = options.config, data = options.data](const ports::HookRequest& request) {
-        return hook_profile_of(config, request, data, process_environment());
+        return config::hook_profile_of(config, request, data, config::process_environment());
       }});
   process_worker =
       std::make_unique<ThreadWorker>("agentrt-spool", kProcessThreads, kProcessQueueMax);
@@ -334,12 +338,12 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                          .keeper = *outputs,
                                          .folder = options.data + "/run",
                                          .profile = profile,
-                                         .outline = with(sandbox_outline_of),
+                                         .outline = with(config::sandbox_outline_of),
                                          .redact = [this](std::string text) {
                                            return redactor.redact(text).value_or(std::move(text));
                                          }});
   models = std::make_unique<adapters::ModelCatalog>(
-      *loop, *readers, configured_models(options.config, process_environment()),
+      *loop, *readers, configured_models(options.config, config::process_environment()),
       routing_of(options.config));
   engine = std::make_unique<engine::Engine>(
       engine::Engine::Parts{.reports = *kernel,
@@ -355,7 +359,7 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .inspector = *inspector,
                             .metrics = metrics,
                             .boot = boot,
-                            .home = process_environment()("HOME").value_or("/nonexistent"),
+                            .home = config::process_environment()("HOME").value_or("/nonexistent"),
                             .redactor = &redactor,
                             .keeper = outputs.get()});
   kernel->observe({.begun = [this](const state::Session& view,

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "runtime/config.h"
+#include "config/config.h"
 
 namespace agentrt::runtime {
 
@@ -23,7 +23,7 @@ struct Listen {
 };
 
 struct RuntimeOptions {
-  Config config;
+  config::Config config;
   std::string data;              // the data folder; made when missing, mode 0700
   std::string cwd;               // the workspace of sessions that name none
   std::optional<Listen> listen;  // absent: reached by the socket DATA/agentrt.sock alone

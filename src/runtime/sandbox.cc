@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -13,9 +12,6 @@
 #include "adapters/process/launcher_report.h"
 #include "adapters/process/left_behind.h"
 #include "adapters/process/sandbox.h"
-#include "policy/paths.h"
-#include "policy/sandbox_profile.h"
-#include "schema/tools.h"
 
 namespace agentrt::runtime {
 namespace {
@@ -57,39 +53,6 @@ Result<bool> take(const std::string& text, const adapters::Launched& launched,
   return false;
 }
 
-Result<std::vector<std::string>> roots_of(const SandboxChoice& choice) {
-  std::vector<std::string> roots{choice.workspace};
-  roots.insert(roots.end(), choice.additional_roots.begin(), choice.additional_roots.end());
-  for (std::string& root : roots) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(root, error))
-      return fail(Code::invalid_params, fmt::format("{} is not a folder.", root));
-    std::string real = adapters::real_path(root);
-    // Folders are resolved when chosen. A symlink that appears later could redirect the sandbox.
-    if (real != policy::normal_path(root, "/", "/"))
-      return fail(Code::invalid_params,
-                  fmt::format("{} is now a symlink, or lies below one, and leads to {}; open a "
-                              "session in that folder instead.",
-                              root, real));
-    root = std::move(real);
-  }
-  return roots;
-}
-
-Result<std::string> cwd_of(const SandboxChoice& choice, const std::vector<std::string>& roots) {
-  if (!choice.cwd) return roots.front();
-  const std::string cwd =
-      adapters::real_path((std::filesystem::path(roots.front()) / *choice.cwd).string());
-  std::error_code error;
-  const bool inside = std::ranges::any_of(roots, [&](const std::string& root) {
-    return cwd == root || cwd.starts_with(root == "/" ? root : root + "/");
-  });
-  if (!inside || !std::filesystem::is_directory(cwd, error))
-    return fail(Code::invalid_params,
-                fmt::format("cwd: {} is not a folder of the workspace", *choice.cwd));
-  return cwd;
-}
-
 Result<SandboxOutcome> run_spec(const launcher::Spec& spec) {
   TRY_ASSIGN(adapters::Launched launched, adapters::launch(spec));
   SandboxOutcome outcome;
@@ -126,61 +89,7 @@ void probe_alone(const launcher::Spec& whole, launcher::Layer layer, SandboxFind
   finding.finding = alone ? alone->refusal : alone.error().message;
 }
 
-bool is_within(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-// Rejects a root that the profile itself would hide.
-Result<void> check_roots(const schema::SandboxProfile& profile) {
-  for (const std::string& root : profile.roots) {
-    if (root == "/" && profile.mode != schema::SandboxMode::full_access)
-      return fail(Code::invalid_params,
-                  "The workspace may not be /; choose a folder, or the profile full_access.");
-    for (const std::string& hidden : profile.hidden_paths)
-      if (is_within(root, adapters::real_path(hidden)))
-        return fail(Code::invalid_params,
-                    fmt::format("The workspace {} lies within {}, which is hidden from commands.",
-                                root, hidden));
-  }
-  return {};
-}
-
 }  // namespace
-
-Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const SandboxChoice& choice,
-                                                  const std::string& data,
-                                                  const Environment& environment) {
-  policy::SandboxInputs inputs;
-  TRY_ASSIGN(inputs.roots, roots_of(choice));
-  TRY_ASSIGN(inputs.cwd, cwd_of(choice, inputs.roots));
-  inputs.mode = choice.mode.value_or(config.sandbox.mode);
-  if (config.managed_sandbox && !at_most_as_lax(inputs.mode, *config.managed_sandbox))
-    return fail(Code::invalid_params,
-                fmt::format("The host policy allows at most the sandbox mode {}.",
-                            schema::name_of(*config.managed_sandbox)));
-  const bool network = choice.network.value_or(config.sandbox.network);
-  inputs.network = network ? schema::CommandNetwork::host : schema::CommandNetwork::none;
-  inputs.home = environment("HOME").value_or("");
-  inputs.own_paths = {data};
-  if (const auto user = user_config_path(environment))
-    inputs.own_paths.push_back(std::filesystem::path(*user).parent_path().string());
-  for (const std::string_view name : policy::environment_kept())
-    if (const auto value = environment(name)) inputs.environment[std::string(name)] = *value;
-  // If SHELL is unset, as in services, each shell would look it up in the user database.
-  inputs.environment.try_emplace("SHELL", schema::kShellProgram);
-  inputs.denied = choice.hidden;
-  schema::SandboxProfile profile = policy::sandbox_profile(inputs);
-  profile.report_writes = config.sandbox.report_writes;
-  return profile;
-}
-
-Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,
-                                                  const std::string& data,
-                                                  const Environment& environment) {
-  TRY_ASSIGN(schema::SandboxProfile profile, sandbox_outline_of(config, choice, data, environment));
-  TRY(check_roots(profile));
-  return profile;
-}
 
 Result<SandboxOutcome> run_in_sandbox(const schema::SandboxProfile& profile,
                                       std::vector<std::string> command) {

@@ -1,5 +1,5 @@
-// runtime/sandbox.h: the configured sandbox on this machine: its profile, running one command in
-// it, and which layers the kernel enforces.
+// runtime/sandbox.h: runs one command in a sandbox, and finds out which layers of a sandbox this
+// machine's kernel enforces.
 #pragma once
 
 #include <functional>
@@ -7,31 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.h"
+#include "base/result.h"
 #include "schema/sandbox.h"
 
 namespace agentrt::runtime {
-
-struct SandboxChoice {
-  std::optional<schema::SandboxMode> mode;  // overrides the configured one
-  std::optional<bool> network = {};         // overrides the configured one
-  std::string workspace;
-  std::vector<std::string> additional_roots = {};
-  std::optional<std::string> cwd = {};   // below a root; absolute or relative to the workspace
-  std::vector<std::string> hidden = {};  // additional paths to hide
-};
-
-// The profile of a command in the workspace. Fails with invalid_params if the host policy forbids
-// the choice, if a root is not a folder, is /, or lies within a hidden path, or if `cwd` is outside
-// the roots.
-Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,
-                                                  const std::string& data,
-                                                  const Environment& environment);
-// The same for display only. Skips the checks for roots that are / or lie within hidden paths,
-// which would access every hidden path.
-Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const SandboxChoice& choice,
-                                                  const std::string& data,
-                                                  const Environment& environment);
 
 struct LayerReport {
   std::string name;

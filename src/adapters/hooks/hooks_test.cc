@@ -17,6 +17,7 @@
 
 #include "adapters/hooks/run_hook.h"
 #include "adapters/process/sandbox.h"
+#include "base/real_path.h"
 
 namespace agentrt::adapters {
 namespace {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/sandbox.h"
+#include "base/real_path.h"
 
 using namespace agentrt;
 using namespace agentrt::adapters;

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/sandbox.h"
+#include "base/real_path.h"
 #include "schema/tools.h"
 
 namespace agentrt::adapters {

@@ -18,6 +18,7 @@
 
 #include "adapters/process/sandbox.h"
 #include "base/descriptor.h"
+#include "base/real_path.h"
 
 namespace agentrt::adapters {
 namespace {

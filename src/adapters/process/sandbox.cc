@@ -5,15 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
-
-#include <fmt/format.h>
 
 #include "adapters/process/cgroup.h"
 #include "adapters/process/repositories.h"
 #include "base/descriptor.h"
+#include "base/real_path.h"
 #include "policy/git_folders.h"
 
 namespace agentrt::adapters {
@@ -98,17 +95,6 @@ Descriptor opened(const std::string& path) {
 
 bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
 
-// Resolved by one readlink of the open descriptor. Resolving each path component here would cost
-// one syscall per folder, for dozens of paths per command.
-std::string real_path(const std::string& path, const Descriptor& found) {
-  if (!found) return path;
-  std::array<char, PATH_MAX> target{};
-  const std::string link = fmt::format("/proc/self/fd/{}", found.get());
-  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
-  if (size <= 0 || static_cast<std::size_t>(size) == target.size()) return path;
-  return {target.data(), static_cast<std::size_t>(size)};
-}
-
 bool is_within(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
@@ -117,7 +103,7 @@ std::string home_of(const schema::SandboxProfile& profile) {
   constexpr std::string_view kHome = "HOME=";
   for (const std::string& variable : profile.environment)
     if (variable.starts_with(kHome) && variable.size() > kHome.size() + 1)
-      return adapters::real_path(variable.substr(kHome.size()));
+      return real_path(variable.substr(kHome.size()));
   return "";
 }
 
@@ -157,8 +143,6 @@ void guard_repositories(const schema::SandboxProfile& profile, launcher::Spec& s
 }
 
 }  // namespace
-
-std::string real_path(const std::string& path) { return real_path(path, opened(path)); }
 
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv) {
   launcher::Spec spec;

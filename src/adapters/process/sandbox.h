@@ -27,7 +27,4 @@ bool applies(launcher::Layer layer, const schema::SandboxProfile& profile);
 // A spec that runs the command under the profile, with every applicable layer.
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv);
 
-// Resolves symlinks; returns a path that does not exist unchanged.
-std::string real_path(const std::string& path);
-
 }  // namespace agentrt::adapters

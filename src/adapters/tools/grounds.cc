@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "adapters/process/sandbox.h"
 #include "adapters/tools/folder.h"
 #include "adapters/tools/near_names.h"
+#include "base/real_path.h"
 #include "policy/paths.h"
 
 namespace agentrt::adapters::tools {

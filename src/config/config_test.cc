@@ -1,5 +1,5 @@
-// runtime/config_test.cc: configuration files, and their precedence.
-#include "runtime/config.h"
+// config/config_test.cc: configuration files, and their precedence.
+#include "config/config.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -469,4 +469,4 @@ TEST_CASE("outputs and secrets are set by trusted files alone, within the host's
 }
 
 }  // namespace
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,10 +1,10 @@
-// runtime/config.h: the configuration of a runtime as plain values, and how the layers are merged.
+// config/config.h: the configuration of a runtime as plain values, and how the layers are merged.
 //
 // Layers, weakest first: managed (host policy), user, workspace. A later layer overrides single
 // values; rules and hooks are concatenated and keep their origin. There are two exceptions, both
 // for safety. Settings of the host policy can be tightened but never loosened. A workspace file
 // comes with a repository, so it can only tighten until a person trusts its current content
-// (runtime/trust.h). Hook files of Claude Code belong to the user and workspace layers.
+// (config/trust.h). Hook files of Claude Code belong to the user and workspace layers.
 //
 // Loading is strict. An unreadable file, an unknown key, a value of the wrong type or an
 // unsupported feature is an error that names file, line and key: a rule is never dropped silently.
@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/data_folder.h"
-#include "runtime/laxity.h"
-#include "runtime/trust.h"
+#include "config/environment.h"
+#include "config/laxity.h"
+#include "config/trust.h"
 #include "schema/policy.h"
 #include "schema/statuses.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 // Prices in millionths of the currency per million tokens.
 struct Price {
@@ -60,7 +60,7 @@ struct ModelConfig {
 };
 
 // An MCP server as configured. Texts may contain ${NAME} and ${NAME:-default}, which are replaced
-// by environment variables when the server is connected (runtime/mcp_servers.h).
+// by environment variables when the server is connected (config/mcp_servers.h).
 struct McpServerConfig {
   std::vector<std::string> command;  // the program and its arguments; or
   std::optional<std::string> url;    // the server's address
@@ -201,4 +201,4 @@ std::string resolve_model_name(std::string_view name, const std::string& cwd);
 // The candidate for a resolved name `script:/PATH`; nullopt for any other name.
 std::optional<ModelConfig> script_model(std::string_view resolved_name);
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

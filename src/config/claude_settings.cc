@@ -1,4 +1,4 @@
-#include "runtime/claude_settings.h"
+#include "config/claude_settings.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "config/config_file.h"
 #include "policy/claude_names.h"
 #include "policy/hooks.h"
-#include "runtime/config_file.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 using schema::HookPoint;
@@ -202,4 +202,4 @@ Result<ClaudeSettings> read_claude_settings(const std::string& text, const std::
   return Reader(path, origin, rule_of).read(text);
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,4 +1,4 @@
-// runtime/trust.h: the workspace files that can loosen rules or run programs, and whether a person
+// config/trust.h: the workspace files that can loosen rules or run programs, and whether a person
 // trusts their current content.
 //
 // A workspace is untrusted input. Its files are opened below the workspace without following
@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 // One trusted file, with the digest of the trusted content.
 struct TrustRecord {
@@ -59,4 +59,4 @@ Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& work
                                                          std::string_view name,
                                                          const std::vector<TrustRecord>& records);
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

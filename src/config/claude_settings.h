@@ -1,4 +1,4 @@
-// runtime/claude_settings.h: converts settings files of Claude Code to hooks and rules of this
+// config/claude_settings.h: converts settings files of Claude Code to hooks and rules of this
 // runtime.
 //
 // These files belong to another program, so unknown members are ignored. Hooks and rules without a
@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "schema/policy.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 // Translates a Claude Code permission rule; nullopt if there is no counterpart.
 using RuleReader = std::optional<std::string> (*)(std::string_view rule);
@@ -30,4 +30,4 @@ struct ClaudeSettings {
 Result<ClaudeSettings> read_claude_settings(const std::string& text, const std::string& path,
                                             schema::RuleOrigin origin, RuleReader rule_of);
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

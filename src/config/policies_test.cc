@@ -1,5 +1,5 @@
-// runtime/policies_test.cc: the policy of a workspace, including hostile ones.
-#include "runtime/policies.h"
+// config/policies_test.cc: the policy of a workspace, including hostile ones.
+#include "config/policies.h"
 
 #include <doctest/doctest.h>
 #include <linux/filter.h>
@@ -24,7 +24,7 @@
 
 #include "base/digest.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -416,4 +416,4 @@ TEST_CASE("policies are kept for a bounded number of workspaces") {
   CHECK(policies.readings() > kPoliciesKeptMax + 1);
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,4 +1,4 @@
-#include "runtime/config.h"
+#include "config/config.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "config/claude_settings.h"
+#include "config/config_file.h"
+#include "config/models.h"
 #include "policy/rules.h"
-#include "runtime/claude_settings.h"
-#include "runtime/config_file.h"
-#include "runtime/models.h"
 #include "schema/codec.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 using schema::PermissionMode;
@@ -290,7 +290,7 @@ Result<void> apply_workspace_claude(Config& config, std::string_view name) {
 }
 
 // Servers of a workspace run something, so the file needs trust like the others. What is in it is
-// read when a turn needs it (runtime/mcp_servers.h): a broken one costs its servers alone.
+// read when a turn needs it (config/mcp_servers.h): a broken one costs its servers alone.
 Result<void> apply_servers(Config& config) {
   TRY_ASSIGN(const auto file,
              read_workspace_file(config.sources.workspace, kServersFile, config.sources.trusted));
@@ -432,4 +432,4 @@ std::optional<ModelConfig> script_model(std::string_view resolved_name) {
   return model;
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,4 +1,4 @@
-// runtime/policies.h: the policy of a workspace according to the current content of its files.
+// config/policies.h: the policy of a workspace according to the current content of its files.
 //
 // A cached policy is used only while all file marks (file_marks.h) and the trusted files are
 // unchanged; otherwise all files are read again. Callable from several threads at once.
@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "config/config.h"
+#include "config/file_marks.h"
 #include "ports/hooks.h"
 #include "ports/policies.h"
-#include "runtime/config.h"
-#include "runtime/file_marks.h"
 #include "schema/sandbox.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 inline constexpr std::size_t kPoliciesKeptMax = 64;  // workspaces; the cache is cleared when full
 
@@ -64,4 +64,4 @@ Result<schema::SandboxProfile> hook_profile_of(const Config& config,
                                                const std::string& data,
                                                const Environment& environment);
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

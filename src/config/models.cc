@@ -1,11 +1,11 @@
-#include "runtime/models.h"
+#include "config/models.h"
 
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 // The defaults of a known provider.
@@ -38,13 +38,13 @@ constexpr std::array<EnvironmentRow, 2> kEnvironment = {
      {"anthropic", "anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL",
       "claude-sonnet-4-5"}}};
 
-// An empty variable counts as unset.
+}  // namespace
+
 std::optional<std::string> value_of(const Environment& environment, std::string_view name) {
   auto value = environment(name);
   return value && !value->empty() ? value : std::nullopt;
 }
 
-// Reads a key and trims white space. A key that is invalid in an HTTP header counts as unset.
 std::optional<std::string> key_in(const Environment& environment, std::string_view name) {
   constexpr std::string_view kBlank = " \t\r\n";
   auto value = environment(name);
@@ -54,38 +54,6 @@ std::optional<std::string> key_in(const Environment& environment, std::string_vi
   const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   return std::ranges::any_of(*value, control) ? std::nullopt : value;
 }
-
-std::int64_t or_default(const std::optional<std::uint64_t>& given, std::int64_t otherwise) {
-  return given ? static_cast<std::int64_t>(*given) : otherwise;
-}
-
-adapters::Endpoint endpoint_of(const ModelConfig& model, const Environment& environment) {
-  adapters::Endpoint endpoint;
-  endpoint.provider = model.provider;
-  endpoint.model = model.model;
-  endpoint.base_url = model.base_url.value_or("");
-  while (endpoint.base_url.ends_with('/')) endpoint.base_url.pop_back();
-  if (model.api_key_env) {
-    endpoint.key_env = *model.api_key_env;
-    endpoint.key = key_in(environment, *model.api_key_env).value_or("");
-  }
-  endpoint.model_setting = model.model_setting;
-  endpoint.url_setting = model.url_setting;
-  endpoint.key_setting = model.key_setting;
-  endpoint.max_output_tokens = model.max_output_tokens;
-  endpoint.takes_tools = std::ranges::count(model.capabilities, "tools") > 0;
-  endpoint.reasons = std::ranges::count(model.capabilities, "reasoning") > 0;
-  endpoint.keep_payloads =
-      model.debug_payloads.value_or(value_of(environment, "AGENTRT_DEBUG_PAYLOADS") == "1");
-  adapters::HttpTimeouts& limits = endpoint.timeouts;
-  limits.connect_ms = or_default(model.connect_timeout_ms, limits.connect_ms);
-  limits.first_byte_ms = or_default(model.first_byte_timeout_ms, limits.first_byte_ms);
-  limits.idle_ms = or_default(model.idle_timeout_ms, limits.idle_ms);
-  limits.whole_ms = or_default(model.answer_timeout_ms, limits.whole_ms);
-  return endpoint;
-}
-
-}  // namespace
 
 bool known_provider(std::string_view provider) {
   return provider == "script" || row_of(provider) != nullptr;
@@ -146,17 +114,4 @@ std::optional<std::string> missing_key(const ModelConfig& model, const Environme
   return model.api_key_env;
 }
 
-std::vector<adapters::ConfiguredModel> configured_models(const Config& config,
-                                                         const Environment& environment) {
-  std::vector<adapters::ConfiguredModel> models;
-  for (const auto& [name, model] : config.models) {
-    adapters::ConfiguredModel out;
-    out.candidate = {name, model.provider, model.model, model.capabilities, model.context_tokens};
-    out.script = model.script;
-    if (model.provider != "script") out.endpoint = endpoint_of(model, environment);
-    models.push_back(std::move(out));
-  }
-  return models;
-}
-
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

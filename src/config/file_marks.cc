@@ -1,4 +1,4 @@
-#include "runtime/file_marks.h"
+#include "config/file_marks.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 constexpr std::int64_t kNanos = 1'000'000'000, kNanosOfMilli = 1'000'000;
@@ -56,4 +56,4 @@ bool settled(const std::vector<FileMark>& marks, std::int64_t now_ms) {
       marks, [&](const FileMark& mark) { return mark.error != 0 || mark.changed_ns <= latest; });
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

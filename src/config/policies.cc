@@ -1,11 +1,11 @@
-#include "runtime/policies.h"
+#include "config/policies.h"
 
 #include <filesystem>
 #include <utility>
 
-#include "runtime/sandbox.h"
+#include "config/sandbox.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 FilePolicies::FilePolicies(ConfigSources sources, TrustRecords& records, WallClock now)
     : sources_(std::move(sources)), records_(records), now_(std::move(now)) {}
@@ -82,4 +82,4 @@ Result<schema::SandboxProfile> hook_profile_of(const Config& config,
   return profile;
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

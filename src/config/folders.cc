@@ -1,4 +1,4 @@
-#include "runtime/folders.h"
+#include "config/folders.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ schema::FolderFinding DiskFolders::judge(const schema::FolderChoice& choice,
   return finding;
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

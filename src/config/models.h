@@ -1,7 +1,5 @@
-// runtime/models.h: the models of a configuration: known providers, their defaults, and the models
+// config/models.h: the models of a configuration: known providers, their defaults, and the models
 // that the environment supplies if no file configures any.
-//
-// A key is read from its variable when the runtime starts, and passed only to the adapter.
 #pragma once
 
 #include <optional>
@@ -9,13 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/models/catalog.h"
-#include "runtime/config.h"
+#include "config/config.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 // limit of numeric settings of a model
 inline constexpr std::uint64_t kModelNumberMax = 100'000'000;
+
+// A variable's value; an empty variable counts as unset.
+std::optional<std::string> value_of(const Environment& environment, std::string_view name);
+// Reads a key and trims white space. A key that is invalid in an HTTP header counts as unset.
+std::optional<std::string> key_in(const Environment& environment, std::string_view name);
 
 bool known_provider(std::string_view provider);
 // Fails with invalid_params and the expected form unless it is an http or https URL without user
@@ -32,7 +34,4 @@ Result<void> add_environment_models(Config& config, const Environment& environme
 // The variable of the model's key if it is not set; nullopt if the key is available or not needed.
 std::optional<std::string> missing_key(const ModelConfig& model, const Environment& environment);
 
-std::vector<adapters::ConfiguredModel> configured_models(const Config& config,
-                                                         const Environment& environment);
-
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

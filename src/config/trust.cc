@@ -1,4 +1,4 @@
-#include "runtime/trust.h"
+#include "config/trust.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "adapters/process/sandbox.h"
 #include "base/descriptor.h"
 #include "base/digest.h"
-#include "runtime/config_file.h"
+#include "base/real_path.h"
+#include "config/config_file.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 std::unexpected<Error> unreadable(const std::string& path) {
@@ -72,7 +72,7 @@ Trust trust_of(const WorkspaceFile& file, const std::vector<TrustRecord>& record
 
 }  // namespace
 
-std::string real_workspace(const std::string& folder) { return adapters::real_path(folder); }
+std::string real_workspace(const std::string& folder) { return real_path(folder); }
 
 Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& workspace,
                                                          std::string_view name,
@@ -98,4 +98,4 @@ Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& work
   return file;
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,6 +1,6 @@
-// runtime/config_file.h: parses and validates one configuration file, before layers are merged.
+// config/config_file.h: parses and validates one configuration file, before layers are merged.
 //
-// Checks only the syntax: known keys, types, words. runtime/config.cc decides what a layer may set
+// Checks only the syntax: known keys, types, words. config/config.cc decides what a layer may set
 // and which layer wins, so every value keeps its line number.
 #pragma once
 
@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/config.h"
+#include "config/config.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 template <class T>
 struct Given {
@@ -63,4 +63,4 @@ Result<std::optional<std::string>> read_config_file(const std::string& path);
 // Parses the text of the file at `path` as one layer.
 Result<ConfigLayer> read_config_text(const std::string& text, const std::string& path);
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

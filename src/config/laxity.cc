@@ -1,6 +1,6 @@
-#include "runtime/laxity.h"
+#include "config/laxity.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 using schema::PermissionMode;
 using schema::SandboxMode;
@@ -42,4 +42,4 @@ bool at_most_as_lax(SandboxMode a, SandboxMode b) {
   return static_cast<int>(a) <= static_cast<int>(b);
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,9 +1,9 @@
-// runtime/claude_settings_test.cc: hook files of Claude Code, and their unsupported entries.
-#include "runtime/claude_settings.h"
+// config/claude_settings_test.cc: hook files of Claude Code, and their unsupported entries.
+#include "config/claude_settings.h"
 
 #include <doctest/doctest.h>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 using schema::HookPoint;
@@ -137,4 +137,4 @@ TEST_CASE("a file that cannot be understood is an error that names it") {
 }
 
 }  // namespace
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

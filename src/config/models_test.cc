@@ -1,5 +1,5 @@
-// runtime/models_test.cc: configured models and their defaults, and models from the environment.
-#include "runtime/models.h"
+// config/models_test.cc: configured models and their defaults, and models from the environment.
+#include "config/models.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 Environment variables(std::map<std::string, std::string> values) {
@@ -77,25 +77,6 @@ TEST_CASE("limits of a model are whole numbers within bounds") {
   }
 }
 
-TEST_CASE("time-outs, limits and the key reach the adapter; defaults hold where nothing is said") {
-  const auto config = load(kMain +
-                           "\"openai_chat\"\nbase_url = \"http://host/v1//\"\n"
-                           "api_key_env = \"SOME_KEY\"\nidle_timeout_ms = 7\n"
-                           "max_output_tokens = 9\ncontext_tokens = 11\n"
-                           "capabilities = [\"reasoning\"]\n");
-  REQUIRE(config.has_value());
-  const auto models = configured_models(*config, variables({{"SOME_KEY", "k"}}));
-  REQUIRE(models.size() == 1);
-  const adapters::Endpoint& endpoint = *models[0].endpoint;
-  CHECK(endpoint.base_url == "http://host/v1");
-  CHECK(endpoint.key_env == "SOME_KEY");
-  CHECK(endpoint.key == "k");
-  CHECK(endpoint.reasons);
-  CHECK(endpoint.timeouts == adapters::HttpTimeouts{.idle_ms = 7});
-  CHECK(endpoint.max_output_tokens == 9);
-  CHECK(models[0].candidate.context_tokens == 11);
-}
-
 TEST_CASE("variables give models only where no file does") {
   const auto keys = variables({{"OPENAI_API_KEY", "a"},
                                {"ANTHROPIC_API_KEY", "b"},
@@ -131,4 +112,4 @@ TEST_CASE("a key that is missing, or set to nothing, is named by its variable") 
   CHECK_FALSE(missing_key(model, variables({{"SOME_KEY", "k"}})).has_value());
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

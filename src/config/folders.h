@@ -1,15 +1,15 @@
-// runtime/folders.h: decides in which folders of this machine sessions may be opened
+// config/folders.h: decides in which folders of this machine sessions may be opened
 // (policy/folders.h), with symlinks resolved.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "config/config.h"
 #include "policy/folders.h"
 #include "ports/folders.h"
-#include "runtime/config.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 class DiskFolders final : public ports::Folders {
  public:
@@ -24,4 +24,4 @@ class DiskFolders final : public ports::Folders {
   policy::FolderRules rules_;
 };
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,4 +1,4 @@
-#include "runtime/config_file.h"
+#include "config/config_file.h"
 
 #include <array>
 #include <cerrno>
@@ -13,18 +13,18 @@
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
+#include "config/mcp_servers.h"
+#include "config/models.h"
 #include "policy/folders.h"
 #include "policy/hooks.h"
 #include "policy/rules.h"
-#include "runtime/mcp_servers.h"
-#include "runtime/models.h"
 #include "schema/codec.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 std::unexpected<Error> wrong_at(const std::string& path, std::size_t line, const std::string& key,
                                 const std::string& rest) {
@@ -460,4 +460,4 @@ Result<std::optional<std::string>> read_config_file(const std::string& path) {
   return text;
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

@@ -1,13 +1,13 @@
-// runtime/folders_test.cc: folders on a real disk: symlinks, missing folders, and permission to
+// config/folders_test.cc: folders on a real disk: symlinks, missing folders, and permission to
 // open them.
-#include "runtime/folders.h"
+#include "config/folders.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <filesystem>
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,4 +128,4 @@ TEST_CASE("a configured folder that is replaced by a symlink later grants nothin
   CHECK(judged("outside") == "forbidden");
 }
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

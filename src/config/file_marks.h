@@ -1,4 +1,4 @@
-// runtime/file_marks.h: detects changes of a file by its metadata, without reading it.
+// config/file_marks.h: detects changes of a file by its metadata, without reading it.
 //
 // Two equal marks mean that the file is unchanged, provided that the first one is settled: every
 // change updates the change time, which programs cannot set. A change time close to the present
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.h"
+#include "config/config.h"
 
-namespace agentrt::runtime {
+namespace agentrt::config {
 
 // Longer than the timestamp granularity of any file system in use.
 inline constexpr std::int64_t kSettledAfterMs = 2'000;
@@ -31,4 +31,4 @@ std::vector<FileMark> marks_of(const ConfigSources& sources);
 // Whether all changes are more than kSettledAfterMs older than `now_ms` (wall clock).
 bool settled(const std::vector<FileMark>& marks, std::int64_t now_ms);
 
-}  // namespace agentrt::runtime
+}  // namespace agentrt::config

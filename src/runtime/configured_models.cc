@@ -1,0 +1,56 @@
+#include "runtime/configured_models.h"
+
+#include <algorithm>
+
+#include "config/models.h"
+
+namespace agentrt::runtime {
+namespace {
+
+std::int64_t or_default(const std::optional<std::uint64_t>& given, std::int64_t otherwise) {
+  return given ? static_cast<std::int64_t>(*given) : otherwise;
+}
+
+adapters::Endpoint endpoint_of(const config::ModelConfig& model,
+                               const config::Environment& environment) {
+  adapters::Endpoint endpoint;
+  endpoint.provider = model.provider;
+  endpoint.model = model.model;
+  endpoint.base_url = model.base_url.value_or("");
+  while (endpoint.base_url.ends_with('/')) endpoint.base_url.pop_back();
+  if (model.api_key_env) {
+    endpoint.key_env = *model.api_key_env;
+    endpoint.key = config::key_in(environment, *model.api_key_env).value_or("");
+  }
+  endpoint.model_setting = model.model_setting;
+  endpoint.url_setting = model.url_setting;
+  endpoint.key_setting = model.key_setting;
+  endpoint.max_output_tokens = model.max_output_tokens;
+  endpoint.takes_tools = std::ranges::count(model.capabilities, "tools") > 0;
+  endpoint.reasons = std::ranges::count(model.capabilities, "reasoning") > 0;
+  endpoint.keep_payloads =
+      model.debug_payloads.value_or(config::value_of(environment, "AGENTRT_DEBUG_PAYLOADS") == "1");
+  adapters::HttpTimeouts& limits = endpoint.timeouts;
+  limits.connect_ms = or_default(model.connect_timeout_ms, limits.connect_ms);
+  limits.first_byte_ms = or_default(model.first_byte_timeout_ms, limits.first_byte_ms);
+  limits.idle_ms = or_default(model.idle_timeout_ms, limits.idle_ms);
+  limits.whole_ms = or_default(model.answer_timeout_ms, limits.whole_ms);
+  return endpoint;
+}
+
+}  // namespace
+
+std::vector<adapters::ConfiguredModel> configured_models(const config::Config& config,
+                                                         const config::Environment& environment) {
+  std::vector<adapters::ConfiguredModel> models;
+  for (const auto& [name, model] : config.models) {
+    adapters::ConfiguredModel out;
+    out.candidate = {name, model.provider, model.model, model.capabilities, model.context_tokens};
+    out.script = model.script;
+    if (model.provider != "script") out.endpoint = endpoint_of(model, environment);
+    models.push_back(std::move(out));
+  }
+  return models;
+}
+
+}  // namespace agentrt::runtime
