@@ -149,6 +149,28 @@ def layering(tree: Tree):
                               f"not {target}")
 
 
+def architecture(tree: Tree):
+    """The table of folders in docs/ARCHITECTURE.md says the same as tools/modules.txt."""
+    page = "docs/ARCHITECTURE.md"
+    rows = {}
+    for number, line in enumerate(tree.texts.get(page, "").split("\n"), 1):
+        match = re.match(r"\| `src/([\w/]+)` \|.*\| ([\w/, ]+) \|$", line)
+        if match:
+            words = set(match.group(2).split(", ")) - {"nothing"}
+            rows[match.group(1)] = (number, words)
+    if not rows:
+        return
+    modules = {name: set(may) - {"base", "schema"}
+               for name, may in tree.rules("modules.txt").items() if " " not in name}
+    for name in modules.keys() - rows.keys():
+        yield Offence("architecture", page, 1, f"src/{name} has no row")
+    for name, (number, words) in rows.items():
+        if words != modules.get(name):
+            may = ", ".join(sorted(modules.get(name, set()))) or "nothing"
+            yield Offence("architecture", page, number,
+                          f"tools/modules.txt lets src/{name} include {may}")
+
+
 def third_party(tree: Tree):
     rules = tree.rules("third_party.txt")
     users = {prefix: set() for prefix in rules}
@@ -331,8 +353,8 @@ def doc_links(tree: Tree):
                           "no page links to this one: README.md or docs/ must")
 
 
-RULES = [layering, third_party, purity, sizes, line_length, names, marks, machine_paths,
-         dead_headers, test_support, folders, doc_links]
+RULES = [layering, architecture, third_party, purity, sizes, line_length, names, marks,
+         machine_paths, dead_headers, test_support, folders, doc_links]
 
 
 def offences(root: pathlib.Path) -> list[Offence]:

@@ -65,6 +65,16 @@ class Rules(unittest.TestCase):
         self.assertEqual(found({**files, "src/base/b.cc": include}),
                          [("layering", "src/base/b.cc")])
 
+    def test_the_table_of_folders_says_what_the_modules_may_include(self):
+        files = {"README.md": "[a](docs/ARCHITECTURE.md)\n",
+                 "tools/modules.txt": "base ->\nstate -> base\nstore -> base state\n"}
+        table = "| `src/base` | a | nothing |\n| `src/state` | b | nothing |\n"
+        page = ("architecture", "docs/ARCHITECTURE.md")
+        for row, expected in [("| `src/store` | c | state |\n", []), ("", [page]),
+                              ("| `src/store` | c | nothing |\n", [page])]:
+            with self.subTest(row):
+                self.assertEqual(found({**files, "docs/ARCHITECTURE.md": table + row}), expected)
+
     def test_a_library_header_outside_its_folder_is_an_offence(self):
         rules = {"tools/third_party.txt": "sqlite3.h -> src/store/sqlite\n"}
         inside = {"src/store/sqlite/db.cc": "#include <sqlite3.h>\n"}
