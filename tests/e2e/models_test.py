@@ -259,7 +259,7 @@ class Faults(ModelCase):
         begin, end = "<!-- faults: begin -->\n", "<!-- faults: end -->"
         page = PAGE.read_text()
         head, tail = page.index(begin) + len(begin), page.index(end)
-        table = "\n".join(["| the provider … | category | tried again | status | message |",
+        table = "\n".join(["| the provider … | category | retried | status | message |",
                            "| --- | --- | --- | --- | --- |", *rows]) + "\n"
         if os.environ.get("AGENTRT_UPDATE_DOCS"):
             PAGE.write_text(page[:head] + table + page[tail:])
