@@ -53,7 +53,7 @@ TEST_CASE("a chunked body is as good as a plain one") {
             .status == 200);
 }
 
-TEST_CASE("a client that asks before it sends its body is told to go on, or not") {
+TEST_CASE("a client that sends Expect: 100-continue gets it, or a refusal") {
   TestServer s(quick());
   TestClient client(s.server->port());
   client.send(s.text("POST", "/v1/commands/list_sessions",
@@ -145,7 +145,7 @@ TEST_CASE("a client that goes away before its answer does no harm") {
   CHECK(s.ask("GET", "/healthz").status == 200);
 }
 
-TEST_CASE("a client that does not take its answer is let go") {
+TEST_CASE("a client that does not read its answer is disconnected") {
   HttpLimits limits = quick();
   limits.idle = limits.head = Duration{60'000};
   TestServer s(limits);
@@ -155,7 +155,7 @@ TEST_CASE("a client that does not take its answer is let go") {
   CHECK(TestServer::soon([&] { return s.server->connections() == 0; }));
 }
 
-TEST_CASE("connections over the limit are told so, and those below are served on") {
+TEST_CASE("connections over the limit get an error, and the others are served") {
   HttpLimits limits;
   limits.connections_max = 3;
   limits.socket_connections_kept = 0;
@@ -301,7 +301,7 @@ TEST_CASE("running out of descriptors is a pause") {
   CHECK(waiting.reply().status == 200);
 }
 
-TEST_CASE("stopping lets an answer under way go out and ends everything else") {
+TEST_CASE("stopping lets an answer in progress finish and ends everything else") {
   TestServer s;
   s.feed.append("s", 1);
   TestClient stream(s.server->port());

@@ -222,7 +222,8 @@ TEST_CASE("more streams than reads may run at once all begin") {
   }
 }
 
-TEST_CASE("a subscriber that does not read overflows, delays nobody and is told where to resume") {
+TEST_CASE(
+    "a subscriber that does not read overflows, delays no other and gets the place to resume") {
   HttpLimits limits;
   limits.stream.behind_events_max = 1'000;
   limits.stream.queue_bytes_max = 64 << 10;

@@ -200,7 +200,7 @@ TEST_CASE("a subscriber that stops reading holds a bounded amount and catches up
   CHECK(ids(s.pipe.written) == run(1, 40));
 }
 
-TEST_CASE("a subscriber that falls too far behind is told where to resume and closed") {
+TEST_CASE("a subscriber that falls too far behind gets the place to resume and is closed") {
   Setup s;
   s.go_live();
   s.pipe.room = 0;

@@ -124,7 +124,7 @@ TEST_CASE("every section of the user's file is taken") {
   CHECK(config->resume == Resume::auto_);
 }
 
-TEST_CASE("--config stands in place of the user's file and must exist") {
+TEST_CASE("--config replaces the user's file and must exist") {
   Files files;
   files.user("[limits]\nturn_steps = 1\n");
   files.sources.named = files.root + "/other.toml";

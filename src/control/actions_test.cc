@@ -45,7 +45,7 @@ ReportModelCompleted asks_question(const std::string& args) {
 
 }  // namespace
 
-TEST_CASE("what no rule allows is looked at first, and then a person is asked") {
+TEST_CASE("a call that no rule allows is inspected first, and then a person is asked") {
   const Given past = asked_under(policy_in(PermissionMode::default_));
   const Outcome completed = when(past, asks_for({"make test"}));
   CHECK(completed.shape() == "model.completed item.started");
@@ -87,7 +87,7 @@ TEST_CASE("a world that changed since the answer lets nothing run") {
   CHECK(when(yes.after, ready, waiting.inputs()).shape() == refused.shape());
 }
 
-TEST_CASE("no ends the call with the reason, and the model is told") {
+TEST_CASE("a denial ends the call with the reason, and the model gets it") {
   const Waiting waiting{{"make test", "ls"}};
   RespondAction no = answer_to(waiting.view, "deny");
   no.reason = "not today";
@@ -235,7 +235,7 @@ TEST_CASE("what explains a decision about a long text is short, and the text its
   CHECK(required.reason->size() < 1'100);
 }
 
-TEST_CASE("a wait outlives a restart, and the answer alone goes on with its turn") {
+TEST_CASE("a wait outlives a restart, and the answer alone resumes its turn") {
   const Waiting waiting;
   const Inputs later = after_restart(waiting.past);
   CHECK_FALSE(state::interrupted_work(waiting.view, later.boot));
@@ -289,7 +289,7 @@ TEST_CASE("a question that nobody answers in time is a no with a source") {
   CHECK(when(outcome.after, expired, waiting.inputs()).shape() == "unchanged");
 }
 
-TEST_CASE("where nobody is asked, an ask is unavailable and the turn goes on") {
+TEST_CASE("if nobody can be asked, ask becomes unavailable and the turn continues") {
   Given past = state::Given{}.session().thread_started();
   TurnOptions options;
   options.interactive = false;
@@ -331,7 +331,7 @@ TEST_CASE("the model's question waits for a person, and the answer is its result
   CHECK(when(asked.after, Command{permission}, inputs).shape() == "refused: conflict");
 }
 
-TEST_CASE("a model is told how to leave the sandbox where that stopped its command") {
+TEST_CASE("a model gets a hint how to leave the sandbox if that stopped its command") {
   const Given past = asked_under(policy_in(PermissionMode::on_request));
   const Inputs inputs = inputs_at(past.now());
   const Outcome started = when(past, asks_for({"touch /etc/x"}));

@@ -76,7 +76,7 @@ TEST_CASE("the next turn of the queue starts in the decision that completes the 
   CHECK(names_of(outcome.thread().queue) == std::vector<std::string>{"turn_3"});
 }
 
-TEST_CASE("text of 64 KiB stands in the closing facts, longer text as its beginning and a ref") {
+TEST_CASE("text of 64 KiB is in the closing facts, longer text as its beginning and a ref") {
   const Outcome inline_text = when(alone(), answer(std::string(kTextInlineMax, 'x')));
   CHECK(inline_text.payload_of<ModelCompleted>().text->size() == kTextInlineMax);
   CHECK_FALSE(inline_text.payload_of<ModelCompleted>().output_ref.has_value());
@@ -134,7 +134,7 @@ TEST_CASE("the usage of a turn is the sum over its requests") {
   CHECK(when(past, report).payload_of<TurnCompleted>().usage == Usage{11, 22, 3, 5});
 }
 
-TEST_CASE("a transient failure is tried again after a while that doubles") {
+TEST_CASE("a transient failure is retried after a delay that doubles") {
   const std::vector<std::int64_t> waits = {2'000, 4'000, 8'000};
   for (std::uint64_t retries = 0; retries < waits.size(); ++retries) {
     const Given past = after_retries(retries);
@@ -150,7 +150,7 @@ TEST_CASE("a transient failure is tried again after a while that doubles") {
   }
 }
 
-TEST_CASE("a failure that is not of a busy provider is tried again sooner") {
+TEST_CASE("a failure other than overload is retried sooner") {
   ReportModelFailed report = failure(kTransient);
   report.provider_status = 500;
   CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 250);

@@ -101,7 +101,7 @@ TEST_CASE("the model is asked again when the last of those that run side by side
   CHECK(first.shape() == "tool.result item.completed model.requested");
 }
 
-TEST_CASE("a call that somebody has to be asked about waits for those before it") {
+TEST_CASE("a call that needs approval waits for those before it") {
   Policy policy = policy_in(PermissionMode::default_);
   policy.rules = {{RuleEffect::ask, "list_files", RuleOrigin::user}};
   const Given past = with_server(policy);
@@ -111,7 +111,7 @@ TEST_CASE("a call that somebody has to be asked about waits for those before it"
   CHECK(next.shape() == "tool.result item.completed item.started");
 }
 
-TEST_CASE("a call that hooks are heard about runs alone") {
+TEST_CASE("a call with hooks runs alone") {
   Policy policy = policy_in(PermissionMode::bypass);
   policy.hooks.push_back(
       {.point = HookPoint::post_tool_use, .matcher = "list_files", .command = "./check"});
@@ -119,7 +119,8 @@ TEST_CASE("a call that hooks are heard about runs alone") {
   CHECK(stages(begun.after) == std::vector{kRuns, kRuns, kWaits, kWaits});
 }
 
-TEST_CASE("what a server's schema does not take is told to the model before anyone is asked") {
+TEST_CASE(
+    "arguments that fail a server's schema are reported to the model before anyone is asked") {
   ReportModelCompleted report = calls({kAct});
   report.calls.front().wrong = "path: expected a string";
   const Outcome outcome = when(with_server(policy_in(PermissionMode::default_)), report);
@@ -133,7 +134,7 @@ TEST_CASE("of a tool whose server is not there, that is said") {
   CHECK(outcome.payload_of<ToolFailed>().error.message.ends_with("configured or not available"));
 }
 
-TEST_CASE("an interrupted call that had announced a change says that nobody knows about it") {
+TEST_CASE("an interrupted call that had announced a change reports an unknown outcome") {
   const Given past = alone();
   const Outcome begun = when(past, calls({kWrite}));
   const Outcome announced = when(begun.after, change(begun.after), inputs_at(past.now()));
@@ -145,7 +146,7 @@ TEST_CASE("an interrupted call that had announced a change says that nobody know
   CHECK(error.message.ends_with("whether /w/a was changed by then is not known"));
 }
 
-TEST_CASE("tools of servers are offered as far as the session keeps them in mind") {
+TEST_CASE("tools of MCP servers are offered up to a limit; the rest are reported as missing") {
   const Given past = alone();
   std::vector<CatalogTool> many(state::kServerToolsMax + 3);
   for (std::size_t i = 0; i < many.size(); ++i) {

@@ -36,7 +36,7 @@ struct Asked {
 
 }  // namespace
 
-TEST_CASE("a hook is heard before its call is judged") {
+TEST_CASE("a hook runs before its call is judged") {
   const Asked heard{with_hook(HookPoint::pre_tool_use)};
   CHECK(heard.asked.shape() == "model.completed item.started hook.started");
   CHECK(heard.asked.fact_of<HookStarted>().ids.tool_call_id == first_tool(heard.asked.after).id);
@@ -46,7 +46,7 @@ TEST_CASE("a hook is heard before its call is judged") {
         "unchanged");
 }
 
-TEST_CASE("what a hook blocks does not run, and the model is told why") {
+TEST_CASE("a call that a hook blocks does not run, and the model gets the reason") {
   const Asked heard{with_hook(HookPoint::pre_tool_use)};
   const Outcome outcome = heard.ends({.block = true, .reason = "no ls here"});
   CHECK(outcome.shape() ==
@@ -221,7 +221,8 @@ TEST_CASE("what a hook allowed is the input it saw, not the one that another mad
   CHECK(first_tool(rewritten.after).said.empty());
 }
 
-TEST_CASE("a block about a result is told to the model; a failure there ends the turn if closed") {
+TEST_CASE(
+    "the model gets the reason of a block after a result; a closed failure there ends the turn") {
   const Asked asked{with_hook(HookPoint::post_tool_use)};
   const Inputs inputs = inputs_at(asked.past.now());
   const Outcome ended = when(asked.asked.after, end_of(asked.asked.after, 0), inputs);

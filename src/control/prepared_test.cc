@@ -66,7 +66,7 @@ TEST_CASE("a prepared turn with several models asks the configured default") {
   CHECK(outcome.after.routing.single_candidate == false);
 }
 
-TEST_CASE("a prepared turn without a model is blocked until somebody resumes it") {
+TEST_CASE("a prepared turn without a model is blocked until it is resumed") {
   const Outcome outcome = when(started(), prepared_with({}));
   CHECK(outcome.shape() ==
         "context.resolved tool.catalog.resolved task.profile.resolved routing.candidates.resolved "

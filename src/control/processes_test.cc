@@ -108,7 +108,7 @@ TEST_CASE("a session has so many in the background and no more") {
   CHECK(third.after.processes.size() == 2);
 }
 
-TEST_CASE("its output and its end are told after its turn has ended, under the turn's ids") {
+TEST_CASE("its output and its end are stored after its turn has ended, under the turn's ids") {
   Scene scene({"serve"});
   scene.ready("proc_1");
   const ModelRequestId asked = scene.view.threads.at(state::kThread).active->call->id;
@@ -190,7 +190,7 @@ TEST_CASE("only a terminal has a size") {
   CHECK(scene.take(Command{resize}).shape() == "refused: invalid_params");
 }
 
-TEST_CASE("whoever asks for its end gets it once, and the end says why") {
+TEST_CASE("a process is terminated once on request, and its end states the reason") {
   Scene scene({"serve"});
   scene.ready("proc_1");
   const Outcome asked = scene.take(end_command("proc_1"));

@@ -57,7 +57,7 @@ TEST_CASE("after a restart a turn that had asked nothing yet is blocked too") {
   CHECK(outcome.shape() == "task.blocked run.status thread.updated");
 }
 
-TEST_CASE("where configured a restarted turn goes on in the same decision") {
+TEST_CASE("if configured, a restarted turn resumes in the same decision") {
   Settings settings = usual_settings();
   settings.after_restart = AfterRestart::resume;
   Inputs inputs = next_boot(busy_thread());

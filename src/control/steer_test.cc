@@ -167,7 +167,7 @@ TEST_CASE("promoting the head of the queue changes nothing") {
   CHECK(outcome.reply<QueueReply>().sequence == past.view().sequence);
 }
 
-TEST_CASE("a turn that does not wait cannot be removed or promoted, and its status is told") {
+TEST_CASE("a turn that is not queued cannot be removed or promoted, and the reply has its status") {
   const Outcome running =
       when(busy_thread(), RemoveQueuedTurn{kSession, kThread, TurnId{"turn_1"}, {}});
   CHECK(running.shape() == "refused: conflict");

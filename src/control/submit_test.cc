@@ -271,7 +271,7 @@ TEST_CASE("a known task id is a conflict") {
   CHECK(when(idle_thread().view(), command, inputs).shape() == "refused: conflict");
 }
 
-TEST_CASE("what the host policy forbids is refused, whoever asks") {
+TEST_CASE("modes and sandboxes that the host policy forbids are refused for every caller") {
   Settings settings = usual_settings();
   settings.modes_forbidden = {PermissionMode::bypass};
   settings.sandboxes_forbidden = {SandboxMode::full_access};

@@ -98,7 +98,7 @@ TEST_CASE("a turn that ends before anyone knows how its process did, says so") {
   CHECK(outcome.payload_of<ProcessFailed>().error->category == Category::lost);
 }
 
-TEST_CASE("a process is let go behind the facts about its sandbox and itself") {
+TEST_CASE("a process is released after the facts about its sandbox and itself") {
   const Given past = alone();
   const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
   const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));

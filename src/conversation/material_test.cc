@@ -46,7 +46,7 @@ const MaterialQuery kQuery{
 
 }  // namespace
 
-TEST_CASE("earlier turns, the question and what came of it since stand in that order") {
+TEST_CASE("earlier turns, the question and its results so far are in that order") {
   Files files;
   files.told.text = "Use tabs.";
   Past past;

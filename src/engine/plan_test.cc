@@ -87,7 +87,7 @@ TEST_CASE("nothing is planned for an idle or blocked thread, or for work of anot
   CHECK(plan(busy_thread().view(), BootId{"boot_2"}).empty());
 }
 
-TEST_CASE("a turn that goes on in another boot is prepared there again") {
+TEST_CASE("a turn that resumes in another boot is prepared there again") {
   const BootId next{"boot_2"};
   Given past = started().asked("1");
   past.fact(state::model_scope("1"), ModelFailed{.error = {Category::interrupted, "stopped", true}})

@@ -13,7 +13,8 @@ namespace agentrt::launcher {
 
 // The process shares its parent's memory, which the thread sanitizer does not support.
 #if !__has_feature(thread_sanitizer)
-TEST_CASE("whoever holds a user namespace ends with its maker, and holds nothing else open") {
+TEST_CASE(
+    "the process that holds a user namespace ends with its creator, and keeps nothing else open") {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // so that this process can reap it
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);

@@ -11,7 +11,7 @@
 
 namespace agentrt::launcher {
 
-TEST_CASE("a part that ends is heard to its last word, also when it left something unread") {
+TEST_CASE("the last message of a peer that ends is received, even if it left something unread") {
   Link link;
   tell(link.outside.get(), Say::prepared);
   tell(link.inside.get(), Say::placeholder, 1, 0, "/ws/.git");
@@ -27,7 +27,7 @@ TEST_CASE("a part that ends is heard to its last word, also when it left somethi
   CHECK_FALSE(hear(link.outside.get(), message));
 }
 
-TEST_CASE("descriptors come beside a message, and belong to whoever hears it") {
+TEST_CASE("descriptors come with a message, and belong to its receiver") {
   Link link;
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);

@@ -67,7 +67,7 @@ TEST_CASE("a spec that was cut anywhere is none") {
     CHECK_FALSE(decode(std::string_view(bytes).substr(0, size), read));
 }
 
-TEST_CASE("a spec with a member that nobody knows, a number that is none or no command is none") {
+TEST_CASE("a spec with an unknown member, an invalid number or no command is rejected") {
   Spec read;
   const auto with = [](const std::string& name, const std::string& value) {
     return std::string("argv\0true\0", 10) + name + '\0' + value + '\0' + std::string("end\0\0", 5);

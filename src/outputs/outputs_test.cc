@@ -263,7 +263,7 @@ TEST_CASE("an upload is stored, named by a fact, and read by its ref, also after
   CHECK(world.get(ref) == "hello, output");
 }
 
-TEST_CASE("a ref is its session's: to whoever may not read that session it is not there") {
+TEST_CASE("a ref belongs to its session: callers that may not read the session get not_found") {
   World world;
   const std::string ref = world.ref(world.upload("one", "mine"));
   CHECK(world.get(ref, SessionId{"one"}) == "mine");
@@ -518,7 +518,7 @@ TEST_CASE("a sweep takes nothing that is being named while it runs") {
   CHECK(world.blob_files().size() == 1);
 }
 
-TEST_CASE("damaged bytes are told, not served") {
+TEST_CASE("damaged bytes are reported, not served") {
   World world;
   const std::string ref = world.ref(world.upload("one", "whole bytes"));
   std::ofstream(world.blob_files()[0]) << "whole bytez";
@@ -527,7 +527,7 @@ TEST_CASE("damaged bytes are told, not served") {
   CHECK(world.get(ref) == "whole bytes");
 }
 
-TEST_CASE("text is told from other bytes, however they are cut") {
+TEST_CASE("text is distinguished from other bytes, however they are split") {
   const auto is_text = [](std::string_view bytes, std::size_t piece) {
     TextCheck check;
     for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size())))

@@ -67,7 +67,7 @@ TEST_CASE("their expressions become matchers that match no less") {
     CHECK(matcher_of_claude(beyond) == std::nullopt);
 }
 
-TEST_CASE("a matcher of theirs is held against their names of our tools") {
+TEST_CASE("a Claude Code matcher is compared with Claude Code's names of our tools") {
   HookSpec hook;
   hook.dialect = HookDialect::claude;
   hook.matcher = "Glob";
@@ -81,7 +81,7 @@ TEST_CASE("a matcher of theirs is held against their names of our tools") {
   CHECK_FALSE(hook_applies(hook, HookPoint::session_start, "resume"));
 }
 
-TEST_CASE("they are told a call in their words, with absolute paths") {
+TEST_CASE("Claude Code hooks get a call under their names, with absolute paths") {
   CHECK(claude_input(call_of("shell", R"({"command":"ls","timeoutMs":5,"cwd":"sub"})")) ==
         R"({"session_id":"sess_1","cwd":"/w","permission_mode":"default",)"
         R"("hook_event_name":"PreToolUse","tool_name":"Bash",)"
@@ -96,7 +96,8 @@ TEST_CASE("they are told a call in their words, with absolute paths") {
   CHECK(path("/etc/x") == "/etc/x");
 }
 
-TEST_CASE("calls of file tools are told in their words, and come back in ours") {
+TEST_CASE(
+    "Claude Code hooks get file tools' arguments under their names, and answer the same way") {
   struct Case {
     std::string tool, ours, theirs;
   };
@@ -131,7 +132,7 @@ TEST_CASE("calls of file tools are told in their words, and come back in ours") 
   }
 }
 
-TEST_CASE("they are told prompts, results, failures and ends") {
+TEST_CASE("Claude Code hooks get prompts, results, failures and ends") {
   HookInput input = call_of("shell", "{}", HookPoint::post_tool_use);
   input.tool_output = "out";
   CHECK(claude_input(input).find(R"("tool_response":{"stdout":"out"})") != std::string::npos);

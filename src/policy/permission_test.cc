@@ -68,7 +68,7 @@ TEST_CASE("each mode decides where no rule speaks") {
   }
 }
 
-TEST_CASE("deny is stronger than ask, ask than allow, whoever says it") {
+TEST_CASE("deny is stronger than ask, ask than allow, from every source") {
   const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
                                 {RuleEffect::ask, "shell(git push:*)", RuleOrigin::workspace},
                                 {RuleEffect::deny, "shell(rm:*)", RuleOrigin::managed}});

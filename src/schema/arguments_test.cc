@@ -22,7 +22,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("arguments are told what is wrong and where") {
+TEST_CASE("errors say what is wrong in the arguments and where") {
   const Row rows[] = {
       {R"({"type":"object"})", "{}", ""},
       {R"({"type":"object"})", "[]", "the arguments: expected an object, and this is an array"},

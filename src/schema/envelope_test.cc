@@ -88,7 +88,7 @@ TEST_CASE("an event of the session alone has no ids beside the session's") {
   CHECK(decode(event)->ids == samples::scope<SessionScope>().ids());
 }
 
-TEST_CASE("event_id is a function of session and sequence and stands in the head") {
+TEST_CASE("event_id is a function of session and sequence and is in the head") {
   CHECK(event_id(SessionId{"sess_1"}, 7) == "evt_sess_1_7");
   CHECK(rendered(stored(kDelta, 12)).contains(R"("eventId":"evt_sess_1_12")"));
 }

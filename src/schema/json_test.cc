@@ -86,7 +86,7 @@ TEST_CASE("strings are escaped where JSON asks for it and nowhere else") {
   CHECK(written(std::string_view("\0\x1f\b", 3)) == R"("\u0000\u001f\u0008")");
 }
 
-TEST_CASE("an escape is found wherever it stands in a long text") {
+TEST_CASE("an escape is found anywhere in a long text") {
   for (std::size_t size = 1; size < 40; ++size) {
     for (std::size_t at = 0; at < size; ++at) {
       for (const auto& [byte, escaped] :

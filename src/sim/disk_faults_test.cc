@@ -154,7 +154,8 @@ TEST_CASE("a command waits at its gate while its start is being stored, and goes
   CHECK(count(run.node.log(kSession), "turn.completed") == 1);
 }
 
-TEST_CASE("a command that was begun ahead of a commit that fails is begun again, and runs once") {
+TEST_CASE(
+    "a command that was started speculatively is restarted after a failed commit, and runs once") {
   Faulty run({{{"Looking."}, 5, {}, {"ls", "pwd"}}, {{"Done."}, 5, {}, {}}});
   run.node.governance().policy.mode = schema::PermissionMode::bypass;
   run.node.send("submit_turn",

@@ -136,7 +136,7 @@ TEST_CASE("after a restart an unfinished turn is blocked, resumable, and says wh
   CHECK(read(node.ask("resume_thread", R"({"sessionId":"s","threadId":"t"})")).resumed == true);
 }
 
-TEST_CASE("with resume set to auto an unfinished turn goes on by itself") {
+TEST_CASE("with resume set to auto an unfinished turn resumes automatically") {
   control::Settings settings;
   settings.after_restart = control::AfterRestart::resume;
   Node node({.seed = 4, .answers = kStory, .settings = settings, .limits = {}});
@@ -166,7 +166,7 @@ TEST_CASE("a hundred submits with one key are one turn and a hundred equal answe
   CHECK(other.error().code == Code::idempotency_conflict);
 }
 
-TEST_CASE("a full disk refuses commands, keeps reports, and work goes on when there is room") {
+TEST_CASE("a full disk refuses commands, keeps reports, and work continues when there is space") {
   Node node({.seed = 6, .answers = kStory, .settings = {}, .limits = {}});
   node.store().fail_next({Code::storage_full, "no room", {}});
   const auto refused = node.ask("submit_turn", submit("u1", "hi"));

@@ -75,7 +75,7 @@ TEST_CASE("a failing run is cut to what it needs and told with its command line"
   CHECK(story.contains("client "));
 }
 
-TEST_CASE("a runtime that stops itself ends its run and is told with its last words") {
+TEST_CASE("a runtime that stops itself ends its run and is reported with its last message") {
   const std::string story = tell_story(1, Plant::break_a_check, {});
   CHECK(story.contains("seed 1 breaks: the runtime does not stop itself"));
   CHECK(story.contains("a planted check holds"));

@@ -171,7 +171,7 @@ TEST_CASE("a failed request is remembered with the instant of its retry, then fo
   CHECK(past.thread().last->retries == 0);
 }
 
-TEST_CASE("a thread is blocked with its reason until its turn goes on in a new boot") {
+TEST_CASE("a thread is blocked with its reason until its turn resumes in a new boot") {
   Given past = started().asked("1").blocked("1", "restart");
   CHECK(past.thread().status == Status::blocked);
   CHECK(past.thread().reason == "restart");

@@ -44,7 +44,7 @@ TEST_CASE("a process in the background is open until it ends, whatever becomes o
   CHECK(past.view().ended_process->out_shown == 0);
 }
 
-TEST_CASE("output goes on where the facts end, whatever length the text has") {
+TEST_CASE("output continues where the facts end, whatever length the text has") {
   Given past = with_process();
   past.fact(scope_of("proc_1"), ProcessOutput{.text = "abc", .offset = 0, .next_offset = 3})
       .fact(scope_of("proc_1"),

@@ -55,7 +55,7 @@ TEST_CASE("the snapshot of any moment is what the stream up to it gives") {
   }
 }
 
-TEST_CASE("a snapshot that says something else is told by path") {
+TEST_CASE("a snapshot that differs is reported by path") {
   const auto lines = golden();
   const std::string good = snapshot_after(lines, 40);
   const auto changed =

@@ -65,14 +65,14 @@ bool well_formed(std::string_view xml) {
 
 }  // namespace
 
-TEST_CASE("a stream without findings is told in two lines") {
+TEST_CASE("a stream without findings is reported in two lines") {
   const Report report = of({});
   CHECK(render(report, Format::text, "none.jsonl") ==
         "none.jsonl: 0 events in 0 sessions, profile full\nconformant: no rule is broken\n");
   CHECK(report.conformant());
 }
 
-TEST_CASE("the first offence is told first, with its line, and the rest is counted") {
+TEST_CASE("the first offence is reported first, with its line, and the rest is counted") {
   std::vector<std::string> lines(kFindingsPerRule + 5, "not json");
   lines.insert(lines.begin(), "");
   const Report report = of(lines);
@@ -84,7 +84,7 @@ TEST_CASE("the first offence is told first, with its line, and the rest is count
   CHECK(text.find("not conformant: 1 must, 0 should broken") != text.npos);
 }
 
-TEST_CASE("a broken should is told and does not make a stream not conformant") {
+TEST_CASE("a violated should is reported and does not make a stream not conformant") {
   const Report report = of({R"({"type":"session.created","eventId":"e1","schemaVersion":"1",)"
                             R"("timestamp":"2026-05-08T00:00:00.000Z","sequence":1,)"
                             R"("sessionId":"s","payload":{}})"});
@@ -133,7 +133,7 @@ TEST_CASE("the report for test runners is well-formed XML with a case for each r
   }
 }
 
-TEST_CASE("each finding stands in a line of its own in the report for test runners") {
+TEST_CASE("each finding has its own line in the report for test runners") {
   const std::string text = render(of({"broken", "broken"}), Format::junit, "f");
   CHECK(text.find("line 1: ") != text.npos);
   CHECK(text.find("\nline 2: ") != text.npos);

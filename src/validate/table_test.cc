@@ -79,7 +79,7 @@ TEST_CASE("what is open is kept, up to a limit") {
   CHECK(table.find(kOpenMax + 1) != nullptr);
 }
 
-TEST_CASE("what goes on after all is not forgotten with what has ended") {
+TEST_CASE("an object that continues after all is not forgotten with those that have ended") {
   Table<int> table;
   table.at(1) = 5;
   table.end(1);

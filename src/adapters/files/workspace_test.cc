@@ -283,7 +283,7 @@ TEST_CASE("so many folders of skills are looked into and no more") {
   CHECK(told.omitted[0].reason == "only 256 of its folders are looked into");
 }
 
-TEST_CASE("skills that are told whole have a limit together") {
+TEST_CASE("skills that are included in full have a limit in total") {
   Folder folder;
   for (const char* name : {"a", "b", "c"}) {
     fs::create_directories(folder.root / "user/skills" / name);

@@ -243,7 +243,7 @@ struct Machine {
 
 }  // namespace
 
-TEST_CASE("hooks run side by side and each is heard once") {
+TEST_CASE("hooks run in parallel and each reports once") {
   Machine machine;
   std::vector<std::shared_ptr<Heard>> all;
   for (int i = 0; i < 6; ++i)

@@ -103,7 +103,7 @@ TEST_CASE("a cancelled exchange closes its connection and hears nothing more") {
   CHECK(told.use_count() == 1);
 }
 
-TEST_CASE("stopping closes what is under way") {
+TEST_CASE("stopping closes exchanges that are in flight") {
   Peer peer;
   auto told = std::make_shared<Told>(peer.url());
   {
@@ -165,7 +165,8 @@ TEST_CASE("nobody there and a connection that breaks are told apart") {
   CHECK_FALSE(end.detail.empty());
 }
 
-TEST_CASE("more than may be under way wait, and more than may wait are refused") {
+TEST_CASE(
+    "requests beyond the limit in flight wait, and those beyond the queue limit are refused") {
   Peer peer;
   HttpStreams streams{HttpLimits{.exchanges_max = 1, .waiting_max = 1}};
   auto first = std::make_shared<Told>(peer.url());

@@ -186,7 +186,7 @@ TEST_CASE("an error of the server is the end of the call, not of the connection"
   CHECK(world.over.empty());
 }
 
-TEST_CASE("progress is told and gives a call more time, up to a limit") {
+TEST_CASE("progress is reported and extends the time limit of a call, up to a maximum") {
   World world;
   world.server->calls = false;
   world.start();
@@ -214,7 +214,7 @@ TEST_CASE("progress is told and gives a call more time, up to a limit") {
   CHECK(heard->ends[0].error().message == "the server fake did not answer within 3600000 ms");
 }
 
-TEST_CASE("a call without an answer times out, and the server is told") {
+TEST_CASE("a call without an answer times out, and the server gets a cancellation") {
   World world;
   world.server->calls = false;
   world.start();
@@ -243,7 +243,7 @@ TEST_CASE("a client that is closed cancels its calls at the server first") {
   CHECK(heard->ends.empty());
 }
 
-TEST_CASE("a cancelled call ends at once and is heard of no more") {
+TEST_CASE("a cancelled call ends at once and reports nothing more") {
   World world;
   world.server->calls = false;
   world.start();
@@ -258,7 +258,7 @@ TEST_CASE("a cancelled call ends at once and is heard of no more") {
   CHECK(heard->ends.empty());
 }
 
-TEST_CASE("a server that dies ends its calls, and nobody knows what they did") {
+TEST_CASE("a server that dies ends its calls with an unknown outcome") {
   World world;
   world.server->calls = false;
   world.start();

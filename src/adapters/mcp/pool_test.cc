@@ -169,7 +169,7 @@ TEST_CASE("a call connects by itself, checks its arguments and gives the result"
         Said{"not_found: no server is configured that has the tool mcp__z__echo"});
 }
 
-TEST_CASE("a cancelled call is heard of no more, also before its server is there") {
+TEST_CASE("a cancelled call reports nothing more, even before its server is connected") {
   World world;
   world.servers.add()->calls = false;
   const auto heard = world.call("mcp__a__echo");
@@ -247,7 +247,7 @@ TEST_CASE("a connection that nobody uses is closed in order") {
   CHECK(world.servers.all.back()->orderly);
 }
 
-TEST_CASE("a connection with a call under way is not idle") {
+TEST_CASE("a connection with a call in flight is not idle") {
   McpLimits limits;
   limits.idle_ms = 1'000;
   World world(limits);

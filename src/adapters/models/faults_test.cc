@@ -19,7 +19,7 @@ const Subject kSubject{.name = "main",
 
 }  // namespace
 
-TEST_CASE("a status that is told as a number is one") {
+TEST_CASE("a status given as a number is accepted") {
   const ports::ModelFault fault =
       told_fault(read_provider_words(R"({"error":{"message":"no credits","code":402}})"), {});
   CHECK(fault.error.category == schema::Category::denied);
@@ -69,7 +69,7 @@ TEST_CASE("an error told within an answer is judged by its words") {
   }
 }
 
-TEST_CASE("a full context is known by any of its words, and never tried again") {
+TEST_CASE("a full context is recognised by any of its messages, and never retried") {
   for (const char* text : {"This model's maximum context length is 8192 tokens",
                            "prompt is too long: 9 tokens", "exceeds the available context size"}) {
     const auto fault = status_fault(400, {"invalid_request_error", "", text}, {}, kSubject);

@@ -76,7 +76,7 @@ struct Desk {
 
 }  // namespace
 
-TEST_CASE("an answer that comes byte by byte is heard whole") {
+TEST_CASE("an answer that arrives byte by byte is complete") {
   Desk desk;
   const std::string text =
       std::string(kHead) + R"(data: {"choices":[{"delta":{"content":"ä🙂"}}]})" +
@@ -86,7 +86,7 @@ TEST_CASE("an answer that comes byte by byte is heard whole") {
   CHECK(desk.heard->said == std::vector<std::string>{"t:ä🙂", "completed"});
 }
 
-TEST_CASE("nothing is heard after a cancel, and the connection is closed") {
+TEST_CASE("nothing is reported after a cancel, and the connection is closed") {
   Desk desk;
   desk.peer.send(std::string(kHead) + "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n");
   REQUIRE(desk.loop.run_until([&] { return !desk.heard->said.empty(); }));

@@ -6,7 +6,7 @@
 
 namespace agentrt::adapters {
 
-TEST_CASE("a request is told without its keys") {
+TEST_CASE("a raw request is stored without its keys") {
   HttpRequest request;
   request.url = "http://h/v1/messages";
   request.headers = {"Authorization: Bearer secret", "X-Api-Key: secret", "accept: text/plain"};

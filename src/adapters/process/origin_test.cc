@@ -102,7 +102,7 @@ int run(Origin& origin, const launcher::Spec& spec) { return end_of(origin, spec
 
 }  // namespace
 
-TEST_CASE("what a launcher says last is heard, also when it left an order unread") {
+TEST_CASE("a launcher's last message is received, even if it left an order unread") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
   const Launched launched(-1, ends[0]);
@@ -143,7 +143,7 @@ TEST_CASE("an origin that is gone takes nothing with it to the next one, which i
   CHECK((::waitpid(first, nullptr, WNOHANG) == -1 && errno == ECHILD));
 }
 
-TEST_CASE("a launch goes on with another origin when the one that was there is gone") {
+TEST_CASE("a launch continues with another origin when the previous one is gone") {
   for (const int code : {3, 4}) {
     auto launched = launch(plain_spec({"/bin/sh", "-c", fmt::format("exit {}", code)}));
     REQUIRE(launched);

@@ -196,7 +196,7 @@ class Machine {
 
 }  // namespace
 
-TEST_CASE("a command waits at its gate, runs once it is let go, and leaves nothing behind") {
+TEST_CASE("a command waits at its gate, runs once it is released, and leaves nothing behind") {
   Machine machine;
   const auto heard = machine.start("proc_1", "echo out; exit 3");
   REQUIRE(machine.loop.run([&] { return heard->ready; }));
@@ -361,7 +361,7 @@ TEST_CASE("one that is forgotten when it has just ended leaves nothing behind") 
   CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
 }
 
-TEST_CASE("one whose runtime was gone before it was let go never ran, and the next one knows") {
+TEST_CASE("a process whose runtime died before its release never ran, and the next runtime knows") {
   for (const auto place : {Machine::Place::foreground, Machine::Place::background}) {
     Machine machine;
     const auto gone = machine.start("proc_1", "echo never", place);
@@ -420,7 +420,7 @@ TEST_CASE("no more go on in the background than the limit, and one too many neve
   CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
 }
 
-TEST_CASE("of what a command in the background prints, so much is told and the rest is kept") {
+TEST_CASE("output of a background process is reported up to a limit, and the rest is kept") {
   Machine machine;
   const auto heard = machine.run("proc_1", "head -c 400000 /dev/zero | tr '\\0' x");
   REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));

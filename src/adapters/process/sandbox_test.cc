@@ -43,7 +43,7 @@ TEST_CASE("without a network a command has one of its own") {
   CHECK(spec_of(profile, {"true"}).network == launcher::Network::host);
 }
 
-TEST_CASE("under root a command is somebody else and has no home, unless it has full access") {
+TEST_CASE("under root a command is another user and has no home, unless it has full access") {
   const auto home = [](schema::SandboxMode mode) {
     const auto env = spec_of(profile_of(mode), {"true"}).env;
     return *std::ranges::find_if(env, [](const auto& each) { return each.starts_with("HOME="); });

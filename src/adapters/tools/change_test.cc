@@ -118,7 +118,7 @@ TEST_CASE("mode and owner of a file stay, and other names of it keep their bytes
   CHECK(kit.get("other") == "old\n");
 }
 
-TEST_CASE("a file that somebody made read-only stays as it is") {
+TEST_CASE("a read-only file is not changed") {
   FileKit kit;
   kit.put("ws/a.txt", "one\n");
   fs::permissions(kit.base / "ws/a.txt", fs::perms(0444));
@@ -210,7 +210,7 @@ TEST_CASE("a call that an earlier boot announced is finished, whichever instant 
   CHECK(state() == "theirs\n");
 }
 
-TEST_CASE("an edit that was announced is made once, however often it is looked at") {
+TEST_CASE("an announced edit is made once, however often it is checked") {
   FileKit kit;
   kit.put("ws/a.txt", "x\n");
   const std::string args = R"({"path":"a.txt","oldText":"x","newText":"xx"})";

@@ -187,7 +187,7 @@ TEST_CASE("a workspace that is named by a link is the folder behind it") {
   CHECK(kit.read("secrets/a.txt") == "denied: a rule");
 }
 
-TEST_CASE("a folder that is swapped for a link while calls run leads nowhere else") {
+TEST_CASE("a folder that is swapped for a link while calls run does not lead outside") {
   FileKit kit;
   kit.put("outside/a.txt", "SECRET\n");
   kit.put("ws/door/a.txt", "inside\n");

@@ -108,7 +108,7 @@ TEST_CASE("what is no text is said, not shown") {
   CHECK(kit.read("empty") == "[empty is empty.]\n");
 }
 
-TEST_CASE("a missing file is told with names near it, but for those that nobody may see") {
+TEST_CASE("a missing file is reported with similar names, except for hidden ones") {
   FileKit kit;
   kit.put("ws/src/main.cc", "");
   kit.put("ws/src/secret.cc", "");

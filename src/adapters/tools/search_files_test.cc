@@ -125,7 +125,7 @@ TEST_CASE("patterns mean names, or paths where they have a slash") {
   CHECK_FALSE(Glob::read("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"));
 }
 
-TEST_CASE("lines that fit are told with path and number") {
+TEST_CASE("matching lines are shown with path and number") {
   Tree tree;
   CHECK(tree.search(R"({"pattern":"int [ab]"})") ==
         "src/a.cc:1:int a;\nsrc/a.cc:2:int b;\nsrc/a.h:2:int a;\n");
@@ -138,7 +138,7 @@ TEST_CASE("lines that fit are told with path and number") {
         "invalid_input: The expression cannot be read: missing ): (a.");
 }
 
-TEST_CASE("lines around a match are told once, and gaps are marked") {
+TEST_CASE("lines around a match are shown once, and gaps are marked") {
   FileKit kit;
   kit.put("ws/a", "1\n2\nx\n4\nx\n6\n7\n8\n9\nx\n");
   CHECK(kit.said("search_files", R"({"pattern":"x","context":1})") ==
@@ -239,7 +239,7 @@ TEST_CASE("an expression that makes others take forever does not") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
 }
 
-TEST_CASE("a folder of more than a hundred thousand entries is told in part") {
+TEST_CASE("a folder of more than a hundred thousand entries is listed in part") {
   FileKit kit;
   fs::create_directories(kit.base / "ws/many");
   bool made = true;

@@ -82,7 +82,7 @@ TEST_CASE("a large output goes out in pieces, and the connection serves the next
   CHECK(server.outputs.reads() == 5);
 }
 
-TEST_CASE("a reader that does not read makes nobody read ahead, and is let go") {
+TEST_CASE("a client that does not read causes no read-ahead, and is disconnected") {
   HttpLimits limits;
   limits.stall = Duration{300};
   TestServer server(limits);
@@ -167,7 +167,7 @@ TEST_CASE("an upload is refused before its body, or as soon as it is too large")
   CHECK(TestServer::soon([&] { return server.outputs.uploads_open() == 0; }));
 }
 
-TEST_CASE("an upload that stands still is ended, one that goes on slowly is not") {
+TEST_CASE("a stalled upload is ended, a slow one is not") {
   HttpLimits limits;
   limits.body = Duration{400};
   TestServer server(limits);
@@ -201,7 +201,7 @@ TEST_CASE("what a revoked token uploads or downloads ends at once") {
   CHECK(TestServer::soon([&] { return server.server->connections() == 0; }));
 }
 
-TEST_CASE("a server that stops lets go of uploads and outputs under way") {
+TEST_CASE("a server that stops closes uploads and outputs that are in progress") {
   TestServer server;
   server.outputs.add("out_1", pattern(64 * kOutputPieceBytes), "text/plain");
   TestClient reading(server.server->port(), 4096);

@@ -186,7 +186,7 @@ TEST_CASE("a mark that stays open holds the text back no longer than a limit") {
   CHECK(markdown.feed("x y").starts_with("*word word"));
 }
 
-TEST_CASE("a line that is cut off ends once, and a code block goes on after it") {
+TEST_CASE("a line that is cut off ends once, and a code block continues after it") {
   Markdown markdown(kWidth);
   CHECK(markdown.end_line() == "");
   CHECK(markdown.feed("half **op") == "half");

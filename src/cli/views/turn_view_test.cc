@@ -67,7 +67,7 @@ ToolResult result_of(std::string preview, bool is_error = false) {
   return result;
 }
 
-TEST_CASE("what files ask for in vain is told once, unless it was trusted meanwhile") {
+TEST_CASE("ignored settings of files are reported once, unless they were trusted meanwhile") {
   PolicyChanged changed{.change = "resolved"};
   changed.policy.emplace().ignored = {"/w/x: ignored: hooks (until a person trusts the file)"};
   TurnView view = piped_view();
@@ -98,7 +98,7 @@ TEST_CASE("text streams as it comes and the summary stands on a line of its own"
   CHECK(view.settled());
 }
 
-TEST_CASE("an answer that the model's limit cut off is told with what to do") {
+TEST_CASE("an answer that the model's limit cut off is marked, with what to do") {
   TurnView view = shared_view();
   view.show(event_of(ModelRequested{.model_name = "main"}));
   view.show(event_of(ModelDelta{"and th"}));
@@ -191,7 +191,7 @@ TEST_CASE("model text cannot steer the terminal, and is untouched in a pipe") {
   CHECK(said_in_pipe("\x1b[2Jx") == "\x1b[2Jx\n");
 }
 
-TEST_CASE("steps are told in a line each") {
+TEST_CASE("steps are shown in one line each") {
   TurnView view = shared_view();
   TurnSubmitted submitted;
   submitted.status = Status::queued;
@@ -239,7 +239,7 @@ TEST_CASE("the line of a call fits the screen, and is whole in a pipe") {
   CHECK(line_in(piped_view()) == "✓ $ " + command + " · 1.2 s\n");
 }
 
-TEST_CASE("what runs is told with the time since when, until it ends") {
+TEST_CASE("a running call is shown with its elapsed time until it ends") {
   TurnView view = shared_view();
   CHECK(!view.doing());
   Envelope requested = event_of(ModelRequested{.model_name = "main"});
@@ -259,7 +259,7 @@ TEST_CASE("what runs is told with the time since when, until it ends") {
   CHECK(!view.doing());
 }
 
-TEST_CASE("a changed file is told with its lines, and its diff is asked for once") {
+TEST_CASE("a changed file is shown with its line counts, and its diff is requested once") {
   TurnView view = shared_view();
   view.show(event_of(calling("edit_file", R"({"path":"a.cc","oldText":"x","newText":"y"})")));
   ToolProgress progress;
@@ -306,7 +306,7 @@ TEST_CASE("a question of a server comes with its form") {
   CHECK(view.action()->url == "https://a.b");
 }
 
-TEST_CASE("what could not be read for the turn is told") {
+TEST_CASE("files that could not be read for the turn are reported") {
   ContextResolved context;
   context.instruction_refs.push_back({.ref = "file:/w/AGENTS.md"});
   context.missing.push_back({.ref = "file:/w/x", .reason = "it is a folder"});

@@ -191,7 +191,7 @@ TEST_CASE("an answer for longer is about the path where the tool is one of files
   }
 }
 
-TEST_CASE("what is no answer is told why") {
+TEST_CASE("an invalid answer is explained") {
   schema::ActionSnapshot action = action_of(schema::kPermissionAction);
   CHECK(read_answer(action, " Yes ")->decision == "allow");
   CHECK(read_answer(action, "maybe").error().message == "type y, s, a or n");

@@ -163,7 +163,7 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
   CHECK(lines[4] == "user: [Added by a hook: mind the gap]");
 }
 
-TEST_CASE("a later turn is told the calls of the earlier one and its last word") {
+TEST_CASE("a later turn gets the calls of the earlier one and its last answer") {
   Given given = with_calls();
   given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
@@ -175,7 +175,7 @@ TEST_CASE("a later turn is told the calls of the earlier one and its last word")
   CHECK(window.omitted.empty());
 }
 
-TEST_CASE("a later turn is told of one that failed or was interrupted, with what it had done") {
+TEST_CASE("a later turn gets one that failed or was interrupted, with what it had done") {
   Given given = with_calls();
   given.fact(state::turn_scope("1"),
              TurnFailed{.status = Status::cancelled, .reason = "interrupted"});

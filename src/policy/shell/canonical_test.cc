@@ -26,7 +26,7 @@ std::string shown(const Analysis& analysis) {
 
 }  // namespace
 
-TEST_CASE("every word of a literal text stands in single quotes") {
+TEST_CASE("every word of a literal text is in single quotes") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"ls -la src", "'ls' '-la' 'src'"},
       {"  ls\t# a comment", "'ls'"},

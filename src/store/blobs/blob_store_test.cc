@@ -121,7 +121,7 @@ TEST_CASE("a writer that is dropped, and one that a crash cut off, leave nothing
   CHECK(count(*store) == 0);
 }
 
-TEST_CASE("a blob that was cut, changed or lost is told, and storing it again mends it") {
+TEST_CASE("a truncated, changed or lost blob is reported, and storing it again repairs it") {
   const Folder folder;
   const auto store = open_in(folder);
   const StoredBlob blob = put(*store, "the bytes of a blob");
@@ -152,7 +152,7 @@ TEST_CASE("a blob that is held, or was since the sweep began, is not removed") {
   CHECK(count(*store) == 0);
 }
 
-TEST_CASE("a reader goes on when its blob is removed") {
+TEST_CASE("a reader continues when its blob is removed") {
   const Folder folder;
   const auto store = open_in(folder);
   StoredBlob blob = put(*store, "still read");

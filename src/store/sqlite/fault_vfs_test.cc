@@ -251,7 +251,7 @@ TEST_CASE("a write error that is not for lack of room is unavailable") {
   CHECK(results[1].error().code == Code::unavailable);
 }
 
-TEST_CASE("a sync that fails in a commit is told once and nothing is accepted after it") {
+TEST_CASE("a sync that fails in a commit is reported once and nothing is accepted after it") {
   const int calls = at_every_call(Call::sync, SQLITE_IOERR_FSYNC, [](FaultRig& rig) {
     CHECK(rig.sync_failures().size() == 1);
     plan.mend();
@@ -264,7 +264,8 @@ TEST_CASE("a sync that fails in a commit is told once and nothing is accepted af
   CHECK(calls >= 1);
 }
 
-TEST_CASE("a sync that fails in a checkpoint is told too, for the log and for the database file") {
+TEST_CASE(
+    "a sync that fails in a checkpoint is reported too, for the log and for the database file") {
   int calls = 0;
   for (int nth = 1; nth < 10; ++nth) {
     FaultRig rig;
@@ -288,7 +289,7 @@ TEST_CASE("a sync that fails in a checkpoint is told too, for the log and for th
   CHECK(calls == 2);
 }
 
-TEST_CASE("a log that cannot be made longer costs nothing; a sync that fails in it is told") {
+TEST_CASE("a log that cannot be extended costs nothing; a sync that fails in it is reported") {
   FaultRig rig;
   plan.arm(Call::write, SQLITE_FULL, 1, 1);
   rig.store().make_room();
@@ -301,7 +302,7 @@ TEST_CASE("a log that cannot be made longer costs nothing; a sync that fails in 
   CHECK_FALSE(commit_one(rig.store(), append_of(kAlpha, 4)));
 }
 
-TEST_CASE("a checkpoint that finds the disk full loses nothing and is tried again") {
+TEST_CASE("a checkpoint that finds the disk full loses nothing and is retried") {
   FaultRig rig;
   SqliteOptions options = rig.options();
   options.limits.checkpoint_wal_bytes = 1;

@@ -123,7 +123,7 @@ constexpr std::string_view kAnthropicEvents = R"(
 
 }  // namespace
 
-TEST_CASE("the same answer is heard alike on every wire") {
+TEST_CASE("the same answer gives the same events on every wire") {
   const Lines expected = {"r:Hm", "t:Hi", R"(c:shell {"command":"ls"})", "c:other {}",
                           R"(tool_use {"inputTokens":10,"outputTokens":5,"cachedTokens":4})"};
   CHECK(read("openai_chat", events_of(kChatEvents)) == expected);
@@ -189,7 +189,7 @@ TEST_CASE("events without data are passed over") {
         2);
 }
 
-TEST_CASE("calls are told again in a shape that every provider takes") {
+TEST_CASE("earlier calls are sent in a form that every provider accepts") {
   ports::ModelRequest request;
   request.messages.push_back({.text = "go"});
   ports::Message answer;
@@ -296,7 +296,7 @@ TEST_CASE("a server that leaves out its last word is believed when it said why i
         Lines{"t:Hi", "provider: the answer broke off before its end"});
 }
 
-TEST_CASE("nothing is heard after the end") {
+TEST_CASE("nothing is reported after the end") {
   CHECK(read("openai_chat", {chat(R"({"content":"Hi"})", R"("stop")"), "[DONE]",
                              chat(R"({"content":"more"})"), "[DONE]", "garbage"})
             .size() == 2);
@@ -314,7 +314,7 @@ TEST_CASE("arguments that are no JSON object become a JSON string, none become a
                                R"(tool_use {"inputTokens":0,"outputTokens":0})"});
 }
 
-TEST_CASE("a limit that cuts off a call is told with it") {
+TEST_CASE("a limit that cuts off a call is reported with it") {
   Answer answer;
   answer.name_call(0, "a");
   answer.add_args(0, R"({"content": "a lo)");
