@@ -86,3 +86,8 @@ def type_names(text: str):
                r'|BOOST_DEFINE_ENUM_CLASS\((\w+)')
     for match in re.finditer(pattern, code):
         yield match.group(1) or match.group(2), code.count('\n', 0, match.start()) + 1
+
+
+def texts(text: str):
+    """Yields a match for every comment and every string or character literal."""
+    return _TOKEN.finditer(text)

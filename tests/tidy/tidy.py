@@ -13,6 +13,7 @@ import re
 import sys
 
 import cpp_text
+import prose
 
 LINE_COLUMNS_MAX = 100
 SOURCE_LINES_MAX = 600
@@ -259,6 +260,24 @@ def names(tree: Tree):
                     yield Offence("names", path, line, f"`{word}` in {name} says nothing")
 
 
+def wording(tree: Tree):
+    """Phrases of tools/phrases.txt in documents, comments and string literals."""
+    advice = list(tree.rules("phrases.txt").items())
+    if not advice:
+        return
+    pattern = re.compile(r"\b(?:%s)\b" % "|".join(
+        "(" + phrase.lower().replace(" ", r"\s+") + ")" for phrase, _ in advice))
+    for path, text in tree.texts.items():
+        if not path.endswith((".md", ".cc", ".h", ".py", ".cmake", "CMakeLists.txt", "dev")):
+            continue
+        sentences = prose.prose(path, text)
+        for match in pattern.finditer(sentences.lower()):
+            line = sentences.count("\n", 0, match.start()) + 1
+            found = " ".join(match.group(0).split())
+            instead = " ".join(advice[match.lastindex - 1][1])
+            yield Offence("wording", path, line, f'"{found}" is hard to read; write: {instead}')
+
+
 def marks(tree: Tree):
     pattern = re.compile(r"\b(?:" + "|".join(MARKS) + r")\b")
     for path, text in tree.texts.items():
@@ -353,8 +372,8 @@ def doc_links(tree: Tree):
                           "no page links to this one: README.md or docs/ must")
 
 
-RULES = [layering, architecture, third_party, purity, sizes, line_length, names, marks,
-         machine_paths, dead_headers, test_support, folders, doc_links]
+RULES = [layering, third_party, purity, sizes, line_length, names, wording, marks, machine_paths,
+         dead_headers, folders, doc_links]
 
 
 def offences(root: pathlib.Path) -> list[Offence]:

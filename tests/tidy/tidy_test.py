@@ -133,6 +133,26 @@ class Rules(unittest.TestCase):
                                  [("names", "src/base/a.cc")])
         self.assertEqual(found({"src/base/a.cc": "struct Implied {}; struct Utility {};\n"}), [])
 
+    def test_listed_phrases_are_offences_in_sentences(self):
+        phrases = {"tools/phrases.txt": "odd +words? -> plain words\n"}
+        for path, text in {
+                "README.md": "Some odd\nwords.\n",
+                "src/base/a.cc": "// An ODD\n// word.\n",
+                "src/base/b.cc": 'f("an odd "\n  "word");\n',
+                "tests/a.py": '"""Odd\nwords."""\n',
+                "tests/b.py": "x = 1  # odd words\n",
+                "dev": "# odd\n# words\n"}.items():
+            with self.subTest(path):
+                self.assertEqual(found({**phrases, path: text}), [("wording", path)])
+
+    def test_listed_phrases_are_found_neither_in_code_nor_across_texts(self):
+        phrases = {"tools/phrases.txt": "odd words -> plain words\n"}
+        self.assertEqual(found({
+            **phrases,
+            "README.md": "`odd words`\n\n```\nodd words\n```\n",
+            "src/base/a.cc": 'f("odd", "words");\nint odd; words();\n// odd\nint x;  // words\n',
+            "tests/a.py": 'f("odd", "words")\nodd = words\n'}), [])
+
     def test_marks_of_unfinished_work_are_offences(self):
         self.assertEqual(found({"src/base/a.cc": f"// {tidy.MARKS[0]} later\n"}),
                          [("marks", "src/base/a.cc")])
