@@ -36,7 +36,7 @@ def users():
 
 
 def wait_until(check, seconds=10, what="it"):
-    """Waits until check() is true. `what` is a text or, for what there is at the end, a function."""
+    """Waits until check() is true. `what` names it: a text, or a function called at the end."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := check():

@@ -372,8 +372,8 @@ def doc_links(tree: Tree):
                           "no page links to this one: README.md or docs/ must")
 
 
-RULES = [layering, third_party, purity, sizes, line_length, names, wording, marks, machine_paths,
-         dead_headers, folders, doc_links]
+RULES = [layering, architecture, third_party, purity, sizes, line_length, names, wording, marks,
+         machine_paths, dead_headers, test_support, folders, doc_links]
 
 
 def offences(root: pathlib.Path) -> list[Offence]:
