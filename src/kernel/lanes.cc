@@ -232,7 +232,7 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
     ++parts_.metrics.reports;
     in.request = report->request;
     auto decision = control::decide(lane.view, report->report, std::move(in));
-    return settle(lane, batch, std::move(decision), std::move(work));
+    return settle(lane, batch, std::move(decision), std::move(work), now);
   }
   CommandWork& command = std::get<CommandWork>(work);
   --lane.commands;
@@ -242,11 +242,10 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   in.params_hash = command.params_hash;
   in.named = command.named;
   auto decision = control::decide(lane.view, command.command, std::move(in));
-  settle(lane, batch, std::move(decision), std::move(work));
+  settle(lane, batch, std::move(decision), std::move(work), now);
 }
 
-void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work work) {
-  const Timestamp now = std::max(parts_.loop.now(), lane.view.at);
+void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work work, Timestamp now) {
   ports::Reply reply;
   if (auto* accepted = std::get_if<control::Accepted>(&decision)) {
     reply = std::move(accepted->reply);
