@@ -78,14 +78,6 @@ Result<std::string> list_actions(store::Store& store, const ListActions& query,
   return out + "}";
 }
 
-Result<std::optional<ActionSnapshot>> find_action(store::Store& store, const ActionId& action) {
-  TRY_ASSIGN(const auto entry, store.find(std::string(state::kActionKind), action.text()));
-  if (!entry) return std::nullopt;
-  ActionSnapshot snapshot;
-  TRY(from_json(entry->row.record, snapshot, Unknown::ignore));
-  return snapshot;
-}
-
 Result<std::string> evaluate_permission(ports::Policies* policies, state::Session view,
                                         const EvaluatePermission& query,
                                         const control::Settings& settings) {

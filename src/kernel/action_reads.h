@@ -14,8 +14,6 @@ namespace agentrt::kernel {
 
 Result<std::string> list_actions(store::Store& store, const schema::ListActions& query,
                                  const Limits& limits);
-Result<std::optional<schema::ActionSnapshot>> find_action(store::Store& store,
-                                                          const ActionId& action);
 // The decision that a call would get in a session like `view`. Reads the current policy.
 Result<std::string> evaluate_permission(ports::Policies* policies, state::Session view,
                                         const schema::EvaluatePermission& query,

@@ -1,8 +1,9 @@
 // kernel/kernel.h: the kernel: admit -> decide -> append -> fold -> publish. The only caller of
 // append.
 //
-// A command is admitted (bounded), its names are claimed and looked up, and it is queued on its
-// session's lane. There it is decided, stored with others in one sync, and only then answered.
+// The number of commands in flight is bounded. A command is admitted (kernel/admission.h) and
+// queued on its session's lane. There it is decided, stored with others in one sync, and only then
+// answered.
 // Everything here runs on the core, except blocking functions, which run on a worker.
 #pragma once
 
@@ -10,11 +11,12 @@
 #include <functional>
 #include <unordered_set>
 
+#include "kernel/admission.h"
 #include "kernel/claims.h"
 #include "kernel/committer.h"
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
-#include "kernel/reads.h"
+#include "kernel/read_commands.h"
 #include "ports/control_plane.h"
 #include "ports/folders.h"
 #include "ports/policies.h"
@@ -62,32 +64,9 @@ class Kernel final : public ports::CommandSink,
   Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override;
 
  private:
-  struct Admission;
-
-  void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
-  // Admits a command that reads files of the folder it names, if the caller may read there.
-  void admit_look(std::string folder, schema::Command command, ports::Caller caller,
-                  ports::ReplyTo reply_to);
-  void look_up(std::unique_ptr<Admission> admission);
-  void look_up_process(Admission& admission);
-  void looked_up(std::unique_ptr<Admission> admission);
-  // Calls `read` with the session's view, in order with other work on the lane. not_found: no such
-  // session.
-  using ReadView = std::move_only_function<void(const state::Session&, ports::ReplyTo)>;
-  void with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read);
-  void read_session(schema::GetSession query, ports::ReplyTo reply_to);
-  void read_thread(schema::GetThreadRead query, ports::ReplyTo reply_to);
-  void read_tools(const schema::GetToolInventory& query, ports::ReplyTo reply_to);
-  void read_environment(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
-  void evaluate(schema::EvaluatePermission query, ports::ReplyTo reply_to);
-  void evaluate_in(state::Session view, schema::EvaluatePermission query, ports::ReplyTo reply_to);
-  // Answers a read-only command. False: the command is not read-only.
-  bool read(schema::Command& command, ports::ReplyTo& reply_to);
   void recover_next();
   void forget_old_keys();
   void pack_after(std::int64_t delay_ms);
-  // Runs a blocking read that returns the reply; overloaded if the readers' queue is full.
-  void answer(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
 
   Parts parts_;
   conversation::KeptHistory kept_history_{parts_.limits.history.kept_bytes,
@@ -97,9 +76,11 @@ class Kernel final : public ports::CommandSink,
   std::function<void(const ports::FeedBatch&)> listener_;
   Observers observers_;
   Lanes lanes_;
-  std::atomic<std::size_t> in_flight_{0};
   std::vector<SessionId> to_recover_;
   std::unordered_set<SessionId> unrecovered_;
+  ReadCommands reads_;
+  Admission admission_;
+  std::atomic<std::size_t> in_flight_{0};
   ports::Step recovered_;
   bool packing_ = false;  // running or scheduled
 };

@@ -1,0 +1,224 @@
+#include "kernel/admission.h"
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "kernel/reads.h"
+#include "kernel/redaction.h"
+#include "state/index.h"
+
+namespace agentrt::kernel {
+
+using namespace schema;
+
+// A mutating command between its arrival and its lane.
+struct Admission::Pending {
+  AdmissionPlan plan;
+  SessionId session;  // whose lane it takes; of LaneChoice::owner: known after the look-up
+  // The session that the named object must belong to; absent: any.
+  std::optional<SessionId> owner;
+  CommandWork work;
+  std::optional<std::string> key;
+  std::vector<std::string> claims;
+  std::optional<ports::Reply> answer;  // given by the look-up: nothing is left to decide
+
+  bool needs_look_up() const {
+    return key || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders;
+  }
+};
+
+namespace {
+
+constexpr std::string_view kTaskKind = "task";
+
+// Where objects of one kind are found, and what a decision needs of one.
+struct ObjectRow {
+  std::string_view kind;   // of its index row
+  std::string_view where;  // completes "there is no KIND ID"
+  Result<void> (*keep)(const store::IndexEntry& found, control::Named& named);
+};
+
+Result<void> keep_action(const store::IndexEntry& found, control::Named& named) {
+  ActionSnapshot action;
+  TRY(from_json(found.row.record, action, Unknown::ignore));
+  named.action = std::move(action);
+  return {};
+}
+
+Result<void> keep_process(const store::IndexEntry& found, control::Named& named) {
+  named.process = enum_of<ProcessStatus>(found.row.status).value_or(ProcessStatus::unknown);
+  return {};
+}
+
+ObjectRow row_of(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::action:
+      return {state::kActionKind, "", keep_action};
+    case ObjectKind::process:
+      return {kProcessKind, " in the background", keep_process};
+  }
+  stop("an object has a kind");
+}
+
+SessionId lane_session(LaneChoice lane, const std::optional<SessionId>& named, Lanes& lanes) {
+  if (lane == LaneChoice::system) return SessionId{std::string(kSystemSession)};
+  return named ? *named : lanes.fresh_ids().next<SessionId>();
+}
+
+// The folders that must be judged: those that the command names, or that of the caller's token.
+std::optional<FolderChoice> folders_to_judge(std::optional<FolderChoice> named,
+                                             const FolderGrant& grant) {
+  if (named && !named->cwd && named->additional_roots.empty() && !grant.folder) return std::nullopt;
+  return named;
+}
+
+std::unexpected<Error> too_many_reads() {
+  return fail(Code::overloaded, "too many reads are under way: try again");
+}
+
+}  // namespace
+
+void Admission::admit(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
+  AdmissionPlan plan = plan_admission(command);
+  if (plan.reads_folder && parts_.folders && !caller.folders.any)
+    return admit_in_folder(*std::move(plan.reads_folder), std::move(command), std::move(caller),
+                           std::move(reply_to));
+  if (traits_of(command).effect == Effect::reads)
+    return parts_.reads.answer(std::move(command), std::move(reply_to));
+  admit_mutation(std::move(plan), std::move(command), std::move(caller), std::move(reply_to));
+}
+
+void Admission::admit_in_folder(std::string folder, Command command, ports::Caller caller,
+                                ports::ReplyTo reply_to) {
+  struct Waiting {
+    Command command;
+    ports::Caller caller;
+    ports::ReplyTo reply_to;
+  };
+  auto waiting =
+      std::make_shared<Waiting>(std::move(command), std::move(caller), std::move(reply_to));
+  const bool taken = parts_.readers.run([this, waiting, folder = std::move(folder)] {
+    const FolderFinding finding =
+        parts_.folders->judge({.cwd = folder, .additional_roots = {}}, waiting->caller.folders);
+    if (finding.refusal) return waiting->reply_to(std::unexpected(*finding.refusal));
+    parts_.loop.post([this, waiting] {
+      parts_.reads.answer(std::move(waiting->command), std::move(waiting->reply_to));
+    });
+  });
+  if (!taken) waiting->reply_to(too_many_reads());
+}
+
+void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Caller caller,
+                               ports::ReplyTo reply_to) {
+  const std::optional<SessionId> named = session_of(command);
+  if (named && named->text() == kSystemSession)
+    return reply_to(fail(Code::invalid_params, "sessionId: sess_runtime is reserved"));
+  if (parts_.redactor && names_secret(*parts_.redactor, command))
+    return reply_to(
+        fail(Code::invalid_params, "an id or idempotencyKey must not hold the value of a secret"));
+  if (parts_.redactor && parts_.redactor->holds(caller.request.text())) caller.request = {};
+
+  auto pending = std::make_unique<Pending>();
+  pending->session = lane_session(plan.lane, named, parts_.lanes);
+  pending->owner = named;
+  pending->plan = std::move(plan);
+  std::optional<FolderChoice>& folders = pending->plan.folders;
+  folders = parts_.folders ? folders_to_judge(std::move(folders), caller.folders) : std::nullopt;
+  pending->key = idempotency_key_of(command);
+  if (pending->key || pending->plan.id_chosen)
+    pending->work.params_hash =
+        hex(bytes_of(hmac_sha256(parts_.store.hash_key(), canonical_params(command))));
+  if (pending->key)
+    pending->claims.push_back(fmt::format("key {} {}", caller.principal, *pending->key));
+  if (pending->plan.new_turn) pending->claims.push_back("turn " + pending->plan.new_turn->text());
+  if (pending->plan.new_task) pending->claims.push_back("task " + pending->plan.new_task->text());
+  pending->work.command = std::move(command);
+  pending->work.caller = std::move(caller);
+  pending->work.reply_to = std::move(reply_to);
+  if (!pending->needs_look_up())
+    return parts_.lanes.put(pending->session, std::move(pending->work));
+  std::vector<std::string> claims = pending->claims;
+  parts_.claims.claim(std::move(claims), [this, pending = std::move(pending)]() mutable {
+    start_look_up(std::move(pending));
+  });
+}
+
+void Admission::start_look_up(std::unique_ptr<Pending> pending) {
+  if (!pending->claims.empty())
+    pending->work.reply_to = [this, claims = pending->claims,
+                              reply_to =
+                                  std::move(pending->work.reply_to)](ports::Reply reply) mutable {
+      reply_to(std::move(reply));
+      parts_.loop.post([this, claims = std::move(claims)] { parts_.claims.release(claims); });
+    };
+  auto shared = std::make_shared<std::unique_ptr<Pending>>(std::move(pending));
+  const bool taken = parts_.readers.run([this, shared] {
+    (*shared)->answer = look_up(**shared);
+    parts_.loop.post([this, shared] { finish(std::move(*shared)); });
+  });
+  if (!taken) (*shared)->work.reply_to(too_many_reads());
+}
+
+void Admission::finish(std::unique_ptr<Pending> pending) {
+  if (!pending->answer) return parts_.lanes.put(pending->session, std::move(pending->work));
+  if (*pending->answer)
+    ++parts_.metrics.commands_repeated;
+  else
+    ++parts_.metrics.commands_refused;
+  pending->work.reply_to(*std::move(pending->answer));
+}
+
+std::optional<ports::Reply> Admission::look_up(Pending& pending) const {
+  if (auto answer = repeated(pending)) return answer;
+  if (auto found = find_ids(pending); !found) return std::unexpected(std::move(found).error());
+  if (pending.plan.folders)
+    pending.work.named.folders =
+        parts_.folders->judge(*pending.plan.folders, pending.work.caller.folders);
+  return std::nullopt;
+}
+
+std::optional<ports::Reply> Admission::repeated(const Pending& pending) const {
+  if (!pending.key) return std::nullopt;
+  auto record = parts_.store.idempotency(pending.work.caller.principal, *pending.key);
+  if (!record) return std::unexpected(std::move(record).error());
+  if (!*record) return std::nullopt;
+  if ((*record)->command == traits_of(pending.work.command).name &&
+      (*record)->params_hash == pending.work.params_hash)
+    return std::move((*record)->reply);
+  return fail(Code::idempotency_conflict,
+              "this idempotencyKey was used before with another command or other params");
+}
+
+Result<void> Admission::find_ids(Pending& pending) const {
+  const AdmissionPlan& plan = pending.plan;
+  control::Named& named = pending.work.named;
+  if (plan.new_turn) {
+    TRY_ASSIGN(auto found, find_turn(parts_.store, *plan.new_turn));
+    if (found) named.turn = {std::move(found->submitted), found->status};
+  }
+  if (plan.turn) {
+    TRY_ASSIGN(auto found, find_turn(parts_.store, *plan.turn));
+    if (found && found->submitted.ids.session == pending.session)
+      named.turn = {std::move(found->submitted), found->status};
+  }
+  if (plan.new_task) {
+    TRY_ASSIGN(const auto found, parts_.store.find(std::string(kTaskKind), plan.new_task->text()));
+    named.task = found.has_value();
+  }
+  if (plan.object) TRY(find_object(pending));
+  return {};
+}
+
+// An object of another session gets the same answer as one that does not exist.
+Result<void> Admission::find_object(Pending& pending) const {
+  const NamedObject& object = *pending.plan.object;
+  const ObjectRow row = row_of(object.kind);
+  TRY_ASSIGN(const auto found, parts_.store.find(std::string(row.kind), object.id));
+  if (!found || (pending.owner && found->session != *pending.owner))
+    return fail(Code::not_found, fmt::format("there is no {} {}{}{}", row.kind, object.id,
+                                             row.where, pending.owner ? " of this session" : ""));
+  pending.session = found->session;
+  return row.keep(*found, pending.work.named);
+}
+
+}  // namespace agentrt::kernel

@@ -1,0 +1,178 @@
+#include "kernel/read_commands.h"
+
+#include <fmt/format.h>
+
+#include "kernel/action_reads.h"
+#include "kernel/reads.h"
+#include "kernel/tool_reads.h"
+#include "state/read_models.h"
+
+namespace agentrt::kernel {
+
+using namespace schema;
+
+namespace {
+
+std::unexpected<Error> no_thread(const ThreadId& thread) {
+  return fail(Code::not_found, fmt::format("there is no thread {} in this session", thread.text()));
+}
+
+}  // namespace
+
+void ReadCommands::answer(Command command, ports::ReplyTo reply_to) {
+  std::visit(
+      [&]<class Query>(Query& query) {
+        if constexpr (Query::kTraits.effect == Effect::reads) {
+          static_assert(
+              requires { this->read(std::move(query), std::move(reply_to)); },
+              "every read command needs a read(): it would never answer its caller");
+          read(std::move(query), std::move(reply_to));
+        } else {
+          stop("a command that changes something is decided, not read");
+        }
+      },
+      command);
+}
+
+void ReadCommands::on_worker(std::move_only_function<ports::Reply()> read,
+                             ports::ReplyTo reply_to) {
+  auto shared = std::make_shared<ports::ReplyTo>(std::move(reply_to));
+  const bool taken =
+      parts_.readers.run([shared, read = std::move(read)]() mutable { (*shared)(read()); });
+  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
+}
+
+void ReadCommands::with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read) {
+  parts_.lanes.put(
+      session, ReadWork{[session, reply_to = std::move(reply_to),
+                         read = std::move(read)](Result<const state::Session*> view) mutable {
+        if (!view) return reply_to(std::unexpected(view.error()));
+        if (!(*view)->exists())
+          return reply_to(
+              fail(Code::not_found, fmt::format("there is no session {}", session.text())));
+        read(**view, std::move(reply_to));
+      }});
+}
+
+void ReadCommands::read(ListSessions query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query), stale = parts_.unrecovered] {
+        return list_sessions(parts_.store, query, parts_.limits,
+                             [&](const SessionId& id) { return stale.contains(id); });
+      },
+      std::move(reply_to));
+}
+
+void ReadCommands::read(ListEvents query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query)] { return list_events(parts_.store, query, parts_.limits); },
+      std::move(reply_to));
+}
+
+void ReadCommands::read(ListActions query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query)] { return list_actions(parts_.store, query, parts_.limits); },
+      std::move(reply_to));
+}
+
+void ReadCommands::read(GetTrust query, ports::ReplyTo reply_to) {
+  on_worker([this, query = std::move(query)] { return read_trust(parts_.policies, query); },
+            std::move(reply_to));
+}
+
+void ReadCommands::read(GetSession query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        on_worker(
+            [this, query = std::move(query),
+             snapshot = state::session_snapshot(view)]() mutable -> ports::Reply {
+              TRY(add_history(parts_.store, query, parts_.limits, snapshot));
+              return to_json(snapshot);
+            },
+            std::move(to));
+      });
+}
+
+void ReadCommands::read(GetThreadRead query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        const state::Thread* thread = state::find_thread(view, query.thread_id);
+        if (!thread) return to(no_thread(query.thread_id));
+        ThreadRead read = state::thread_read(view, *thread);
+        read.generation = parts_.store.generation();
+        to(to_json(read));
+      });
+}
+
+void ReadCommands::read(EvaluatePermission query, ports::ReplyTo reply_to) {
+  if (!query.session_id) {
+    state::Session none;
+    none.cwd = query.cwd.value_or(parts_.settings.default_cwd);
+    return evaluate_in(std::move(none), std::move(query), std::move(reply_to));
+  }
+  const SessionId session = *query.session_id;
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        state::Session like;
+        like.id = view.id;
+        like.cwd = view.cwd;
+        like.granted = view.granted;
+        like.mode = view.mode;
+        evaluate_in(std::move(like), std::move(query), std::move(to));
+      });
+}
+
+void ReadCommands::evaluate_in(state::Session view, EvaluatePermission query,
+                               ports::ReplyTo reply_to) {
+  on_worker(
+      [this, view = std::move(view), query = std::move(query)]() mutable {
+        return evaluate_permission(parts_.policies, std::move(view), query, parts_.settings);
+      },
+      std::move(reply_to));
+}
+
+void ReadCommands::read(GetToolInventory query, ports::ReplyTo reply_to) {
+  const auto read = [this](state::Session view, ports::ReplyTo to) {
+    on_worker(
+        [this, view = std::move(view)]() mutable {
+          return tool_inventory(parts_.store, parts_.policies, std::move(view));
+        },
+        std::move(to));
+  };
+  if (!query.session_id) {
+    state::Session none;
+    none.cwd = parts_.settings.default_cwd;
+    return read(std::move(none), std::move(reply_to));
+  }
+  with_view(*query.session_id, std::move(reply_to),
+            [read](const state::Session& view, ports::ReplyTo to) {
+              state::Session like;
+              like.id = view.id;
+              like.sequence = view.sequence;
+              like.cwd = view.cwd;
+              like.granted = view.granted;
+              like.mode = view.mode;
+              like.catalog = view.catalog;
+              read(std::move(like), std::move(to));
+            });
+}
+
+void ReadCommands::read(GetExecutionEnvironment query, ports::ReplyTo reply_to) {
+  const SessionId session = query.session_id;
+  with_view(
+      session, std::move(reply_to),
+      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        if (query.thread_id && !state::find_thread(view, *query.thread_id))
+          return to(no_thread(*query.thread_id));
+        EnvironmentSnapshot read = state::environment_snapshot(view, query.thread_id, parts_.boot);
+        read.generation = parts_.store.generation();
+        to(to_json(read));
+      });
+}
+
+}  // namespace agentrt::kernel

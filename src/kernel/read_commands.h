@@ -1,0 +1,60 @@
+// kernel/read_commands.h: the answers to the commands that only read.
+//
+// There is one read() per command; a read command without one does not compile. A read of a
+// session waits on its lane, so a client that has the reply to a command sees its effect. Blocking
+// work runs on a worker. Core only.
+#pragma once
+
+#include <functional>
+#include <unordered_set>
+
+#include "control/decide.h"
+#include "kernel/lanes.h"
+#include "kernel/limits.h"
+#include "ports/policies.h"
+
+namespace agentrt::kernel {
+
+class ReadCommands {
+ public:
+  struct Parts {
+    store::Store& store;
+    ports::Worker& readers;
+    Lanes& lanes;
+    const control::Settings& settings;
+    const Limits& limits;
+    BootId boot;
+    ports::Policies* policies;  // may be null if no command about policy is given
+    // Sessions that an earlier boot left with open work and that are not loaded yet: lists report
+    // their status as stale.
+    const std::unordered_set<SessionId>& unrecovered;
+  };
+
+  explicit ReadCommands(Parts parts) : parts_(std::move(parts)) {}
+
+  // REQUIRES: the command only reads. `reply_to` is called once, on the core or on a worker.
+  void answer(schema::Command command, ports::ReplyTo reply_to);
+
+ private:
+  void read(schema::ListSessions query, ports::ReplyTo reply_to);
+  void read(schema::GetSession query, ports::ReplyTo reply_to);
+  void read(schema::GetThreadRead query, ports::ReplyTo reply_to);
+  void read(schema::ListEvents query, ports::ReplyTo reply_to);
+  void read(schema::ListActions query, ports::ReplyTo reply_to);
+  void read(schema::EvaluatePermission query, ports::ReplyTo reply_to);
+  void read(schema::GetTrust query, ports::ReplyTo reply_to);
+  void read(schema::GetToolInventory query, ports::ReplyTo reply_to);
+  void read(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
+
+  void evaluate_in(state::Session view, schema::EvaluatePermission query, ports::ReplyTo reply_to);
+  // Calls `read` with the session's view, in order with other work on the lane. not_found: no such
+  // session.
+  using ReadView = std::move_only_function<void(const state::Session&, ports::ReplyTo)>;
+  void with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read);
+  // Runs a blocking read that returns the reply; overloaded if the readers' queue is full.
+  void on_worker(std::move_only_function<ports::Reply()> read, ports::ReplyTo reply_to);
+
+  Parts parts_;
+};
+
+}  // namespace agentrt::kernel

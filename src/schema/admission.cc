@@ -1,0 +1,80 @@
+#include "schema/admission.h"
+
+namespace agentrt::schema {
+namespace {
+
+template <class AnyId>
+AdmissionPlan on_owner(ObjectKind kind, const AnyId& id) {
+  return {.lane = LaneChoice::owner, .object = NamedObject{kind, id.text()}};
+}
+
+AdmissionPlan on_named_with(const std::optional<TurnId>& turn) {
+  return {.lane = LaneChoice::named, .turn = turn};
+}
+
+template <class Options>
+FolderChoice folders_of(const Options& options) {
+  return {options.cwd, options.additional_roots.value_or(std::vector<std::string>{})};
+}
+
+struct AdmissionTable {
+  AdmissionPlan operator()(const CreateSession& c) const {
+    return {.lane = LaneChoice::opened,
+            .folders = folders_of(c),
+            .id_chosen = c.session_id.has_value()};
+  }
+  AdmissionPlan operator()(const SubmitTurn& c) const {
+    return {.lane = LaneChoice::opened,
+            .new_turn = c.turn_id,
+            .new_task = c.task_id,
+            .folders = folders_of(c.options.value_or(TurnOptions{})),
+            .id_chosen = c.turn_id.has_value()};
+  }
+  AdmissionPlan operator()(const TrustWorkspace&) const { return {.lane = LaneChoice::system}; }
+
+  AdmissionPlan operator()(const UpdateSession&) const { return {}; }
+  AdmissionPlan operator()(const SetPolicy&) const { return {}; }
+  AdmissionPlan operator()(const ResumeThread&) const { return {}; }
+  AdmissionPlan operator()(const InterruptTurn& c) const { return on_named_with(c.turn_id); }
+  AdmissionPlan operator()(const RemoveQueuedTurn& c) const {
+    return on_named_with(c.queued_turn_id);
+  }
+  AdmissionPlan operator()(const PromoteQueuedTurn& c) const {
+    return on_named_with(c.queued_turn_id);
+  }
+
+  AdmissionPlan operator()(const RespondAction& c) const {
+    return on_owner(ObjectKind::action, c.action_id);
+  }
+  AdmissionPlan operator()(const ResolvePermission& c) const {
+    return on_owner(ObjectKind::action, c.action_id);
+  }
+  AdmissionPlan operator()(const WriteProcessStdin& c) const {
+    return on_owner(ObjectKind::process, c.process_id);
+  }
+  AdmissionPlan operator()(const ResizeProcess& c) const {
+    return on_owner(ObjectKind::process, c.process_id);
+  }
+  AdmissionPlan operator()(const TerminateProcess& c) const {
+    return on_owner(ObjectKind::process, c.process_id);
+  }
+
+  AdmissionPlan operator()(const GetTrust& c) const { return {.reads_folder = c.cwd}; }
+  AdmissionPlan operator()(const EvaluatePermission& c) const {
+    return {.reads_folder = c.session_id ? std::nullopt : c.cwd};
+  }
+  // Every other read needs nothing but its own params.
+  template <class Read>
+  AdmissionPlan operator()(const Read&) const {
+    static_assert(Read::kTraits.effect == Effect::reads, "every mutating command has a row here");
+    return {};
+  }
+};
+
+}  // namespace
+
+AdmissionPlan plan_admission(const Command& command) {
+  return std::visit(AdmissionTable{}, command);
+}
+
+}  // namespace agentrt::schema

@@ -1,0 +1,58 @@
+// schema/admission.h: what a command names, and what the kernel must look up before it decides it.
+//
+// The table in admission.cc has one row per command; a mutating command without a row does not
+// compile. The kernel admits every command by its row, and authorization uses the same row to tell
+// which commands a token that is bound to a session may give without naming the session.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "schema/commands.h"
+#include "schema/folders.h"
+
+namespace agentrt::schema {
+
+// The session on whose lane a mutating command is decided.
+enum class LaneChoice {
+  named,   // the session that the command names; it has to name one
+  opened,  // the session that the command names or, if it names none, a new session
+  system,  // the runtime's own session
+  owner,   // the session that owns AdmissionPlan::object
+};
+
+// The kinds of objects that are found by their id alone. A kind needs one row in
+// kernel/admission.cc, which says where it is found and what the decision needs of it.
+enum class ObjectKind { action, process };
+
+struct NamedObject {
+  ObjectKind kind;
+  std::string id;
+
+  bool operator==(const NamedObject&) const = default;
+};
+
+struct AdmissionPlan {
+  LaneChoice lane = LaneChoice::named;
+  // With LaneChoice::owner. A session that the command names beside it must be the owner.
+  std::optional<NamedObject> object = {};
+  // Ids that the caller chose for new objects. They are claimed, so that two commands cannot both
+  // find one unused, and looked up over all sessions.
+  std::optional<TurnId> new_turn = {};
+  std::optional<TaskId> new_task = {};
+  // An existing turn of the session. A view holds only recent turns, so it is looked up.
+  std::optional<TurnId> turn = {};
+  // The folders of the session that the command may create.
+  std::optional<FolderChoice> folders = {};
+  // The folder whose files a read command reads for its answer.
+  std::optional<std::string> reads_folder = {};
+  // The caller chose the id of the new object. Only the hash of the params then tells a repetition
+  // from another command with the same id.
+  bool id_chosen = false;
+
+  bool operator==(const AdmissionPlan&) const = default;
+};
+
+AdmissionPlan plan_admission(const Command& command);
+
+}  // namespace agentrt::schema
