@@ -303,7 +303,7 @@ void Connection::stream(std::shared_ptr<Subscriber> subscriber) {
   subscriber_ = std::move(subscriber);
   watch_peer();
   const auto keep = subscriber_;
-  keep->attach(*this, stream_head(request.head, context_.services.feed.generation().text()));
+  keep->attach(*this, stream_head(request.head, context_.services.hub.generation().text()));
 }
 
 // Notices when the peer is gone; what it sends is thrown away.

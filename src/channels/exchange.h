@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "channels/inbox.h"
+#include "channels/output_access.h"
 #include "channels/reply_budget.h"
 #include "channels/request.h"
 #include "channels/sse_hub.h"
 #include "channels/tokens.h"
-#include "ports/outputs.h"
 
 namespace agentrt::channels {
 
 // The published text called that (openapi.json, events.schema.json, …), or nothing. Any thread.
 using Documents = std::function<std::optional<std::string>(std::string_view file)>;
 
-// What the handlers work with; one for the whole server.
+// What the handlers work with; one for the whole server. Commands, streams and outputs take only
+// requests that passed Authorization.
 struct Services {
   ports::CommandSink& sink;
-  ports::FactFeed& feed;
-  ports::Outputs& outputs;
+  OutputAccess outputs;
   ports::Metrics& metrics;
   Tokens& tokens;
   const Documents& documents;

@@ -52,8 +52,7 @@ class HttpServer::Network {
                });
              }),
         services_{sink,
-                  feed,
-                  outputs,
+                  OutputAccess(outputs),
                   metrics,
                   tokens,
                   documents_,

@@ -76,6 +76,10 @@ TEST_CASE("a call within JSON-RPC needs the scope of its own command") {
   CHECK(reply.body.starts_with(R"([{"jsonrpc":"2.0","id":1,"error":{"code":-32000)"));
   CHECK(reply.body.contains(R"("data":{"code":"forbidden"})"));
   CHECK(reply.body.contains(R"("id":2,"result":{"command":"list_sessions")"));
+  // Also where its params are wrong.
+  CHECK(s.ask("POST", "/v1/rpc", reader,
+              R"({"jsonrpc":"2.0","id":1,"method":"submit_turn","params":{"nonsense":1}})")
+            .body.contains(R"("data":{"code":"forbidden"})"));
 }
 
 TEST_CASE("a command's params go in and its reply comes out, with who asked") {

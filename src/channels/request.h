@@ -11,11 +11,9 @@
 
 #include "base/result.h"
 
-namespace agentrt::ports {
-class OutputUpload;
-}
-
 namespace agentrt::channels {
+
+class AuthorizedUpload;
 
 enum class Method { get, head, post, delete_, other };
 enum class Keep { open, close };
@@ -51,7 +49,7 @@ struct Request {
   Query query;
   std::vector<std::string> ids;  // what stands for each {…} of the route, decoded
   std::string body;
-  std::shared_ptr<ports::OutputUpload> upload;  // of an upload: where the body went
+  std::shared_ptr<AuthorizedUpload> upload;  // of an upload: where the body went
 };
 
 struct Response {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "channels/authorization.h"
 #include "channels/handlers/handlers.h"
 
 namespace agentrt::channels {
@@ -74,14 +75,6 @@ TokenScope scope_of(Access access) {
   }
 }
 
-Result<TokenScope> required_scope(const RouteMatch& match) {
-  if (match.route->access != Access::by_command) return scope_of(match.route->access);
-  const std::string& name = match.ids.front();
-  const schema::CommandTraits* const traits = schema::find_command(name);
-  if (!traits) return fail(Code::not_found, fmt::format("there is no command {}", name));
-  return traits->scope;
-}
-
 }  // namespace
 
 std::span<const Route> routes() { return kRoutes; }
@@ -104,18 +97,17 @@ RouteMatch match_route(Method method, const std::vector<std::string>& path) {
 
 Result<void> check_access(const RouteMatch& match, const Identity* identity) {
   if (match.route && match.route->access == Access::open) return {};
-  if (!identity)
-    return fail(Code::unauthenticated,
-                "send Authorization: Bearer TOKEN; the first token is in DATA/token");
+  if (!identity) return Authorization::check_scope(identity, TokenScope::read);
   if (!match.route && match.allow.empty()) return fail(Code::not_found, "there is no such route");
   if (!match.route)
     return fail(Code::method_not_allowed, fmt::format("this route takes {}", match.allow));
-  if (match.route->access == Access::by_call) return {};
-  TRY_ASSIGN(const TokenScope scope, required_scope(match));
-  if (!identity->allows(scope))
-    return fail(Code::forbidden,
-                fmt::format("this needs a token with scope {}", schema::name_of(scope)));
-  return {};
+  const Access access = match.route->access;
+  if (access == Access::by_call) return {};
+  if (access != Access::by_command) return Authorization::check_scope(identity, scope_of(access));
+  const std::string& name = match.ids.front();
+  const schema::CommandTraits* const traits = schema::find_command(name);
+  if (!traits) return fail(Code::not_found, fmt::format("there is no command {}", name));
+  return Authorization::check_scope(identity, traits->scope, traits->name);
 }
 
 }  // namespace agentrt::channels

@@ -1,8 +1,9 @@
 // channels/routes.h: the table of all routes of the server.
 //
-// A route names the scope that its token needs. The connection checks it before the handler runs. A
-// test calls every row without a token, with a wrong one and with one of insufficient scope. To add
-// a route, add a row.
+// A route names the scope that its token needs. The connection checks it before the body is read.
+// What a handler asks of the control plane is checked again, by Authorization, with the decoded
+// request. A test calls every row without a token, with a wrong one and with one of insufficient
+// scope. To add a route, add a row.
 #pragma once
 
 #include <span>
@@ -27,10 +28,10 @@ enum class Access {
 using Handler = void (*)(Services& services, const ExchangePtr& exchange);
 
 // Opens the destination of an upload before its body is read.
-using UploadBegin = Result<std::shared_ptr<ports::OutputUpload>> (*)(Services& services,
-                                                                     const Head& head,
-                                                                     const Query& query,
-                                                                     const Identity& identity);
+using UploadBegin = Result<std::shared_ptr<AuthorizedUpload>> (*)(Services& services,
+                                                                  const Head& head,
+                                                                  const Query& query,
+                                                                  const Identity& identity);
 
 struct Route {
   Method method;             // HEAD uses the row of GET

@@ -42,7 +42,8 @@ SseHub::Topic& SseHub::topic_of(const Subscriber& subscriber) {
   return session ? topics_[*session] : everything_;
 }
 
-void SseHub::open(StreamStart start, Ready ready) {
+void SseHub::open(ports::Authorized<StreamStart> allowed, Ready ready) {
+  StreamStart start = std::move(allowed).take().request;
   const StreamKind kind = start.session ? StreamKind{} : everything_.kind;
   auto subscriber = std::make_shared<Subscriber>(std::move(start), kind, *this, limits_, metrics_);
   // Subscribe before reading the first page, so that no fact is missed in between.
@@ -59,6 +60,13 @@ void SseHub::open(StreamStart start, Ready ready) {
          ready(subscriber);
        }});
   start_reads();
+}
+
+void SseHub::read(ports::Authorized<StreamStart> allowed, PageSize size, ports::PageTo page_to) {
+  StreamStart start = std::move(allowed).take().request;
+  feed_.read({std::move(start.session), start.after, size.events_max, size.bytes_max,
+              std::move(start.generation)},
+             std::move(page_to));
 }
 
 void SseHub::close(Subscriber& subscriber) {
@@ -178,11 +186,11 @@ void SseHub::start_reads() {
     WaitingRead next = std::move(waiting_reads_.front());
     waiting_reads_.pop_front();
     const auto subscriber = next.subscriber.lock();
-    if (subscriber) read(*subscriber, std::move(next.done));
+    if (subscriber) read_page(*subscriber, std::move(next.done));
   }
 }
 
-void SseHub::read(const Subscriber& subscriber, PageDone done) {
+void SseHub::read_page(const Subscriber& subscriber, PageDone done) {
   const StreamStart& start = subscriber.start();
   ports::PageQuery query{start.session, subscriber.sent(), limits_.page_events_max,
                          limits_.page_bytes_max, start.generation};

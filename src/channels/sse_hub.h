@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "channels/authorization.h"
 #include "channels/inbox.h"
 #include "channels/subscriber.h"
 
@@ -41,7 +42,14 @@ class SseHub final : public SubscriberHost {
 
   // Reads the first page, then passes the subscriber to `ready`, which must attach or close it. If
   // the feed rejects the stream, passes the error instead.
-  void open(StreamStart start, Ready ready);
+  void open(ports::Authorized<StreamStart> allowed, Ready ready);
+  struct PageSize {
+    std::size_t events_max;
+    std::size_t bytes_max;
+  };
+  // Reads one page without subscribing; see FactFeed::read.
+  void read(ports::Authorized<StreamStart> allowed, PageSize size, ports::PageTo page_to);
+  const GenerationId& generation() const { return feed_.generation(); }
   // Removes the subscriber.
   void close(Subscriber& subscriber);
 
@@ -76,7 +84,7 @@ class SseHub final : public SubscriberHost {
   void schedule_flush(const std::shared_ptr<Subscriber>& subscriber);
   void flush_slice();
   void start_reads();
-  void read(const Subscriber& subscriber, PageDone done);
+  void read_page(const Subscriber& subscriber, PageDone done);
 
   ports::FactFeed& feed_;
   ports::Metrics& metrics_;

@@ -38,10 +38,6 @@ struct Identity {
   std::optional<std::string> folder;  // where it creates that session
 
   bool allows(TokenScope scope) const;
-  // Whether it may access `touched`; absent means more than one session.
-  bool may_touch(const std::optional<SessionId>& touched) const {
-    return !session || touched == session;
-  }
 };
 
 // The public view of a token.

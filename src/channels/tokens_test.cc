@@ -85,9 +85,7 @@ TEST_CASE("a made token is known by its hash alone, across starts") {
   CHECK(identity->allows(TokenScope::submit));
   CHECK(!identity->allows(TokenScope::approve));
   CHECK(!identity->allows(TokenScope::admin));
-  CHECK(identity->may_touch(SessionId{"sess_a"}));
-  CHECK(!identity->may_touch(SessionId{"sess_b"}));
-  CHECK(!identity->may_touch(std::nullopt));
+  CHECK(identity->session == SessionId{"sess_a"});
   CHECK(tokens->list().size() == 2);
   CHECK(tokens->list()[1].name == "for the editor");
 }

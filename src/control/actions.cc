@@ -275,6 +275,12 @@ const Thread& thread_of(const Session& view, const Turn& turn) {
   return view.threads.at(turn.ids.thread);
 }
 
+// Whether the answer changes the policy of every session of the workspace.
+bool reaches_workspace(const ActionRequired& required, const RespondAction& command) {
+  return command.scope == AnswerScope::always ||
+         (required.action_type == kTrustAction && command.decision == "allow");
+}
+
 }  // namespace
 
 void withdraw(Facts& facts, const Turn& turn, const std::string& how, const std::string& reason) {
@@ -298,6 +304,10 @@ Decision respond_action(const Session& view, const RespondAction& command, Input
   const Turn* turn = state::turn_waiting_for(view, command.action_id);
   if (!turn) return too_late(command.action_id, inputs.named.action);
   if (auto error = wrong_answer(*turn->action, command, inputs)) return *error;
+  if (inputs.bound && reaches_workspace(turn->action->required, command))
+    return refuse(Code::forbidden,
+                  "this answer would count for every session of the workspace, and the token is "
+                  "bound to one session: answer with another token, or for this session alone");
   if (auto error = wrong_choice(*turn, command)) return *error;
   if (auto error = no_room(view, *turn, command)) return *error;
   const Thread& thread = thread_of(view, *turn);

@@ -121,6 +121,23 @@ TEST_CASE("an answer counts once, for what it saw, and only if it was offered") 
   CHECK(when(first.after, Command{allow}, later).shape() == "refused: expired");
 }
 
+TEST_CASE("a token that is bound to the session answers for this session alone") {
+  const Waiting waiting;
+  Inputs bound = waiting.inputs();
+  bound.bound = true;
+  RespondAction command = answer_to(waiting.view, "allow");
+  for (const auto scope : {AnswerScope::once, AnswerScope::session}) {
+    command.scope = scope;
+    CHECK(when(waiting.view, Command{command}, bound).shape().starts_with("action.resolved"));
+  }
+  command.scope = AnswerScope::always;
+  for (const auto* decision : {"allow", "deny"}) {
+    command.decision = decision;
+    CHECK(when(waiting.view, Command{command}, bound).shape() == "refused: forbidden");
+    CHECK(waiting.answer(command).shape().starts_with("action.resolved"));
+  }
+}
+
 TEST_CASE("an answer for longer leaves a rule for this very text behind") {
   const Waiting waiting;
   RespondAction command = answer_to(waiting.view, "allow");
@@ -406,6 +423,13 @@ TEST_CASE("trust is asked for where that was wished, and the turn is prepared ag
   CHECK(yes.shape() == "action.resolved policy.changed task.resumed run.status");
   CHECK(yes.payload_of<PolicyChanged>().files->front().trusted);
   CHECK_FALSE(turn_of(yes.after).prepared);
+  Inputs bound = inputs;
+  bound.bound = true;
+  CHECK(when(asked.after, Command{answer_to(asked.after, "allow")}, bound).shape() ==
+        "refused: forbidden");
+  CHECK(when(asked.after, Command{answer_to(asked.after, "deny")}, bound)
+            .shape()
+            .starts_with("action.resolved"));
   const Outcome no = when(asked.after, Command{answer_to(asked.after, "deny")}, inputs);
   CHECK(when(no.after, report, inputs).shape().find("action.required") == std::string::npos);
 }

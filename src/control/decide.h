@@ -70,6 +70,7 @@ struct Inputs {
   SessionId session;             // the one whose view is given, also where it does not exist yet
   RequestId request;             // on every fact that the command causes
   std::string principal;         // whose command it is; empty for a report
+  bool bound = false;            // its token is bound to this session and must not affect others
   std::optional<TraceId> trace;  // the caller's, for the turn it submits
   std::string params_hash;       // keyed, of the command's params
   Named named;

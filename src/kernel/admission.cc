@@ -120,7 +120,7 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
 
   auto pending = std::make_unique<Pending>();
   pending->session = lane_session(plan.lane, named, parts_.lanes);
-  pending->owner = named;
+  pending->owner = named ? named : caller.session;
   pending->plan = std::move(plan);
   std::optional<FolderChoice>& folders = pending->plan.folders;
   folders = parts_.folders ? folders_to_judge(std::move(folders), caller.folders) : std::nullopt;
@@ -209,7 +209,8 @@ Result<void> Admission::find_ids(Pending& pending) const {
   return {};
 }
 
-// An object of another session gets the same answer as one that does not exist.
+// An object of another session than the one that is named, or that the caller's token is bound to,
+// gets the same answer as one that does not exist.
 Result<void> Admission::find_object(Pending& pending) const {
   const NamedObject& object = *pending.plan.object;
   const ObjectRow row = row_of(object.kind);

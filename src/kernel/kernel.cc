@@ -52,7 +52,7 @@ void Kernel::listen(std::function<void(const ports::FeedBatch&)> listener) {
   parts_.loop.post([this, listener = std::move(listener)] { listener_ = listener; });
 }
 
-void Kernel::call(Command command, ports::Caller caller, ports::ReplyTo reply_to) {
+void Kernel::call(ports::Authorized<Command> command, ports::ReplyTo reply_to) {
   if (in_flight_.fetch_add(1) >= parts_.limits.commands_in_flight_max) {
     --in_flight_;
     ++parts_.metrics.commands_overloaded;
@@ -65,9 +65,9 @@ void Kernel::call(Command command, ports::Caller caller, ports::ReplyTo reply_to
     --in_flight_;
     reply_to(std::move(reply));
   };
-  parts_.loop.post([this, command = std::move(command), caller = std::move(caller),
-                    counted = std::move(counted)]() mutable {
-    admission_.admit(std::move(command), std::move(caller), std::move(counted));
+  parts_.loop.post([this, command = std::move(command), counted = std::move(counted)]() mutable {
+    auto [request, caller] = std::move(command).take();
+    admission_.admit(std::move(request), std::move(caller), std::move(counted));
   });
 }
 

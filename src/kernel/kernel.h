@@ -54,7 +54,7 @@ class Kernel final : public ports::CommandSink,
   // is recovered, lists report its status as stale. Runs `done` when all are recovered.
   void recover(ports::Step done);
 
-  void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override;
+  void call(ports::Authorized<schema::Command> command, ports::ReplyTo reply_to) override;
   void report(SessionId session, schema::Report report, ports::Step taken) override;
   void report_claimed(SessionId session, std::string claim, Make make, ports::Caller caller,
                       ports::ReplyTo reply_to) override;

@@ -239,6 +239,7 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   in.request = command.caller.request.empty() ? in.ids.next<RequestId>() : command.caller.request;
   in.trace = command.caller.trace;
   in.principal = command.caller.principal;
+  in.bound = command.caller.session.has_value();
   in.params_hash = command.params_hash;
   in.named = command.named;
   auto decision = control::decide(lane.view, command.command, std::move(in));

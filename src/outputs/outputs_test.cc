@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "base/clock_steps.h"
+#include "kernel/fake_authorization.h"
 #include "kernel/kernel.h"
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"
@@ -169,7 +170,8 @@ struct World {
   }
   ports::Reply ask(schema::Command command) {
     std::optional<ports::Reply> out;
-    boot->kernel->call(std::move(command), {.principal = "p", .request = {}, .trace = {}},
+    boot->kernel->call(channels::Authorization::command(
+                           std::move(command), {.principal = "p", .request = {}, .trace = {}}),
                        [&](ports::Reply reply) { out = std::move(reply); });
     loop.run();
     REQUIRE(out.has_value());

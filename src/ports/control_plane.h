@@ -8,21 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "ports/authorized.h"
 #include "ports/loop.h"
 #include "schema/commands.h"
 #include "schema/envelope.h"
-#include "schema/folders.h"
 #include "schema/reports.h"
 
 namespace agentrt::ports {
-
-// Who asks. The principal is the token's, so idempotency keys of two tokens never meet.
-struct Caller {
-  std::string principal;
-  RequestId request;              // on every fact the command causes; empty: one is made
-  std::optional<TraceId> trace;   // from the caller's traceparent
-  schema::FolderGrant folders{};  // which folders it may open a session in
-};
 
 // A reply's JSON object, or the refusal.
 using Reply = Result<std::string>;
@@ -33,7 +25,7 @@ class CommandSink {
   virtual ~CommandSink() = default;
   // Any thread. `reply_to` is called exactly once, on some other thread, after everything the reply
   // claims is stored.
-  virtual void call(schema::Command command, Caller caller, ReplyTo reply_to) = 0;
+  virtual void call(Authorized<schema::Command> command, ReplyTo reply_to) = 0;
 };
 
 class ReportSink {

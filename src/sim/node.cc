@@ -120,14 +120,31 @@ Node::Slot Node::send(const std::string& command, const std::string& params,
 
 void Node::call(const std::string& command, const std::string& params, const std::string& principal,
                 ports::ReplyTo reply_to) {
+  call_as({.id = principal, .scopes = {schema::TokenScope::admin}, .session = {}, .folder = {}},
+          command, params, std::move(reply_to));
+}
+
+void Node::call_as(const channels::Identity& identity, const std::string& command,
+                   const std::string& params, ports::ReplyTo reply_to) {
   auto read = schema::read_command(command, params);
   if (!read) return reply_to(std::unexpected(read.error()));
-  kernel_->call(*std::move(read), {.principal = principal, .request = {}, .trace = {}},
-                std::move(reply_to));
+  auto allowed = channels::Authorization::command(&identity, *std::move(read), {});
+  if (!allowed) return reply_to(std::unexpected(allowed.error()));
+  kernel_->call(*std::move(allowed), std::move(reply_to));
 }
 
 ports::Reply Node::ask(const std::string& command, const std::string& params) {
-  const Slot slot = send(command, params);
+  return await(send(command, params));
+}
+
+ports::Reply Node::ask_as(const channels::Identity& identity, const std::string& command,
+                          const std::string& params) {
+  auto slot = std::make_shared<std::optional<ports::Reply>>();
+  call_as(identity, command, params, [slot](ports::Reply reply) { *slot = std::move(reply); });
+  return await(slot);
+}
+
+ports::Reply Node::await(const Slot& slot) {
   for (int i = 0; i < 100'000 && !slot->has_value(); ++i) check(step(), "a command is answered");
   check(slot->has_value(), "a command is answered");
   return **slot;

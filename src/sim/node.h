@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "channels/authorization.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "sim/fakes/fake_governance.h"
@@ -63,6 +64,9 @@ class Node {
             ports::ReplyTo reply_to);
   // Sends, settles, and gives the reply.
   ports::Reply ask(const std::string& command, const std::string& params);
+  // The same with a token of this identity; the commands above have every scope.
+  ports::Reply ask_as(const channels::Identity& identity, const std::string& command,
+                      const std::string& params);
 
   // Every fact of the session, read from the store.
   std::vector<schema::StoredEvent> log(const SessionId& session);
@@ -90,6 +94,10 @@ class Node {
   const state::Session* shown(const SessionId& session) const;
 
  private:
+  void call_as(const channels::Identity& identity, const std::string& command,
+               const std::string& params, ports::ReplyTo reply_to);
+  ports::Reply await(const Slot& slot);
+
   Options options_;
   VirtualTime time_;
   SeededEntropy entropy_;

@@ -6,17 +6,11 @@
 
 namespace agentrt::channels {
 
-ports::Caller caller_of(const Exchange& exchange) {
-  const Head& head = exchange.request.head;
-  ports::Caller caller;
-  caller.principal = exchange.identity->id;
-  if (well_formed_id(head.request_id)) caller.request = RequestId{head.request_id};
-  caller.trace = trace_of(head.traceparent);
-  const Identity& identity = *exchange.identity;
-  caller.folders = {.any = identity.allows(schema::TokenScope::approve),
-                    .bound = identity.session.has_value(),
-                    .folder = identity.folder};
-  return caller;
+RequestOrigin origin_of(const Head& head) {
+  RequestOrigin origin;
+  if (well_formed_id(head.request_id)) origin.request = RequestId{head.request_id};
+  origin.trace = trace_of(head.traceparent);
+  return origin;
 }
 
 namespace {
@@ -42,39 +36,13 @@ ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange) {
 
 namespace {
 
-// A turn whose mode or sandbox asks people less than the standard ones do approves in advance.
-bool approves_in_advance(const schema::Command& command) {
-  using schema::PermissionMode;
-  const auto* submit = std::get_if<schema::SubmitTurn>(&command);
-  if (!submit || !submit->options) return false;
-  const std::optional<PermissionMode> mode = submit->options->mode;
-  return mode == PermissionMode::on_request || mode == PermissionMode::on_failure ||
-         mode == PermissionMode::auto_ || mode == PermissionMode::bypass ||
-         submit->options->sandbox == schema::SandboxMode::full_access;
-}
-
-// Whether the token may give `command`: its scope and, where it is bound, its session.
-Result<void> check_command(const Identity& identity, const schema::Command& command) {
-  const schema::CommandTraits& traits = schema::traits_of(command);
-  if (!identity.allows(traits.scope))
-    return fail(Code::forbidden, fmt::format("{} needs a token with scope {}", traits.name,
-                                             schema::name_of(traits.scope)));
-  if (approves_in_advance(command) && !identity.allows(schema::TokenScope::approve))
-    return fail(Code::forbidden,
-                "a turn with this mode or sandbox needs a token with scope approve: it runs what "
-                "others would be asked about");
-  if (!identity.may_touch(schema::session_of(command)))
-    return fail(Code::forbidden, "the token is bound to another session");
-  return {};
-}
-
 // Gives `command` to the core and answers with its reply.
 void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command) {
-  if (const auto allowed = check_command(*exchange->identity, command); !allowed)
-    return exchange->respond(error_response(allowed.error()));
   const schema::Effect effect = schema::traits_of(command).effect;
-  services.sink.call(std::move(command), caller_of(*exchange),
-                     reply_to(services, exchange, effect));
+  auto allowed = Authorization::command(exchange->identity.get(), std::move(command),
+                                        origin_of(exchange->request.head));
+  if (!allowed) return exchange->respond(error_response(allowed.error()));
+  services.sink.call(*std::move(allowed), reply_to(services, exchange, effect));
 }
 
 // A message whose calls are being answered, in any order.
@@ -121,23 +89,29 @@ void start_call(Services& services, const Exchange& exchange,
     answers->replies[index] = call.fault;
     return answers->finish_one();
   }
-  if (!schema::find_command(call.method)) {
+  const schema::CommandTraits* const traits = schema::find_command(call.method);
+  if (!traits) {
     const Error error{Code::not_found, fmt::format("there is no method {}", call.method), {}};
     if (!call.id.empty()) answers->replies[index] = rpc_error(call.id, error, kRpcMethodNotFound);
     return answers->finish_one();
   }
-  const schema::Effect effect = schema::find_command(call.method)->effect;
+  const schema::Effect effect = traits->effect;
+  // Before the params are decoded, as for the route of a command.
+  const Identity* const identity = exchange.identity.get();
+  if (const auto scoped = Authorization::check_scope(identity, traits->scope, traits->name);
+      !scoped)
+    return answers->settle(index, std::unexpected(scoped.error()), effect);
   auto command = schema::read_command(call.method, call.params);
   if (!command) return answers->settle(index, std::unexpected(command.error()), effect);
-  if (const auto allowed = check_command(*exchange.identity, *command); !allowed)
-    return answers->settle(index, std::unexpected(allowed.error()), effect);
-  services.sink.call(
-      *std::move(command), caller_of(exchange),
-      [inbox = services.inbox, answers, index, effect](ports::Reply reply) mutable {
-        inbox->post([answers = std::move(answers), index, effect, reply = std::move(reply)] {
-          answers->settle(index, reply, effect);
-        });
-      });
+  auto allowed =
+      Authorization::command(identity, *std::move(command), origin_of(exchange.request.head));
+  if (!allowed) return answers->settle(index, std::unexpected(allowed.error()), effect);
+  services.sink.call(*std::move(allowed), [inbox = services.inbox, answers, index,
+                                           effect](ports::Reply reply) mutable {
+    inbox->post([answers = std::move(answers), index, effect, reply = std::move(reply)] {
+      answers->settle(index, reply, effect);
+    });
+  });
 }
 
 // Ids in a path are judged here: a command built from it has passed no reader.

@@ -75,38 +75,39 @@ std::string render_page(const ports::Page& page, const StreamStart& start,
   return out;
 }
 
-void answer_page(Services& services, const ExchangePtr& exchange, const StreamStart& start) {
+void answer_page(Services& services, const ExchangePtr& exchange,
+                 ports::Authorized<StreamStart> allowed) {
   const auto limit = find_number(exchange->request.query, "limit");
   if (!limit) return exchange->respond(error_response(limit.error()));
   const std::uint64_t wanted = limit->value_or(kEventsPageDefault);
   if (wanted == 0)
     return exchange->respond(
         error_response({Code::invalid_params, "limit: expected at least 1", {}}));
-  ports::PageQuery query{start.session, start.after, std::min(wanted, kEventsPageMax),
-                         kEventsPageBytesMax, start.generation};
-  services.feed.read(std::move(query),
-                     [start, inbox = services.inbox, generation = services.feed.generation(),
-                      waiting = std::weak_ptr(exchange)](Result<ports::Page> page) {
-                       // Rendered here, on the reader's thread, to spare the network thread.
-                       Result<std::string> body = std::unexpected(Error{});
-                       if (page)
-                         body = render_page(*page, start, generation);
-                       else
-                         body = std::unexpected(std::move(page).error());
-                       inbox->post([waiting, body = std::move(body)]() mutable {
-                         const auto asker = waiting.lock();
-                         if (!asker) return;
-                         Response response = reply_response(std::move(body));
-                         response.only_reads = true;
-                         asker->respond(std::move(response));
-                       });
-                     });
+  const StreamStart start = allowed.request();
+  services.hub.read(std::move(allowed), {std::min(wanted, kEventsPageMax), kEventsPageBytesMax},
+                    [start, inbox = services.inbox, generation = services.hub.generation(),
+                     waiting = std::weak_ptr(exchange)](Result<ports::Page> page) {
+                      // Rendered here, on the reader's thread, to spare the network thread.
+                      Result<std::string> body = std::unexpected(Error{});
+                      if (page)
+                        body = render_page(*page, start, generation);
+                      else
+                        body = std::unexpected(std::move(page).error());
+                      inbox->post([waiting, body = std::move(body)]() mutable {
+                        const auto asker = waiting.lock();
+                        if (!asker) return;
+                        Response response = reply_response(std::move(body));
+                        response.only_reads = true;
+                        asker->respond(std::move(response));
+                      });
+                    });
 }
 
-void answer_stream(Services& services, const ExchangePtr& exchange, StreamStart start) {
+void answer_stream(Services& services, const ExchangePtr& exchange,
+                   ports::Authorized<StreamStart> allowed) {
   SseHub& hub = services.hub;
-  hub.open(std::move(start), [&hub, waiting = std::weak_ptr(exchange)](
-                                 Result<std::shared_ptr<Subscriber>> subscriber) {
+  hub.open(std::move(allowed), [&hub, waiting = std::weak_ptr(exchange)](
+                                   Result<std::shared_ptr<Subscriber>> subscriber) {
     const auto asker = waiting.lock();
     if (asker && subscriber) return asker->stream(*std::move(subscriber));
     if (asker) return asker->respond(error_response(subscriber.error()));
@@ -116,13 +117,12 @@ void answer_stream(Services& services, const ExchangePtr& exchange, StreamStart 
 
 void answer_events(Services& services, const ExchangePtr& exchange, Result<StreamStart> start) {
   if (!start) return exchange->respond(error_response(start.error()));
-  if (!exchange->identity->may_touch(start->session))
-    return exchange->respond(
-        error_response({Code::forbidden, "the token is bound to another session", {}}));
+  auto allowed = Authorization::events(exchange->identity.get(), *std::move(start));
+  if (!allowed) return exchange->respond(error_response(allowed.error()));
   const Head& head = exchange->request.head;
   if (head.method == Method::get && accepts_stream(head.accept))
-    return answer_stream(services, exchange, *std::move(start));
-  answer_page(services, exchange, *start);
+    return answer_stream(services, exchange, *std::move(allowed));
+  answer_page(services, exchange, *std::move(allowed));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace agentrt::channels {
 
-// Who asks, for the kernel.
-ports::Caller caller_of(const Exchange& exchange);
+// The request id and the trace that the client sent.
+RequestOrigin origin_of(const Head& head);
 // Answers with what the kernel says, from the inbox.
 ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange);
 
@@ -22,9 +22,9 @@ void get_session_events(Services& services, const ExchangePtr& exchange);
 void get_all_events(Services& services, const ExchangePtr& exchange);
 
 // output_handlers.cc
-Result<std::shared_ptr<ports::OutputUpload>> begin_output(Services& services, const Head& head,
-                                                          const Query& query,
-                                                          const Identity& identity);
+Result<std::shared_ptr<AuthorizedUpload>> begin_output(Services& services, const Head& head,
+                                                       const Query& query,
+                                                       const Identity& identity);
 void post_output(Services& services, const ExchangePtr& exchange);
 void get_output(Services& services, const ExchangePtr& exchange);
 

@@ -99,25 +99,29 @@ Result<std::string> media_type_of(const Head& head, const Query& query) {
 
 }  // namespace
 
-Result<std::shared_ptr<ports::OutputUpload>> begin_output(Services& services, const Head& head,
-                                                          const Query& query,
-                                                          const Identity& identity) {
+Result<std::shared_ptr<AuthorizedUpload>> begin_output(Services& services, const Head& head,
+                                                       const Query& query,
+                                                       const Identity& identity) {
   const std::string* const session = find(query, "sessionId");
   if (!session || !well_formed_id(*session))
     return fail(Code::invalid_params, "sessionId: expected the id of a session");
-  if (!identity.may_touch(SessionId{*session}))
-    return fail(Code::forbidden, "the token is bound to another session");
   TRY_ASSIGN(std::string media_type, media_type_of(head, query));
-  return services.outputs.upload(SessionId{*session}, std::move(media_type), head.content_length);
+  TRY_ASSIGN(auto allowed,
+             Authorization::upload(
+                 &identity, {SessionId{*session}, std::move(media_type), head.content_length},
+                 origin_of(head)));
+  return services.outputs.upload(std::move(allowed));
 }
 
 void post_output(Services& services, const ExchangePtr& exchange) {
   const auto upload = std::exchange(exchange->request.upload, nullptr);
-  upload->finish(caller_of(*exchange), reply_to(services, exchange));
+  upload->finish(reply_to(services, exchange));
 }
 
 void get_output(Services& services, const ExchangePtr& exchange) {
-  services.outputs.open(exchange->request.ids[0], exchange->identity->session,
+  auto allowed = Authorization::output(exchange->identity.get(), {exchange->request.ids[0]});
+  if (!allowed) return exchange->respond(error_response(allowed.error()));
+  services.outputs.open(*std::move(allowed),
                         [inbox = services.inbox, waiting = std::weak_ptr(exchange)](
                             Result<std::shared_ptr<ports::OpenOutput>> opened) {
                           inbox->post([inbox, waiting, opened = std::move(opened)] {

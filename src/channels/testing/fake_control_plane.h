@@ -51,9 +51,9 @@ class TestThread {
 // "params"}.
 class FakeSink final : public ports::CommandSink {
  public:
-  void call(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to) override {
-    core_.post([this, command = std::move(command), caller = std::move(caller),
-                reply_to = std::move(reply_to)]() mutable {
+  void call(ports::Authorized<schema::Command> allowed, ports::ReplyTo reply_to) override {
+    core_.post([this, allowed = std::move(allowed), reply_to = std::move(reply_to)]() mutable {
+      const auto [command, caller] = std::move(allowed).take();
       if (const auto error = take_error()) return reply_to(std::unexpected(*error));
       std::string out = R"({"command":)";
       schema::write_string(out, schema::traits_of(command).name);

@@ -1,0 +1,94 @@
+#include "channels/authorization.h"
+
+#include <fmt/format.h>
+
+#include "schema/admission.h"
+
+namespace agentrt::channels {
+namespace {
+
+ports::Caller caller_of(const Identity& identity, RequestOrigin origin) {
+  return {.principal = identity.id,
+          .request = std::move(origin.request),
+          .trace = std::move(origin.trace),
+          .folders = {.any = identity.allows(TokenScope::approve),
+                      .bound = identity.session.has_value(),
+                      .folder = identity.folder},
+          .session = identity.session};
+}
+
+// Whether a turn's mode or sandbox allows what other turns must ask for; that needs scope approve.
+bool approves_in_advance(const schema::Command& command) {
+  using schema::PermissionMode;
+  const auto* submit = std::get_if<schema::SubmitTurn>(&command);
+  if (!submit || !submit->options) return false;
+  const std::optional<PermissionMode> mode = submit->options->mode;
+  return mode == PermissionMode::on_request || mode == PermissionMode::on_failure ||
+         mode == PermissionMode::auto_ || mode == PermissionMode::bypass ||
+         submit->options->sandbox == schema::SandboxMode::full_access;
+}
+
+// `touched`: the session that the request concerns; absent if it may concern several.
+Result<void> check_session(const Identity& identity, const std::optional<SessionId>& touched) {
+  if (!identity.session || touched == identity.session) return {};
+  return fail(Code::forbidden,
+              touched
+                  ? "the token is bound to another session"
+                  : "the token is bound to one session: name that session, or use another token");
+}
+
+Result<void> check_binding(const Identity& identity, const schema::Command& command) {
+  if (!identity.session) return {};
+  const std::optional<SessionId> named = schema::session_of(command);
+  if (!named && schema::plan_admission(command).object) return {};
+  return check_session(identity, named);
+}
+
+}  // namespace
+
+Result<void> Authorization::check_scope(const Identity* identity, TokenScope scope,
+                                        std::string_view what) {
+  if (!identity)
+    return fail(Code::unauthenticated,
+                "a valid token is needed: over HTTP send Authorization: Bearer TOKEN; the first "
+                "token is in DATA/token");
+  if (!identity->allows(scope))
+    return fail(Code::forbidden,
+                fmt::format("{} needs a token with scope {}", what, schema::name_of(scope)));
+  return {};
+}
+
+Result<ports::Authorized<schema::Command>> Authorization::command(const Identity* identity,
+                                                                  schema::Command command,
+                                                                  RequestOrigin origin) {
+  const schema::CommandTraits& traits = schema::traits_of(command);
+  TRY(check_scope(identity, traits.scope, traits.name));
+  if (approves_in_advance(command) && !identity->allows(TokenScope::approve))
+    return fail(Code::forbidden,
+                "a turn with this mode or sandbox needs a token with scope approve: it runs what "
+                "others would be asked about");
+  TRY(check_binding(*identity, command));
+  return ports::Authorized(std::move(command), caller_of(*identity, std::move(origin)));
+}
+
+Result<ports::Authorized<StreamStart>> Authorization::events(const Identity* identity,
+                                                             StreamStart start) {
+  TRY(check_scope(identity, TokenScope::read));
+  TRY(check_session(*identity, start.session));
+  return ports::Authorized(std::move(start), caller_of(*identity, {}));
+}
+
+Result<ports::Authorized<OutputQuery>> Authorization::output(const Identity* identity,
+                                                             OutputQuery query) {
+  TRY(check_scope(identity, TokenScope::read));
+  return ports::Authorized(std::move(query), caller_of(*identity, {}));
+}
+
+Result<ports::Authorized<NewUpload>> Authorization::upload(const Identity* identity,
+                                                           NewUpload upload, RequestOrigin origin) {
+  TRY(check_scope(identity, TokenScope::submit));
+  TRY(check_session(*identity, upload.session));
+  return ports::Authorized(std::move(upload), caller_of(*identity, std::move(origin)));
+}
+
+}  // namespace agentrt::channels

@@ -1,0 +1,51 @@
+// ports/authorized.h: a request whose token was checked, and the caller that sent it.
+//
+// Only channels::Authorization can make an Authorized value. The kernel and the parts of a channel
+// that hand out data accept nothing else, so no transport can reach them without that check.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/ids.h"
+#include "schema/folders.h"
+
+namespace agentrt::channels {
+class Authorization;
+}
+
+namespace agentrt::ports {
+
+// The sender of a request. The principal is the id of its token, so idempotency keys of different
+// tokens never collide.
+struct Caller {
+  std::string principal;
+  RequestId request;              // stored in every fact of the command; empty: one is generated
+  std::optional<TraceId> trace;   // from the caller's traceparent
+  schema::FolderGrant folders{};  // folders in which it may open a session
+  // The only session that the token may access. A command may name an object without naming its
+  // session; the kernel then compares the object's session with this one.
+  std::optional<SessionId> session{};
+};
+
+template <class Request>
+class Authorized {
+ public:
+  struct Parts {
+    Request request;
+    Caller caller;
+  };
+
+  const Request& request() const { return parts_.request; }
+  const Caller& caller() const { return parts_.caller; }
+  Parts take() && { return std::move(parts_); }
+
+ private:
+  friend class channels::Authorization;
+  Authorized(Request request, Caller caller) : parts_{std::move(request), std::move(caller)} {}
+
+  Parts parts_;
+};
+
+}  // namespace agentrt::ports
