@@ -1,8 +1,9 @@
 // schema/commands.h: every command that this build accepts.
 //
-// To add a command, declare its params (and reply) in commands/, add it to the list below and
-// implement a decision in control/ or a read in kernel/. Codec, schema, routes and scopes are
-// derived.
+// To add a command, declare its params (and reply) in commands/ and add it to the list below. The
+// compiler then asks for the rest: a row in admission.cc and a decision in control/decide.cc for a
+// command that changes something, a read() in kernel/read_commands.h for one that only reads.
+// Codec, schema, routes and scopes are derived.
 #pragma once
 
 #include <string_view>
