@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "base/clock_steps.h"
-#include "kernel/fake_authorization.h"
+#include "kernel/testing/fake_authorization.h"
 #include "kernel/kernel.h"
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"

@@ -1,5 +1,5 @@
-// kernel/fake_authorization.h: for kernel tests, which may not include channels: authorizes every
-// command.
+// kernel/testing/fake_authorization.h: for kernel tests, which may not include channels: authorizes
+// every command.
 #pragma once
 
 #include "ports/control_plane.h"
