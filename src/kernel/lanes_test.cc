@@ -60,7 +60,7 @@ struct World {
   control::Settings settings;
   Observers observers;
   store::MemoryStore store;
-  KeptHistory history{limits.history_kept_bytes, limits.history_facts_max};
+  conversation::KeptHistory history{limits.history.kept_bytes, limits.history.facts_max};
   Committer committer{store, loop, worker, metrics, limits};
   Lanes lanes{{.store = store,
                .loop = loop,
