@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/laxity.h"
 #include "schema/admission.h"
 
 namespace agentrt::channels {
@@ -19,13 +20,8 @@ ports::Caller caller_of(const Identity& identity, RequestOrigin origin) {
 
 // Whether a turn's mode or sandbox allows what other turns must ask for; that needs scope approve.
 bool approves_in_advance(const schema::Command& command) {
-  using schema::PermissionMode;
   const auto* submit = std::get_if<schema::SubmitTurn>(&command);
-  if (!submit || !submit->options) return false;
-  const std::optional<PermissionMode> mode = submit->options->mode;
-  return mode == PermissionMode::on_request || mode == PermissionMode::on_failure ||
-         mode == PermissionMode::auto_ || mode == PermissionMode::bypass ||
-         submit->options->sandbox == schema::SandboxMode::full_access;
+  return submit && submit->options && policy::approves_in_advance(*submit->options);
 }
 
 // `touched`: the session that the request concerns; absent if it may concern several.

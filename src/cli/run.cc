@@ -45,12 +45,12 @@ Result<void> check_ids(const RunArguments& arguments) {
 
 Result<void> check_policy(const config::Config& config, const schema::TurnOptions& options) {
   if (options.mode && config.managed_mode &&
-      !config::at_most_as_lax(*options.mode, *config.managed_mode))
+      !policy::at_most_as_lax(*options.mode, *config.managed_mode))
     return fail(Code::invalid_params,
                 fmt::format("--mode {} goes beyond what {} allows; choose a stricter one.",
                             schema::name_of(*options.mode), config::kManagedFile));
   if (options.sandbox && config.managed_sandbox &&
-      !config::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
+      !policy::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
     return fail(Code::invalid_params,
                 fmt::format("--sandbox {} goes beyond what {} allows; choose a stricter one.",
                             schema::name_of(*options.sandbox), config::kManagedFile));

@@ -78,9 +78,11 @@ Result<void> set(T& into, const std::optional<Given<T>>& given,
 constexpr auto kFewer = [](std::uint64_t a, std::uint64_t b) { return a <= b; };
 constexpr auto kSame = [](const auto& a, const auto& b) { return a == b; };
 constexpr auto kModeStricter = [](PermissionMode a, PermissionMode b) {
-  return at_most_as_lax(a, b);
+  return policy::at_most_as_lax(a, b);
 };
-constexpr auto kSandboxStricter = [](SandboxMode a, SandboxMode b) { return at_most_as_lax(a, b); };
+constexpr auto kSandboxStricter = [](SandboxMode a, SandboxMode b) {
+  return policy::at_most_as_lax(a, b);
+};
 constexpr auto kImplies = [](bool a, bool b) { return !a || b; };
 constexpr auto kTellsMore = [](bool a, bool b) { return a || !b; };
 constexpr auto kResumeStricter = [](Resume a, Resume b) { return a == Resume::ask || a == b; };

@@ -19,8 +19,8 @@
 
 #include "base/result.h"
 #include "config/environment.h"
-#include "config/laxity.h"
 #include "config/trust.h"
+#include "policy/laxity.h"
 #include "schema/policy.h"
 #include "schema/statuses.h"
 

@@ -409,17 +409,6 @@ TEST_CASE("a broken workspace file stops the program like any other") {
   CHECK(contains(files.workspace("[limits]\nsession_cost = 1\n").error(), "not supported"));
 }
 
-TEST_CASE("modes are compared by what they permit") {
-  CHECK(at_most_as_lax(PermissionMode::plan, PermissionMode::default_));
-  CHECK(at_most_as_lax(PermissionMode::untrusted, PermissionMode::default_));
-  CHECK(at_most_as_lax(PermissionMode::never, PermissionMode::default_));
-  CHECK(!at_most_as_lax(PermissionMode::plan, PermissionMode::untrusted));
-  CHECK(!at_most_as_lax(PermissionMode::untrusted, PermissionMode::plan));
-  CHECK(!at_most_as_lax(PermissionMode::bypass, PermissionMode::auto_));
-  CHECK(at_most_as_lax(SandboxMode::read_only, SandboxMode::full_access));
-  CHECK(!at_most_as_lax(SandboxMode::full_access, SandboxMode::read_only));
-}
-
 TEST_CASE("script:FILE names a model by the file's absolute path") {
   CHECK(resolve_model_name("script:a/b.jsonl", "/w") == "script:/w/a/b.jsonl");
   CHECK(resolve_model_name("script:/x.jsonl", "/w") == "script:/x.jsonl");

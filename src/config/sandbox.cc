@@ -73,7 +73,7 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
   TRY_ASSIGN(inputs.roots, roots_of(choice));
   TRY_ASSIGN(inputs.cwd, cwd_of(choice, inputs.roots));
   inputs.mode = choice.mode.value_or(config.sandbox.mode);
-  if (config.managed_sandbox && !at_most_as_lax(inputs.mode, *config.managed_sandbox))
+  if (config.managed_sandbox && !policy::at_most_as_lax(inputs.mode, *config.managed_sandbox))
     return fail(Code::invalid_params,
                 fmt::format("The host policy allows at most the sandbox mode {}.",
                             schema::name_of(*config.managed_sandbox)));

@@ -103,9 +103,13 @@ std::string_view permission_mode(PermissionMode mode) {
       return "dontAsk";
     case PermissionMode::bypass:
       return "bypassPermissions";
-    default:
-      return "default";
+    case PermissionMode::default_:
+    case PermissionMode::untrusted:
+    case PermissionMode::on_request:
+    case PermissionMode::on_failure:
+      break;
   }
+  return "default";
 }
 
 // {"name": "text", …}; the names are theirs, which the codec would spell otherwise.

@@ -55,7 +55,7 @@ template <class Mode>
 std::vector<Mode> laxer_than(Mode ceiling) {
   std::vector<Mode> out;
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<Mode>>([&](auto each) {
-    if (!config::at_most_as_lax(each.value, ceiling)) out.push_back(each.value);
+    if (!policy::at_most_as_lax(each.value, ceiling)) out.push_back(each.value);
   });
   return out;
 }
