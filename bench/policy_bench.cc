@@ -1,5 +1,6 @@
 // How long a permission decision takes: on texts that agents write, under the rules of a project,
 // and on texts made to take long.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ const std::vector<std::string> kTexts = {
     "git status && rm -rf build",
 };
 
-Rules project_rules() {
+std::shared_ptr<const Rules> project_rules() {
   std::vector<schema::PolicyRule> sources;
   for (const char* words :
        {"git status", "git log", "git diff", "git show",   "git add",     "git commit", "ls",
@@ -40,16 +41,16 @@ Rules project_rules() {
   sources.push_back({schema::RuleEffect::ask, "shell(git push:*)", schema::RuleOrigin::user});
   sources.push_back({schema::RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user});
   sources.push_back({schema::RuleEffect::deny, "shell(curl:*)", schema::RuleOrigin::user});
-  return *compile(sources);
+  return std::make_shared<const Rules>(*compile(sources));
 }
 
 void decide(benchmark::State& state, const std::vector<std::string>& texts) {
-  const Rules rules = project_rules();
+  const Effective policy{.rules = project_rules()};
   std::size_t next = 0;
   for (auto _ : state) {
     const Asked asked{
         .tool = "shell", .text = texts[next++ % texts.size()], .cwd = "/ws", .workspace = "/ws"};
-    benchmark::DoNotOptimize(judge(asked, Basis{.rules = &rules}));
+    benchmark::DoNotOptimize(judge(asked, policy));
   }
   state.SetItemsProcessed(state.iterations());
 }

@@ -146,11 +146,13 @@ PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::To
                           const RespondAction& command, const Inputs& inputs) {
   const ActionRequired& required = turn.action->required;
   const bool allow = command.decision == "allow";
-  policy::Asked asked = asked_of(view, turn, call, inputs.settings->home);
+  const policy::Effective policy = effective_policy(view, turn, inputs);
+  policy::Asked asked = asked_of(view, policy, call);
   if (call.stage == state::CallStage::stopped)
     asked.escalation = policy::Escalation::outside_sandbox;
   if (!allow) asked.escalation = policy::Escalation::none;
-  PolicyRule rule{allow ? RuleEffect::allow : RuleEffect::deny, policy::exact_rule(asked),
+  PolicyRule rule{allow ? RuleEffect::allow : RuleEffect::deny,
+                  policy::exact_rule(asked, policy.home),
                   command.scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session};
   if (allow && call.tool == ShellArgs::kTool) {
     rule.cwd = required.cwd;

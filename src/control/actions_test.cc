@@ -75,6 +75,32 @@ TEST_CASE("yes starts the call, which runs only as it was approved") {
   CHECK(when(yes.after, ready, waiting.inputs()).shape() == "sandbox.applied process.started");
 }
 
+TEST_CASE("the rules of a session are compiled once per change, however often calls are judged") {
+  Settings settings = usual_settings();
+  settings.rule_sets = std::make_shared<policy::RuleSets>();
+  Policy policy = policy_in(PermissionMode::default_);
+  policy.rules = {{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
+                  {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}};
+  const Given past = asked_under(policy);
+  Inputs inputs = inputs_at(past.now());
+  inputs.settings = &settings;
+  state::Session view = when(past.view(), asks_for({"make test", "make"}), inputs).after;
+  view = when(view, inspected_of(view), inputs).after;
+  CHECK(settings.rule_sets->compilations() == 1);
+  RespondAction command = answer_to(view, "allow");
+  command.scope = AnswerScope::session;
+  view = when(view, Command{command}, inputs).after;
+  REQUIRE(view.granted.size() == 1);
+  CHECK(settings.rule_sets->compilations() == 2);
+  ReportProcessReady ready = ready_of(view);
+  ready.binding = inspected_of(view).binding;
+  view = when(view, ready, inputs).after;
+  view = when(view, end_of(view, 0), inputs).after;
+  view = when(view, inspected_of(view), inputs).after;
+  REQUIRE(turn_of(view).action);
+  CHECK(settings.rule_sets->compilations() == 2);
+}
+
 TEST_CASE("a world that changed since the answer lets nothing run") {
   const Waiting waiting;
   const Outcome yes = waiting.answer("allow");

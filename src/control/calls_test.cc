@@ -2,6 +2,8 @@
 // and with a question.
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "control/testing/given_calls.h"
 #include "control/tools.h"
 
@@ -153,7 +155,7 @@ TEST_CASE("tools of MCP servers are offered up to a limit; the rest are reported
     many[i].tool_name = "mcp__s__" + std::to_string(i);
     many[i].runtime_owner = "s";
   }
-  const auto catalog = tool_catalog(past.view(), turn_of(past.view()), many, {});
+  const auto catalog = tool_catalog(past.view(), policy_of(past.view()), many, {});
   CHECK(catalog.tools.back().tool_name == "mcp__s__" + std::to_string(state::kServerToolsMax - 1));
   REQUIRE(catalog.missing.has_value());
   CHECK(catalog.missing->back().reason == "3 of their tools are left out: at most 512 have room");
@@ -284,14 +286,63 @@ TEST_CASE("where nobody is there a server hears so at once") {
   CHECK_FALSE(turn_of(asked.after).action.has_value());
 }
 
+TEST_CASE("the catalogue says what a call would get, in every mode, sandbox and kind of run") {
+  const std::map<schema::Decision, std::string> words = {{schema::Decision::allow, "allowed"},
+                                                         {schema::Decision::sandboxed, "allowed"},
+                                                         {schema::Decision::ask, "asked"},
+                                                         {schema::Decision::unavailable, "by_rule"},
+                                                         {schema::Decision::deny, "denied"}};
+  // Calls that neither a rule nor the classifier knows.
+  const std::map<std::string, std::string> args = {
+      {"shell", R"({"command":"x-unknown"})"},
+      {"read_file", R"({"path":"a"})"},
+      {"list_files", "{}"},
+      {"search_files", R"({"pattern":"a"})"},
+      {"write_file", R"({"path":"a","content":""})"},
+      {"edit_file", R"({"path":"a","oldText":"a","newText":"b"})"},
+      {"update_plan", "{}"}};
+  std::size_t compared = 0;
+  for (const PermissionMode mode :
+       {PermissionMode::default_, PermissionMode::untrusted, PermissionMode::on_request,
+        PermissionMode::on_failure, PermissionMode::never, PermissionMode::plan,
+        PermissionMode::auto_, PermissionMode::bypass})
+    for (const SandboxMode sandbox :
+         {SandboxMode::read_only, SandboxMode::workspace_write, SandboxMode::full_access})
+      for (const bool interactive : {false, true}) {
+        Session view = with_server(policy_in(mode)).view();
+        TurnOptions& options = view.threads.at(state::kThread).active->options;
+        options.sandbox = sandbox;
+        options.interactive = interactive;
+        const policy::Effective policy = policy_of(view);
+        for (const CatalogTool& tool : tool_catalog(view, policy, {}, {}).tools) {
+          const auto known = args.find(tool.tool_name);
+          if (known == args.end()) continue;
+          state::ToolCall call;
+          call.tool = tool.tool_name;
+          call.args = Json{known->second};
+          CAPTURE(name_of(mode));
+          CAPTURE(name_of(sandbox));
+          CAPTURE(interactive);
+          CAPTURE(call.tool);
+          CHECK(tool.policy == words.at(judge_call(view, policy, call).decision));
+          ++compared;
+        }
+      }
+  CHECK(compared == 8 * 3 * 2 * args.size());
+}
+
 TEST_CASE("the catalogue says what each tool gets under the turn's policy") {
   const auto word = [](Policy policy, const std::string& tool) {
     const Given past = with_server(policy);
-    for (const CatalogTool& each : tool_catalog(past.view(), turn_of(past.view()), {}, {}).tools)
+    for (const CatalogTool& each : tool_catalog(past.view(), policy_of(past.view()), {}, {}).tools)
       if (each.tool_name == tool) return each.policy;
     return std::string("missing");
   };
   const Policy usual = policy_in(PermissionMode::default_);
+  Policy unconfined = policy_in(PermissionMode::on_request);
+  CHECK(word(unconfined, "shell") == "allowed");
+  unconfined.sandbox = SandboxMode::full_access;
+  CHECK(word(unconfined, "shell") == "asked");
   CHECK(word(usual, "read_file") == "allowed");
   CHECK(word(usual, "write_file") == "asked");
   CHECK(word(usual, "shell") == "asked");

@@ -11,12 +11,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/ids.h"
+#include "policy/effective.h"
 #include "schema/commands.h"
 #include "schema/facts.h"
 #include "schema/folders.h"
@@ -45,6 +47,8 @@ struct Settings {
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   std::string home = "/nonexistent";  // what ~ in rules stands for
+  // The compiled rules of sessions, which the engine uses too. Core only; never null.
+  std::shared_ptr<policy::RuleSets> rule_sets = std::make_shared<policy::RuleSets>();
   AfterRestart after_restart = AfterRestart::ask;
 };
 

@@ -76,6 +76,7 @@ Flow::Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inpu
 const Turn& Flow::turn() {
   for (const Draft& draft : std::span(facts_.list()).subspan(folded_)) {
     state::fold(after_, Fact{after_.sequence + 1, inputs_.now, draft.ids, draft.payload});
+    if (std::holds_alternative<PolicyChanged>(draft.payload)) effective_.reset();
     ++folded_;
   }
   const auto& active = after_.threads.at(thread_.id).active;
@@ -83,9 +84,14 @@ const Turn& Flow::turn() {
   return *active;
 }
 
+const policy::Effective& Flow::effective() {
+  const Turn& now = turn();
+  if (!effective_) effective_ = effective_policy(after_, now, inputs_);
+  return *effective_;
+}
+
 ToolCatalogResolved Flow::catalog(const ReportPrepared& report) {
-  const Turn& of = turn();
-  return tool_catalog(after_, of, report.server_tools, report.missing_servers);
+  return tool_catalog(after_, effective(), report.server_tools, report.missing_servers);
 }
 
 // --- the row of gates ---
@@ -208,7 +214,7 @@ bool Flow::call_waits() {
     return false;
   }
   const auto& forbidden = inputs_.settings->sandboxes_forbidden;
-  if (leaves_sandbox(after_, turn(), call) &&
+  if (leaves_sandbox(effective(), call) &&
       std::ranges::find(forbidden, SandboxMode::full_access) != forbidden.end()) {
     refuse_call(call,
                 {Category::denied, "the host policy lets no command leave the sandbox", false});
@@ -243,14 +249,14 @@ void Flow::begin(const state::ToolCall& call) {
 }
 
 void Flow::start_call(const state::ToolCall& call, const Json& policy) {
-  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
-                                         .safe_args = call.args,
-                                         .input_ref = {},
-                                         .policy = policy,
-                                         .outside_sandbox = leaves_sandbox(after_, turn(), call)
-                                                                ? std::optional(true)
-                                                                : std::nullopt,
-                                         .boot_id = inputs_.boot});
+  facts_.add(scope_of(call),
+             ToolStarted{.tool_name = call.tool,
+                         .safe_args = call.args,
+                         .input_ref = {},
+                         .policy = policy,
+                         .outside_sandbox =
+                             leaves_sandbox(effective(), call) ? std::optional(true) : std::nullopt,
+                         .boot_id = inputs_.boot});
   facts_.add(scope(), RunStatus{.status = Status::running,
                                 .phase = "tool",
                                 .title = "Running " + call.tool,
@@ -272,12 +278,12 @@ void Flow::refuse_call(const state::ToolCall& call, Failure error) {
 }
 
 policy::Judgement Flow::judge(const state::ToolCall& call, const Binding* now) {
-  return judge_call(after_, turn(), call, inputs_.settings->home, now);
+  return judge_call(after_, effective(), call, now);
 }
 
 // Does what was decided. True: something is waited for.
 bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgement) {
-  const PermissionMode mode = mode_of(after_, turn());
+  const PermissionMode mode = effective().mode;
   switch (judgement.decision) {
     case schema::Decision::allow:
     case schema::Decision::sandboxed:
@@ -309,7 +315,7 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
   const policy::Judgement judgement = judge(call, &binding);
   if (judgement.granted) {
     // What is started must be what was looked at, as if a person had just said yes to it.
-    PermissionEvaluated decision = evaluated(judgement, mode_of(after_, turn()));
+    PermissionEvaluated decision = evaluated(judgement, effective().mode);
     decision.digest = approval_digest(after_.id, call, binding, std::nullopt);
     facts_.add(scope_of(call), std::move(decision));
     return start_call(call, Json{"\"allowed\""});

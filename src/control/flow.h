@@ -67,13 +67,16 @@ class Flow {
   void ask_model();
   void end(schema::Failure error);
   policy::Judgement judge(const state::ToolCall& call, const schema::Binding* now = nullptr);
+  // The policy that the turn is under, with the facts added so far.
+  const policy::Effective& effective();
 
   Facts& facts_;
   const Thread& thread_;
   const Inputs& inputs_;
   FreshIds ids_;
-  state::Session after_;    // the turn's thread alone, with the facts so far
-  std::size_t folded_ = 0;  // of those facts
+  state::Session after_;                        // the turn's thread alone, with the facts so far
+  std::size_t folded_ = 0;                      // of those facts
+  std::optional<policy::Effective> effective_;  // none: not derived yet, or changed since
 };
 
 }  // namespace agentrt::control

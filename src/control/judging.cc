@@ -36,23 +36,23 @@ std::vector<std::string> clipped(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-PermissionMode mode_of(const Session& view, const Turn& turn) {
-  if (turn.options.mode) return *turn.options.mode;
-  return view.mode.value_or(view.policy.mode);
+policy::Effective effective_policy(const Session& view, const Turn& turn, const Inputs& inputs) {
+  return effective_policy(view, turn, inputs.settings->home, *inputs.settings->rule_sets);
 }
 
-SandboxMode sandbox_of(const Session& view, const Turn& turn) {
-  return turn.options.sandbox.value_or(view.policy.sandbox);
+policy::Effective effective_policy(const Session& view, const Turn& turn, const std::string& home,
+                                   policy::RuleSets& sets) {
+  return policy::derive({view.policy, view.granted, view.mode, turn.options}, home, sets);
 }
 
-bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call) {
+bool leaves_sandbox(const policy::Effective& policy, const state::ToolCall& call) {
   ShellArgs shell;
-  return call.tool == ShellArgs::kTool && sandbox_of(view, turn) != SandboxMode::full_access &&
+  return call.tool == ShellArgs::kTool && policy.sandbox != SandboxMode::full_access &&
          from_json(call.args.text, shell, Unknown::refuse) && shell.outside_sandbox.value_or(false);
 }
 
-policy::Asked asked_of(const Session& view, const Turn& turn, const state::ToolCall& call,
-                       const std::string& home) {
+policy::Asked asked_of(const Session& view, const policy::Effective& policy,
+                       const state::ToolCall& call) {
   policy::Asked asked;
   asked.tool = call.tool;
   asked.text = text_of(call);
@@ -60,30 +60,14 @@ policy::Asked asked_of(const Session& view, const Turn& turn, const state::ToolC
   asked.folder = folder_of(call);
   asked.workspace = view.cwd;
   asked.roots = view.additional_roots.value_or(std::vector<std::string>{});
-  asked.home = home;
   asked.access = access_of(call.tool);
-  if (leaves_sandbox(view, turn, call)) asked.escalation = policy::Escalation::outside_sandbox;
+  if (leaves_sandbox(policy, call)) asked.escalation = policy::Escalation::outside_sandbox;
   return asked;
 }
 
-policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
-                             const std::string& home, const Binding* now) {
-  std::vector<PolicyRule> all = view.policy.rules;
-  all.insert(all.end(), view.granted.begin(), view.granted.end());
-  const auto rules = policy::compile(all);
-  policy::Basis basis;
-  basis.mode = mode_of(view, turn);
-  basis.interactive =
-      turn.options.interactive.value_or(true) ? policy::Interactive::yes : policy::Interactive::no;
-  basis.said = call.said;
-  basis.sandbox = sandbox_of(view, turn);
-  basis.now = now;
-  if (rules)
-    basis.rules = &*rules;
-  else  // rules were read when they were taken in; what cannot be read lets nothing run
-    basis.said.push_back(
-        {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, rules.error().message});
-  return policy::judge(asked_of(view, turn, call, home), basis);
+policy::Judgement judge_call(const Session& view, const policy::Effective& policy,
+                             const state::ToolCall& call, const Binding* now) {
+  return policy::judge(asked_of(view, policy, call), policy, {call.said, now});
 }
 
 std::string approval_digest(const SessionId& session, const state::ToolCall& call,

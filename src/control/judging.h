@@ -13,19 +13,20 @@ std::string approval_digest(const SessionId& session, const state::ToolCall& cal
                             const schema::Binding& binding,
                             const std::optional<Timestamp>& expires_at);
 
-// The mode that a turn is under, and the sandbox that its calls get.
-schema::PermissionMode mode_of(const Session& view, const Turn& turn);
-schema::SandboxMode sandbox_of(const Session& view, const Turn& turn);
+// The policy that a turn is under, for a decision.
+policy::Effective effective_policy(const Session& view, const Turn& turn, const Inputs& inputs);
+// The same away from the core, with rule sets of the caller's own.
+policy::Effective effective_policy(const Session& view, const Turn& turn, const std::string& home,
+                                   policy::RuleSets& sets);
 
 // The call asks for more than the sandbox of its turn gives.
-bool leaves_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call);
+bool leaves_sandbox(const policy::Effective& policy, const state::ToolCall& call);
 // What policy is asked about a call.
-policy::Asked asked_of(const Session& view, const Turn& turn, const state::ToolCall& call,
-                       const std::string& home);
-// The decision that a call gets under the session's policy. `now` is what grants are held against,
-// where that was looked up.
-policy::Judgement judge_call(const Session& view, const Turn& turn, const state::ToolCall& call,
-                             const std::string& home, const schema::Binding* now = nullptr);
+policy::Asked asked_of(const Session& view, const policy::Effective& policy,
+                       const state::ToolCall& call);
+// The decision that a call gets. `now` is what grants are compared with, if it was looked up.
+policy::Judgement judge_call(const Session& view, const policy::Effective& policy,
+                             const state::ToolCall& call, const schema::Binding* now = nullptr);
 // The decision as a fact.
 schema::PermissionEvaluated evaluated(const policy::Judgement& judgement,
                                       schema::PermissionMode mode);

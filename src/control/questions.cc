@@ -69,7 +69,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   ActionRequired required{.action_type = std::string(kPermissionAction)};
   limit_wait(required);
   const std::string digest = approval_digest(after_.id, call, binding, required.expires_at);
-  PermissionEvaluated decision = evaluated(judgement, mode_of(after_, turn()));
+  PermissionEvaluated decision = evaluated(judgement, effective().mode);
   decision.digest = digest;
   decision.approval_action_id = action;
   facts_.add(scope_of(call), decision);
@@ -86,9 +86,8 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.input = call.args;
   required.cwd = binding.cwd;
   required.reason = decision.decision_reason;
-  const bool outside =
-      call.stage == state::CallStage::stopped || leaves_sandbox(after_, turn(), call);
-  required.sandbox = outside ? SandboxMode::full_access : sandbox_of(after_, turn());
+  const bool outside = call.stage == state::CallStage::stopped || leaves_sandbox(effective(), call);
+  required.sandbox = outside ? SandboxMode::full_access : effective().sandbox;
   if (outside)
     required.prompt = fmt::format("Run this command outside the sandbox, in {}?", binding.cwd);
   required.subcommands = decision.subcommands;
@@ -109,7 +108,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
 
 // A question of the model to whoever sits there.
 bool Flow::ask_input(const state::ToolCall& call) {
-  if (!turn().options.interactive.value_or(true)) {
+  if (!effective().asks_people()) {
     refuse_call(call,
                 {Category::unavailable, "nobody is there to answer: the run asks no one", false});
     return false;
@@ -142,14 +141,13 @@ void Flow::ask_for_server(const state::ToolCall& call, const ReportToolAsks& que
   required.url = question.url;
   limit_wait(required);
   require(scope_of(call), ids_.next<ActionId>(), std::move(required));
-  if (turn().options.interactive.value_or(true)) return;
+  if (effective().asks_people()) return;
   withdraw(facts_, turn(), "cancelled", "nobody is there to answer: the run asks no one");
   facts_.add(scope(), TaskResumed{.reason = "withdrawn"});
 }
 
 bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {
-  const TurnOptions& options = turn().options;
-  if (!options.ask_trust.value_or(false) || !options.interactive.value_or(true)) return false;
+  if (!turn().options.ask_trust.value_or(false) || !effective().asks_people()) return false;
   std::vector<PolicyFile> untrusted;
   for (const PolicyFile& file : files)
     if (!file.trusted) untrusted.push_back(file);

@@ -9,6 +9,7 @@
 #include "control/hooks.h"
 #include "control/own_tools.h"
 #include "control/processes.h"
+#include "policy/laxity.h"
 #include "schema/tools.h"
 
 namespace agentrt::control {
@@ -30,21 +31,21 @@ void end_background_call(Facts& facts, const Session& view, const Thread& thread
 }
 
 // The command failed, and the sandbox stopped something that it tried.
-bool stopped_by_sandbox(const Session& view, const Turn& turn, const state::ToolCall& call,
+bool stopped_by_sandbox(const policy::Effective& policy, const state::ToolCall& call,
                         const ReportToolEnded& report) {
   const auto real = std::ranges::count_if(report.news.violations, [](const SandboxViolation& v) {
     return !v.advisory.value_or(false);
   });
   return !call.outside && !report.failure && report.exit_code != 0 &&
          call.violations + static_cast<std::uint64_t>(real) > 0 &&
-         sandbox_of(view, turn) != SandboxMode::full_access;
+         policy.sandbox != SandboxMode::full_access;
 }
 
-// In the mode on_failure a person is asked about what the sandbox stopped.
-bool asks_outside(const Session& view, const Turn& turn, const state::ToolCall& call,
+// In some modes a person is asked to run again, outside, what the sandbox stopped.
+bool asks_outside(const policy::Effective& policy, const state::ToolCall& call,
                   const ReportToolEnded& report) {
-  return mode_of(view, turn) == PermissionMode::on_failure &&
-         stopped_by_sandbox(view, turn, call, report) && turn.options.interactive.value_or(true);
+  return policy::traits_of(policy.mode).retries_outside &&
+         stopped_by_sandbox(policy, call, report) && policy.asks_people();
 }
 
 constexpr std::string_view kOutsideHint =
@@ -54,10 +55,10 @@ constexpr std::string_view kOutsideHint =
     "person decides.]";
 
 // What the model reads: with a way to go on, where the sandbox was in it.
-std::string preview_with_hint(const Session& view, const Turn& turn, const state::ToolCall& call,
+std::string preview_with_hint(const policy::Effective& policy, const state::ToolCall& call,
                               const ReportToolEnded& report) {
   std::string preview = report.preview;
-  if (!stopped_by_sandbox(view, turn, call, report)) return preview;
+  if (!stopped_by_sandbox(policy, call, report)) return preview;
   if (!preview.empty() && !preview.ends_with('\n')) preview += '\n';
   return preview.append(kOutsideHint);
 }
@@ -348,7 +349,8 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     // The runtime that held it at its gate is gone, and it with that: the call is still to be made.
     if (report.never_ran) return accept(facts);
   }
-  if (asks_outside(view, turn, *call, report)) {
+  const policy::Effective policy = effective_policy(view, turn, inputs);
+  if (asks_outside(policy, *call, report)) {
     ToolProgress progress{.preview = report.preview,
                           .output_ref = {},
                           .stopped_by = "sandbox",
@@ -371,7 +373,7 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     facts.add(scope, std::move(item));
   } else {
     const bool good = report.exit_code == 0;
-    const std::string preview = preview_with_hint(view, turn, *call, report);
+    const std::string preview = preview_with_hint(policy, *call, report);
     ToolResult result{.preview = preview, .is_error = !good, .duration_ms = ran_ms};
     ItemCompleted item{.kind = item_of(call->tool),
                        .status = good ? Status::completed : Status::failed,

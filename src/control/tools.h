@@ -27,7 +27,7 @@ std::string cwd_of(const Session& view, const state::ToolCall& call);
 schema::Json answer_schema(const schema::AskUserArgs& args);
 
 // The tools as a turn under this policy sees them: the runtime's own, then those of servers.
-schema::ToolCatalogResolved tool_catalog(const Session& view, const Turn& turn,
+schema::ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& policy,
                                          std::vector<schema::CatalogTool> of_servers,
                                          std::vector<schema::MissingServer> missing);
 

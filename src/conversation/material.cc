@@ -49,14 +49,13 @@ ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
                        const std::string& path) {
   ports::GivenFile file = workspace.given_file(query.cwd, path);
   if (file.real_path.empty()) return file;
-  const auto rules = policy::compile(query.rules);
-  const policy::Folders folders{query.cwd, query.home};
+  const policy::Effective& policy = query.policy;
+  const policy::Folders folders{query.cwd, policy.home};
   std::optional<std::string> why;
-  if (!rules) why = rules.error().message;
+  if (policy.unreadable) why = policy.unreadable->message;
   for (const std::string& leads :
-       {policy::normal_path(path, query.cwd, query.home), file.real_path})
-    if (rules && !why)
-      why = policy::path_refusal(*rules, folders, ReadFileArgs::kTool, path, leads);
+       {policy::normal_path(path, query.cwd, policy.home), file.real_path})
+    if (!why) why = policy::path_refusal(*policy.rules, folders, ReadFileArgs::kTool, path, leads);
   if (!why) return file;
   ports::GivenFile refused;
   refused.ref = {.ref = file.ref.ref, .reason = *std::move(why)};

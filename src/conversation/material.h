@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "policy/effective.h"
 #include "ports/models.h"
 #include "ports/workspace.h"
-#include "schema/policy.h"
 #include "schema/scope.h"
 
 namespace agentrt::conversation {
@@ -36,8 +36,7 @@ struct MaterialQuery {
   schema::TurnIds turn;
   std::string cwd;
   std::optional<std::uint64_t> context_tokens;  // of the requested model
-  std::vector<schema::PolicyRule> rules;        // in force for the session
-  std::string home;
+  policy::Effective policy = {};                // of the turn; keeps files from the model
   Sequence up_to = 0;                // from the view that plans the request; see HistoryQuery
   std::optional<TurnId> last_ended;  // the last ended turn of the thread
   std::shared_ptr<const TurnFiles> files = nullptr;  // already read

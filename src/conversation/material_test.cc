@@ -6,6 +6,7 @@
 #include <map>
 
 #include "conversation/system_prompt.h"
+#include "policy/rules.h"
 
 namespace agentrt::conversation {
 
@@ -74,7 +75,8 @@ TEST_CASE("a file that a rule keeps from the model is not given, wherever its pa
   Past past;
   past.given->input = {file("secrets/key"), file("link"), file("open")};
   MaterialQuery query = kQuery;
-  query.rules = {{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user}};
+  query.policy.rules = std::make_shared<const policy::Rules>(
+      *policy::compile({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user}}));
   const Material material = gather(files, past, query);
   REQUIRE(material.files->given.size() == 3);
   CHECK(material.files->given[0].ref.reason.has_value());

@@ -38,9 +38,11 @@ struct Engine::Asking::Shared {
 
 Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
                        std::shared_ptr<const conversation::TurnFiles> files) {
-  conversation::MaterialQuery query = query_of(
-      parts, view, what.turn, parts.models.choice(what.model_name).candidates, what.model_name);
-  query.rules = rules_of(view);
+  conversation::MaterialQuery query =
+      query_of(view, what.turn, parts.models.choice(what.model_name).candidates, what.model_name);
+  const state::Turn* turn = state::find_turn(view, what.turn.turn);
+  check(turn != nullptr, "a plan is of its view");
+  query.policy = effective_policy(parts, view, *turn);
   query.files = std::move(files);
   shared_ = std::make_shared<Shared>(
       Shared{.parts = parts,

@@ -30,28 +30,22 @@ std::string path_in(const state::ToolCall& call) {
 // the letters of the path it was asked before the call began.
 class PathRules {
  public:
-  PathRules(const Engine::Parts& parts, const state::Session& view, const state::Turn& turn,
-            const state::ToolCall& call)
-      : approved_(call.digest.has_value()), rules_(policy::compile(rules_of(view))) {
+  PathRules(const state::Session& view, policy::Effective policy, const state::ToolCall& call)
+      : policy_(std::move(policy)), evidence_{call.said, {}}, approved_(call.digest.has_value()) {
     asked_.tool = call.tool;
     asked_.text = path_in(call);
     asked_.cwd = asked_.workspace = view.cwd;
-    asked_.home = parts.home;
     asked_.access =
         call.tool == ReadFileArgs::kTool ? policy::Access::read_only : policy::Access::changes;
-    basis_.mode = mode_of(view, turn);
-    basis_.said = call.said;
-    basis_.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
   }
 
   std::vector<std::string> denied() const {
-    if (!rules_) return {};
-    return policy::denied_paths(*rules_, {asked_.workspace, asked_.home});
+    return policy::denied_paths(*policy_.rules, {asked_.workspace, policy_.home});
   }
 
   std::optional<Failure> operator()(const std::string& real_path) const {
-    if (!rules_) return Failure{Category::denied, rules_.error().message, false};
-    auto why = policy::path_refusal(*rules_, {asked_.workspace, asked_.home}, asked_.tool,
+    if (policy_.unreadable) return Failure{Category::denied, policy_.unreadable->message, false};
+    auto why = policy::path_refusal(*policy_.rules, {asked_.workspace, policy_.home}, asked_.tool,
                                     asked_.text, real_path);
     if (!why) why = judged_anew(real_path);
     if (!why) return std::nullopt;
@@ -64,45 +58,37 @@ class PathRules {
   std::optional<std::string> judged_anew(const std::string& real_path) const {
     const bool one_file = asked_.tool == ReadFileArgs::kTool ||
                           asked_.tool == WriteFileArgs::kTool || asked_.tool == EditFileArgs::kTool;
-    const std::string called = policy::normal_path(asked_.text, asked_.cwd, asked_.home);
+    const std::string called = policy::normal_path(asked_.text, asked_.cwd, policy_.home);
     if (!one_file || approved_ || real_path == called ||
         !policy::is_within(real_path, asked_.workspace))
       return std::nullopt;
     policy::Asked asked = asked_;
     asked.real_path = real_path;
-    policy::Basis basis = basis_;
-    basis.rules = &*rules_;
-    const policy::Judgement now = policy::judge(asked, basis);
+    const policy::Judgement now = policy::judge(asked, policy_, evidence_);
     if (now.decision == Decision::allow || now.decision == Decision::sandboxed) return std::nullopt;
     return fmt::format("{} leads to {}: {} Call it by that path.", asked_.text, real_path,
                        now.reason);
   }
 
   policy::Asked asked_;
-  policy::Basis basis_;
+  policy::Effective policy_;
+  policy::Evidence evidence_;
   bool approved_;
-  Result<policy::Rules> rules_;
 };
 
 // Whether the model may read what the call is about without asking anybody.
-bool may_read(const Engine::Parts& parts, const state::Session& view, const state::Turn& turn,
+bool may_read(const state::Session& view, const policy::Effective& policy,
               const state::ToolCall& call) {
-  const auto rules = policy::compile(rules_of(view));
-  if (!rules) return false;
   policy::Asked asked{.tool = std::string(ReadFileArgs::kTool),
                       .text = path_in(call),
                       .cwd = view.cwd,
                       .workspace = view.cwd,
-                      .home = parts.home,
                       .access = policy::Access::read_only};
-  policy::Basis basis;
-  basis.rules = &*rules;
-  basis.mode = mode_of(view, turn);
-  return policy::judge(asked, basis).decision == Decision::allow;
+  return policy::judge(asked, policy).decision == Decision::allow;
 }
 
-ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& view,
-                              const state::Turn& turn, const state::ToolCall& call) {
+ports::ToolRequest request_of(const state::Session& view, const policy::Effective& policy,
+                              const state::ToolCall& call) {
   ports::ToolRequest request;
   request.session = view.id;
   request.call = call.id;
@@ -110,8 +96,8 @@ ports::ToolRequest request_of(const Engine::Parts& parts, const state::Session& 
   request.args = call.args;
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
-  request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
-  const auto rules = std::make_shared<PathRules>(parts, view, turn, call);
+  request.sandbox = policy.sandbox;
+  const auto rules = std::make_shared<PathRules>(view, policy, call);
   request.hidden = rules->denied();
   request.refused = [rules](const std::string& path) { return (*rules)(path); };
   request.announced = call.change;
@@ -247,12 +233,13 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
 Engine::MakingCall::MakingCall(const Parts& parts, const state::Session& view, const MakeCall& what)
     : parts_(parts), call_(what.call), listener_(std::make_shared<Listener>(parts, view, what)) {
   const state::ToolCall& call = call_of(view, what.turn, what.call);
-  const state::Turn& turn = *state::find_turn(view, what.turn);
+  const policy::Effective policy =
+      effective_policy(parts, view, *state::find_turn(view, what.turn));
   if (call.digest)
-    if (auto request = RunningTool::request_of(parts, view, turn, call))
+    if (auto request = RunningTool::request_of(view, policy, call))
       listener_->bind(*std::move(request), changes(view, call));
   if (what.stored) listener_->start_released();
-  parts.tools.start(request_of(parts, view, turn, call), listener_);
+  parts.tools.start(request_of(view, policy, call), listener_);
 }
 
 void Engine::MakingCall::called_again(const Effect& effect) {
@@ -266,13 +253,13 @@ Engine::MakingCall::~MakingCall() {
 }
 
 std::move_only_function<std::optional<Failure>()> Engine::MakingCall::objection(
-    const Parts& parts, const state::Session& view, const state::Turn& turn,
+    const Parts& parts, const state::Session& view, const policy::Effective& policy,
     const state::ToolCall& call) {
   if (call.tool == ShellArgs::kTool) return [] { return std::nullopt; };
   state::ToolCall approved = call;
   approved.digest.emplace();
-  const auto sight = may_read(parts, view, turn, call) ? ports::Sight::file : ports::Sight::path;
-  return [&parts, sight, request = request_of(parts, view, turn, approved)] {
+  const auto sight = may_read(view, policy, call) ? ports::Sight::file : ports::Sight::path;
+  return [&parts, sight, request = request_of(view, policy, approved)] {
     return parts.tools.objection(request, sight);
   };
 }

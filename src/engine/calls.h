@@ -21,7 +21,7 @@ class Engine::MakingCall final : public Running {
 
   // Checks why the call would fail even if the user approved it. Run the result on a worker.
   static std::move_only_function<std::optional<schema::Failure>()> objection(
-      const Parts& parts, const state::Session& view, const state::Turn& turn,
+      const Parts& parts, const state::Session& view, const policy::Effective& policy,
       const state::ToolCall& call);
 
   // The files that the call would change, as absolute paths with symlinks not resolved.

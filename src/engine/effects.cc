@@ -33,14 +33,10 @@ const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
   return *at;
 }
 
-std::vector<PolicyRule> rules_of(const state::Session& view) {
-  std::vector<PolicyRule> all = view.policy.rules;
-  all.insert(all.end(), view.granted.begin(), view.granted.end());
-  return all;
-}
-
-PermissionMode mode_of(const state::Session& view, const state::Turn& turn) {
-  return turn.options.mode.value_or(view.mode.value_or(view.policy.mode));
+policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
+                                   const state::Turn& turn) {
+  return policy::derive({view.policy, view.granted, view.mode, turn.options}, parts.home,
+                        parts.rule_sets);
 }
 
 // What runs no command has no environment: it is the same call whoever goes on with it.
@@ -64,16 +60,14 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
 }
 
-conversation::MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view,
-                                     const TurnIds& turn, const std::vector<Candidate>& candidates,
+conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& turn,
+                                     const std::vector<Candidate>& candidates,
                                      const std::string& model) {
   conversation::MaterialQuery query;
   query.session = view.id;
   query.turn = turn;
   query.cwd = view.cwd;
   query.context_tokens = context_of(candidates, model);
-  query.rules = view.granted;
-  query.home = parts.home;
   query.up_to = view.sequence;
   query.last_ended = last_ended(view, turn.thread);
   return query;

@@ -6,6 +6,7 @@
 
 #include "conversation/material.h"
 #include "engine/engine.h"
+#include "policy/effective.h"
 
 namespace agentrt::engine {
 
@@ -27,9 +28,9 @@ class Engine::Running {
 const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
                                const ToolCallId& call);
 
-// Every rule that the session is under: of its files, and given to it alone.
-std::vector<schema::PolicyRule> rules_of(const state::Session& view);
-schema::PermissionMode mode_of(const state::Session& view, const state::Turn& turn);
+// The policy that a turn is under. Core only.
+policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
+                                   const state::Turn& turn);
 
 // What an answer about the call is bound to, as the world is now. Blocks; on a worker.
 Result<schema::Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest& request,
@@ -42,9 +43,9 @@ schema::Failure failure_of(const Error& error);
 // Runs `task` on the worker as soon as it has room.
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
 
-// What a turn is asked with, as the view has it, by that one of the candidates.
-conversation::MaterialQuery query_of(const Engine::Parts& parts, const state::Session& view,
-                                     const schema::TurnIds& turn,
+// What a turn is asked with, as the view has it, by that one of the candidates. The policy is for
+// the caller to add.
+conversation::MaterialQuery query_of(const state::Session& view, const schema::TurnIds& turn,
                                      const std::vector<schema::Candidate>& candidates,
                                      const std::string& model);
 

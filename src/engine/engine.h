@@ -26,8 +26,9 @@
 #include "ports/workspace.h"
 
 namespace agentrt::policy {
+class RuleSets;
 class Redactor;
-}
+}  // namespace agentrt::policy
 
 namespace agentrt::conversation {
 struct TurnFiles;
@@ -56,6 +57,7 @@ class Engine {
     ports::Hooks& hooks;
     ports::Inspector& inspector;
     ports::Metrics& metrics;
+    policy::RuleSets& rule_sets;  // those that decisions use: an unchanged set is not compiled anew
     BootId boot;
     std::string home = "/nonexistent";           // what ~ in rules stands for
     const policy::Redactor* redactor = nullptr;  // outlives the engine

@@ -30,15 +30,16 @@ void tell_call(HookInput& input, const state::Turn& turn, const ToolCallId& id) 
   }
 }
 
-HookInput input_of(const state::Session& view, const state::Turn& turn, HookPoint point) {
+HookInput input_of(const state::Session& view, const state::Turn& turn, HookPoint point,
+                   const policy::Effective& policy) {
   HookInput input;
   input.point = point;
   input.session_id = view.id;
   input.thread_id = turn.ids.thread;
   input.turn_id = turn.ids.turn;
   input.cwd = view.cwd;
-  input.mode = mode_of(view, turn);
-  input.sandbox = {turn.options.sandbox.value_or(view.policy.sandbox), view.policy.network};
+  input.mode = policy.mode;
+  input.sandbox = {policy.sandbox, policy.network};
   if (point == HookPoint::session_start) input.source = "startup";
   if (point == HookPoint::user_prompt_submit) input.prompt = turn.preview;
   if (point == HookPoint::post_sampling || point == HookPoint::stop)
@@ -87,7 +88,9 @@ Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const R
       listener_(std::make_shared<Listener>(parts, view.id, what.turn.turn, what.run)) {
   const state::Turn* turn = state::find_turn(view, what.turn.turn);
   check(turn && turn->hook, "a plan is of its view");
-  ports::HookRequest request{run_, turn->hook->hook, input_of(view, *turn, turn->hook->point)};
+  ports::HookRequest request{
+      run_, turn->hook->hook,
+      input_of(view, *turn, turn->hook->point, effective_policy(parts, view, *turn))};
   if (turn->hook->point != HookPoint::user_prompt_submit) {
     parts.hooks.start(std::move(request), listener_);
     return;
@@ -124,11 +127,12 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
   const state::Turn* turn = state::find_turn(view, what.turn);
   check(turn && !turn->tools.empty(), "a plan is of its view");
   const state::ToolCall& call = turn->tools.front();
+  const policy::Effective policy = effective_policy(parts, view, *turn);
   auto task = std::make_shared<ports::Step>(
       [&parts, wanted = wanted_, session = view.id, what,
-       request = RunningTool::request_of(parts, view, *turn, call),
-       executes = RunningTool::executes(parts, view, call),
-       objection = MakingCall::objection(parts, view, *turn, call)]() mutable {
+       request = RunningTool::request_of(view, policy, call),
+       executes = RunningTool::executes(view, policy, call),
+       objection = MakingCall::objection(parts, view, policy, call)]() mutable {
         ReportInspected report{what.turn, what.call, {}, {}};
         auto binding = request ? look_at(parts.inspector, *request, executes)
                                : std::unexpected(request.error());

@@ -25,6 +25,10 @@ ports::ProcessRequest commands_of(const state::Session& view, const Prepare& wha
 struct Engine::Preparing::Shared {
   const Parts& parts;
   const SessionId session;
+  // What the turn's policy is derived from, with the policy that is read for it.
+  const std::vector<PolicyRule> granted;
+  const std::optional<PermissionMode> mode;
+  const TurnOptions options;
   const conversation::MaterialQuery query;
   const ports::ProcessRequest commands;
   ReportPrepared report;
@@ -38,6 +42,8 @@ struct Engine::Preparing::Shared {
 
 Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, const Prepare& what,
                              Log log, Keep keep) {
+  const state::Turn* turn = state::find_turn(view, what.turn.turn);
+  check(turn != nullptr, "a plan is of its view");
   ReportPrepared report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
@@ -49,11 +55,14 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   // The same choice that the decision about this report will make.
   const policy::RoutingAnswer route = policy::route(
       {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
-  conversation::MaterialQuery query =
-      query_of(parts, view, what.turn, report.candidates,
-               policy::outcome_of(route).selected_name.value_or(""));
+  conversation::MaterialQuery query = query_of(
+      view, what.turn, report.candidates, policy::outcome_of(route).selected_name.value_or(""));
+  query.policy = effective_policy(parts, view, *turn);
   shared_ = std::make_shared<Shared>(Shared{.parts = parts,
                                             .session = view.id,
+                                            .granted = view.granted,
+                                            .mode = view.mode,
+                                            .options = turn->options,
                                             .query = std::move(query),
                                             .commands = commands_of(view, what),
                                             .report = std::move(report),
@@ -73,7 +82,7 @@ void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
   auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
     ReportPrepared found;
     std::shared_ptr<const conversation::TurnFiles> files;
-    read_all(parts, shared->query, shared->commands, found, files);
+    read_all(*shared, found, files);
     parts.loop.post([shared, ahead, found = std::move(found), files = std::move(files)]() mutable {
       const bool too_early = ahead && !files;
       shared->read_again = too_early && !shared->stored;
@@ -100,19 +109,23 @@ void Engine::Preparing::ask_servers(const std::shared_ptr<Shared>& shared) {
 }
 
 // Blocks; on a worker.
-void Engine::Preparing::read_all(const Parts& parts, conversation::MaterialQuery query,
-                                 const ports::ProcessRequest& commands, ReportPrepared& read,
+void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
                                  std::shared_ptr<const conversation::TurnFiles>& files) {
+  const Parts& parts = shared.parts;
+  conversation::MaterialQuery query = shared.query;
   read.context.cwd = query.cwd;
   if (auto policy = parts.policies.policy(query.cwd))
     read.policy = *std::move(policy);
   else
     read.policy_failed = failure_of(policy.error());
-  query.rules.insert(query.rules.end(), read.policy.rules.begin(), read.policy.rules.end());
+  // Away from the core: its rule sets are not for this thread, but the set of this turn is.
+  policy::RuleSets sets(query.policy.rules);
+  query.policy = policy::derive({read.policy, shared.granted, shared.mode, shared.options},
+                                query.policy.home, sets);
   const conversation::Material material = gather(parts.workspace, parts.history, query);
   describe(material, read.context);
   if (material.history) read.history = material.history->loaded;
-  if (auto environment = parts.processes.environment(commands))
+  if (auto environment = parts.processes.environment(shared.commands))
     read.context.environment = *std::move(environment);
   else
     read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});

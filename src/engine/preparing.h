@@ -21,8 +21,8 @@ class Engine::Preparing final : public Running {
  private:
   struct Shared;
   static void read(const std::shared_ptr<Shared>& shared);
-  static void read_all(const Parts& parts, conversation::MaterialQuery query,
-                       const ports::ProcessRequest& commands, schema::ReportPrepared& read,
+  // Uses only what Shared never changes. Blocks; on a worker.
+  static void read_all(const Shared& shared, schema::ReportPrepared& read,
                        std::shared_ptr<const conversation::TurnFiles>& files);
   static void ask_servers(const std::shared_ptr<Shared>& shared);
   static void arrived(const std::shared_ptr<Shared>& shared);

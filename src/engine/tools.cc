@@ -272,7 +272,9 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
   if (log == Log::will_have_it) listener_->hold_until_stored();
   const state::ToolCall& call = call_of(view, what.turn, what.call);
-  auto request = request_of(parts, view, *state::find_turn(view, what.turn), call);
+  const policy::Effective policy =
+      effective_policy(parts, view, *state::find_turn(view, what.turn));
+  auto request = request_of(view, policy, call);
   if (!request) {
     listener_->on_ended({.failure = failure_of(request.error())});
     return;
@@ -284,22 +286,21 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   if (request->argv.back() != request->command) listener_->run_as(request->argv.back());
   listener_->limit(args.timeout_ms.value_or(background ? 0 : kShellTimeoutMs));
   if (call.digest)
-    listener_->start_bound(*std::move(request), executes(parts, view, call));
+    listener_->start_bound(*std::move(request), executes(view, policy, call));
   else
     parts.processes.start(*std::move(request), listener_);
 }
 
-Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts,
-                                                              const state::Session& view,
-                                                              const state::Turn& turn,
+Result<ports::ProcessRequest> Engine::RunningTool::request_of(const state::Session& view,
+                                                              const policy::Effective& policy,
                                                               const state::ToolCall& call) {
+  if (policy.unreadable) return std::unexpected(*policy.unreadable);
   ports::ProcessRequest request;
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
-  request.sandbox = turn.options.sandbox.value_or(view.policy.sandbox);
-  request.network = view.policy.network;
-  TRY_ASSIGN(const policy::Rules rules, policy::compile(rules_of(view)));
-  request.hidden = policy::denied_paths(rules, {view.cwd, parts.home});
+  request.sandbox = policy.sandbox;
+  request.network = policy.network;
+  request.hidden = policy::denied_paths(*policy.rules, {view.cwd, policy.home});
   if (call.tool != ShellArgs::kTool) return request;
   ShellArgs args;
   TRY(from_json(call.args.text, args, Unknown::refuse));
@@ -315,8 +316,8 @@ Result<ports::ProcessRequest> Engine::RunningTool::request_of(const Parts& parts
   return request;
 }
 
-std::vector<std::string> Engine::RunningTool::executes(const Parts& parts,
-                                                       const state::Session& view,
+std::vector<std::string> Engine::RunningTool::executes(const state::Session& view,
+                                                       const policy::Effective& policy,
                                                        const state::ToolCall& call) {
   if (call.tool != ShellArgs::kTool) return MakingCall::changes(view, call);
   ShellArgs args;
@@ -327,8 +328,7 @@ std::vector<std::string> Engine::RunningTool::executes(const Parts& parts,
   asked.cwd = args.cwd ? (std::filesystem::path(view.cwd) / *args.cwd).string() : view.cwd;
   asked.workspace = view.cwd;
   asked.roots = view.additional_roots.value_or(std::vector<std::string>{});
-  asked.home = parts.home;
-  return policy::judge(asked, {}).executes;
+  return policy::executed_files(asked, policy.home);
 }
 
 Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,

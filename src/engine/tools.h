@@ -19,11 +19,12 @@ class Engine::RunningTool final : public Running {
 
   // What a call asks for, of a call that runs no process what one would get. invalid_params: its
   // arguments are none.
-  static Result<ports::ProcessRequest> request_of(const Parts& parts, const state::Session& view,
-                                                  const state::Turn& turn,
+  static Result<ports::ProcessRequest> request_of(const state::Session& view,
+                                                  const policy::Effective& policy,
                                                   const state::ToolCall& call);
   // The workspace files that it provably executes, or changes.
-  static std::vector<std::string> executes(const Parts& parts, const state::Session& view,
+  static std::vector<std::string> executes(const state::Session& view,
+                                           const policy::Effective& policy,
                                            const state::ToolCall& call);
 
  private:

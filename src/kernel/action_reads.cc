@@ -103,7 +103,9 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
   if (const auto wrong = control::wrong_call(view, call))
     return fail(wrong->category == Category::not_found ? Code::not_found : Code::invalid_params,
                 wrong->message);
-  policy::Judgement judgement = control::judge_call(view, turn, call, settings.home);
+  policy::RuleSets sets;
+  const policy::Effective policy = control::effective_policy(view, turn, settings.home, sets);
+  policy::Judgement judgement = control::judge_call(view, policy, call);
   EvaluatePermissionReply reply;
   reply.decision = judgement.decision;
   reply.decision_source = judgement.source;
@@ -117,8 +119,8 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
   }
   reply.subcommands = std::move(judgement.subcommands);
   reply.executes_unknown = std::move(judgement.executes_unknown);
-  reply.mode = control::mode_of(view, turn);
-  reply.sandbox = control::sandbox_of(view, turn);
+  reply.mode = policy.mode;
+  reply.sandbox = policy.sandbox;
   reply.cwd = control::cwd_of(view, call);
   reply.ignored = view.policy.ignored;
   return to_json(reply);

@@ -140,7 +140,7 @@ void ReadCommands::read(GetToolInventory query, ports::ReplyTo reply_to) {
   const auto read = [this](state::Session view, ports::ReplyTo to) {
     on_worker(
         [this, view = std::move(view)]() mutable {
-          return tool_inventory(parts_.store, parts_.policies, std::move(view));
+          return tool_inventory(parts_.store, parts_.policies, std::move(view), parts_.settings);
         },
         std::move(to));
   };

@@ -1,5 +1,6 @@
 #include "kernel/tool_reads.h"
 
+#include "control/judging.h"
 #include "control/tools.h"
 
 namespace agentrt::kernel {
@@ -21,15 +22,17 @@ Result<ToolCatalogResolved> stored_catalog(store::Store& store, const state::Ses
 }  // namespace
 
 Result<std::string> tool_inventory(store::Store& store, ports::Policies* policies,
-                                   state::Session view) {
+                                   state::Session view, const control::Settings& settings) {
   check(policies != nullptr, "a kernel that answers about policy can read it");
   TRY_ASSIGN(view.policy, policies->policy(view.cwd));
   TRY_ASSIGN(ToolCatalogResolved stored, stored_catalog(store, view));
   std::erase_if(stored.tools,
                 [](const CatalogTool& tool) { return tool.runtime_owner == kOwnTools; });
-  ToolCatalogResolved catalog =
-      control::tool_catalog(view, state::Turn{}, std::move(stored.tools),
-                            stored.missing.value_or(std::vector<MissingServer>{}));
+  policy::RuleSets sets;
+  const policy::Effective policy =
+      control::effective_policy(view, state::Turn{}, settings.home, sets);
+  ToolCatalogResolved catalog = control::tool_catalog(
+      view, policy, std::move(stored.tools), stored.missing.value_or(std::vector<MissingServer>{}));
   ToolInventory reply;
   if (view.exists()) reply.session_id = view.id;
   reply.tools = std::move(catalog.tools);

@@ -10,6 +10,6 @@ namespace agentrt::kernel {
 // `view`: the session, or an empty view with the folder that a new session would have. Blocks; runs
 // on a worker.
 Result<std::string> tool_inventory(store::Store& store, ports::Policies* policies,
-                                   state::Session view);
+                                   state::Session view, const control::Settings& settings);
 
 }  // namespace agentrt::kernel

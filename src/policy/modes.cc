@@ -23,27 +23,27 @@ bool stays_in_session(std::string_view tool) {
   return tool == "update_plan" || tool == "ask_user" || tool == "wait_subagents";
 }
 
-bool is_inside(const Asked& asked) {
+bool is_inside(const Asked& asked, const Effective& policy) {
   if (!is_file_tool(asked.tool)) return false;
-  const std::string path = normal_path(asked.text, asked.cwd, asked.home);
+  const std::string path = normal_path(asked.text, asked.cwd, policy.home);
   if (!is_within(path, asked.workspace)) return false;
   if (asked.real_path) return is_within(normal_path(*asked.real_path, "/", "/"), asked.workspace);
   return !climbs(asked.text);
 }
 
-bool is_steering_file(const Asked& asked) {
+bool is_steering_file(const Asked& asked, const Effective& policy) {
   const auto steers = [&](const std::string& path) {
     return is_steering_path(path, asked.workspace);
   };
-  return steers(normal_path(asked.text, asked.cwd, asked.home)) ||
+  return steers(normal_path(asked.text, asked.cwd, policy.home)) ||
          (asked.real_path && steers(normal_path(*asked.real_path, "/", "/")));
 }
 
 std::string mode_name(PermissionMode mode) { return std::string(schema::name_of(mode)); }
 
 // Work that the sandbox keeps in the workspace.
-bool is_confined_write(const Asked& asked, const Basis& basis) {
-  return is_inside(asked) && basis.sandbox != SandboxMode::read_only;
+bool is_confined_write(const Asked& asked, const Effective& policy) {
+  return is_inside(asked, policy) && policy.sandbox != SandboxMode::read_only;
 }
 
 }  // namespace
@@ -52,18 +52,18 @@ bool climbs(std::string_view path) {
   return path == ".." || path.starts_with("../") || path.ends_with("/..") || path.contains("/../");
 }
 
-Verdict shell_mode_verdict(const Basis& basis) {
-  switch (basis.mode) {
+Verdict shell_mode_verdict(const Effective& policy) {
+  switch (policy.mode) {
     case PermissionMode::bypass:
       return says(Decision::allow, "The mode bypass allows what no rule denies or asks about.");
     case PermissionMode::plan:
       return says(Decision::deny, "The mode plan runs read-only tools alone, and no commands.");
     case PermissionMode::on_request:
     case PermissionMode::on_failure:
-      if (basis.sandbox != SandboxMode::full_access)
+      if (policy.sandbox != SandboxMode::full_access)
         return says(
             Decision::sandboxed,
-            fmt::format("The mode {} lets commands run in the sandbox.", mode_name(basis.mode)));
+            fmt::format("The mode {} lets commands run in the sandbox.", mode_name(policy.mode)));
       return says(Decision::ask, "There is no sandbox that confines the command.");
     case PermissionMode::default_:
     case PermissionMode::untrusted:
@@ -74,17 +74,17 @@ Verdict shell_mode_verdict(const Basis& basis) {
   return says(Decision::ask, "No rule allows every command of the text.");
 }
 
-Verdict tool_mode_verdict(const Asked& asked, const Basis& basis) {
+Verdict tool_mode_verdict(const Asked& asked, const Effective& policy) {
   if (stays_in_session(asked.tool))
     return says(Decision::allow, fmt::format("{} touches nothing but the session.", asked.tool));
   const bool reads = asked.access == Access::read_only;
-  const bool inside = is_inside(asked);
+  const bool inside = is_inside(asked, policy);
   const Verdict ask = says(
       Decision::ask, is_file_tool(asked.tool) && !inside
                          ? fmt::format("No rule allows {} outside of the workspace.", asked.tool)
                          : fmt::format("No rule allows {} here.", asked.tool));
   const Verdict reading = says(Decision::allow, "Reading inside the workspace needs no rule.");
-  switch (basis.mode) {
+  switch (policy.mode) {
     case PermissionMode::bypass:
       return says(Decision::allow, "The mode bypass allows what no rule denies or asks about.");
     case PermissionMode::untrusted:
@@ -96,12 +96,12 @@ Verdict tool_mode_verdict(const Asked& asked, const Basis& basis) {
     case PermissionMode::on_failure:
     case PermissionMode::auto_:
       if (reads && inside) return reading;
-      if (!reads && inside && is_steering_file(asked))
+      if (!reads && inside && is_steering_file(asked, policy))
         return says(Decision::ask,
                     fmt::format("{} is a file that other programs run or obey.", asked.text));
-      if (!reads && is_confined_write(asked, basis))
+      if (!reads && is_confined_write(asked, policy))
         return says(Decision::allow, fmt::format("The mode {} lets files of the workspace change.",
-                                                 mode_name(basis.mode)));
+                                                 mode_name(policy.mode)));
       return ask;
     case PermissionMode::default_:
     case PermissionMode::never:
@@ -110,9 +110,19 @@ Verdict tool_mode_verdict(const Asked& asked, const Basis& basis) {
   return reads && inside ? reading : ask;
 }
 
-Verdict leaving_mode_verdict(const Basis& basis) {
-  if (basis.mode == PermissionMode::bypass || basis.mode == PermissionMode::plan)
-    return shell_mode_verdict(basis);
+Verdict leaving_mode_verdict(const Effective& policy) {
+  switch (policy.mode) {
+    case PermissionMode::bypass:
+    case PermissionMode::plan:
+      return shell_mode_verdict(policy);
+    case PermissionMode::default_:
+    case PermissionMode::untrusted:
+    case PermissionMode::on_request:
+    case PermissionMode::on_failure:
+    case PermissionMode::never:
+    case PermissionMode::auto_:
+      break;
+  }
   return says(Decision::ask, "It is to run outside of the sandbox, which no rule grants.");
 }
 

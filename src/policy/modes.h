@@ -12,11 +12,11 @@
 
 namespace agentrt::policy {
 
-schema::Verdict shell_mode_verdict(const Basis& basis);
-schema::Verdict tool_mode_verdict(const Asked& asked, const Basis& basis);
+schema::Verdict shell_mode_verdict(const Effective& policy);
+schema::Verdict tool_mode_verdict(const Asked& asked, const Effective& policy);
 
 // The same for a command that is to leave the sandbox.
-schema::Verdict leaving_mode_verdict(const Basis& basis);
+schema::Verdict leaving_mode_verdict(const Effective& policy);
 
 // Whether a path has `..` in it: where it leads then is not told by its letters.
 bool climbs(std::string_view path);

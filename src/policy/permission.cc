@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/laxity.h"
 #include "policy/modes.h"
 #include "policy/paths.h"
 #include "policy/shell_rules.h"
@@ -35,9 +36,9 @@ int force(Decision decision) {
   return 3;
 }
 
-std::vector<std::string> paths_of(const Asked& asked) {
-  std::vector<std::string> out{normal_path(asked.text, asked.cwd, asked.home)};
-  if (asked.real_path) out.push_back(normal_path(*asked.real_path, asked.cwd, asked.home));
+std::vector<std::string> paths_of(const Asked& asked, const std::string& home) {
+  std::vector<std::string> out{normal_path(asked.text, asked.cwd, home)};
+  if (asked.real_path) out.push_back(normal_path(*asked.real_path, asked.cwd, home));
   return out;
 }
 
@@ -47,23 +48,23 @@ bool fits_one(const Rule& rule, std::string_view path, const Folders& folders) {
 }
 
 // An allow must fit wherever the path leads; a deny or ask is found at any of them.
-bool fits_paths(const Rule& rule, const Asked& asked) {
-  const Folders folders{asked.workspace, asked.home};
+bool fits_paths(const Rule& rule, const Asked& asked, const std::string& home) {
+  const Folders folders{asked.workspace, home};
   const auto fits = [&](const std::string& path) { return fits_one(rule, path, folders); };
-  const std::vector<std::string> paths = paths_of(asked);
+  const std::vector<std::string> paths = paths_of(asked, home);
   if (rule.source.effect == RuleEffect::allow)
     return std::ranges::all_of(paths, fits) && (asked.real_path || !climbs(asked.text));
   return std::ranges::any_of(paths, fits);
 }
 
-bool fits(const Rule& rule, const Asked& asked) {
+bool fits(const Rule& rule, const Asked& asked, const std::string& home) {
   switch (rule.kind) {
     case Rule::Kind::tool:
       return true;
     case Rule::Kind::text:
-      return is_file_tool(asked.tool) ? fits_paths(rule, asked) : rule.pattern == asked.text;
+      return is_file_tool(asked.tool) ? fits_paths(rule, asked, home) : rule.pattern == asked.text;
     case Rule::Kind::path:
-      return fits_paths(rule, asked);
+      return fits_paths(rule, asked, home);
     case Rule::Kind::host:
       return host_fits(host_of(asked.text), rule.pattern);
     case Rule::Kind::words:
@@ -73,18 +74,23 @@ bool fits(const Rule& rule, const Asked& asked) {
   return false;
 }
 
+// Rules that cannot be read let nothing run.
+Verdict unreadable_verdict(const Error& error) {
+  return {DecisionSource::host_policy, Decision::deny, std::nullopt, error.message};
+}
+
 // What the rules say about a call that is no shell text.
-void ask_rules(const Asked& asked, const Rules& rules, std::vector<Verdict>& chain) {
-  for (const Rule& rule : rules.all)
-    if (is_about(rule, asked.tool) && fits(rule, asked))
+void ask_rules(const Asked& asked, const Effective& policy, std::vector<Verdict>& chain) {
+  for (const Rule& rule : policy.rules->all)
+    if (is_about(rule, asked.tool) && fits(rule, asked, policy.home))
       chain.push_back(rule_verdict(rule, decision_of(rule.source.effect),
                                    fmt::format("the rule {} fits", rule.source.rule)));
 }
 
 // Where nothing confines a command there is nothing to leave.
-bool leaves_sandbox(const Asked& asked, const Basis& basis) {
+bool leaves_sandbox(const Asked& asked, const Effective& policy) {
   return asked.escalation == Escalation::outside_sandbox &&
-         basis.sandbox != schema::SandboxMode::full_access;
+         policy.sandbox != schema::SandboxMode::full_access;
 }
 
 // The strongest verdict; of equal ones the first, and the mode's last. Its ask gives way to any
@@ -108,8 +114,8 @@ const Verdict& strongest(const std::vector<Verdict>& chain, bool leaves) {
   return *best;
 }
 
-void decide(const Asked& asked, const Basis& basis, Judgement& out) {
-  const Verdict& verdict = strongest(out.chain, leaves_sandbox(asked, basis));
+void decide(const Asked& asked, const Effective& policy, Judgement& out) {
+  const Verdict& verdict = strongest(out.chain, leaves_sandbox(asked, policy));
   out.decision = verdict.verdict;
   out.source = verdict.source;
   out.reason = verdict.reason.value_or("");
@@ -125,16 +131,13 @@ void decide(const Asked& asked, const Basis& basis, Judgement& out) {
         "looked up when it is called.";
     return;
   }
-  const bool nobody =
-      basis.interactive == Interactive::no || basis.mode == schema::PermissionMode::never;
-  if (out.decision == Decision::ask && nobody) {
+  const bool mode_asks = traits_of(policy.mode).asks_people;
+  if (out.decision == Decision::ask && !(mode_asks && policy.asks_people())) {
     out.decision = Decision::unavailable;
     out.source = DecisionSource::mode;
-    out.reason =
-        fmt::format("It needs a person, and {}: {}",
-                    basis.mode == schema::PermissionMode::never ? "the mode never asks one"
-                                                                : "nobody can be asked in this run",
-                    out.reason);
+    out.reason = fmt::format(
+        "It needs a person, and {}: {}",
+        mode_asks ? "nobody can be asked in this run" : "the mode never asks one", out.reason);
   }
 }
 
@@ -157,10 +160,11 @@ std::string text_with_folder(const Asked& asked) {
                      asked.text);
 }
 
-void find_executed(const Asked& asked, const shell::Analysis& analysis, Judgement& out) {
+void find_executed(const Asked& asked, const std::string& home, const shell::Analysis& analysis,
+                   Judgement& out) {
   const shell::Executed executed = shell::find_executed(analysis);
   for (const std::string& file : executed.files) {
-    std::string path = normal_path(file, asked.cwd, asked.home);
+    std::string path = normal_path(file, asked.cwd, home);
     const bool known = std::ranges::find(out.executes, path) != out.executes.end();
     const auto holds = [&](const std::string& root) { return is_within(path, root); };
     if (!known && (holds(asked.workspace) || std::ranges::any_of(asked.roots, holds)))
@@ -174,9 +178,9 @@ void find_executed(const Asked& asked, const shell::Analysis& analysis, Judgemen
 }
 
 // What the classifier of the mode auto says; why it lets nothing pass, if so.
-std::optional<std::string> ask_classifier(const shell::Analysis& analysis, const Basis& basis,
+std::optional<std::string> ask_classifier(const shell::Analysis& analysis, const Effective& policy,
                                           const Ground& ground, Judgement& out) {
-  const bool free = basis.sandbox == schema::SandboxMode::full_access;
+  const bool free = policy.sandbox == schema::SandboxMode::full_access;
   const auto risk =
       shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes, ground);
   if (!risk.low) return risk.reason;
@@ -185,22 +189,23 @@ std::optional<std::string> ask_classifier(const shell::Analysis& analysis, const
   return std::nullopt;
 }
 
-void judge_shell(const Asked& asked, const Basis& basis, Judgement& out) {
+void judge_shell(const Asked& asked, const Effective& policy, const Evidence& evidence,
+                 Judgement& out) {
   const bool elsewhere = goes_elsewhere(asked);
   const std::string text = elsewhere ? text_with_folder(asked) : asked.text;
   const shell::Analysis analysis = shell::analyse(text);
   for (const shell::Part& part : analysis.parts) out.subcommands.push_back(part.text());
   out.destructive = shell::find_destructive(analysis);
-  find_executed(asked, elsewhere ? shell::analyse(asked.text) : analysis, out);
-  const bool leaves = leaves_sandbox(asked, basis);
-  out.chain.push_back(leaves ? leaving_mode_verdict(basis) : shell_mode_verdict(basis));
-  ShellWord word = ask_shell_rules({text, asked.text, leaves, basis.now}, analysis,
-                                   basis.rules ? *basis.rules : Rules{}, out.chain);
+  find_executed(asked, policy.home, elsewhere ? shell::analyse(asked.text) : analysis, out);
+  const bool leaves = leaves_sandbox(asked, policy);
+  out.chain.push_back(leaves ? leaving_mode_verdict(policy) : shell_mode_verdict(policy));
+  ShellWord word =
+      ask_shell_rules({text, asked.text, leaves, evidence.now}, analysis, *policy.rules, out.chain);
   out.granted = word.granted;
   out.pending = word.pending;
-  if (basis.mode == schema::PermissionMode::auto_ && !analysis.over_limit && !leaves) {
-    const Ground ground{elsewhere ? asked.workspace : asked.cwd, asked.workspace, asked.home};
-    const auto why = ask_classifier(analysis, basis, ground, out);
+  if (traits_of(policy.mode).classifies && !analysis.over_limit && !leaves) {
+    const Ground ground{elsewhere ? asked.workspace : asked.cwd, asked.workspace, policy.home};
+    const auto why = ask_classifier(analysis, policy, ground, out);
     if (why && !word.changed) word.gap = why;
   }
   Verdict& mode = out.chain.front();
@@ -208,24 +213,61 @@ void judge_shell(const Asked& asked, const Basis& basis, Judgement& out) {
     mode.reason = fmt::format("{} ({})", *mode.reason, *word.gap);
 }
 
-}  // namespace
+// A rule about every command, which says something about those that stay in the sandbox.
+bool is_about_all_commands(const Rule& rule) {
+  return rule.tool == "shell" && rule.kind == Rule::Kind::tool &&
+         (rule.source.effect == RuleEffect::allow || !rule.outside);
+}
 
-Judgement judge(const Asked& asked, const Basis& basis) {
+// What the mode and rules about all commands say; those about some texts say it of them alone.
+Judgement judge_any_command(const Effective& policy) {
+  const Asked asked{.tool = "shell"};
   Judgement out;
-  if (asked.tool == "shell") {
-    judge_shell(asked, basis, out);
-  } else {
-    out.chain.push_back(tool_mode_verdict(asked, basis));
-    if (basis.rules) ask_rules(asked, *basis.rules, out.chain);
-  }
-  out.chain.insert(out.chain.end(), basis.said.begin(), basis.said.end());
-  decide(asked, basis, out);
+  out.chain.push_back(shell_mode_verdict(policy));
+  for (const Rule& rule : policy.rules->all)
+    if (is_about_all_commands(rule))
+      out.chain.push_back(rule_verdict(rule, decision_of(rule.source.effect), ""));
+  if (policy.unreadable) out.chain.push_back(unreadable_verdict(*policy.unreadable));
+  decide(asked, policy, out);
   return out;
 }
 
-std::string exact_rule(const Asked& asked) {
+}  // namespace
+
+Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence) {
+  Judgement out;
+  if (asked.tool == "shell") {
+    judge_shell(asked, policy, evidence, out);
+  } else {
+    out.chain.push_back(tool_mode_verdict(asked, policy));
+    ask_rules(asked, policy, out.chain);
+  }
+  out.chain.insert(out.chain.end(), evidence.said.begin(), evidence.said.end());
+  if (policy.unreadable) out.chain.push_back(unreadable_verdict(*policy.unreadable));
+  decide(asked, policy, out);
+  return out;
+}
+
+Decision general_decision(std::string_view tool, Access access, const std::string& workspace,
+                          const Effective& policy) {
+  if (tool == "shell") return judge_any_command(policy).decision;
+  const Asked asked{.tool = std::string(tool),
+                    .text = is_file_tool(tool) ? "." : "{}",
+                    .cwd = workspace,
+                    .workspace = workspace,
+                    .access = access};
+  return judge(asked, policy).decision;
+}
+
+std::vector<std::string> executed_files(const Asked& asked, const std::string& home) {
+  Judgement out;
+  find_executed(asked, home, shell::analyse(asked.text), out);
+  return std::move(out.executes);
+}
+
+std::string exact_rule(const Asked& asked, const std::string& home) {
   if (is_file_tool(asked.tool))
-    return text_rule(asked.tool, normal_path(asked.text, asked.cwd, asked.home));
+    return text_rule(asked.tool, normal_path(asked.text, asked.cwd, home));
   return text_rule(
       asked.tool, asked.text,
       asked.escalation == Escalation::outside_sandbox ? Reach::outside : Reach::sandbox);

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/effective.h"
 #include "policy/rules.h"
 #include "policy/shell/risk.h"
 #include "schema/binding.h"
@@ -28,7 +29,6 @@ namespace agentrt::policy {
 
 enum class Access { read_only, changes };
 enum class Escalation { none, outside_sandbox };
-enum class Interactive { no, yes };
 
 struct Asked {
   std::string tool;
@@ -38,21 +38,17 @@ struct Asked {
   // Of shell: the folder that the call names, as it is written. The text is then judged with a cd
   // to it in front.
   std::optional<std::string> folder;
-  std::string workspace;           // absolute
-  std::vector<std::string> roots;  // further folders that commands may write in, absolute
-  std::string home = "/nonexistent";
+  std::string workspace;                 // absolute
+  std::vector<std::string> roots;        // further folders that commands may write in, absolute
   std::optional<std::string> real_path;  // of file tools: where the path leads, if looked up
   Access access = Access::changes;
   Escalation escalation = Escalation::none;
 };
 
-struct Basis {
-  const Rules* rules = nullptr;  // none: no rule speaks
-  schema::PermissionMode mode = schema::PermissionMode::default_;
-  Interactive interactive = Interactive::yes;
-  std::vector<schema::Verdict> said;  // by hooks and the host, in their order
-  schema::SandboxMode sandbox = schema::SandboxMode::workspace_write;
-  const schema::Binding* now = nullptr;  // what grants are held against; none: not looked up yet
+// What is known about one call besides its policy.
+struct Evidence {
+  std::vector<schema::Verdict> said;     // by hooks and the host, in their order
+  const schema::Binding* now = nullptr;  // what grants are compared with; null: not looked up yet
 };
 
 // Of one command; what it executes beyond them is not compared, and said to be unknown.
@@ -72,11 +68,20 @@ struct Judgement {
   bool pending = false;  // it is asked only because nobody has looked whether a grant holds
 };
 
-Judgement judge(const Asked& asked, const Basis& basis);
+Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence = {});
+
+// The decision that calls of the tool get where no rule names their very text, path or arguments:
+// what a tool catalogue says about the tool. `workspace` is absolute.
+schema::Decision general_decision(std::string_view tool, Access access,
+                                  const std::string& workspace, const Effective& policy);
+
+// The workspace files that a shell text runs, absolute, at most kExecutedFilesMax: the `executes`
+// of its judgement, without judging it.
+std::vector<std::string> executed_files(const Asked& asked, const std::string& home);
 
 // The rule that an answer "session" or "always" stores: it fits this call and no other. For file
 // tools the path is the absolute one.
-std::string exact_rule(const Asked& asked);
+std::string exact_rule(const Asked& asked, const std::string& home);
 
 // Paths that deny rules keep from being read, absolute: to be masked in every sandbox. A pattern
 // gives the folder that it covers whole (secrets/**); one that covers parts of a folder gives none.

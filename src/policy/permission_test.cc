@@ -12,10 +12,12 @@ using schema::RuleEffect;
 using schema::RuleOrigin;
 using schema::SandboxMode;
 
-Rules rules_of(std::vector<schema::PolicyRule> sources) {
+using RuleSet = std::shared_ptr<const Rules>;
+
+RuleSet rules_of(std::vector<schema::PolicyRule> sources) {
   auto rules = compile(sources);
   REQUIRE(rules);
-  return *rules;
+  return std::make_shared<const Rules>(*std::move(rules));
 }
 
 Asked shell_call(std::string text) {
@@ -28,12 +30,11 @@ Asked file_call(std::string tool, std::string path) {
           .text = std::move(path),
           .cwd = "/ws",
           .workspace = "/ws",
-          .home = "/users/ada",
           .access = reads ? Access::read_only : Access::changes};
 }
 
-Decision under(PermissionMode mode, const Asked& asked, const Rules& rules = {}) {
-  return judge(asked, {.rules = &rules, .mode = mode}).decision;
+Decision under(PermissionMode mode, const Asked& asked, const RuleSet& rules = no_rules()) {
+  return judge(asked, {.rules = rules, .mode = mode}).decision;
 }
 
 }  // namespace
@@ -69,13 +70,13 @@ TEST_CASE("each mode decides where no rule speaks") {
 }
 
 TEST_CASE("deny is stronger than ask, ask than allow, from every source") {
-  const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
-                                {RuleEffect::ask, "shell(git push:*)", RuleOrigin::workspace},
-                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::managed}});
+  const RuleSet rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
+                                  {RuleEffect::ask, "shell(git push:*)", RuleOrigin::workspace},
+                                  {RuleEffect::deny, "shell(rm:*)", RuleOrigin::managed}});
   for (const Decision said : {Decision::allow, Decision::ask, Decision::deny}) {
     const auto with = [&](std::string text) {
-      return judge(shell_call(std::move(text)),
-                   {.rules = &rules, .said = {{DecisionSource::hook, said, {}, "so it says"}}});
+      return judge(shell_call(std::move(text)), {.rules = rules},
+                   {.said = {{DecisionSource::hook, said, {}, "so it says"}}});
     };
     CHECK(with("rm x").decision == Decision::deny);
     CHECK(with("rm x").source == DecisionSource::host_policy);
@@ -86,9 +87,9 @@ TEST_CASE("deny is stronger than ask, ask than allow, from every source") {
 }
 
 TEST_CASE("every mode obeys explicit rules") {
-  const Rules rules = rules_of({{RuleEffect::ask, "shell(git push:*)", RuleOrigin::user},
-                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user},
-                                {RuleEffect::deny, "read_file(./.env)", RuleOrigin::user}});
+  const RuleSet rules = rules_of({{RuleEffect::ask, "shell(git push:*)", RuleOrigin::user},
+                                  {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user},
+                                  {RuleEffect::deny, "read_file(./.env)", RuleOrigin::user}});
   for (const PermissionMode mode :
        {PermissionMode::default_, PermissionMode::untrusted, PermissionMode::on_request,
         PermissionMode::on_failure, PermissionMode::auto_, PermissionMode::bypass}) {
@@ -113,7 +114,7 @@ TEST_CASE("where nobody can be asked, an ask is unavailable and says so") {
 }
 
 TEST_CASE("no rule grants leaving the sandbox unless it says so") {
-  const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user}});
+  const RuleSet rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user}});
   Asked asked = shell_call("ls");
   asked.escalation = Escalation::outside_sandbox;
   for (const PermissionMode mode :
@@ -121,19 +122,19 @@ TEST_CASE("no rule grants leaving the sandbox unless it says so") {
         PermissionMode::auto_, PermissionMode::untrusted})
     CHECK(under(mode, asked, rules) == Decision::ask);
   CHECK(under(PermissionMode::bypass, asked, rules) == Decision::allow);
-  CHECK(judge(asked, {.rules = &rules, .sandbox = SandboxMode::full_access}).decision ==
+  CHECK(judge(asked, {.rules = rules, .sandbox = SandboxMode::full_access}).decision ==
         Decision::allow);
 
-  const Rules outside = rules_of({{RuleEffect::allow, "shell(ls:*, outside)", RuleOrigin::user},
-                                  {RuleEffect::allow, "shell(cat:*)", RuleOrigin::user}});
+  const RuleSet outside = rules_of({{RuleEffect::allow, "shell(ls:*, outside)", RuleOrigin::user},
+                                    {RuleEffect::allow, "shell(cat:*)", RuleOrigin::user}});
   CHECK(under(PermissionMode::default_, asked, outside) == Decision::allow);
   CHECK(under(PermissionMode::default_, shell_call("ls"), outside) == Decision::allow);
   CHECK(under(PermissionMode::plan, asked, outside) == Decision::deny);
   asked.text = "ls && cat x";
   CHECK(under(PermissionMode::default_, asked, outside) == Decision::ask);
   CHECK(under(PermissionMode::default_, shell_call("ls && cat x"), outside) == Decision::allow);
-  const Rules kept = rules_of({{RuleEffect::allow, "shell(*, outside)", RuleOrigin::user},
-                               {RuleEffect::deny, "shell(curl:*, outside)", RuleOrigin::user}});
+  const RuleSet kept = rules_of({{RuleEffect::allow, "shell(*, outside)", RuleOrigin::user},
+                                 {RuleEffect::deny, "shell(curl:*, outside)", RuleOrigin::user}});
   asked.text = "curl x";
   CHECK(under(PermissionMode::default_, asked, kept) == Decision::deny);
   CHECK(under(PermissionMode::default_, shell_call("curl x"), kept) == Decision::allow);
@@ -142,7 +143,7 @@ TEST_CASE("no rule grants leaving the sandbox unless it says so") {
 TEST_CASE("a hook lets nothing out of the sandbox, and can keep it in") {
   Asked asked = shell_call("ls");
   const auto heard = [&](Decision decision, PermissionMode mode = PermissionMode::default_) {
-    return judge(asked, {.mode = mode, .said = {{DecisionSource::hook, decision, {}, {}}}});
+    return judge(asked, {.mode = mode}, {.said = {{DecisionSource::hook, decision, {}, {}}}});
   };
   CHECK(heard(Decision::allow).decision == Decision::allow);
   asked.escalation = Escalation::outside_sandbox;
@@ -159,15 +160,16 @@ TEST_CASE("a hook lets nothing out of the sandbox, and can keep it in") {
 }
 
 TEST_CASE("a call with a folder is judged as the text with a cd to it in front") {
-  const Rules some = rules_of({{RuleEffect::allow, "shell(make test)", RuleOrigin::user},
-                               {RuleEffect::allow, "shell(./run.sh)", RuleOrigin::user},
-                               {RuleEffect::deny, "shell(cd secret:*)", RuleOrigin::user}});
-  const Rules with_cd = rules_of({{RuleEffect::allow, "shell(make test)", RuleOrigin::user},
-                                  {RuleEffect::allow, "shell(cd vendor/evil)", RuleOrigin::user}});
-  const Rules text =
+  const RuleSet some = rules_of({{RuleEffect::allow, "shell(make test)", RuleOrigin::user},
+                                 {RuleEffect::allow, "shell(./run.sh)", RuleOrigin::user},
+                                 {RuleEffect::deny, "shell(cd secret:*)", RuleOrigin::user}});
+  const RuleSet with_cd =
+      rules_of({{RuleEffect::allow, "shell(make test)", RuleOrigin::user},
+                {RuleEffect::allow, "shell(cd vendor/evil)", RuleOrigin::user}});
+  const RuleSet text =
       rules_of({{RuleEffect::allow, "shell(\"make test\")", RuleOrigin::user},
                 {RuleEffect::allow, "shell(\"cd vendor/evil && ls\")", RuleOrigin::user}});
-  for (const Rules& rules : {some, with_cd, text, Rules{}})
+  for (const RuleSet& rules : {some, with_cd, text, no_rules()})
     for (const PermissionMode mode :
          {PermissionMode::default_, PermissionMode::auto_, PermissionMode::on_request})
       for (const char* folder :
@@ -179,9 +181,9 @@ TEST_CASE("a call with a folder is judged as the text with a cd to it in front")
           asked.cwd = folder[0] == '/' ? folder : std::string("/ws/") + folder;
           std::string quoted = std::string("'") + folder + "'";
           if (folder == std::string_view("it's")) quoted = R"('it'\''s')";
-          const Judgement given = judge(asked, {.rules = &rules, .mode = mode});
+          const Judgement given = judge(asked, {.rules = rules, .mode = mode});
           const Judgement written =
-              judge(shell_call("cd " + quoted + " && " + command), {.rules = &rules, .mode = mode});
+              judge(shell_call("cd " + quoted + " && " + command), {.rules = rules, .mode = mode});
           CAPTURE(quoted);
           CAPTURE(command);
           CHECK(given.decision == written.decision);
@@ -213,7 +215,7 @@ TEST_CASE("a grant holds for its folder and its files, and what changed is said"
   const schema::PolicyRule grant{
       RuleEffect::allow, "shell(\"./run.sh\")", RuleOrigin::session, "/ws/safe",
       std::vector<schema::ExecutedFile>{{"/ws/safe/run.sh", "sha256:aa"}}};
-  const Rules rules = rules_of({grant});
+  const RuleSet rules = rules_of({grant});
   Asked asked = shell_call("./run.sh");
   asked.folder = "safe";
   asked.cwd = "/ws/safe";
@@ -222,9 +224,9 @@ TEST_CASE("a grant holds for its folder and its files, and what changed is said"
     schema::Binding binding;
     binding.cwd = cwd;
     binding.files = {{"/ws/safe/run.sh", std::move(digest)}};
-    return judge(asked, {.rules = &rules, .interactive = interactive, .now = &binding});
+    return judge(asked, {.rules = rules, .interactive = interactive}, {.now = &binding});
   };
-  const Judgement unseen = judge(asked, {.rules = &rules, .interactive = Interactive::no});
+  const Judgement unseen = judge(asked, {.rules = rules, .interactive = Interactive::no});
   CHECK(unseen.decision == Decision::ask);  // and not unavailable: nobody has looked yet
   CHECK(unseen.pending);
   const Judgement same = now("/ws/safe", "sha256:aa", Interactive::no);
@@ -242,20 +244,20 @@ TEST_CASE("a grant holds for its folder and its files, and what changed is said"
   CHECK(now("/ws/safe", std::nullopt).reason.contains("cannot be compared"));
   CHECK(now("/ws/safe", "sha256:bb", Interactive::no).decision == Decision::unavailable);
   // What else allows it needs no grant, and a deny is stronger than one.
-  CHECK_FALSE(judge(asked, {.rules = &rules, .mode = PermissionMode::bypass}).pending);
-  const Rules denied = rules_of({grant, {RuleEffect::deny, "shell(./run.sh)", RuleOrigin::user}});
-  CHECK(judge(asked, {.rules = &denied}).decision == Decision::deny);
+  CHECK_FALSE(judge(asked, {.rules = rules, .mode = PermissionMode::bypass}).pending);
+  const RuleSet denied = rules_of({grant, {RuleEffect::deny, "shell(./run.sh)", RuleOrigin::user}});
+  CHECK(judge(asked, {.rules = denied}).decision == Decision::deny);
   asked.text = "./run.sh ";
-  CHECK_FALSE(judge(asked, {.rules = &rules}).pending);
+  CHECK_FALSE(judge(asked, {.rules = rules}).pending);
 }
 
 TEST_CASE("a grant from before grants had a folder is asked about again") {
   schema::PolicyRule old{RuleEffect::allow, "shell(\"make\")", RuleOrigin::always};
   schema::bind_old_grant(old);
-  const Rules rules = rules_of({old});
+  const RuleSet rules = rules_of({old});
   schema::Binding binding;
   binding.cwd = "/ws";
-  const Judgement judgement = judge(shell_call("make"), {.rules = &rules, .now = &binding});
+  const Judgement judgement = judge(shell_call("make"), {.rules = rules}, {.now = &binding});
   CHECK(judgement.decision == Decision::ask);
   CHECK(judgement.reason.contains("granted before"));
   schema::PolicyRule words{RuleEffect::allow, "shell(make)", RuleOrigin::session};
@@ -402,24 +404,25 @@ TEST_CASE("the rule of an answer fits that very call and no other") {
       "echo \x01", "x && y",      "echo \"\\\"", "ls; touch \"", "*",       "\"",
       "\"ls\"",    "echo \u00e9", "cat <<E\nE",  "git log:*",    "x\")",    "\\u0041"};
   for (const std::string& text : texts) {
-    const Rules rules =
-        rules_of({{RuleEffect::allow, exact_rule(shell_call(text)), RuleOrigin::always}});
+    const RuleSet rules = rules_of(
+        {{RuleEffect::allow, exact_rule(shell_call(text), "/users/ada"), RuleOrigin::always}});
     for (const std::string& other : texts) {
       CAPTURE(text);
       CAPTURE(other);
       const Decision expected = other == text ? Decision::allow : Decision::ask;
-      CHECK(judge(shell_call(other), {.rules = &rules}).decision == expected);
+      CHECK(judge(shell_call(other), {.rules = rules}).decision == expected);
       Asked elsewhere = shell_call(other);
       elsewhere.tool = "mcp__a__b";
-      CHECK(judge(elsewhere, {.rules = &rules}).decision == Decision::ask);
+      CHECK(judge(elsewhere, {.rules = rules}).decision == Decision::ask);
     }
   }
 }
 
 TEST_CASE("the rule of an answer about a file names the path it leads to") {
   Asked asked = file_call("write_file", "src/./a.c");
-  CHECK(exact_rule(asked) == "write_file(\"/ws/src/a.c\")");
-  const Rules rules = rules_of({{RuleEffect::allow, exact_rule(asked), RuleOrigin::session}});
+  CHECK(exact_rule(asked, "/users/ada") == "write_file(\"/ws/src/a.c\")");
+  const RuleSet rules =
+      rules_of({{RuleEffect::allow, exact_rule(asked, "/users/ada"), RuleOrigin::session}});
   CHECK(under(PermissionMode::default_, file_call("write_file", "/ws/src/a.c"), rules) ==
         Decision::allow);
   CHECK(under(PermissionMode::default_, file_call("write_file", "src/b.c"), rules) ==
@@ -428,8 +431,8 @@ TEST_CASE("the rule of an answer about a file names the path it leads to") {
 }
 
 TEST_CASE("a path counts as what it really leads to") {
-  const Rules rules = rules_of({{RuleEffect::deny, "read_file(secrets/)", RuleOrigin::user},
-                                {RuleEffect::allow, "write_file(src/**)", RuleOrigin::user}});
+  const RuleSet rules = rules_of({{RuleEffect::deny, "read_file(secrets/)", RuleOrigin::user},
+                                  {RuleEffect::allow, "write_file(src/**)", RuleOrigin::user}});
   Asked link = file_call("read_file", "link");
   CHECK(under(PermissionMode::default_, link, rules) == Decision::allow);
   link.real_path = "/ws/secrets/key";
@@ -454,22 +457,22 @@ TEST_CASE("files that other programs obey are not changed without a person") {
 }
 
 TEST_CASE("path denies are masks") {
-  const Rules rules = rules_of({{RuleEffect::deny, "read_file(./.env)", RuleOrigin::user},
-                                {RuleEffect::deny, "read_file(secrets/**)", RuleOrigin::user},
-                                {RuleEffect::deny, "read_file(~/.ssh/)", RuleOrigin::user},
-                                {RuleEffect::deny, "read_file(**/*.pem)", RuleOrigin::user},
-                                {RuleEffect::deny, "write_file(go.mod)", RuleOrigin::user},
-                                {RuleEffect::ask, "read_file(asked)", RuleOrigin::user},
-                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}});
-  CHECK(denied_paths(rules, {"/ws", "/users/ada"}) ==
+  const RuleSet rules = rules_of({{RuleEffect::deny, "read_file(./.env)", RuleOrigin::user},
+                                  {RuleEffect::deny, "read_file(secrets/**)", RuleOrigin::user},
+                                  {RuleEffect::deny, "read_file(~/.ssh/)", RuleOrigin::user},
+                                  {RuleEffect::deny, "read_file(**/*.pem)", RuleOrigin::user},
+                                  {RuleEffect::deny, "write_file(go.mod)", RuleOrigin::user},
+                                  {RuleEffect::ask, "read_file(asked)", RuleOrigin::user},
+                                  {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}});
+  CHECK(denied_paths(*rules, {"/ws", "/users/ada"}) ==
         std::vector<std::string>{"/ws/.env", "/ws/secrets", "/users/ada/.ssh"});
 }
 
 TEST_CASE("rules about reading hold for listing and searching a folder") {
-  const Rules rules = rules_of({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user},
-                                {RuleEffect::ask, "read_file(private/)", RuleOrigin::user},
-                                {RuleEffect::deny, "search_files(big/)", RuleOrigin::user},
-                                {RuleEffect::allow, "list_files(/data/**)", RuleOrigin::user}});
+  const RuleSet rules = rules_of({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user},
+                                  {RuleEffect::ask, "read_file(private/)", RuleOrigin::user},
+                                  {RuleEffect::deny, "search_files(big/)", RuleOrigin::user},
+                                  {RuleEffect::allow, "list_files(/data/**)", RuleOrigin::user}});
   for (const char* tool : {"read_file", "list_files", "search_files"}) {
     CAPTURE(tool);
     CHECK(under(PermissionMode::bypass, file_call(tool, "secrets"), rules) == Decision::deny);
@@ -487,15 +490,15 @@ TEST_CASE("rules about reading hold for listing and searching a folder") {
 }
 
 TEST_CASE("a rule keeps a tool from what a path leads to, unless a person was asked about it") {
-  const Rules rules = rules_of({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user},
-                                {RuleEffect::deny, "read_file(\"/ws/exact\")", RuleOrigin::user},
-                                {RuleEffect::ask, "read_file(private/)", RuleOrigin::user},
-                                {RuleEffect::deny, "write_file(go.mod)", RuleOrigin::user},
-                                {RuleEffect::deny, "search_files(big/)", RuleOrigin::user},
-                                {RuleEffect::allow, "read_file(secrets/open)", RuleOrigin::user},
-                                {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}});
+  const RuleSet rules = rules_of({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user},
+                                  {RuleEffect::deny, "read_file(\"/ws/exact\")", RuleOrigin::user},
+                                  {RuleEffect::ask, "read_file(private/)", RuleOrigin::user},
+                                  {RuleEffect::deny, "write_file(go.mod)", RuleOrigin::user},
+                                  {RuleEffect::deny, "search_files(big/)", RuleOrigin::user},
+                                  {RuleEffect::allow, "read_file(secrets/open)", RuleOrigin::user},
+                                  {RuleEffect::deny, "shell(rm:*)", RuleOrigin::user}});
   const auto refused = [&](const char* tool, const char* called, const char* real_path) {
-    return path_refusal(rules, {"/ws", "/users/ada"}, tool, called, real_path).has_value();
+    return path_refusal(*rules, {"/ws", "/users/ada"}, tool, called, real_path).has_value();
   };
   for (const char* tool : {"read_file", "list_files", "search_files", "edit_file", "write_file"}) {
     CAPTURE(tool);
@@ -515,13 +518,16 @@ TEST_CASE("a rule keeps a tool from what a path leads to, unless a person was as
   CHECK_FALSE(refused("read_file", "link", "/ws/go.mod"));
   CHECK(refused("search_files", ".", "/ws/big/x"));
   CHECK_FALSE(refused("list_files", ".", "/ws/big/x"));
-  CHECK(path_refusal(rules, {"/ws", "/users/ada"}, "read_file", "link", "/ws/secrets/key") ==
+  CHECK(path_refusal(*rules, {"/ws", "/users/ada"}, "read_file", "link", "/ws/secrets/key") ==
         "The deny rule read_file(./secrets/**) keeps read_file from /ws/secrets/key.");
 }
 
 TEST_CASE("the files that a command runs are named, or why they cannot be") {
   const auto runs = [](std::string text) {
-    return judge(shell_call(std::move(text)), {}).executes;
+    const Asked asked = shell_call(std::move(text));
+    const std::vector<std::string> files = judge(asked, {}).executes;
+    CHECK(executed_files(asked, "/nonexistent") == files);
+    return files;
   };
   const auto unknown = [](std::string text) {
     return judge(shell_call(std::move(text)), {}).executes_unknown.has_value();
@@ -542,9 +548,9 @@ TEST_CASE("the files that a command runs are named, or why they cannot be") {
 }
 
 TEST_CASE("the chain names every source and the decision its rules") {
-  const Rules rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
-                                {RuleEffect::allow, "shell(head:*)", RuleOrigin::user}});
-  const Judgement judgement = judge(shell_call("ls | head -3"), {.rules = &rules});
+  const RuleSet rules = rules_of({{RuleEffect::allow, "shell(ls:*)", RuleOrigin::user},
+                                  {RuleEffect::allow, "shell(head:*)", RuleOrigin::user}});
+  const Judgement judgement = judge(shell_call("ls | head -3"), {.rules = rules});
   CHECK(judgement.decision == Decision::allow);
   CHECK(judgement.source == DecisionSource::rule);
   CHECK(judgement.rule_refs == std::vector<std::string>{"shell(ls:*)", "shell(head:*)"});

@@ -60,8 +60,10 @@ std::vector<Mode> laxer_than(Mode ceiling) {
   return out;
 }
 
-control::Settings settings_of(const RuntimeOptions& options) {
+control::Settings settings_of(const RuntimeOptions& options,
+                              std::shared_ptr<policy::RuleSets> rule_sets) {
   control::Settings settings;
+  settings.rule_sets = std::move(rule_sets);
   settings.queue_turns_max = options.config.limits.queue_turns_max;
   settings.turn_steps_max = options.config.limits.turn_steps;
   settings.model_retries_max = options.config.limits.model_retries_max;
@@ -174,6 +176,7 @@ struct Runtime::Parts {
   SystemEntropy entropy;
   BootId boot;
   policy::Redactor redactor;
+  const std::shared_ptr<policy::RuleSets> rule_sets = std::make_shared<policy::RuleSets>();
   std::unique_ptr<SystemClock> clock;
   std::unique_ptr<store::SqliteStore> store;
   std::unique_ptr<store::FileBlobStore> blobs;
@@ -214,6 +217,7 @@ struct Runtime::Parts {
   void wire_outputs(const RuntimeOptions& options);
   void wire_tools(const RuntimeOptions& options);
   void wire_engine(const RuntimeOptions& options);
+  void connect_engine();  // to what the kernel commits
   Result<void> serve(const RuntimeOptions& options);
   void checkpoint_when_due();
   void check_files_later();
@@ -246,18 +250,19 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
   folders = std::make_unique<config::DiskFolders>(options.config, options.cwd, options.data,
                                                   config::process_environment());
-  kernel = std::make_unique<kernel::Kernel>(kernel::Kernel::Parts{.store = *store,
-                                                                  .loop = *loop,
-                                                                  .readers = *readers,
-                                                                  .writer = *writer,
-                                                                  .entropy = entropy,
-                                                                  .metrics = metrics,
-                                                                  .settings = settings_of(options),
-                                                                  .limits = {},
-                                                                  .boot = boot,
-                                                                  .redactor = &redactor,
-                                                                  .policies = policies.get(),
-                                                                  .folders = folders.get()});
+  kernel = std::make_unique<kernel::Kernel>(
+      kernel::Kernel::Parts{.store = *store,
+                            .loop = *loop,
+                            .readers = *readers,
+                            .writer = *writer,
+                            .entropy = entropy,
+                            .metrics = metrics,
+                            .settings = settings_of(options, rule_sets),
+                            .limits = {},
+                            .boot = boot,
+                            .redactor = &redactor,
+                            .policies = policies.get(),
+                            .folders = folders.get()});
 }
 
 void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
@@ -358,10 +363,15 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .hooks = *hooks,
                             .inspector = *inspector,
                             .metrics = metrics,
+                            .rule_sets = *rule_sets,
                             .boot = boot,
                             .home = config::process_environment()("HOME").value_or("/nonexistent"),
                             .redactor = &redactor,
                             .keeper = outputs.get()});
+  connect_engine();
+}
+
+void Runtime::Parts::connect_engine() {
   kernel->observe({.begun = [this](const state::Session& view,
                                    Sequence stored) { engine->foresee(view, stored); },
                    .committed =

@@ -56,19 +56,21 @@ void Node::start() {
   processes_ = std::make_unique<FakeProcesses>(*boot_.loop, machine_);
   tools_ = std::make_unique<FakeTools>(*boot_.loop, files_);
   hooks_ = std::make_unique<FakeHooks>(*boot_.loop, governance_);
-  engine_ = std::make_unique<engine::Engine>(engine::Engine::Parts{.reports = *kernel_,
-                                                                   .loop = *boot_.loop,
-                                                                   .worker = *boot_.readers,
-                                                                   .models = *models_,
-                                                                   .workspace = workspace_,
-                                                                   .history = *kernel_,
-                                                                   .processes = *processes_,
-                                                                   .tools = *tools_,
-                                                                   .policies = policies_,
-                                                                   .hooks = *hooks_,
-                                                                   .inspector = inspector_,
-                                                                   .metrics = metrics_,
-                                                                   .boot = boot_id_});
+  engine_ = std::make_unique<engine::Engine>(
+      engine::Engine::Parts{.reports = *kernel_,
+                            .loop = *boot_.loop,
+                            .worker = *boot_.readers,
+                            .models = *models_,
+                            .workspace = workspace_,
+                            .history = *kernel_,
+                            .processes = *processes_,
+                            .tools = *tools_,
+                            .policies = policies_,
+                            .hooks = *hooks_,
+                            .inspector = inspector_,
+                            .metrics = metrics_,
+                            .rule_sets = *options_.settings.rule_sets,
+                            .boot = boot_id_});
   kernel_->observe(
       {.begun = [this](const state::Session& view,
                        Sequence stored) { engine_->foresee(view, stored); },

@@ -125,6 +125,21 @@ class Gate(DecisionCase):
         self.daemon.wait_turn(turn)
         self.assertIsNone(self.made("secret"))
 
+    def test_the_catalogue_says_what_a_command_gets(self):
+        for session, word, decision, options in (
+                ("confined", "allowed", "sandboxed", {"mode": "on_request"}),
+                ("free", "asked", "ask", {"mode": "on_request", "sandbox": "full_access"}),
+                ("alone", "by_rule", "unavailable", {"interactive": False})):
+            turn = self.submit(line(call("touch made.txt")), {"text": "Done."}, session=session,
+                               **options)
+            if decision == "ask":
+                self.answer(self.action(session), "deny")
+            self.daemon.wait_turn(turn)
+            tools = self.of("tool.catalog.resolved", session)[0]["tools"]
+            self.assertEqual([t["policy"] for t in tools if t["toolName"] == "shell"], [word])
+            evaluated = self.of("permission.evaluated", session)
+            self.assertEqual([e["decision"] for e in evaluated], [decision])
+
     def test_an_answer_counts_once_and_for_what_was_seen(self):
         turn = self.submit(line(call("touch made.txt")), {"text": "Done."})
         action = self.action()

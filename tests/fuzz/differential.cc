@@ -196,14 +196,13 @@ class Comparison {
     for (const std::string_view words : kAllowed)
       sources.push_back(
           {schema::RuleEffect::allow, fmt::format("shell({}:*)", words), schema::RuleOrigin::user});
-    rules_ = *compile(sources);
+    policy_.rules = std::make_shared<const Rules>(*compile(sources));
   }
 
   // What was wrong; empty when nothing was.
   std::string check(const std::string& text) {
     Asked asked{.tool = "shell", .text = text, .cwd = "/w", .workspace = "/w"};
-    Basis basis{.rules = &rules_};
-    const Judgement judgement = judge(asked, basis);
+    const Judgement judgement = judge(asked, policy_);
     if (judgement.decision != schema::Decision::allow) return {};
     const bool defines = text.contains("()") || text.contains("function");
     if (defines && geteuid() != 0) return {};  // a function that calls itself needs a limit
@@ -231,7 +230,7 @@ class Comparison {
 
  private:
   Stage stage_;
-  Rules rules_;
+  Effective policy_;
 };
 
 }  // namespace

@@ -17,12 +17,13 @@ using namespace agentrt::policy;
 
 namespace {
 
-const Rules& rules() {
-  static const Rules kRules = *compile({
-      {schema::RuleEffect::allow, "shell", schema::RuleOrigin::user},
-      {schema::RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user},
-  });
-  return kRules;
+const Effective& policy_to_fuzz() {
+  static const Effective kPolicy{
+      .rules = std::make_shared<const Rules>(*compile({
+          {schema::RuleEffect::allow, "shell", schema::RuleOrigin::user},
+          {schema::RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user},
+      }))};
+  return kPolicy;
 }
 
 bool all_known(const shell::Part& part) {
@@ -55,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (all_known(part)) check_typed_again(part);
   }
   const Asked asked{.tool = "shell", .text = text, .cwd = "/ws", .workspace = "/ws"};
-  const Judgement judgement = judge(asked, Basis{.rules = &rules()});
+  const Judgement judgement = judge(asked, policy_to_fuzz());
   if (removes || analysis.over_limit)
     check(judgement.decision == schema::Decision::deny, "what is denied stays denied");
   if (!analysis.doubts.empty())

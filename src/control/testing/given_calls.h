@@ -1,6 +1,7 @@
 // control/testing/given_calls.h: turns whose model calls commands.
 #pragma once
 
+#include "control/judging.h"
 #include "control/testing/given.h"
 
 namespace agentrt::control {
@@ -29,6 +30,10 @@ inline schema::ReportModelCompleted asks_for(const std::vector<std::string>& com
 
 inline const state::Turn& turn_of(const state::Session& view) {
   return *view.threads.at(state::kThread).active;
+}
+inline policy::Effective policy_of(const state::Session& view) {
+  policy::RuleSets sets;
+  return effective_policy(view, turn_of(view), usual_settings().home, sets);
 }
 inline const state::ToolCall& first_tool(const state::Session& view) {
   return turn_of(view).tools.front();
