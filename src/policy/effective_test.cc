@@ -108,7 +108,7 @@ TEST_CASE("the least recently used set is dropped when there are too many") {
   };
   for (std::size_t i = 0; i < kRuleSetsMax; ++i) use(i);
   use(0);
-  use(kRuleSetsMax);  // in the place of number 1
+  use(kRuleSetsMax);  // evicts number 1
   CHECK(sets.compilations() == kRuleSetsMax + 1);
   use(0);
   CHECK(sets.compilations() == kRuleSetsMax + 1);
