@@ -9,6 +9,7 @@
 #include "control/tools.h"
 #include "schema/arguments.h"
 #include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::control {
 
@@ -129,15 +130,17 @@ std::optional<Error> no_room(const Session& view, const Turn& turn, const Respon
 std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command) {
   if (!command.payload || !turn.action->call) return std::nullopt;
   const auto call = std::ranges::find(turn.tools, *turn.action->call, &state::ToolCall::id);
-  AskUserArgs args;
+  if (call == turn.tools.end()) return std::nullopt;
+  const auto question = tools::question_in(call->tool, call->args.text);
   AskUserAnswer answer;
-  if (call == turn.tools.end() || !from_json(call->args.text, args, Unknown::refuse) ||
-      !from_json(command.payload->text, answer, Unknown::refuse) || !args.choices ||
-      std::ranges::find(*args.choices, answer.answer) != args.choices->end())
+  if (!question || !question->choices ||
+      !from_json(command.payload->text, answer, Unknown::refuse) ||
+      std::ranges::find(*question->choices, answer.answer) != question->choices->end())
     return std::nullopt;
-  return Error{Code::invalid_params,
-               fmt::format("payload.answer: expected one of {}", fmt::join(*args.choices, ", ")),
-               {}};
+  return Error{
+      Code::invalid_params,
+      fmt::format("payload.answer: expected one of {}", fmt::join(*question->choices, ", ")),
+      {}};
 }
 
 // The rule that an answer leaves behind: this very call, and nothing like it. A command is granted
@@ -154,7 +157,7 @@ PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::To
   PolicyRule rule{allow ? RuleEffect::allow : RuleEffect::deny,
                   policy::exact_rule(asked, policy.home),
                   command.scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session};
-  if (allow && call.tool == ShellArgs::kTool) {
+  if (allow && tools::runner_of(call.tool) == tools::Runner::process) {
     rule.cwd = required.cwd;
     rule.executes = required.executes;
   }

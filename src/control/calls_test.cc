@@ -262,6 +262,19 @@ TEST_CASE("what a server asks waits for a person, and the call hears the answer"
   CHECK(stages(told.after) == std::vector{kRuns});
 }
 
+TEST_CASE("the arguments of a server's tool do not limit the answers to its question") {
+  const Given past = alone();
+  const Written like_ask_user{"mcp__s__act", R"({"question":"Which?","choices":["a","b"]})"};
+  const Outcome begun = when(past, calls({like_ask_user}));
+  ReportToolAsks asks = question(begun.after);
+  asks.schema = Json{R"({"type":"object","properties":{"answer":{"type":"string"}}})"};
+  const Outcome asked = when(begun.after, asks, inputs_at(past.now()));
+  RespondAction answer = answer_to(asked.after, "accept");
+  answer.payload = Json{R"({"answer":"c"})"};
+  const Outcome told = when(asked.after, Command{answer}, inputs_at(past.now()));
+  CHECK(first_tool(told.after).answer->content->text == R"({"answer":"c"})");
+}
+
 TEST_CASE("a question of a server goes away with its call, and with the runtime") {
   const Given past = alone();
   const Outcome begun = when(past, calls({kAct}));

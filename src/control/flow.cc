@@ -9,9 +9,9 @@
 #include "control/actions.h"
 #include "control/hooks.h"
 #include "control/tools.h"
-#include "schema/file_tools.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
+#include "tools/registry.h"
 
 namespace agentrt::control {
 
@@ -222,25 +222,35 @@ bool Flow::call_waits() {
   }
   if (start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call))) return true;
   const policy::Judgement judgement = judge(call);
-  // A question asks a person anyway; only a deny keeps it from them.
-  if (call.tool == AskUserArgs::kTool && judgement.decision != schema::Decision::deny)
-    return ask_input(call);
-  if (call.tool == UpdatePlanArgs::kTool && judgement.decision != schema::Decision::deny) {
-    show_plan(call);
-    return false;
+  if (judgement.decision == schema::Decision::deny) return settle(call, judgement);
+  // A rule that says ask holds for neither a person nor a session tool: the first asks anyway, and
+  // the second has no effect outside the session.
+  switch (tools::runner_of(call.tool)) {
+    case tools::Runner::person:
+      return ask_input(call);
+    case tools::Runner::session:
+      run_in_session(call);
+      return false;
+    case tools::Runner::process:
+    case tools::Runner::file:
+    case tools::Runner::server:
+      break;
   }
   return settle(call, judgement);
 }
 
-// The plan stands in the item, for whoever shows it; nothing is done.
-void Flow::show_plan(const state::ToolCall& call) {
+// The call starts and ends in this decision.
+void Flow::run_in_session(const state::ToolCall& call) {
+  auto result = tools::find(call.tool)->run({call.args.text, inputs_.now});
+  check(result.has_value(), "the call was checked");
   facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
                                          .safe_args = call.args,
                                          .input_ref = {},
                                          .policy = Json{"\"not_needed\""},
                                          .boot_id = inputs_.boot});
-  facts_.add(scope_of(call), ToolResult{.preview = "The plan is shown."});
-  facts_.add(scope_of(call), ItemCompleted{.kind = ItemKind::todo, .text = call.args.text});
+  facts_.add(scope_of(call), ToolResult{.preview = std::move(result->text)});
+  facts_.add(scope_of(call),
+             ItemCompleted{.kind = item_of(call.tool), .text = std::move(result->item_text)});
 }
 
 void Flow::begin(const state::ToolCall& call) {

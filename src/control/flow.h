@@ -50,7 +50,7 @@ class Flow {
   void start_beside();
   bool joins_others(const state::ToolCall& call) const;
   bool is_lost(const state::ToolCall& call) const;
-  void show_plan(const state::ToolCall& call);
+  void run_in_session(const state::ToolCall& call);
   void begin(const state::ToolCall& call);
   void start_call(const state::ToolCall& call, const schema::Json& policy);
   bool settle(const state::ToolCall& call, const policy::Judgement& judgement);

@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "control/tools.h"
-#include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::control {
 
@@ -46,9 +46,9 @@ policy::Effective effective_policy(const Session& view, const Turn& turn, const 
 }
 
 bool leaves_sandbox(const policy::Effective& policy, const state::ToolCall& call) {
-  ShellArgs shell;
-  return call.tool == ShellArgs::kTool && policy.sandbox != SandboxMode::full_access &&
-         from_json(call.args.text, shell, Unknown::refuse) && shell.outside_sandbox.value_or(false);
+  if (policy.sandbox == SandboxMode::full_access) return false;
+  const auto command = tools::command_in(call.tool, call.args.text);
+  return command && command->outside_sandbox;
 }
 
 policy::Asked asked_of(const Session& view, const policy::Effective& policy,

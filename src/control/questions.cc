@@ -9,8 +9,7 @@
 #include "control/actions.h"
 #include "control/flow.h"
 #include "control/tools.h"
-#include "schema/file_tools.h"
-#include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::control {
 
@@ -30,11 +29,12 @@ std::optional<std::string> incomparable(const std::vector<ExecutedFile>& files) 
 }
 
 std::string question_about(const state::ToolCall& call, const Binding& binding) {
-  if (call.tool == ShellArgs::kTool) return fmt::format("Run this command in {}?", binding.cwd);
-  if (policy::is_file_tool(call.tool))
+  const tools::Tool* own = tools::find(call.tool);
+  if (own && own->runs == tools::Runner::process)
+    return fmt::format("Run this command in {}?", binding.cwd);
+  if (own && own->runs == tools::Runner::file)
     return fmt::format("Let {} {} {}?", call.tool,
-                       access_of(call.tool) == policy::Access::read_only ? "read" : "change",
-                       text_of(call));
+                       own->access == tools::Access::read ? "read" : "change", text_of(call));
   return fmt::format("Call {}?", call.tool);
 }
 
@@ -94,11 +94,14 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.destructive = decision.destructive;
   required.impact = decision.impact;
   required.rollback = decision.rollback;
-  if (!binding.files.empty() && call.tool == ShellArgs::kTool) required.executes = binding.files;
+  const tools::Tool* own = tools::find(call.tool);
+  if (!binding.files.empty() && own && own->runs == tools::Runner::process)
+    required.executes = binding.files;
   required.executes_unknown = judgement.executes_unknown;
   if (required.executes && !required.executes_unknown)
     required.executes_unknown = incomparable(*required.executes);
-  if (call.tool == WriteFileArgs::kTool && !binding.files.empty() && binding.files.front().digest) {
+  const bool replaces = own && own->runs == tools::Runner::file && own->destructive;
+  if (replaces && !binding.files.empty() && binding.files.front().digest) {
     required.destructive = true;
     required.impact = "it replaces a file that is there";
     required.rollback = "apply the diff that the change leaves behind in reverse";
@@ -113,11 +116,11 @@ bool Flow::ask_input(const state::ToolCall& call) {
                 {Category::unavailable, "nobody is there to answer: the run asks no one", false});
     return false;
   }
-  AskUserArgs args;
-  check(from_json(call.args.text, args, Unknown::refuse).has_value(), "the call was checked");
+  const auto question = tools::question_in(call.tool, call.args.text);
+  check(question.has_value(), "the call was checked");
   ActionRequired required{.action_type = std::string(kInputAction)};
-  required.prompt = args.question;
-  required.schema = answer_schema(args);
+  required.prompt = question->text;
+  required.schema = answer_schema(*question);
   required.decisions = std::vector<std::string>{"answer", "cancel"};
   required.tool_name = call.tool;
   required.input = call.args;

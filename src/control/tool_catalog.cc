@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "control/judging.h"
-#include "control/own_tools.h"
 #include "control/tools.h"
 #include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::control {
 
@@ -28,10 +28,25 @@ std::string word_of(schema::Decision decision) {
   return "denied";
 }
 
-std::string word_of(const Session& view, const policy::Effective& policy, std::string_view tool,
-                    policy::Access access) {
-  if (tool == AskUserArgs::kTool && !policy.asks_people()) return "denied";
-  return word_of(policy::general_decision(tool, access, view.cwd, policy));
+std::string word_of(const Session& view, const policy::Effective& policy, std::string_view tool) {
+  if (tools::runner_of(tool) == tools::Runner::person && !policy.asks_people()) return "denied";
+  return word_of(policy::general_decision(tool, access_of(tool), view.cwd, policy));
+}
+
+std::string_view capability_of(tools::Runner runner) {
+  switch (runner) {
+    case tools::Runner::process:
+      return "process";
+    case tools::Runner::file:
+      return "filesystem";
+    case tools::Runner::session:
+      return "session";
+    case tools::Runner::person:
+      return "person";
+    case tools::Runner::server:
+      break;
+  }
+  return "server";
 }
 
 }  // namespace
@@ -40,14 +55,14 @@ ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& p
                                  std::vector<CatalogTool> of_servers,
                                  std::vector<MissingServer> missing) {
   ToolCatalogResolved out;
-  for (const OwnTool& tool : own_tools())
+  for (const tools::Tool& tool : tools::all())
     out.tools.push_back({.tool_name = std::string(tool.name),
                          .description = std::string(tool.description),
                          .input_schema = Json{std::string(tool.input_schema())},
-                         .capabilities = {std::string(tool.capability)},
-                         .policy = word_of(view, policy, tool.name, tool.access),
+                         .capabilities = {std::string(capability_of(tool.runs))},
+                         .policy = word_of(view, policy, tool.name),
                          .runtime_owner = std::string(kOwnTools),
-                         .is_read_only = tool.access == policy::Access::read_only,
+                         .is_read_only = tool.access == tools::Access::read,
                          .is_concurrency_safe = tool.side_by_side,
                          .is_destructive = tool.destructive,
                          .interrupt_behavior = "cancel"});
@@ -60,7 +75,7 @@ ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& p
     of_servers.resize(state::kServerToolsMax);
   }
   for (CatalogTool& tool : of_servers) {
-    tool.policy = word_of(view, policy, tool.tool_name, policy::Access::changes);
+    tool.policy = word_of(view, policy, tool.tool_name);
     out.tools.push_back(std::move(tool));
   }
   if (!missing.empty()) out.missing = std::move(missing);

@@ -7,10 +7,10 @@
 #include "control/actions.h"
 #include "control/flow.h"
 #include "control/hooks.h"
-#include "control/own_tools.h"
 #include "control/processes.h"
 #include "policy/laxity.h"
 #include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::control {
 
@@ -66,13 +66,13 @@ std::string preview_with_hint(const policy::Effective& policy, const state::Tool
 }  // namespace
 
 ItemKind item_of(const std::string& tool) {
-  const OwnTool* own = own_tool(tool);
+  const tools::Tool* own = tools::find(tool);
   return own ? own->item : ItemKind::tool_call;
 }
 
-policy::Access access_of(const std::string& tool) {
-  const OwnTool* own = own_tool(tool);
-  return own ? own->access : policy::Access::changes;
+policy::Access access_of(std::string_view tool) {
+  return tools::access_of(tool) == tools::Access::read ? policy::Access::read_only
+                                                       : policy::Access::changes;
 }
 
 namespace {
@@ -84,7 +84,7 @@ const state::ServerTool* server_tool(const Session& view, const std::string& nam
 
 std::string names_of_tools() {
   std::string names;
-  for (const OwnTool& tool : own_tools())
+  for (const tools::Tool& tool : tools::all())
     names += (names.empty() ? "" : ", ") + std::string(tool.name);
   return names;
 }
@@ -92,14 +92,14 @@ std::string names_of_tools() {
 }  // namespace
 
 bool runs_side_by_side(const Session& view, const state::ToolCall& call) {
-  if (const OwnTool* own = own_tool(call.tool)) return own->side_by_side;
+  if (const tools::Tool* own = tools::find(call.tool)) return own->side_by_side;
   const state::ServerTool* of_server = server_tool(view, call.tool);
   return of_server && of_server->read_only;
 }
 
 // The runtime's own tools either only read, or announce what they do before they do it.
 bool may_run_again(const Session& view, const state::ToolCall& call) {
-  return own_tool(call.tool) || runs_side_by_side(view, call);
+  return tools::find(call.tool) || runs_side_by_side(view, call);
 }
 
 std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& call) {
@@ -110,10 +110,10 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
                                kToolArgsBytesMax >> 10),
                    false};
   if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
-  const OwnTool* own = own_tool(call.tool);
+  const tools::Tool* own = tools::find(call.tool);
   if ((own || server_tool(view, call.tool)) && !call.args.text.starts_with('{'))
     return Failure{Category::invalid_input, "expected the arguments as one JSON object", false};
-  if (own) return wrong_arguments_of(*own, call.args);
+  if (own) return tools::wrong_arguments(*own, call.args);
   if (server_tool(view, call.tool)) return std::nullopt;
   if (call.tool.starts_with(kServerToolPrefix))
     return Failure{Category::not_found,
@@ -129,31 +129,17 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
                  false};
 }
 
-namespace {
-
-// The path member of a file tool's arguments; those that may do without one mean the workspace.
-struct PathArgs {
-  std::optional<std::string> path;
-};
-BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
-
-}  // namespace
-
 std::string text_of(const state::ToolCall& call) {
-  ShellArgs shell;
-  if (call.tool == ShellArgs::kTool && from_json(call.args.text, shell, Unknown::refuse))
-    return shell.command;
-  PathArgs file;
-  if (policy::is_file_tool(call.tool) && from_json(call.args.text, file, Unknown::ignore))
-    return file.path.value_or(".");
+  if (auto command = tools::command_in(call.tool, call.args.text)) return std::move(command->text);
+  const tools::Tool* own = tools::find(call.tool);
+  if (own && !own->path.name.empty())
+    return tools::path_in(call.tool, call.args.text).value_or(".");
   return call.args.text;
 }
 
 std::optional<std::string> folder_of(const state::ToolCall& call) {
-  ShellArgs shell;
-  if (call.tool != ShellArgs::kTool || !from_json(call.args.text, shell, Unknown::refuse))
-    return std::nullopt;
-  return shell.cwd;
+  const auto command = tools::command_in(call.tool, call.args.text);
+  return command ? command->cwd : std::nullopt;
 }
 
 std::string cwd_of(const Session& view, const state::ToolCall& call) {
@@ -162,9 +148,9 @@ std::string cwd_of(const Session& view, const state::ToolCall& call) {
   return folder->starts_with('/') ? *folder : view.cwd + "/" + *folder;
 }
 
-Json answer_schema(const AskUserArgs& args) {
+Json answer_schema(const tools::Question& question) {
   const std::string choices =
-      args.choices ? fmt::format(R"(,"enum":{})", to_json(*args.choices)) : std::string();
+      question.choices ? fmt::format(R"(,"enum":{})", to_json(*question.choices)) : std::string();
   return Json{fmt::format(R"({{"type":"object","properties":{{"answer":{{"type":"string"{}}}}},)"
                           R"("required":["answer"],"additionalProperties":false}})",
                           choices)};

@@ -4,11 +4,12 @@
 
 #include "control/turn_facts.h"
 #include "policy/permission.h"
+#include "tools/tool.h"
 
 namespace agentrt::control {
 
 schema::ItemKind item_of(const std::string& tool);
-policy::Access access_of(const std::string& tool);
+policy::Access access_of(std::string_view tool);
 
 // Whether it may run beside others of which the same is true: it only reads.
 bool runs_side_by_side(const Session& view, const state::ToolCall& call);
@@ -24,7 +25,7 @@ std::optional<std::string> folder_of(const state::ToolCall& call);
 // Where the call would run: absolute, as it is written.
 std::string cwd_of(const Session& view, const state::ToolCall& call);
 // The JSON Schema of an answer to the question.
-schema::Json answer_schema(const schema::AskUserArgs& args);
+schema::Json answer_schema(const tools::Question& question);
 
 // The tools as a turn under this policy sees them: the runtime's own, then those of servers.
 schema::ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& policy,

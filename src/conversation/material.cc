@@ -8,7 +8,7 @@
 #include "conversation/system_prompt.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
-#include "schema/file_tools.h"
+#include "tools/read_file.h"
 
 namespace agentrt::conversation {
 
@@ -55,7 +55,8 @@ ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
   if (policy.unreadable) why = policy.unreadable->message;
   for (const std::string& leads :
        {policy::normal_path(path, query.cwd, policy.home), file.real_path})
-    if (!why) why = policy::path_refusal(*policy.rules, folders, ReadFileArgs::kTool, path, leads);
+    if (!why)
+      why = policy::path_refusal(*policy.rules, folders, tools::kReadFile.name, path, leads);
   if (!why) return file;
   ports::GivenFile refused;
   refused.ref = {.ref = file.ref.ref, .reason = *std::move(why)};

@@ -8,6 +8,8 @@
 #include "engine/tools.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
+#include "tools/read_file.h"
+#include "tools/registry.h"
 
 namespace agentrt::engine {
 
@@ -15,16 +17,11 @@ using namespace schema;
 
 namespace {
 
-struct PathArgs {
-  std::optional<std::string> path;
-};
-BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
-
 std::string path_in(const state::ToolCall& call) {
-  PathArgs args;
-  (void)from_json(call.args.text, args, Unknown::ignore);
-  return args.path.value_or(".");
+  return tools::path_in(call.tool, call.args.text).value_or(".");
 }
+
+bool reads(std::string_view tool) { return tools::access_of(tool) == tools::Access::read; }
 
 // What policy says about where a path really leads, and about files that the call comes upon. About
 // the letters of the path it was asked before the call began.
@@ -35,8 +32,7 @@ class PathRules {
     asked_.tool = call.tool;
     asked_.text = path_in(call);
     asked_.cwd = asked_.workspace = view.cwd;
-    asked_.access =
-        call.tool == ReadFileArgs::kTool ? policy::Access::read_only : policy::Access::changes;
+    asked_.access = reads(call.tool) ? policy::Access::read_only : policy::Access::changes;
   }
 
   std::vector<std::string> denied() const {
@@ -56,8 +52,8 @@ class PathRules {
   // A call of one file whose path goes through a link is judged again by where that leads: what was
   // allowed was the link.
   std::optional<std::string> judged_anew(const std::string& real_path) const {
-    const bool one_file = asked_.tool == ReadFileArgs::kTool ||
-                          asked_.tool == WriteFileArgs::kTool || asked_.tool == EditFileArgs::kTool;
+    const tools::Tool* own = tools::find(asked_.tool);
+    const bool one_file = own && own->path.one_file;
     const std::string called = policy::normal_path(asked_.text, asked_.cwd, policy_.home);
     if (!one_file || approved_ || real_path == called ||
         !policy::is_within(real_path, asked_.workspace))
@@ -79,7 +75,7 @@ class PathRules {
 // Whether the model may read what the call is about without asking anybody.
 bool may_read(const state::Session& view, const policy::Effective& policy,
               const state::ToolCall& call) {
-  policy::Asked asked{.tool = std::string(ReadFileArgs::kTool),
+  policy::Asked asked{.tool = std::string(tools::kReadFile.name),
                       .text = path_in(call),
                       .cwd = view.cwd,
                       .workspace = view.cwd,
@@ -255,7 +251,7 @@ Engine::MakingCall::~MakingCall() {
 std::move_only_function<std::optional<Failure>()> Engine::MakingCall::objection(
     const Parts& parts, const state::Session& view, const policy::Effective& policy,
     const state::ToolCall& call) {
-  if (call.tool == ShellArgs::kTool) return [] { return std::nullopt; };
+  if (tools::runner_of(call.tool) == tools::Runner::process) return [] { return std::nullopt; };
   state::ToolCall approved = call;
   approved.digest.emplace();
   const auto sight = may_read(view, policy, call) ? ports::Sight::file : ports::Sight::path;
@@ -266,7 +262,7 @@ std::move_only_function<std::optional<Failure>()> Engine::MakingCall::objection(
 
 std::vector<std::string> Engine::MakingCall::changes(const state::Session& view,
                                                      const state::ToolCall& call) {
-  if (call.tool != WriteFileArgs::kTool && call.tool != EditFileArgs::kTool) return {};
+  if (tools::runner_of(call.tool) != tools::Runner::file || reads(call.tool)) return {};
   return {policy::normal_path(path_in(call), view.cwd, "/nonexistent")};
 }
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/processes.h"
-#include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::engine {
 namespace {
@@ -19,11 +19,18 @@ std::optional<Effect> wait_for(const state::Action& action) {
 
 // The effect for a started call, unless it only waits for the user.
 std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall& call) {
-  if (call.stage != state::CallStage::started || call.tool == schema::AskUserArgs::kTool)
-    return std::nullopt;
-  if (call.tool == schema::ShellArgs::kTool)
-    return Effect{key_of(process_of(call)),
-                  RunTool{turn.ids.turn, call.id, call.process.has_value()}};
+  if (call.stage != state::CallStage::started) return std::nullopt;
+  switch (tools::runner_of(call.tool)) {
+    case tools::Runner::person:
+    case tools::Runner::session:  // ended by the decision that started it
+      return std::nullopt;
+    case tools::Runner::process:
+      return Effect{key_of(process_of(call)),
+                    RunTool{turn.ids.turn, call.id, call.process.has_value()}};
+    case tools::Runner::file:
+    case tools::Runner::server:
+      break;
+  }
   return Effect{"call " + call.id.text(), MakeCall{turn.ids.turn, call.id, call.change.has_value(),
                                                    !turn.action, call.answer}};
 }

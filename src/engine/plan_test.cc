@@ -125,6 +125,24 @@ TEST_CASE("ahead of the log nothing begins but what reads, and a command that wa
   }
 }
 
+TEST_CASE("who runs a tool decides which effect a started call needs") {
+  const auto key = [](const char* tool) {
+    Given calling = started().asked("1");
+    const ToolScope call{state::turn_scope("1"), StepId{"step_9"}, ToolCallId{"call_7"}};
+    calling
+        .fact(state::model_scope("1"),
+              ModelCompleted{.tool_calls = {{ToolCallId{"call_7"}, tool, {"{}"}, {}}}})
+        .fact(call, ToolStarted{.tool_name = tool});
+    const auto effects = plan(calling.view(), kBoot);
+    return effects.empty() ? std::string() : effects.front().key;
+  };
+  CHECK(key("shell").starts_with("process "));
+  CHECK(key("read_file") == "call call_7");
+  CHECK(key("mcp__s__act") == "call call_7");
+  CHECK(key("ask_user").empty());
+  CHECK(key("update_plan").empty());
+}
+
 TEST_CASE("a process in the background is followed under its call's key, by any boot") {
   Given past = started().asked("1");
   const ToolScope call{state::turn_scope("1"), StepId{"step_9"}, ToolCallId{"call_7"}};

@@ -13,6 +13,8 @@
 #include "policy/redaction.h"
 #include "policy/shell/analysis.h"
 #include "schema/tools.h"
+#include "tools/registry.h"
+#include "tools/shell.h"
 
 namespace agentrt::engine {
 
@@ -279,12 +281,12 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
     listener_->on_ended({.failure = failure_of(request.error())});
     return;
   }
-  ShellArgs args;
-  (void)from_json(call.args.text, args, Unknown::refuse);
-  const bool background = args.background.value_or(false);
+  const auto command = tools::command_in(call.tool, call.args.text);
+  check(command.has_value(), "the request was made from the command");
+  const bool background = command->background;
   if (background) listener_->run_in_background();
   if (request->argv.back() != request->command) listener_->run_as(request->argv.back());
-  listener_->limit(args.timeout_ms.value_or(background ? 0 : kShellTimeoutMs));
+  listener_->limit(command->timeout_ms.value_or(background ? 0 : tools::kShellTimeoutMs));
   if (call.digest)
     listener_->start_bound(*std::move(request), executes(view, policy, call));
   else
@@ -301,31 +303,31 @@ Result<ports::ProcessRequest> Engine::RunningTool::request_of(const state::Sessi
   request.sandbox = policy.sandbox;
   request.network = policy.network;
   request.hidden = policy::denied_paths(*policy.rules, {view.cwd, policy.home});
-  if (call.tool != ShellArgs::kTool) return request;
-  ShellArgs args;
-  TRY(from_json(call.args.text, args, Unknown::refuse));
+  const tools::Tool* own = tools::find(call.tool);
+  if (!own || own->runs != tools::Runner::process) return request;
+  TRY_ASSIGN(const tools::Command command, own->command(call.args.text, Unknown::refuse));
   request.id = process_of(call);
-  request.argv = {std::string(kShellProgram), "-c", text_to_run(call, args.command)};
-  request.command = args.command;
-  request.cwd = args.cwd;
-  const bool asks = call.stage != state::CallStage::started && args.outside_sandbox.value_or(false);
+  request.argv = {std::string(kShellProgram), "-c", text_to_run(call, command.text)};
+  request.command = command.text;
+  request.cwd = command.cwd;
+  const bool asks = call.stage != state::CallStage::started && command.outside_sandbox;
   if (call.outside || asks || call.stage == state::CallStage::stopped)
     request.sandbox = SandboxMode::full_access;
-  request.background = args.background.value_or(false);
-  request.tty = args.tty.value_or(false);
+  request.background = command.background;
+  request.tty = command.tty;
   return request;
 }
 
 std::vector<std::string> Engine::RunningTool::executes(const state::Session& view,
                                                        const policy::Effective& policy,
                                                        const state::ToolCall& call) {
-  if (call.tool != ShellArgs::kTool) return MakingCall::changes(view, call);
-  ShellArgs args;
-  if (!from_json(call.args.text, args, Unknown::refuse)) return {};
+  if (tools::runner_of(call.tool) != tools::Runner::process) return MakingCall::changes(view, call);
+  const auto command = tools::command_in(call.tool, call.args.text);
+  if (!command) return {};
   policy::Asked asked;
   asked.tool = call.tool;
-  asked.text = args.command;
-  asked.cwd = args.cwd ? (std::filesystem::path(view.cwd) / *args.cwd).string() : view.cwd;
+  asked.text = command->text;
+  asked.cwd = command->cwd ? (std::filesystem::path(view.cwd) / *command->cwd).string() : view.cwd;
   asked.workspace = view.cwd;
   asked.roots = view.additional_roots.value_or(std::vector<std::string>{});
   return policy::executed_files(asked, policy.home);

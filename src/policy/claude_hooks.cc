@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "policy/claude_names.h"
+#include "tools/registry.h"
 
 namespace agentrt::policy {
 
@@ -20,7 +21,6 @@ using schema::PermissionMode;
 
 namespace {
 
-using Member = ToolMember;
 using Members = std::map<std::string, Json>;
 struct Object {
   Members all;
@@ -68,27 +68,28 @@ Json absolute(const Json& path, std::string_view cwd) {
 }
 
 std::string their_tool_input(const HookInput& input) {
-  const auto names = members_for_claude(input.tool_name.value_or(""));
+  const auto names = arguments_for_claude(input.tool_name.value_or(""));
+  const std::string_view path = tools::path_argument_of(input.tool_name.value_or(""));
   Members theirs;
   for (const auto& [name, value] : read_members(input.tool_input.value_or(Json{"{}"}))) {
-    const auto found = std::ranges::find(names, std::string_view(name), &Member::first);
-    theirs[found == names.end() ? name : std::string(found->second)] =
-        name == "path" ? absolute(value, input.cwd) : value;
+    const auto found = std::ranges::find(names, std::string_view(name), &tools::NamePair::ours);
+    theirs[found == names.end() ? name : std::string(found->theirs)] =
+        name == path ? absolute(value, input.cwd) : value;
   }
   return write_members(theirs);
 }
 
 // What they rewrite replaces the arguments; members of ours that they have no word for stay.
 Json our_tool_input(const HookInput& input, const Json& rewritten) {
-  const auto names = members_for_claude(input.tool_name.value_or(""));
+  const auto names = arguments_for_claude(input.tool_name.value_or(""));
   Members ours;
   for (const auto& [name, value] : read_members(rewritten)) {
-    const auto found = std::ranges::find(names, std::string_view(name), &Member::second);
-    ours[found == names.end() ? name : std::string(found->first)] = value;
+    const auto found = std::ranges::find(names, std::string_view(name), &tools::NamePair::theirs);
+    ours[found == names.end() ? name : std::string(found->ours)] = value;
   }
   if (!names.empty())
     for (const auto& [name, value] : read_members(input.tool_input.value_or(Json{"{}"})))
-      if (std::ranges::find(names, std::string_view(name), &Member::first) == names.end())
+      if (std::ranges::find(names, std::string_view(name), &tools::NamePair::ours) == names.end())
         ours.try_emplace(name, value);
   return {write_members(ours)};
 }
@@ -274,7 +275,8 @@ std::string claude_input(const HookInput& input) {
   }
   if (input.tool_output) {
     Writer response;
-    response.text(input.tool_name == "shell" ? "stdout" : "content", *input.tool_output);
+    const bool process = tools::runner_of(input.tool_name.value_or("")) == tools::Runner::process;
+    response.text(process ? "stdout" : "content", *input.tool_output);
     writer.json("tool_response", response.end());
   }
   if (input.error) {

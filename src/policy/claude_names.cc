@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "policy/hooks.h"
+#include "tools/registry.h"
 
 namespace agentrt::policy {
 
@@ -24,34 +25,11 @@ constexpr EventRow kEvents[] = {{"SessionStart", HookPoint::session_start},
                                 {"PostToolUseFailure", HookPoint::post_tool_failure},
                                 {"Stop", HookPoint::stop}};
 
-using Member = ToolMember;
-constexpr Member kShellMembers[] = {
-    {"command", "command"}, {"timeoutMs", "timeout"}, {"background", "run_in_background"}};
-constexpr Member kReadMembers[] = {{"path", "file_path"}, {"offset", "offset"}, {"limit", "limit"}};
-constexpr Member kWriteMembers[] = {{"path", "file_path"}, {"content", "content"}};
-constexpr Member kEditMembers[] = {{"path", "file_path"},
-                                   {"oldText", "old_string"},
-                                   {"newText", "new_string"},
-                                   {"replaceAll", "replace_all"}};
-constexpr Member kListMembers[] = {{"path", "path"}, {"pattern", "pattern"}};
-constexpr Member kSearchMembers[] = {{"pattern", "pattern"},
-                                     {"path", "path"},
-                                     {"files", "glob"},
-                                     {"ignoreCase", "-i"},
-                                     {"context", "-C"}};
-
-struct ToolRow {
-  std::string_view ours;
-  std::string_view theirs;  // the first one of a tool is what the hook is told
-  std::span<const Member> members;
-};
-constexpr ToolRow kTools[] = {
-    {"shell", "Bash", kShellMembers},         {"read_file", "Read", kReadMembers},
-    {"write_file", "Write", kWriteMembers},   {"edit_file", "Edit", kEditMembers},
-    {"edit_file", "MultiEdit", kEditMembers}, {"list_files", "LS", kListMembers},
-    {"list_files", "Glob", kListMembers},     {"search_files", "Grep", kSearchMembers},
-    {"update_plan", "TodoWrite", {}},         {"ask_user", "AskUserQuestion", {}},
-    {"spawn_subagent", "Task", {}},           {"spawn_subagent", "Agent", {}}};
+// The names without the unused places of their array.
+void append_names(std::span<const std::string_view> from, std::vector<std::string_view>& to) {
+  for (const std::string_view name : from)
+    if (!name.empty()) to.push_back(name);
+}
 
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -113,8 +91,10 @@ std::string_view event_of_point(HookPoint point) {
 
 std::vector<std::string_view> names_for_claude(std::string_view tool) {
   std::vector<std::string_view> names;
-  for (const ToolRow& row : kTools)
-    if (row.ours == tool) names.push_back(row.theirs);
+  if (const tools::Tool* own = tools::find(tool))
+    append_names(own->claude.tools, names);
+  else if (const tools::ReservedName* reserved = tools::find_reserved(tool))
+    append_names(reserved->claude_hooks, names);
   if (names.empty()) names.push_back(tool);
   return names;
 }
@@ -140,9 +120,21 @@ std::optional<std::string> matcher_of_claude(std::string_view expression) {
   return out;
 }
 
-std::span<const Member> members_for_claude(std::string_view tool) {
-  const auto* row = std::ranges::find(kTools, tool, &ToolRow::ours);
-  return row == std::end(kTools) ? std::span<const Member>{} : row->members;
+std::span<const tools::NamePair> arguments_for_claude(std::string_view tool) {
+  const tools::Tool* own = tools::find(tool);
+  return own ? own->claude.arguments : std::span<const tools::NamePair>{};
+}
+
+std::optional<std::string_view> tool_in_claude_rules(std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  for (const tools::Tool& tool : tools::all())
+    if (tool.rules != tools::RuleForm::arguments &&
+        std::ranges::find(tool.claude.tools, name) != tool.claude.tools.end())
+      return tool.name;
+  const auto reserved = tools::reserved_names();
+  const auto at = std::ranges::find(reserved, name, &tools::ReservedName::claude_rule);
+  if (at == reserved.end()) return std::nullopt;
+  return at->name;
 }
 
 }  // namespace agentrt::policy

@@ -1,17 +1,19 @@
-// policy/claude_names.h: events, tools and matchers of Claude Code, and ours that they stand for.
+// policy/claude_names.h: translates event, tool and argument names and matchers of Claude Code.
 //
-// Pure tables. An event or a matcher without a counterpart is nothing here; whoever reads a file
-// that names it says so (`agentrt doctor`).
+// The names of tools and arguments come from the tools' descriptors (tools/registry.h). An event or
+// matcher without a counterpart gives nullopt; `agentrt doctor` reports the file that uses it.
+//
+// PURE. Safe on any thread.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "schema/policy.h"
+#include "tools/tool.h"
 
 namespace agentrt::policy {
 
@@ -19,12 +21,15 @@ namespace agentrt::policy {
 std::optional<schema::HookPoint> point_of_event(std::string_view event);
 std::string_view event_of_point(schema::HookPoint point);
 
-// Their names for a tool of ours, the usual one first; a tool that they do not have keeps its own.
+// Claude Code's names for one of our tools, the usual one first; our name if it has no such tool.
 std::vector<std::string_view> names_for_claude(std::string_view tool);
 
-// A member of a tool's arguments, in our words and in theirs.
-using ToolMember = std::pair<std::string_view, std::string_view>;
-std::span<const ToolMember> members_for_claude(std::string_view tool);
+// The arguments that one of our tools and its counterpart have in common.
+std::span<const tools::NamePair> arguments_for_claude(std::string_view tool);
+
+// Our tool for the tool name in a rule of Claude Code. Nothing: there is none, or its rules could
+// name only the whole arguments (RuleForm::arguments), which the two programs write differently.
+std::optional<std::string_view> tool_in_claude_rules(std::string_view name);
 
 // Their matcher, a regular expression, as one of ours. Nothing: it says more than ours can.
 std::optional<std::string> matcher_of_claude(std::string_view expression);

@@ -4,6 +4,7 @@
 
 #include "policy/paths.h"
 #include "policy/steering.h"
+#include "tools/registry.h"
 
 namespace agentrt::policy {
 namespace {
@@ -20,7 +21,10 @@ Verdict says(Decision decision, std::string reason) {
 
 // Tools that touch nothing but the session itself.
 bool stays_in_session(std::string_view tool) {
-  return tool == "update_plan" || tool == "ask_user" || tool == "wait_subagents";
+  if (const tools::Tool* own = tools::find(tool))
+    return own->runs == tools::Runner::session || own->runs == tools::Runner::person;
+  const tools::ReservedName* reserved = tools::find_reserved(tool);
+  return reserved && reserved->stays_in_session;
 }
 
 bool is_inside(const Asked& asked, const Effective& policy) {

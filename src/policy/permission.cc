@@ -8,6 +8,8 @@
 #include "policy/modes.h"
 #include "policy/paths.h"
 #include "policy/shell_rules.h"
+#include "tools/read_file.h"
+#include "tools/registry.h"
 
 namespace agentrt::policy {
 namespace {
@@ -214,18 +216,18 @@ void judge_shell(const Asked& asked, const Effective& policy, const Evidence& ev
 }
 
 // A rule about every command, which says something about those that stay in the sandbox.
-bool is_about_all_commands(const Rule& rule) {
-  return rule.tool == "shell" && rule.kind == Rule::Kind::tool &&
+bool is_about_all_commands(const Rule& rule, std::string_view tool) {
+  return rule.tool == tool && rule.kind == Rule::Kind::tool &&
          (rule.source.effect == RuleEffect::allow || !rule.outside);
 }
 
 // What the mode and rules about all commands say; those about some texts say it of them alone.
-Judgement judge_any_command(const Effective& policy) {
-  const Asked asked{.tool = "shell"};
+Judgement judge_any_command(std::string_view tool, const Effective& policy) {
+  const Asked asked{.tool = std::string(tool)};
   Judgement out;
   out.chain.push_back(shell_mode_verdict(policy));
   for (const Rule& rule : policy.rules->all)
-    if (is_about_all_commands(rule))
+    if (is_about_all_commands(rule, tool))
       out.chain.push_back(rule_verdict(rule, decision_of(rule.source.effect), ""));
   if (policy.unreadable) out.chain.push_back(unreadable_verdict(*policy.unreadable));
   decide(asked, policy, out);
@@ -236,7 +238,7 @@ Judgement judge_any_command(const Effective& policy) {
 
 Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence) {
   Judgement out;
-  if (asked.tool == "shell") {
+  if (tools::rule_form_of(asked.tool) == tools::RuleForm::command) {
     judge_shell(asked, policy, evidence, out);
   } else {
     out.chain.push_back(tool_mode_verdict(asked, policy));
@@ -250,7 +252,8 @@ Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evi
 
 Decision general_decision(std::string_view tool, Access access, const std::string& workspace,
                           const Effective& policy) {
-  if (tool == "shell") return judge_any_command(policy).decision;
+  if (tools::rule_form_of(tool) == tools::RuleForm::command)
+    return judge_any_command(tool, policy).decision;
   const Asked asked{.tool = std::string(tool),
                     .text = is_file_tool(tool) ? "." : "{}",
                     .cwd = workspace,
@@ -276,7 +279,7 @@ std::string exact_rule(const Asked& asked, const std::string& home) {
 std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders) {
   std::vector<std::string> out;
   for (const Rule& rule : rules.all) {
-    if (rule.source.effect != RuleEffect::deny || !is_about(rule, "read_file")) continue;
+    if (rule.source.effect != RuleEffect::deny || !is_about(rule, tools::kReadFile.name)) continue;
     if (rule.kind != Rule::Kind::path && rule.kind != Rule::Kind::text) continue;
     std::string path = normal_path(rule.pattern, folders.workspace, folders.home);
     while (path.ends_with("/**")) path.erase(path.size() - 3);
@@ -292,7 +295,7 @@ std::optional<std::string> path_refusal(const Rules& rules, const Folders& folde
   const std::string called_path = normal_path(called, folders.workspace, folders.home);
   for (const Rule& rule : rules.all) {
     const RuleEffect effect = rule.source.effect;
-    const bool denies_reading = effect == RuleEffect::deny && is_about(rule, "read_file");
+    const bool denies_reading = effect == RuleEffect::deny && is_about(rule, tools::kReadFile.name);
     if (effect == RuleEffect::allow || !(is_about(rule, tool) || denies_reading)) continue;
     if (rule.kind != Rule::Kind::path && rule.kind != Rule::Kind::text) continue;
     if (!fits_one(rule, real_path, folders)) continue;

@@ -1,12 +1,13 @@
 #include "policy/rules.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
+#include "policy/claude_names.h"
 #include "policy/paths.h"
 #include "policy/shell/syntax.h"
+#include "tools/registry.h"
 
 namespace agentrt::policy {
 namespace {
@@ -15,14 +16,14 @@ using schema::RuleEffect;
 
 constexpr auto kNone = std::string_view::npos;
 
-constexpr std::array<std::string_view, 12> kTools = {
-    "shell",       "read_file", "write_file", "edit_file",      "list_files", "search_files",
-    "update_plan", "ask_user",  "web_fetch",  "spawn_subagent", "web_search", "wait_subagents"};
-
-bool is_reading(std::string_view tool) {
-  return tool == "read_file" || tool == "list_files" || tool == "search_files";
+// The names that a rule may begin with, except those of MCP tools.
+std::vector<std::string_view> tool_names() {
+  std::vector<std::string_view> names;
+  for (const tools::Tool& tool : tools::all()) names.push_back(tool.name);
+  for (const tools::ReservedName& reserved : tools::reserved_names())
+    names.push_back(reserved.name);
+  return names;
 }
-bool is_writing(std::string_view tool) { return tool == "write_file" || tool == "edit_file"; }
 
 std::unexpected<Error> unreadable(const schema::PolicyRule& rule, std::string_view what) {
   return fail(Code::invalid_params, fmt::format("The {} rule {} cannot be read: {}.",
@@ -150,10 +151,11 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   const std::size_t open = text.find('(');
   rule.tool = text.substr(0, open);
   const bool mcp = rule.tool.starts_with("mcp__");
-  if (!mcp && std::ranges::find(kTools, rule.tool) == kTools.end())
+  if (!mcp && !tools::find(rule.tool) && !tools::find_reserved(rule.tool))
     return unreadable(
-        source, fmt::format("no tool is called {}; tools are {} and mcp__SERVER__TOOL",
-                            rule.tool.empty() ? "nothing" : rule.tool, fmt::join(kTools, ", ")));
+        source,
+        fmt::format("no tool is called {}; tools are {} and mcp__SERVER__TOOL",
+                    rule.tool.empty() ? "nothing" : rule.tool, fmt::join(tool_names(), ", ")));
   if (mcp && rule.tool.find("__", 5) == std::string::npos && !rule.tool.ends_with('*'))
     rule.tool += "__*";
   if (rule.tool.find_first_of(" \t*") < rule.tool.size() - 1)
@@ -161,7 +163,8 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   if (open == kNone) return rule;
   if (!text.ends_with(')')) return unreadable(source, "the parenthesis is not closed");
   std::string_view inside = text.substr(open + 1, text.size() - open - 2);
-  if (rule.tool == "shell") rule.outside = take_outside(inside);
+  const tools::RuleForm form = tools::rule_form_of(rule.tool);
+  if (form == tools::RuleForm::command) rule.outside = take_outside(inside);
   if (inside == "*") return rule;
   if (auto exact = unquoted(inside)) {
     rule.kind = Rule::Kind::text;
@@ -170,9 +173,16 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   }
   if (inside.empty())
     return unreadable(source, fmt::format("write {} for every call of it", rule.tool));
-  if (rule.tool == "shell") return read_shell(std::move(rule), inside);
-  if (is_file_tool(rule.tool)) return read_path(std::move(rule), inside);
-  if (rule.tool == "web_fetch") return read_host(std::move(rule), inside);
+  switch (form) {
+    case tools::RuleForm::command:
+      return read_shell(std::move(rule), inside);
+    case tools::RuleForm::path:
+      return read_path(std::move(rule), inside);
+    case tools::RuleForm::host:
+      return read_host(std::move(rule), inside);
+    case tools::RuleForm::arguments:
+      break;
+  }
   return unreadable(source, fmt::format("write {} for every call, or its exact arguments as "
                                         "{}(\"…\")",
                                         rule.tool, rule.tool));
@@ -203,27 +213,20 @@ std::string text_rule(std::string_view tool, std::string_view text, Reach reach)
 }
 
 std::optional<std::string> rule_from_claude(std::string_view rule) {
-  constexpr std::array<std::array<std::string_view, 2>, 9> kNames = {{{"Bash", "shell"},
-                                                                      {"Read", "read_file"},
-                                                                      {"Write", "write_file"},
-                                                                      {"Edit", "edit_file"},
-                                                                      {"MultiEdit", "edit_file"},
-                                                                      {"LS", "list_files"},
-                                                                      {"Glob", "list_files"},
-                                                                      {"Grep", "search_files"},
-                                                                      {"WebFetch", "web_fetch"}}};
   const std::size_t open = rule.find('(');
   const std::string_view name = rule.substr(0, open);
   if (name.starts_with("mcp__")) return std::string(rule);
-  const auto known = std::ranges::find(kNames, name, [](const auto& pair) { return pair[0]; });
-  if (known == kNames.end()) return std::nullopt;
-  const std::string ours((*known)[1]);
+  const auto known = tool_in_claude_rules(name);
+  if (!known) return std::nullopt;
+  const std::string ours(*known);
   if (open == kNone) return ours;
   if (!rule.ends_with(')')) return std::nullopt;
   std::string inside(rule.substr(open + 1, rule.size() - open - 2));
   if (inside.empty() || inside == "*" || inside == ":*") return ours;
-  if (ours == "shell" && inside.ends_with(" *")) inside.replace(inside.size() - 2, 2, ":*");
-  if (is_file_tool(ours)) {
+  const tools::RuleForm form = tools::rule_form_of(ours);
+  if (form == tools::RuleForm::command && inside.ends_with(" *"))
+    inside.replace(inside.size() - 2, 2, ":*");
+  if (form == tools::RuleForm::path) {
     if (inside.starts_with("//"))
       inside.erase(0, 1);
     else if (inside.starts_with('/'))
@@ -236,15 +239,17 @@ std::optional<std::string> rule_from_claude(std::string_view rule) {
   return made;
 }
 
-bool is_file_tool(std::string_view tool) { return is_reading(tool) || is_writing(tool); }
+bool is_file_tool(std::string_view tool) {
+  return tools::rule_form_of(tool) == tools::RuleForm::path;
+}
 
 bool is_about(const Rule& rule, std::string_view tool) {
   if (rule.tool == tool) return true;
   if (rule.tool.ends_with('*'))
     return tool.starts_with(std::string_view(rule.tool).substr(0, rule.tool.size() - 1));
   if (rule.source.effect == RuleEffect::allow) return false;
-  if (rule.tool == "read_file") return is_reading(tool) || tool == "edit_file";
-  return is_writing(rule.tool) && is_writing(tool);
+  const tools::Tool* own = tools::find(tool);
+  return own && std::ranges::find(own->also_denied_by, rule.tool) != own->also_denied_by.end();
 }
 
 bool fits_path(const Rule& rule, std::string_view path, const Folders& folders) {

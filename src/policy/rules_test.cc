@@ -146,6 +146,10 @@ TEST_CASE("rules of Claude Code are taken over where there is a counterpart") {
   CHECK(rule_from_claude("WebFetch(domain:example.com)") == "web_fetch(domain:example.com)");
   CHECK(rule_from_claude("mcp__files__read") == "mcp__files__read");
   CHECK_FALSE(rule_from_claude("Task(x)"));
+  CHECK_FALSE(rule_from_claude("Task"));
+  CHECK_FALSE(rule_from_claude("TodoWrite"));
+  CHECK_FALSE(rule_from_claude("(x)"));
+  CHECK(rule_from_claude("Glob") == "list_files");
   CHECK_FALSE(rule_from_claude("Bash(a; b)"));
   CHECK_FALSE(rule_from_claude("Bash(a"));
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/registry.h"
+
 namespace agentrt::policy {
 namespace {
 
@@ -50,7 +52,8 @@ class ShellRules {
   ShellRules(const ShellText& asked, const shell::Analysis& analysis, const Rules& rules)
       : asked_(asked), analysis_(analysis) {
     for (const Rule& rule : rules.all)
-      if (rule.tool == "shell" && counts(rule)) rules_.push_back(&rule);
+      if (tools::rule_form_of(rule.tool) == tools::RuleForm::command && counts(rule))
+        rules_.push_back(&rule);
     covers_.resize(analysis.parts.size());
   }
 

@@ -8,6 +8,7 @@
 #include "policy/shell/analysis.h"
 #include "schema/tools.h"
 #include "state/index.h"
+#include "tools/shell.h"
 #include "validate/judge.h"
 
 namespace agentrt::sim {
@@ -125,7 +126,7 @@ class Decisions {
       return broken(invariant::kApproved, fmt::format("{} starts without a yes to it", name));
     if (call().blocked)
       return broken(invariant::kHooks, fmt::format("{} starts, and a hook blocked it", name));
-    ShellArgs args;
+    tools::ShellArgs args;
     if (!from_json(call().args, args, Unknown::refuse) || args.command != p.command)
       return broken(invariant::kApproved,
                     fmt::format("{} is {}, and the call was {}", name, p.command, call().args));

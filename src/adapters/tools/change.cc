@@ -178,7 +178,7 @@ Outcome<std::optional<std::string>> digest_at(const Descriptor& folder, const st
 
 }  // namespace
 
-Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs& args,
+Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::WriteFileArgs& args,
                             const policy::Redactor* redactor) {
   TRY_ASSIGN(Target target, grounds.open_target(args.path));
   std::string before;
@@ -193,7 +193,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs&
   return staged(grounds, std::move(target), before, args.content);
 }
 
-Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& args,
+Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::EditFileArgs& args,
                             const policy::Redactor* redactor) {
   TRY(grounds.open_file(args.path));  // it must exist and be readable
   TRY_ASSIGN(Target target, grounds.open_target(args.path));

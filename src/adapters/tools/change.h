@@ -15,6 +15,8 @@
 #include "base/ids.h"
 #include "policy/redaction.h"
 #include "schema/file_tools.h"
+#include "tools/edit_file.h"
+#include "tools/write_file.h"
 
 namespace agentrt::adapters::tools {
 
@@ -25,9 +27,9 @@ struct StagedChange {
   std::string diff;
 };
 
-Outcome<StagedChange> stage(const Grounds& grounds, const schema::WriteFileArgs& args,
+Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::WriteFileArgs& args,
                             const policy::Redactor* redactor);
-Outcome<StagedChange> stage(const Grounds& grounds, const schema::EditFileArgs& args,
+Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::EditFileArgs& args,
                             const policy::Redactor* redactor);
 
 // The new bytes, written to a temporary file beside the target and named after the call. Destroying

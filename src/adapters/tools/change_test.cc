@@ -185,7 +185,7 @@ TEST_CASE("a call that an earlier boot announced is finished, whichever instant 
   std::optional<StagedFile> cut_off;
   {
     const auto grounds = Grounds::open(kit.request, kit.profile);
-    auto staged = stage(*grounds, schema::WriteFileArgs{path, "tw"}, nullptr);
+    auto staged = stage(*grounds, agentrt::tools::WriteFileArgs{path, "tw"}, nullptr);
     REQUIRE(staged);
     auto file = StagedFile::write(*grounds, *staged, kit.request.call);
     REQUIRE(file);
@@ -227,7 +227,7 @@ TEST_CASE("what is dropped before it is put in place leaves nothing behind") {
   kit.put("ws/a.txt", "one\n");
   kit.request.call = ToolCallId{"call_x"};
   const auto grounds = Grounds::open(kit.request, kit.profile);
-  auto staged = stage(*grounds, schema::WriteFileArgs{"a.txt", "two\n"}, nullptr);
+  auto staged = stage(*grounds, agentrt::tools::WriteFileArgs{"a.txt", "two\n"}, nullptr);
   REQUIRE(staged);
   {
     const auto file = StagedFile::write(*grounds, *staged, kit.request.call);

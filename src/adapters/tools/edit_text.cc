@@ -110,7 +110,7 @@ std::unexpected<schema::Failure> too_often(std::string_view path, std::string_vi
 
 }  // namespace
 
-Outcome<std::string> edited(std::string_view bytes, const schema::EditFileArgs& args) {
+Outcome<std::string> edited(std::string_view bytes, const agentrt::tools::EditFileArgs& args) {
   if (args.old_text.empty())
     return refuse(Category::invalid_input, "oldText is empty; use write_file for a new file.");
   const bool crlf = all_crlf(bytes);

@@ -8,13 +8,13 @@
 #include <string_view>
 
 #include "adapters/tools/outcome.h"
-#include "schema/file_tools.h"
+#include "tools/edit_file.h"
 
 namespace agentrt::adapters::tools {
 
 inline constexpr std::size_t kFileBytesMax = 16 << 20;  // of a file that is written or edited
 
 // The bytes after the edit. A refusal describes what the file contains instead.
-Outcome<std::string> edited(std::string_view bytes, const schema::EditFileArgs& args);
+Outcome<std::string> edited(std::string_view bytes, const agentrt::tools::EditFileArgs& args);
 
 }  // namespace agentrt::adapters::tools

@@ -1,7 +1,6 @@
 #include "adapters/tools/file_tools.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "adapters/tools/read_file.h"
 #include "adapters/tools/search_files.h"
 #include "base/check.h"
+#include "tools/registry.h"
 
 namespace agentrt::adapters::tools {
 
@@ -20,23 +20,72 @@ using schema::Category;
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kTools = {
-    schema::ReadFileArgs::kTool, schema::WriteFileArgs::kTool, schema::EditFileArgs::kTool,
-    schema::ListFilesArgs::kTool, schema::SearchFilesArgs::kTool};
-
-// The argument that all file tools share. Where it is optional, the default is the workspace.
-struct PathArgs {
-  std::optional<std::string> path;
-};
-BOOST_DESCRIBE_STRUCT(PathArgs, (), (path))
-
 template <class Args>
-Outcome<Args> args_of(const ports::ToolRequest& request,
-                      schema::Unknown others = schema::Unknown::refuse) {
+Outcome<Args> args_of(const ports::ToolRequest& request) {
   Args args;
-  if (auto read = schema::from_json(request.args.text, args, others); !read)
+  if (auto read = schema::from_json(request.args.text, args, schema::Unknown::refuse); !read)
     return refuse(Category::invalid_input, read.error().message);
   return args;
+}
+
+// What an implementation gets besides the arguments.
+struct Work {
+  const Grounds& grounds;
+  const FileTools::Parts& parts;
+  const ports::ToolRequest& request;
+};
+
+// How a file tool is run. Exactly one of the two is set.
+struct Implementation {
+  std::string_view tool;
+  Outcome<std::string> (*look)(const Work& work, const Until& until) = nullptr;  // only reads
+  Outcome<StagedChange> (*stage)(const Work& work) = nullptr;                    // changes a file
+};
+
+Outcome<std::string> look(const Work& work, const agentrt::tools::ReadFileArgs& args,
+                          const Until& until) {
+  const auto& [grounds, parts, request] = work;
+  return read_file({grounds, parts.outputs, request.session, parts.redactor}, args, until);
+}
+Outcome<std::string> look(const Work& work, const agentrt::tools::ListFilesArgs& args,
+                          const Until& until) {
+  return list_files(work.grounds, args, until);
+}
+Outcome<std::string> look(const Work& work, const agentrt::tools::SearchFilesArgs& args,
+                          const Until& until) {
+  return search_files(work.grounds, work.parts.redactor, args, until);
+}
+
+template <class Args>
+constexpr Implementation reads(const agentrt::tools::ToolSpec& tool) {
+  return {.tool = tool.name,
+          .look = [](const Work& work, const Until& until) -> Outcome<std::string> {
+            TRY_ASSIGN(const auto args, args_of<Args>(work.request));
+            return look(work, args, until);
+          }};
+}
+
+template <class Args>
+constexpr Implementation changes(const agentrt::tools::ToolSpec& tool) {
+  return {.tool = tool.name, .stage = [](const Work& work) -> Outcome<StagedChange> {
+            TRY_ASSIGN(const auto args, args_of<Args>(work.request));
+            return stage(work.grounds, args, work.parts.redactor);
+          }};
+}
+
+constexpr Implementation kImplementations[] = {
+    reads<agentrt::tools::ReadFileArgs>(agentrt::tools::kReadFile),
+    changes<agentrt::tools::WriteFileArgs>(agentrt::tools::kWriteFile),
+    changes<agentrt::tools::EditFileArgs>(agentrt::tools::kEditFile),
+    reads<agentrt::tools::ListFilesArgs>(agentrt::tools::kListFiles),
+    reads<agentrt::tools::SearchFilesArgs>(agentrt::tools::kSearchFiles),
+};
+
+// REQUIRES: FileTools::serves(tool).
+const Implementation& implementation_of(std::string_view tool) {
+  const auto* at = std::ranges::find(kImplementations, tool, &Implementation::tool);
+  check(at != std::end(kImplementations), "only calls of file tools are given to FileTools");
+  return *at;
 }
 
 // Redacts secrets, then truncates to the limit again, because redaction may lengthen the text.
@@ -56,9 +105,9 @@ struct FileTools::Call {
   std::optional<StagedChange> staged;
   bool waits = false;  // core: waiting for release()
 
-  bool changes() const {
-    return request.tool == schema::WriteFileArgs::kTool ||
-           request.tool == schema::EditFileArgs::kTool;
+  bool changes() const { return implementation_of(request.tool).stage != nullptr; }
+  std::optional<std::string> path() const {
+    return agentrt::tools::path_in(request.tool, request.args.text);
   }
   Outcome<Grounds> open(const Parts& parts) const {
     const auto profile = parts.profile(request);
@@ -68,8 +117,7 @@ struct FileTools::Call {
   // Runs `work` with the file permissions that a command has at the call's path.
   template <class Work>
   auto with_rights(Work work) const -> decltype(work()) {
-    const auto args = args_of<PathArgs>(request, schema::Unknown::ignore);
-    const ActingAs acting(grounds->identity_at(args && args->path ? *args->path : "."));
+    const ActingAs acting(grounds->identity_at(path().value_or(".")));
     if (!acting.in_force())
       return refuse(Category::sandbox,
                     "The runtime is root and may not act as the owner of the workspace; run it as "
@@ -82,37 +130,21 @@ struct FileTools::Call {
   Outcome<StagedChange> stage_again(const Parts& parts) const;
 };
 
-// Runs the read-only tools.
-Outcome<std::string> FileTools::Call::look(const Parts& parts) const {
-  const Until until(cancelled);
-  if (request.tool == schema::ReadFileArgs::kTool) {
-    TRY_ASSIGN(const auto args, args_of<schema::ReadFileArgs>(request));
-    return read_file({*grounds, parts.outputs, request.session, parts.redactor}, args, until);
-  }
-  if (request.tool == schema::ListFilesArgs::kTool) {
-    TRY_ASSIGN(const auto args, args_of<schema::ListFilesArgs>(request));
-    return list_files(*grounds, args, until);
-  }
-  TRY_ASSIGN(const auto args, args_of<schema::SearchFilesArgs>(request));
-  return search_files(*grounds, parts.redactor, args, until);
-}
-
 // Checks that the path lies in the session's folders. If the model may see the file, also checks
 // that the change could be made.
 Outcome<void> FileTools::Call::foresee(const Parts& parts, ports::Sight sight) const {
-  TRY_ASSIGN(const auto args, args_of<PathArgs>(request, schema::Unknown::ignore));
-  if (args.path && !args.path->starts_with(kOutputPath)) TRY(grounds->find_place(*args.path));
+  const auto named = path();
+  if (named && !named->starts_with(kOutputPath)) TRY(grounds->find_place(*named));
   if (sight == ports::Sight::file && changes()) TRY(stage_change(parts));
   return {};
 }
 
+Outcome<std::string> FileTools::Call::look(const Parts& parts) const {
+  return implementation_of(request.tool).look({*grounds, parts, request}, Until(cancelled));
+}
+
 Outcome<StagedChange> FileTools::Call::stage_change(const Parts& parts) const {
-  if (request.tool == schema::EditFileArgs::kTool) {
-    TRY_ASSIGN(const auto args, args_of<schema::EditFileArgs>(request));
-    return stage(*grounds, args, parts.redactor);
-  }
-  TRY_ASSIGN(const auto args, args_of<schema::WriteFileArgs>(request));
-  return stage(*grounds, args, parts.redactor);
+  return implementation_of(request.tool).stage({*grounds, parts, request});
 }
 
 // Stages the announced change again, from a file that has not changed since.
@@ -126,7 +158,8 @@ Outcome<StagedChange> FileTools::Call::stage_again(const Parts& parts) const {
 }
 
 bool FileTools::serves(std::string_view tool) {
-  return std::ranges::find(kTools, tool) != kTools.end();
+  return std::ranges::find(kImplementations, tool, &Implementation::tool) !=
+         std::end(kImplementations);
 }
 
 std::optional<schema::Failure> FileTools::objection(const ports::ToolRequest& request,

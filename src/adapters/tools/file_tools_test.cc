@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "adapters/tools/testing/file_tools_fixture.h"
+#include "tools/registry.h"
 
 namespace agentrt::adapters::tools {
 namespace {
@@ -74,6 +75,14 @@ struct Releasing final : ports::ToolListener {
 };
 
 }  // namespace
+
+TEST_CASE("the tools that are run as file tools are those that are implemented here") {
+  for (const agentrt::tools::Tool& tool : agentrt::tools::all()) {
+    CAPTURE(tool.name);
+    CHECK(FileTools::serves(tool.name) == (tool.runs == agentrt::tools::Runner::file));
+  }
+  CHECK_FALSE(FileTools::serves("mcp__s__act"));
+}
 
 TEST_CASE("many calls run side by side, and of edits of one file none is lost") {
   constexpr int kCalls = 24;

@@ -41,7 +41,7 @@ std::string line_of(const Walked& seen, const std::string& shown) {
 
 }  // namespace
 
-Outcome<std::string> list_files(const Grounds& grounds, const schema::ListFilesArgs& args,
+Outcome<std::string> list_files(const Grounds& grounds, const agentrt::tools::ListFilesArgs& args,
                                 const Until& until) {
   const std::string path = args.path.value_or(".");
   TRY_ASSIGN(const Opened start, grounds.open_any(path));

@@ -4,13 +4,13 @@
 
 #include "adapters/tools/grounds.h"
 #include "adapters/tools/until.h"
-#include "schema/file_tools.h"
+#include "tools/list_files.h"
 
 namespace agentrt::adapters::tools {
 
 inline constexpr std::size_t kListEntriesMax = 1'000;  // per listing
 
-Outcome<std::string> list_files(const Grounds& grounds, const schema::ListFilesArgs& args,
+Outcome<std::string> list_files(const Grounds& grounds, const agentrt::tools::ListFilesArgs& args,
                                 const Until& until);
 
 }  // namespace agentrt::adapters::tools

@@ -48,7 +48,7 @@ std::string numbered(std::uint64_t number, const Line& line) {
 
 }  // namespace
 
-Outcome<std::string> read_file(const ReadFrom& from, const schema::ReadFileArgs& args,
+Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
                                const Until& until) {
   TRY_ASSIGN(const Source source, open_source(from, args.path));
   LineReader lines(*source.bytes, from.redactor, kReadLineBytesMax, until);

@@ -6,7 +6,7 @@
 #include "adapters/tools/until.h"
 #include "policy/redaction.h"
 #include "ports/outputs.h"
-#include "schema/file_tools.h"
+#include "tools/read_file.h"
 
 namespace agentrt::adapters::tools {
 
@@ -21,7 +21,7 @@ struct ReadFrom {
   const policy::Redactor* redactor;
 };
 
-Outcome<std::string> read_file(const ReadFrom& from, const schema::ReadFileArgs& args,
+Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
                                const Until& until);
 
 }  // namespace agentrt::adapters::tools

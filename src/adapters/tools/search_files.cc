@@ -139,7 +139,7 @@ class Search {
   bool late_ = false;
 };
 
-RE2::Options options_of(const schema::SearchFilesArgs& args) {
+RE2::Options options_of(const agentrt::tools::SearchFilesArgs& args) {
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kExpressionMemoryMax);
@@ -172,7 +172,7 @@ std::optional<Descriptor> open_walked(const Grounds& grounds, const Walked& seen
 }  // namespace
 
 Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor* redactor,
-                                  const schema::SearchFilesArgs& args, const Until& until) {
+                                  const agentrt::tools::SearchFilesArgs& args, const Until& until) {
   if (args.pattern.size() > kExpressionBytesMax)
     return refuse(Category::invalid_input,
                   fmt::format("The expression has more than {} bytes.", kExpressionBytesMax));

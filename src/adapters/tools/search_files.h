@@ -6,7 +6,7 @@
 #include "adapters/tools/grounds.h"
 #include "adapters/tools/until.h"
 #include "policy/redaction.h"
-#include "schema/file_tools.h"
+#include "tools/search_files.h"
 
 namespace agentrt::adapters::tools {
 
@@ -19,6 +19,6 @@ inline constexpr std::size_t kExpressionBytesMax = 4'096;
 inline constexpr std::int64_t kExpressionMemoryMax = 8 << 20;
 
 Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor* redactor,
-                                  const schema::SearchFilesArgs& args, const Until& until);
+                                  const agentrt::tools::SearchFilesArgs& args, const Until& until);
 
 }  // namespace agentrt::adapters::tools

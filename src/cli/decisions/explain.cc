@@ -5,7 +5,7 @@
 #include "cli/option_word.h"
 #include "cli/verbs.h"
 #include "cli/views/action_view.h"
-#include "schema/tools.h"
+#include "tools/shell.h"
 
 namespace agentrt::cli {
 namespace {
@@ -14,8 +14,8 @@ Result<schema::EvaluatePermission> query_of(const Context& context,
                                             const ExplainArguments& arguments) {
   schema::EvaluatePermission query;
   TRY_ASSIGN(const std::string text, text_or_input(arguments.text));
-  query.tool_name = std::string(schema::ShellArgs::kTool);
-  schema::ShellArgs args;
+  query.tool_name = std::string(tools::kShell.name);
+  tools::ShellArgs args;
   args.command = text;
   query.input = schema::Json{schema::to_json(args)};
   TRY_ASSIGN(query.cwd, folder_option("--cwd", arguments.cwd));
@@ -41,7 +41,7 @@ int explain(Context& context, const ExplainArguments& arguments) {
     }
     schema::EvaluatePermissionReply reply;
     TRY(schema::from_json(text, reply, schema::Unknown::ignore));
-    schema::ShellArgs args;
+    tools::ShellArgs args;
     TRY(schema::from_json(query->input.text, args, schema::Unknown::ignore));
     context.output.out(explanation_text(reply, args.command, context.output.screen().out_colour));
     return kExitDone;

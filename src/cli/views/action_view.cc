@@ -5,40 +5,20 @@
 #include <fmt/format.h>
 
 #include "cli/views/form_view.h"
-#include "schema/file_tools.h"
 #include "schema/tools.h"
+#include "tools/registry.h"
 
 namespace agentrt::cli {
 namespace {
 
 using namespace schema;
 
-// Prefixes every line of the text with `sign`.
-std::string signed_lines(std::string_view text, std::string_view sign) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    out += fmt::format("\n{} {}", sign, text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return out;
-}
-
 // The complete effect of the call: a command's text, the change of a file, or else its arguments.
 std::string subject_of(const ActionSnapshot& action) {
   if (!action.input) return action.prompt.value_or("");
   const std::string& input = action.input->text;
-  ShellArgs shell;
-  if (action.tool_name == ShellArgs::kTool && from_json(input, shell, Unknown::ignore))
-    return shell.command;
-  WriteFileArgs written;
-  if (action.tool_name == WriteFileArgs::kTool && from_json(input, written, Unknown::ignore))
-    return written.path + signed_lines(written.content, "+");
-  EditFileArgs edit;
-  if (action.tool_name == EditFileArgs::kTool && from_json(input, edit, Unknown::ignore))
-    return edit.path + (edit.replace_all.value_or(false) ? " (at each place)" : "") +
-           signed_lines(edit.old_text, "-") + signed_lines(edit.new_text, "+");
-  return input;
+  const tools::Tool* own = tools::find(action.tool_name.value_or(""));
+  return own && own->subject ? own->subject(input).value_or(input) : input;
 }
 
 void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
@@ -60,7 +40,7 @@ void add_block(std::string& out, std::string_view text, Paint how, Colour colour
 
 std::string permission_question(const ActionSnapshot& action, Colour colour) {
   const std::string subject = subject_of(action);
-  const bool command = action.tool_name == ShellArgs::kTool;
+  const bool command = tools::runner_of(action.tool_name.value_or("")) == tools::Runner::process;
   std::string out = paint(command ? "Run this command?"
                                   : fmt::format("Let it use {}?",
                                                 visible_line(action.tool_name.value_or("this"))),
@@ -104,13 +84,19 @@ std::string choice_line(std::size_t number, std::string_view text, Colour colour
                      visible_line(text));
 }
 
+// The answers that the question offers; none: any text is an answer.
+std::vector<std::string> choices_of(const ActionSnapshot& action) {
+  if (!action.input || !action.tool_name) return {};
+  const auto question = tools::question_in(*action.tool_name, action.input->text);
+  return question ? question->choices.value_or(std::vector<std::string>{})
+                  : std::vector<std::string>{};
+}
+
 std::string input_question(const ActionSnapshot& action, Colour colour) {
   std::string out;
   add_block(out, action.prompt.value_or(""), Paint::bold, colour);
-  AskUserArgs args;
-  if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices)
-    for (std::size_t i = 0; i < args.choices->size(); ++i)
-      out += choice_line(i + 1, (*args.choices)[i], colour);
+  const std::vector<std::string> choices = choices_of(action);
+  for (std::size_t i = 0; i < choices.size(); ++i) out += choice_line(i + 1, choices[i], colour);
   return out;
 }
 
@@ -168,18 +154,15 @@ bool is(const ActionSnapshot& action, std::string_view type) { return action.act
 
 // For these tools, an answer with a longer scope applies to every call on the same path.
 bool is_about_a_path(const ActionSnapshot& action) {
-  return action.tool_name == ReadFileArgs::kTool || action.tool_name == WriteFileArgs::kTool ||
-         action.tool_name == EditFileArgs::kTool || action.tool_name == ListFilesArgs::kTool ||
-         action.tool_name == SearchFilesArgs::kTool;
+  return tools::rule_form_of(action.tool_name.value_or("")) == tools::RuleForm::path;
 }
 
 Result<RespondAction> read_input(const ActionSnapshot& action, std::string_view line,
                                  RespondAction answer) {
   if (line.empty()) return wrong("nothing was typed; type the answer");
   AskUserAnswer given{std::string(line)};
-  AskUserArgs args;
-  if (action.input && from_json(action.input->text, args, Unknown::ignore) && args.choices) {
-    const auto& choices = *args.choices;
+  const std::vector<std::string> choices = choices_of(action);
+  if (!choices.empty()) {
     for (std::size_t i = 0; i < choices.size(); ++i)
       if (line == std::to_string(i + 1)) given.answer = choices[i];
     if (std::ranges::find(choices, given.answer) == choices.end())

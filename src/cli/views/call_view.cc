@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "schema/tools.h"
+#include "tools/registry.h"
+#include "tools/update_plan.h"
 
 namespace agentrt::cli {
 namespace {
@@ -15,37 +16,25 @@ using namespace schema;
 constexpr std::string_view kIndent = "  ";
 constexpr std::size_t kTitleCellsMin = 8;  // of a title beside its outcome
 
-// The decoded arguments if `call` is a call of the tool `Args`.
-template <class Args>
-std::optional<Args> args_of(const Call& call) {
-  Args args;
-  if (call.tool != Args::kTool || !from_json(call.args, args, Unknown::ignore)) return std::nullopt;
-  return args;
-}
-
-std::string read_title(const ReadFileArgs& args) {
-  std::string title = "read " + args.path;
-  if (!args.offset && !args.limit) return title;
-  const std::uint64_t first = args.offset.value_or(1);
-  title += fmt::format(":{}-", first);
-  return args.limit ? title + std::to_string(first + *args.limit - 1) : title;
-}
-
-std::string file_title(const Call& call) {
-  std::string title;
-  if (const auto args = args_of<ReadFileArgs>(call)) title = read_title(*args);
-  if (const auto args = args_of<WriteFileArgs>(call)) title = "write " + args->path;
-  if (const auto args = args_of<EditFileArgs>(call)) title = "edit " + args->path;
-  if (const auto args = args_of<ListFilesArgs>(call))
-    title = fmt::format("list {}{}", args->path.value_or("."),
-                        args->pattern ? " " + *args->pattern : std::string());
-  if (const auto args = args_of<SearchFilesArgs>(call))
-    title = fmt::format(
-        "search {}{}", args->pattern,
-        args->path ? " in " + *args->path : (args->files ? " in " + *args->files : std::string()));
-  if (!title.empty() && call.change)
+// "read a.txt" for a built-in tool; absent: another tool, or arguments that it cannot decode.
+std::optional<std::string> own_title(const Call& call) {
+  const tools::Tool* own = tools::find(call.tool);
+  if (!own || own->verb.empty()) return std::nullopt;
+  std::string title(own->verb);
+  if (!own->object) return title;
+  const auto object = own->object(call.args);
+  if (!object) return std::nullopt;
+  title += " " + *object;
+  if (call.change)
     title += fmt::format(" +{} -{}", call.change->lines_added, call.change->lines_removed);
   return title;
+}
+
+bool runs_in_background(const Call& call) {
+  const tools::Tool* own = tools::find(call.tool);
+  if (!own || !own->command) return false;
+  const auto command = own->command(call.args, Unknown::ignore);
+  return command && command->background;
 }
 
 // Renders mcp__SERVER__TOOL as "SERVER TOOL".
@@ -94,10 +83,7 @@ Paint paint_of_diff(std::string_view line) {
 }  // namespace
 
 std::string call_title(const Call& call) {
-  if (const auto args = args_of<ShellArgs>(call)) return "$ " + one_line(args->command);
-  if (const auto args = args_of<AskUserArgs>(call)) return "ask " + one_line(args->question);
-  if (const std::string title = file_title(call); !title.empty()) return one_line(title);
-  if (call.tool == UpdatePlanArgs::kTool) return "plan";
+  if (const auto title = own_title(call)) return one_line(*title);
   const std::string name = one_line(spoken_name(call.tool));
   return call.args.empty() || call.args == "{}" ? name : name + " " + one_line(call.args);
 }
@@ -106,8 +92,7 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
                       std::string_view detail, Paper paper) {
   const bool ok = end == CallEnd::done;
   std::string outcome;
-  const auto shell = args_of<ShellArgs>(call);
-  if (ok && shell && shell->background.value_or(false)) outcome += " · in the background";
+  if (ok && runs_in_background(call)) outcome += " · in the background";
   if (end == CallEnd::failed && call.exit_code)
     outcome += fmt::format(" · exit code {}", *call.exit_code);
   else if (end == CallEnd::failed)
@@ -168,14 +153,14 @@ std::string diff_text(std::string_view diff, Paper paper) {
 }
 
 std::string plan_text(std::string_view args, Paper paper) {
-  UpdatePlanArgs plan;
+  tools::UpdatePlanArgs plan;
   if (!from_json(args, plan, Unknown::ignore)) return {};
   std::string out;
   const std::size_t shown = std::min(plan.plan.size(), kPlanStepsMax);
   for (std::size_t i = 0; i < shown; ++i) {
-    const PlanStep& line = plan.plan[i];
-    const bool done = line.status == PlanStatus::completed;
-    const bool under_way = line.status == PlanStatus::in_progress;
+    const tools::PlanStep& line = plan.plan[i];
+    const bool done = line.status == tools::PlanStatus::completed;
+    const bool under_way = line.status == tools::PlanStatus::in_progress;
     const std::string_view box = done ? "☑ " : under_way ? "▸ " : "☐ ";
     const Paint how = done ? Paint::dim : under_way ? Paint::bold : Paint::plain;
     const std::size_t room = paper.width > 4 ? paper.width - 4 : 0;

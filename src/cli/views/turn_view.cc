@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/registry.h"
+
 namespace agentrt::cli {
 namespace {
 
@@ -195,7 +197,8 @@ void TurnView::show_result(const Envelope& event, const ToolResult& result) {
   page_.lines(call_line(call, result.is_error ? CallEnd::failed : CallEnd::done, result.duration_ms,
                         {}, paper));
   if (result.is_error && result.preview) page_.lines(output_tail(*result.preview, paper));
-  if (!result.is_error && call.tool == UpdatePlanArgs::kTool)
+  if (const tools::Tool* own = tools::find(call.tool);
+      own && own->item == ItemKind::todo && !result.is_error)
     page_.lines(plan_text(call.args, paper));
   if (!result.is_error && call.change) diff_ref_ = call.change->diff_ref;
 }

@@ -199,6 +199,7 @@ TEST_CASE("an invalid answer is explained") {
   CHECK(read_answer(action, "s").error().message == "type y or n");
   action = action_of(schema::kInputAction);
   CHECK(read_answer(action, " ").error().message == "nothing was typed; type the answer");
+  action.tool_name = "ask_user";
   action.input = schema::Json{R"({"question":"which?","choices":["red","blue"]})"};
   CHECK(read_answer(action, "2")->payload->text == R"({"answer":"blue"})");
   CHECK(read_answer(action, "3").error().message ==

@@ -3,6 +3,7 @@
 
 #include "control/judging.h"
 #include "control/testing/given.h"
+#include "tools/shell.h"
 
 namespace agentrt::control {
 
@@ -24,7 +25,8 @@ inline state::Given asked_under(schema::Policy policy) {
 inline schema::ReportModelCompleted asks_for(const std::vector<std::string>& commands) {
   schema::ReportModelCompleted report{.request = state::request_of("1")};
   for (const std::string& command : commands)
-    report.calls.push_back({"shell", {R"({"command":)" + schema::to_json(command) + "}"}});
+    report.calls.push_back(
+        {std::string(tools::kShell.name), {R"({"command":)" + schema::to_json(command) + "}"}});
   return report;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/fakes/fake_tools.h"
 
 #include "base/digest.h"
+#include "tools/write_file.h"
 
 namespace agentrt::sim {
 
@@ -27,13 +28,13 @@ CatalogTool tool(std::string_view name, bool reads) {
   return out;
 }
 
-WriteFileArgs write_args(const ports::ToolRequest& request) {
-  WriteFileArgs args;
+tools::WriteFileArgs write_args(const ports::ToolRequest& request) {
+  tools::WriteFileArgs args;
   (void)from_json(request.args.text, args, Unknown::ignore);
   return args;
 }
 
-FileChange change_of(const FakeFiles& files, const WriteFileArgs& args) {
+FileChange change_of(const FakeFiles& files, const tools::WriteFileArgs& args) {
   FileChange change;
   change.path = "/w/" + args.path;
   change.after = digest_of(args.content);
@@ -68,7 +69,7 @@ void FakeTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolLis
   const ToolCallId id = request.call;
   Call& call = calls_[id] = {std::move(request), std::move(listener)};
   const std::string tool_name = call.request.tool;
-  if (tool_name == WriteFileArgs::kTool) {
+  if (tool_name == tools::kWriteFile.name) {
     loop_.after(kStepMs, [this, id] { write(id); });
   } else if (tool_name == kAct) {
     loop_.after(kStepMs, [this, id] { act(id); });
@@ -100,7 +101,7 @@ void FakeTools::write(const ToolCallId& id) {
 void FakeTools::release(const ToolCallId& id) {
   const auto found = calls_.find(id);
   if (found == calls_.end()) return;
-  const WriteFileArgs args = write_args(found->second.request);
+  const tools::WriteFileArgs args = write_args(found->second.request);
   if (files_.on_write) files_.on_write(id);
   files_.bytes[args.path] = args.content;
   ++files_.written[id];

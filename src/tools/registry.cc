@@ -1,0 +1,164 @@
+#include "tools/registry.h"
+
+#include <algorithm>
+
+#include "schema/arguments.h"
+#include "tools/ask_user.h"
+#include "tools/edit_file.h"
+#include "tools/list_files.h"
+#include "tools/read_file.h"
+#include "tools/search_files.h"
+#include "tools/shell.h"
+#include "tools/update_plan.h"
+#include "tools/write_file.h"
+
+namespace agentrt::tools {
+
+using schema::Unknown;
+
+namespace {
+
+template <class Args>
+std::optional<Args> decoded(std::string_view text) {
+  Args args;
+  if (!schema::from_json(text, args, Unknown::ignore)) return std::nullopt;
+  return args;
+}
+
+// Adds the functions that follow from the argument struct to the spec.
+template <class Args, const ToolSpec& kSpec>
+constexpr Tool tool() {
+  Tool out{kSpec};
+  out.input_schema = []() -> std::string_view {
+    static const std::string kSchema = schema::argument_schema<Args>(kSpec.arguments);
+    return kSchema;
+  };
+  out.decode = [](std::string_view text) {
+    Args args;
+    return schema::from_json(text, args, Unknown::refuse);
+  };
+  if constexpr (requires(const Args& args) { object(args); })
+    out.object = [](std::string_view text) {
+      return decoded<Args>(text).transform([](const Args& args) { return object(args); });
+    };
+  if constexpr (requires(const Args& args) { subject(args); })
+    out.subject = [](std::string_view text) {
+      return decoded<Args>(text).transform([](const Args& args) { return subject(args); });
+    };
+  if constexpr (kSpec.runs == Runner::process)
+    out.command = [](std::string_view text, Unknown unknown) -> Result<Command> {
+      Args args;
+      TRY(schema::from_json(text, args, unknown));
+      return command(args);
+    };
+  if constexpr (kSpec.runs == Runner::session)
+    out.run = [](const SessionCall& call) -> Result<SessionResult> {
+      Args args;
+      TRY(schema::from_json(call.args, args, Unknown::refuse));
+      return run(args, call);
+    };
+  if constexpr (kSpec.runs == Runner::person)
+    out.question = [](std::string_view text) {
+      return decoded<Args>(text).transform([](const Args& args) { return question(args); });
+    };
+  return out;
+}
+
+// clang-format off: one line per tool
+constexpr std::array kTools = {
+    tool<ShellArgs, kShell>(),
+    tool<ReadFileArgs, kReadFile>(),
+    tool<WriteFileArgs, kWriteFile>(),
+    tool<EditFileArgs, kEditFile>(),
+    tool<ListFilesArgs, kListFiles>(),
+    tool<SearchFilesArgs, kSearchFiles>(),
+    tool<UpdatePlanArgs, kUpdatePlan>(),
+    tool<AskUserArgs, kAskUser>(),
+};
+// clang-format on
+
+constexpr ReservedName kReserved[] = {
+    {.name = "web_fetch", .rules = RuleForm::host, .claude_rule = "WebFetch"},
+    {.name = "spawn_subagent", .claude_hooks = {"Task", "Agent"}},
+    {.name = "web_search"},
+    {.name = "wait_subagents", .stays_in_session = true},
+};
+
+}  // namespace
+
+std::span<const Tool> all() { return kTools; }
+
+const Tool* find(std::string_view name) {
+  const auto* at = std::ranges::find(kTools, name, &Tool::name);
+  return at == kTools.end() ? nullptr : at;
+}
+
+std::span<const ReservedName> reserved_names() { return kReserved; }
+
+const ReservedName* find_reserved(std::string_view name) {
+  const auto* at = std::ranges::find(kReserved, name, &ReservedName::name);
+  return at == std::end(kReserved) ? nullptr : at;
+}
+
+Runner runner_of(std::string_view name) {
+  const Tool* tool = find(name);
+  return tool ? tool->runs : Runner::server;
+}
+
+Access access_of(std::string_view name) {
+  const Tool* tool = find(name);
+  return tool ? tool->access : Access::execute;
+}
+
+RuleForm rule_form_of(std::string_view name) {
+  if (const Tool* tool = find(name)) return tool->rules;
+  const ReservedName* reserved = find_reserved(name);
+  return reserved ? reserved->rules : RuleForm::arguments;
+}
+
+std::string_view path_argument_of(std::string_view name) {
+  const Tool* tool = find(name);
+  return tool ? tool->path.name : "path";
+}
+
+std::optional<std::string> path_in(std::string_view name, std::string_view args) {
+  struct Found {
+    std::string_view name;
+    std::optional<std::string> path = {};
+  } found{path_argument_of(name)};
+  if (found.name.empty()) return std::nullopt;
+  (void)schema::codec::each_document_member(
+      args, &found,
+      [](void* context, std::string_view member, schema::codec::Value value) -> Result<void> {
+        auto& into = *static_cast<Found*>(context);
+        std::string_view text;
+        if (member == into.name && value.get(text)) into.path = text;
+        return {};
+      });
+  return std::move(found.path);
+}
+
+std::optional<Command> command_in(std::string_view name, std::string_view args) {
+  const Tool* tool = find(name);
+  if (!tool || !tool->command) return std::nullopt;
+  auto command = tool->command(args, Unknown::refuse);
+  if (!command) return std::nullopt;
+  return *std::move(command);
+}
+
+std::optional<Question> question_in(std::string_view name, std::string_view args) {
+  const Tool* tool = find(name);
+  return tool && tool->question ? tool->question(args) : std::nullopt;
+}
+
+// The schema's error comes first, because the model knows the schema. The tool's own decoder
+// decides.
+std::optional<schema::Failure> wrong_arguments(const Tool& tool, const schema::Json& args) {
+  auto wrong = schema::wrong_arguments({std::string(tool.input_schema())}, args);
+  if (!wrong)
+    if (const auto decoded = tool.decode(args.text); !decoded) wrong = decoded.error().message;
+  if (!wrong) return std::nullopt;
+  return schema::Failure{schema::Category::invalid_input, *std::move(wrong), false};
+}
+
+}  // namespace agentrt::tools

@@ -1,0 +1,107 @@
+#include "tools/registry.h"
+
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "schema/arguments.h"
+
+namespace agentrt::tools {
+namespace {
+
+std::string judged(std::string_view tool, std::string args) {
+  const auto wrong = wrong_arguments(*find(tool), schema::Json{std::move(args)});
+  return wrong ? wrong->message : "";
+}
+
+}  // namespace
+
+TEST_CASE("every built-in tool has a usable schema, and describes itself and each argument") {
+  for (const Tool& tool : all()) {
+    CAPTURE(tool.name);
+    const std::string schema(tool.input_schema());
+    CHECK(!schema::unusable_schema({schema}));
+    CHECK(tool.description.ends_with('.'));
+    CHECK(schema.find(R"("description":"")") == std::string::npos);
+  }
+}
+
+TEST_CASE("a built-in tool refuses arguments that its schema does not allow") {
+  CHECK(judged("shell", R"({"command":"ls"})").empty());
+  CHECK(judged("shell", R"({"command":"","cwd":3})") == "command: must not be empty");
+  CHECK(judged("shell", R"({"command":"ls","timeoutMs":0})") != "");
+  CHECK(judged("read_file", R"({"file":"x"})") == "path: is required and missing");
+  CHECK(judged("update_plan", R"({"plan":[{"step":"a","status":"done"}]})") != "");
+  CHECK(judged("ask_user", R"({"question":"Which one?","choices":["a","b"]})").empty());
+}
+
+TEST_CASE("the parts of every descriptor agree") {
+  for (const Tool& tool : all()) {
+    CAPTURE(tool.name);
+    const auto has_argument = [&](std::string_view name) {
+      return std::ranges::find(tool.arguments, name, &schema::Argument::name) !=
+             tool.arguments.end();
+    };
+    CHECK(tool.runs != Runner::server);
+    CHECK((tool.runs == Runner::process) == (tool.command != nullptr));
+    CHECK((tool.runs == Runner::session) == (tool.run != nullptr));
+    CHECK((tool.runs == Runner::person) == (tool.question != nullptr));
+    CHECK((tool.rules == RuleForm::command) == (tool.runs == Runner::process));
+    CHECK((tool.rules == RuleForm::path) == !tool.path.name.empty());
+    CHECK((tool.path.name.empty() || has_argument(tool.path.name)));
+    CHECK_FALSE((tool.side_by_side && tool.access != Access::read));
+    for (const NamePair& pair : tool.claude.arguments) CHECK(has_argument(pair.ours));
+    for (const std::string_view other : tool.also_denied_by)
+      CHECK((other.empty() || (find(other) && find(other)->rules == tool.rules)));
+    CHECK(find(tool.name) == &tool);
+    CHECK_FALSE(find_reserved(tool.name));
+  }
+}
+
+TEST_CASE("a name that is not built in is taken for an MCP tool that may do anything") {
+  CHECK(runner_of("mcp__a__b") == Runner::server);
+  CHECK(access_of("mcp__a__b") == Access::execute);
+  CHECK(rule_form_of("mcp__a__b") == RuleForm::arguments);
+  CHECK(path_in("mcp__a__b", R"({"path":"x"})") == "x");
+  CHECK_FALSE(command_in("mcp__a__b", R"({"command":"ls"})"));
+  CHECK_FALSE(question_in("mcp__a__b", R"({"question":"?"})"));
+}
+
+TEST_CASE("reserved names have no tool, and rules know what they are compared with") {
+  for (const ReservedName& reserved : reserved_names()) {
+    CAPTURE(reserved.name);
+    CHECK(runner_of(reserved.name) == Runner::server);
+  }
+  CHECK(rule_form_of("web_fetch") == RuleForm::host);
+  CHECK(find_reserved("wait_subagents")->stays_in_session);
+}
+
+TEST_CASE("a call says which path, command or question it is about") {
+  CHECK(path_in("read_file", R"({"path":"a/b","limit":2})") == "a/b");
+  CHECK(path_in("list_files", R"({"depth":2})") == std::nullopt);
+  CHECK(path_in("shell", R"({"command":"ls","path":"x"})") == std::nullopt);
+  const auto command = command_in("shell", R"({"command":"ls","cwd":"src","background":true})");
+  REQUIRE(command);
+  CHECK(command->text == "ls");
+  CHECK(command->cwd == "src");
+  CHECK(command->background);
+  CHECK_FALSE(command->outside_sandbox);
+  CHECK_FALSE(command_in("shell", R"({"command":1})"));
+  CHECK_FALSE(command_in("read_file", R"({"path":"x"})"));
+  const auto question = question_in("ask_user", R"({"question":"Which?","choices":["a","b"]})");
+  REQUIRE(question);
+  CHECK(question->text == "Which?");
+  CHECK(question->choices == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("a session tool returns its result at once") {
+  const std::string args = R"({"plan":[{"step":"look","status":"pending"}]})";
+  const auto result = find("update_plan")->run({args, {}});
+  REQUIRE(result);
+  CHECK(result->text == "The plan is shown.");
+  CHECK(result->item_text == args);
+  CHECK_FALSE(find("update_plan")->run({"{}", {}}));
+}
+
+}  // namespace agentrt::tools
