@@ -30,8 +30,8 @@ BANNED_WORDS = {"util", "utils", "helper", "helpers", "manager", "managers", "co
 MARKS = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 MACHINE_PATHS = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
 
-PURE_FOLDERS = ["src/schema/", "src/state/", "src/policy/", "src/control/", "src/validate/",
-                "src/engine/plan"]
+PURE_FOLDERS = ["src/schema/", "src/state/", "src/tools/", "src/policy/", "src/control/",
+                "src/validate/", "src/engine/plan"]
 IMPURE = {
     "reads a clock (take a Timestamp)":
         r"\b(?:system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday)\b"
@@ -330,6 +330,22 @@ def test_support(tree: Tree):
             yield Offence("test_support", path, 1, "fakes and fixtures belong in testing/")
 
 
+def tool_names(tree: Tree):
+    """The descriptor in src/tools says what a tool is; other code does not compare its name."""
+    specs = [t for p, t in tree.having(".h") if p.startswith("src/tools/")]
+    tools = {name for spec in specs for name in re.findall(r'\.name = "(\w+)",\n +\.desc', spec)}
+    for path, text in tree.cpp:
+        judged = path.startswith("src/") and not path.startswith(("src/tools/", "src/sim/"))
+        if not judged or _is_test(path):
+            continue
+        code = cpp_text.blank(text, keep_strings=True)
+        for match in re.finditer(r'"(\w+)"', code):
+            if match.group(1) in tools:
+                line = code.count("\n", 0, match.start()) + 1
+                yield Offence("tool_names", path, line, f"{match.group(0)}: ask the descriptor of "
+                              "the tool (tools/registry.h)")
+
+
 def folders(tree: Tree):
     counts = {}
     for path, _ in tree.having(".cc"):
@@ -373,7 +389,7 @@ def doc_links(tree: Tree):
 
 
 RULES = [layering, architecture, third_party, purity, sizes, line_length, names, wording, marks,
-         machine_paths, dead_headers, test_support, folders, doc_links]
+         machine_paths, dead_headers, test_support, tool_names, folders, doc_links]
 
 
 def offences(root: pathlib.Path) -> list[Offence]:

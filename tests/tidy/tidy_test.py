@@ -176,6 +176,18 @@ class Rules(unittest.TestCase):
                  "src/base/a.cc": '#include "base/testing/fake_clock.h"\n'}
         self.assertEqual(found(files), [("test_support", "src/base/a.cc")])
 
+    def test_a_tool_is_told_by_its_descriptor_and_not_by_its_name(self):
+        spec = ('inline constexpr ToolSpec kShell = {\n    .name = "shell",\n'
+                '    .description = "Runs.",\n};\n')
+        files = {"tools/modules.txt": MODULES + "tools ->\n",
+                 "src/tools/shell.h": spec,
+                 "src/tools/registry.cc": '#include "tools/shell.h"\n',
+                 "src/base/a.cc": '// the tool "shell"\nbool b = name == "shells";\n',
+                 "src/base/a_test.cc": 'bool b = name == "shell";\n'}
+        self.assertEqual(found(files), [])
+        files["src/base/a.cc"] = 'bool b = name == "shell";\n'
+        self.assertEqual(found(files), [("tool_names", "src/base/a.cc")])
+
     def test_a_page_that_nobody_links_is_an_offence(self):
         self.assertEqual(found({"docs/a.md": "text\n"}), [("dead_files", "docs/a.md")])
 
