@@ -3,8 +3,8 @@
 // Where there is an owner, a command is its client. Where there is none, the command becomes the
 // owner: it starts a runtime within its own process, reached by the socket alone, and then talks to
 // it as any other client would. So there is one path, and a second command that comes meanwhile
-// attaches to the first. An owner that vanishes between being found and being reached is no error:
-// the search starts over, a bounded number of times.
+// attaches to the first. An owner that leaves before it has answered is no error: perform() finds
+// or becomes the next one, a bounded number of times.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,13 @@ struct AttachOptions {
   std::function<void(const Error&)> on_gone;
 };
 
+// Whether a request may be sent again when the owner left without an answer. It may have been
+// carried out, if the owner was killed.
+enum class Repeat { never, may };
+
 class Attachment {
  public:
+  static constexpr int kHandoversMax = 3;  // from one owner to the next, for one command
   static constexpr int kAttemptsMax = 50;
   static constexpr int kPauseMs = 100;
 
@@ -43,6 +48,18 @@ class Attachment {
   const Client& client() const { return *client_; }
   // This process is the owner.
   bool owns() const { return runtime_ != nullptr; }
+  // Runs `work`, which talks to client(). When that fails because the owner has left, finds or
+  // becomes the next owner and runs `work` again from the start, at most kHandoversMax times and
+  // not after a signal. So what `work` does must be repeatable; what it has printed stays printed.
+  template <class Work>
+  Result<int> perform(Signals& signals, Repeat repeat, Work work) {
+    Result<int> done = work();
+    for (int i = 0; i < kHandoversMax && repeat == Repeat::may && signals.count() == 0; ++i) {
+      if (done || done.error().code != Code::unavailable || !renew()) break;
+      done = work();
+    }
+    return done;
+  }
   // After the owner was lost: finds it, or its successor, or becomes it.
   Result<void> renew();
   // As the owner, stays until no turn runs and every other client has left. False when a signal

@@ -93,4 +93,8 @@ Timestamp now_of_clock() {
   return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
 }
 
+std::string own_key(std::string_view verb) {
+  return fmt::format("{} {} {}", verb, ::getpid(), now_of_clock().ms);
+}
+
 }  // namespace agentrt::cli

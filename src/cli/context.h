@@ -37,20 +37,24 @@ Result<std::optional<std::string>> folder_option(std::string_view option,
 // One JSON value as a line, or pretty at a terminal.
 void print_json(Context& context, const std::string& json);
 Timestamp now_of_clock();
+// An idempotency key for what this process sends, so that sending it again has no second effect.
+std::string own_key(std::string_view verb);
 
 inline constexpr std::size_t kInputBytesMax = 2 << 20;
 
 // Performs one command that talks to a runtime: attaches, lets `work` do it, stays while others
-// need this process, and turns errors and signals into the exit code.
+// need this process, and turns errors and signals into the exit code. Where the owner of the data
+// folder leaves meanwhile, `work` is run again with the next one, unless `repeat` forbids it.
 template <class Work>
-int with_runtime(Context& context, Work work) {
+int with_runtime(Context& context, Work work, Repeat repeat = Repeat::may) {
   Signals signals;
-  const auto attachment = attach_plainly(context, signals);
+  auto attachment = attach_plainly(context, signals);
   if (!attachment) {
     if (signals.count() > 0) return kExitInterrupted;
     return context.output.problem(attachment.error());
   }
-  const Result<int> done = work(attachment->client(), signals);
+  const Result<int> done =
+      attachment->perform(signals, repeat, [&] { return work(attachment->client(), signals); });
   if (!done && signals.count() > 0) return kExitInterrupted;
   if (!done) context.output.problem(done.error());
   if (!attachment->settle(signals, context.output)) return kExitInterrupted;

@@ -121,8 +121,8 @@ int print_events(Context& context, const EventsArguments& arguments) {
         {Code::invalid_params,
          arguments.session + " is not a session id; see agentrt sessions.",
          {}});
+  Printer printer(context, arguments);  // remembers what was printed, also under the next owner
   return with_runtime(context, [&](const Client& client, Signals& signals) -> Result<int> {
-    Printer printer(context, arguments);
     if (arguments.follow) return print_live(client, arguments, printer, signals);
     return print_stored(client, arguments, printer);
   });

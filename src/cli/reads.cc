@@ -73,17 +73,23 @@ int show_session(Context& context, const ShowArguments& arguments) {
 int call(Context& context, const CallArguments& arguments) {
   const auto params = text_or_input(arguments.params);
   if (!params) return context.output.problem(params.error());
-  if (schema::find_command(arguments.command) == nullptr)
+  const schema::CommandTraits* command = schema::find_command(arguments.command);
+  if (command == nullptr)
     return context.output.problem(
         {Code::invalid_params,
          fmt::format("There is no command called {}; agentrt schema commands lists them.",
                      arguments.command),
          {}});
-  return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
-    TRY_ASSIGN(const std::string reply, client.call(arguments.command, *params));
-    print_json(context, reply);
-    return kExitDone;
-  });
+  const bool reads = command->effect == schema::Effect::reads;
+  const bool keyed = params->contains("\"idempotencyKey\"");
+  return with_runtime(
+      context,
+      [&](const Client& client, Signals&) -> Result<int> {
+        TRY_ASSIGN(const std::string reply, client.call(arguments.command, *params));
+        print_json(context, reply);
+        return kExitDone;
+      },
+      reads || keyed ? Repeat::may : Repeat::never);
 }
 
 int print_schema(Context& context, const SchemaArguments& arguments) {

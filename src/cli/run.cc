@@ -1,5 +1,4 @@
 // cli/run.cc: `agentrt run`: submits one turn and follows it to its end.
-#include <unistd.h>
 #include <algorithm>
 
 #include <filesystem>
@@ -16,8 +15,6 @@
 
 namespace agentrt::cli {
 namespace {
-
-constexpr int kHandoversMax = 3;  // from one owner of the data folder to the next
 
 // What the user asked for, checked, with a configuration that would allow it.
 struct Request {
@@ -366,14 +363,11 @@ int run_turn(Context& context, const RunArguments& arguments) {
     context.output.err(
         "agentrt: --config has no effect on this turn: the process that owns the data "
         "folder has its own configuration.\n");
-  // The owner may have left between being found and being asked. What was submitted already is
-  // recognised by its key.
-  request->submit.idempotency_key = fmt::format("run {} {}", ::getpid(), now_of_clock().ms);
-  auto done = run_attached(context, arguments, *request, *attachment, signals);
-  for (int i = 0; i < kHandoversMax && signals.count() == 0; ++i) {
-    if (done || done.error().code != Code::unavailable || !attachment->renew()) break;
-    done = run_attached(context, arguments, *request, *attachment, signals);
-  }
+  // If the turn is submitted a second time, after the owner has left, its key identifies it.
+  request->submit.idempotency_key = own_key("run");
+  const auto done = attachment->perform(signals, Repeat::may, [&] {
+    return run_attached(context, arguments, *request, *attachment, signals);
+  });
   if (signals.count() > 1) return kExitInterrupted;
   if (!done) context.output.problem(done.error());
   if (!attachment->settle(signals, context.output)) return kExitInterrupted;

@@ -47,6 +47,8 @@ std::optional<Error> scope_problem(const std::vector<std::string>& scopes) {
 
 }  // namespace
 
+// Where the owner was killed before it answered, a second token may be made. Nobody has seen the
+// secret of the first; `token list` shows both.
 int create_token(Context& context, const TokenCreateArguments& arguments) {
   if (const auto problem = scope_problem(arguments.scopes)) return context.output.problem(*problem);
   const auto folder = folder_option("--cwd", arguments.cwd);

@@ -1,10 +1,13 @@
 """The command line: what a person types, what a script reads, and how each command ends."""
 
+import fcntl
 import json
 import os
 import pty
 import signal
+import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -200,6 +203,57 @@ class WithoutDaemon(Case):
         self.daemon = Daemon(self.home)
         for number in range(4):
             self.check_session(f"p{number}")
+
+    def leaving_owner(self):
+        """Owns the data folder, answers /healthz, and leaves at the next request."""
+        self.home.run("sessions")  # makes the folder and its token
+        lock = open(self.home.data / "lock", "r+")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        path = self.home.data / "agentrt.sock"
+        path.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        listener.listen(8)
+        asked = []
+
+        def serve():
+            while True:
+                connection, _ = listener.accept()
+                request = connection.recv(65536).split(b"\r\n")[0].decode()
+                if "/healthz" not in request:
+                    break
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+                                   b"Connection: close\r\n\r\n{}")
+                connection.close()
+            asked.append(request)
+            path.unlink()
+            listener.close()
+            lock.close()
+            connection.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        return thread, asked
+
+    def test_an_owner_that_leaves_before_it_answers_is_succeeded(self):
+        self.home.run("call", "create_session", '{"sessionId":"s"}')
+        for words, code in ((["sessions"], 0), (["show", "s"], 0), (["events", "s", "--json"], 0),
+                            (["approvals"], 0), (["explain", "--", "ls"], 0), (["trust"], 0),
+                            (["token", "list"], 0), (["token", "create", "--scope", "read"], 0),
+                            (["call", "list_sessions", "{}"], 0),
+                            (["call", "update_session",
+                              '{"sessionId":"s","title":"a","idempotencyKey":"k"}'], 0),
+                            (["call", "update_session", '{"sessionId":"s","title":"b"}'], 4)):
+            with self.subTest(words):
+                thread, asked = self.leaving_owner()
+                done = self.home.run(*words)
+                thread.join(10)
+                self.assertEqual(len(asked), 1)
+                self.assertEqual(done.returncode, code, done)
+                if code == 0:
+                    self.assertNotIn("closed the connection", done.stderr)
+        read = self.home.run("call", "get_session", '{"sessionId":"s"}').stdout
+        self.assertIn('"title":"a"', read.replace(" ", ""))
 
     def test_help_has_examples(self):
         for command in ("run", "serve", "call", "sessions", "show", "events", "token", "schema",

@@ -111,13 +111,15 @@ int answer_action(Context& context, const AnswerArguments& arguments) {
          {}});
   auto answer = answer_of(arguments);
   if (!answer) return context.output.problem(answer.error());
+  answer->idempotency_key = own_key("answer");
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
-    TRY(fit_to_waiting(client, arguments, *answer));
-    TRY_ASSIGN(const std::string reply, client.call("respond_action", schema::to_json(*answer)));
+    schema::RespondAction fitted = *answer;
+    TRY(fit_to_waiting(client, arguments, fitted));
+    TRY_ASSIGN(const std::string reply, client.call("respond_action", schema::to_json(fitted)));
     if (context.form() == Form::json)
       context.output.out(reply + "\n");
     else
-      context.output.out(fmt::format("{}: {}\n", arguments.action, answer->decision));
+      context.output.out(fmt::format("{}: {}\n", arguments.action, fitted.decision));
     return kExitDone;
   });
 }
