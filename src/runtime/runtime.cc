@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/files/git_excludes.h"
 #include "adapters/files/workspace.h"
 #include "adapters/hooks/hooks.h"
 #include "adapters/models/catalog.h"
@@ -295,14 +296,22 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
       .keeper = *outputs,
       .outputs = *outputs,
       .redactor = &redactor,
-      .profile = [config = options.config, data = options.data](const ports::ToolRequest& request) {
-        return config::sandbox_profile_of(config,
-                                          {.mode = request.sandbox,
-                                           .workspace = request.workspace,
-                                           .additional_roots = request.additional_roots,
-                                           .hidden = request.hidden},
-                                          data, config::process_environment());
-      }});
+      .profile =
+          [config = options.config, data = options.data](const ports::ToolRequest& request) {
+            return config::sandbox_profile_of(config,
+                                              {.mode = request.sandbox,
+                                               .workspace = request.workspace,
+                                               .additional_roots = request.additional_roots,
+                                               .hidden = request.hidden},
+                                              data, config::process_environment());
+          },
+      .git_excludes =
+          [] {
+            const config::Environment environment = config::process_environment();
+            return adapters::git_excludes(
+                {.home = environment("HOME").value_or(""),
+                 .config_home = environment("XDG_CONFIG_HOME").value_or("")});
+          }});
   servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
                                          config::process_environment());
   server_tools = std::make_unique<adapters::McpTools>(adapters::McpTools::Parts{

@@ -55,6 +55,38 @@ class Files(Case):
     def one(self, name, options=None, **args):
         return self.made(call(name, **args), **(options or {}))[0]
 
+    def test_the_users_global_git_excludes_are_honoured_as_git_does(self):
+        git = ["git", "-C", str(self.home.workspace)]
+        environment = self.home.environment
+        for path in ("x.tmp", "keep.tmp", "top/a", "deep/top/a", "deep/b.log", "dir/c"):
+            self.put(path, "needle\n")
+        self.put(".gitignore", "!keep.tmp\n")
+        home = self.home.folder
+        (home / "config/git").mkdir(parents=True)
+        patterns = "*.tmp\n/top/\n**/b.*\ndir\n"
+        subprocess.run([*git, "init", "-q"], check=True, env=environment)
+        for name, config in (("config/git/ignore", ""),
+                             ("mine", "[include]\n\tpath = more\n")):
+            with self.subTest(name):
+                (home / name).write_text(patterns)
+                (home / ".gitconfig").write_text(config)
+                (home / "more").write_text("[core]\n\texcludesFile = ~/mine\n")
+                files = [str(path.relative_to(self.home.workspace))
+                         for path in self.home.workspace.rglob("*")
+                         if path.is_file() and ".git" not in path.parts]
+                done = subprocess.run([*git, "check-ignore", "--no-index", "--stdin"], text=True,
+                                      env=environment, input="\n".join(files), capture_output=True)
+                ignored = set(done.stdout.split())
+                self.assertIn("top/a", ignored)
+                listed = self.one("list_files", pattern="**").splitlines()
+                shown = {line for line in listed if line in files}
+                hidden = {"secrets/key.txt", "private/p.txt"}
+                self.assertEqual(shown - hidden, set(files) - ignored - hidden)
+                found = self.one("search_files", pattern="needle")
+                self.assertIn("keep.tmp", found)
+                self.assertNotIn("x.tmp", found)
+                (home / name).unlink()
+
     def test_nothing_leads_out_of_the_workspace(self):
         os.symlink("../outside.txt", self.home.workspace / "out")
         os.symlink("..", self.home.workspace / "up")

@@ -35,6 +35,11 @@ struct Work {
   const ports::ToolRequest& request;
 };
 
+// The user's global git excludes; empty: there are none.
+std::string excludes_of(const Work& work) {
+  return work.parts.git_excludes ? work.parts.git_excludes() : "";
+}
+
 // How a file tool is run. Exactly one of the two is set.
 struct Implementation {
   std::string_view tool;
@@ -49,11 +54,11 @@ Outcome<std::string> look(const Work& work, const agentrt::tools::ReadFileArgs& 
 }
 Outcome<std::string> look(const Work& work, const agentrt::tools::ListFilesArgs& args,
                           const Until& until) {
-  return list_files(work.grounds, args, until);
+  return list_files(work.grounds, args, excludes_of(work), until);
 }
 Outcome<std::string> look(const Work& work, const agentrt::tools::SearchFilesArgs& args,
                           const Until& until) {
-  return search_files(work.grounds, work.parts.redactor, args, until);
+  return search_files(work.grounds, work.parts.redactor, args, excludes_of(work), until);
 }
 
 template <class Args>

@@ -37,6 +37,9 @@ class FileTools {
     // The sandbox profile of a command in the call's session. Its hidden and protected paths also
     // apply to file tools. May read the disk; called on the worker.
     std::function<Result<schema::SandboxProfile>(const ports::ToolRequest&)> profile;
+    // The text of the user's global git excludes (adapters/files/git_excludes.h). Called on the
+    // worker, with the rights of the call. Empty: there are none.
+    std::function<std::string()> git_excludes = {};
   };
 
   explicit FileTools(Parts parts) : parts_(std::move(parts)) {}

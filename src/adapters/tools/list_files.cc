@@ -42,7 +42,7 @@ std::string line_of(const Walked& seen, const std::string& shown) {
 }  // namespace
 
 Outcome<std::string> list_files(const Grounds& grounds, const agentrt::tools::ListFilesArgs& args,
-                                const Until& until) {
+                                std::string_view excludes, const Until& until) {
   const std::string path = args.path.value_or(".");
   TRY_ASSIGN(const Opened start, grounds.open_any(path));
   if (!start.is_folder())
@@ -54,6 +54,7 @@ Outcome<std::string> list_files(const Grounds& grounds, const agentrt::tools::Li
   WalkLimits limits;
   limits.depth = std::min(args.depth.value_or(glob ? kWalkDepthMax : 1), kWalkDepthMax);
   if (args.ignored.value_or(false)) limits.ignored = Ignored::seen;
+  limits.excludes = excludes;
   BoundedText out;
   std::size_t told = 0;
   const WalkReport report = walk_folder(grounds, start, limits, until, [&](const Walked& seen) {

@@ -11,6 +11,6 @@ namespace agentrt::adapters::tools {
 inline constexpr std::size_t kListEntriesMax = 1'000;  // per listing
 
 Outcome<std::string> list_files(const Grounds& grounds, const agentrt::tools::ListFilesArgs& args,
-                                const Until& until);
+                                std::string_view excludes, const Until& until);
 
 }  // namespace agentrt::adapters::tools

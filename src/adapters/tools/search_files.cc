@@ -172,7 +172,8 @@ std::optional<Descriptor> open_walked(const Grounds& grounds, const Walked& seen
 }  // namespace
 
 Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor* redactor,
-                                  const agentrt::tools::SearchFilesArgs& args, const Until& until) {
+                                  const agentrt::tools::SearchFilesArgs& args,
+                                  std::string_view excludes, const Until& until) {
   if (args.pattern.size() > kExpressionBytesMax)
     return refuse(Category::invalid_input,
                   fmt::format("The expression has more than {} bytes.", kExpressionBytesMax));
@@ -194,6 +195,7 @@ Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor
   if (start.is_folder()) {
     WalkLimits limits;
     if (args.ignored.value_or(false)) limits.ignored = Ignored::seen;
+    limits.excludes = excludes;
     report = walk_folder(grounds, start, limits, until, [&](const Walked& seen) {
       if (seen.kind != EntryKind::file || (glob && !glob->fits(seen.path))) return Next::go_on;
       const auto handle = open_walked(grounds, seen);

@@ -19,6 +19,7 @@ inline constexpr std::size_t kExpressionBytesMax = 4'096;
 inline constexpr std::int64_t kExpressionMemoryMax = 8 << 20;
 
 Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor* redactor,
-                                  const agentrt::tools::SearchFilesArgs& args, const Until& until);
+                                  const agentrt::tools::SearchFilesArgs& args,
+                                  std::string_view excludes, const Until& until);
 
 }  // namespace agentrt::adapters::tools

@@ -69,6 +69,25 @@ TEST_CASE("a pattern goes as deep as there are folders") {
   CHECK(tree.list(R"({"pattern":"*.py"})") == "[Nothing in . fits *.py.]\n");
 }
 
+TEST_CASE("in a repository the user's global excludes apply after every .gitignore") {
+  Tree tree;
+  tree.excludes = "*.h\n/src/deep/\n";
+  const std::string args = R"({"path":"src","depth":9})";
+  CHECK(tree.list(args) ==
+        "src/a.cc\nsrc/up -> ../..\n[Left out by .gitignore: 2; ignored: true shows it.]\n");
+  tree.put("ws/.gitignore", "!*.h\n");
+  CHECK(tree.list(args).contains("src/a.h\n"));
+  // A repository below has its own top, and what is in no repository has none.
+  tree.put("ws/src/sub/.git/config", "");
+  tree.put("ws/src/sub/src/deep/x", "");
+  CHECK_FALSE(tree.list(args).contains("src/sub/src/deep"));
+  CHECK(tree.list(R"({"path":"src","depth":9,"ignored":true})").contains("src/sub/src/deep/x"));
+  fs::remove_all(tree.base / "ws/.git");
+  fs::remove(tree.base / "ws/.gitignore");
+  CHECK(tree.list(args).contains("src/a.h\n"));
+  CHECK_FALSE(tree.list(args).contains("src/sub/src/deep"));
+}
+
 TEST_CASE("what .gitignore files leave out is passed over, said, and there for the asking") {
   Tree tree;
   tree.put("ws/.gitignore", "node_modules/\n*.o\n");

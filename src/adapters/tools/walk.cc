@@ -13,9 +13,26 @@
 namespace agentrt::adapters::tools {
 namespace {
 
+bool is_repository(const std::filesystem::path& folder) {
+  struct stat about{};
+  return ::lstat((folder / ".git").c_str(), &about) == 0;
+}
+
 // The ignore files in effect at one point of a walk, outermost folder first.
 class IgnoreFiles {
  public:
+  // The user's global excludes. They apply within repositories, relative to the innermost one.
+  void add_global(std::string_view text, const std::string& start) {
+    if (text.empty()) return;
+    global_.emplace(text);
+    for (std::filesystem::path folder = start;; folder = folder.parent_path()) {
+      if (is_repository(folder)) return enter_repository(folder);
+      if (folder == folder.root_path()) return;
+    }
+  }
+  void enter_repository(std::string folder) { repository_ = std::move(folder); }
+  const std::string& repository() const { return repository_; }
+
   // Adds those of parent folders that belong to the session.
   void add_above(const Grounds& grounds, const std::string& start) {
     const std::filesystem::path path(start);
@@ -48,12 +65,13 @@ class IgnoreFiles {
   bool leave_out(const Walked& seen) const {
     const auto kind =
         seen.kind == EntryKind::folder ? IgnoreFile::Kind::folder : IgnoreFile::Kind::other;
-    for (const auto& [folder, file] : files_ | std::views::reverse) {
-      const std::size_t below = folder == "/" ? 1 : folder.size() + 1;
-      if (const auto out = file.leaves_out(std::string_view(seen.real_path).substr(below), kind))
-        return *out;
-    }
-    return false;
+    const auto below = [&](const std::string& folder) {
+      return std::string_view(seen.real_path).substr(folder == "/" ? 1 : folder.size() + 1);
+    };
+    for (const auto& [folder, file] : files_ | std::views::reverse)
+      if (const auto out = file.leaves_out(below(folder), kind)) return *out;
+    return global_ && !repository_.empty() &&
+           global_->leaves_out(below(repository_), kind).value_or(false);
   }
 
  private:
@@ -62,6 +80,8 @@ class IgnoreFiles {
     IgnoreFile file;
   };
   std::vector<Placed> files_;
+  std::optional<IgnoreFile> global_;
+  std::string repository_;  // the innermost one; absolute, symlinks resolved; empty: none
 };
 
 class Walk {
@@ -80,6 +100,9 @@ class Walk {
       return true;
     }
     const std::size_t outside = ignore_files_.size();
+    const std::string repository = ignore_files_.repository();
+    if (std::ranges::binary_search(found->entries, ".git", {}, &FolderEntry::name))
+      ignore_files_.enter_repository(real_path);
     if (std::ranges::binary_search(found->entries, kIgnoreFileName, {}, &FolderEntry::name))
       heed_ignore_file(folder, real_path);
     for (const FolderEntry& entry : found->entries) {
@@ -89,11 +112,14 @@ class Walk {
       if (!see(folder, entry, path, real_path, depth)) return false;
     }
     ignore_files_.shrink(outside);
+    ignore_files_.enter_repository(repository);
     return found->whole || end(WalkEnd::entries);
   }
 
   void heed_those_above(const std::string& start) {
-    if (limits_.ignored == Ignored::passed_over) ignore_files_.add_above(grounds_, start);
+    if (limits_.ignored == Ignored::seen) return;
+    ignore_files_.add_global(limits_.excludes, start);
+    ignore_files_.add_above(grounds_, start);
   }
 
   WalkReport report() const { return report_; }

@@ -2,8 +2,9 @@
 //
 // Symlinks are reported as entries and never followed, so a walk terminates and stays beneath its
 // start. Entries excluded by .gitignore files are skipped; these files are read from the walked
-// folders and from the session's folders above them. Entries, folders, depth and time are limited;
-// the report says what was not reached. One thread at a time.
+// folders and from the session's folders above them. In a git repository the user's global excludes
+// apply too; any line of a .gitignore file takes precedence over them. Entries, folders, depth and
+// time are limited; the report says what was not reached. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ enum class WalkEnd { all_seen, stopped, time, entries };
 struct WalkReport {
   WalkEnd end = WalkEnd::all_seen;
   std::size_t left_out = 0;    // hidden or refused by policy; a folder counts once
-  std::size_t ignored = 0;     // excluded by .gitignore files; a folder counts once
+  std::size_t ignored = 0;     // excluded as git excludes it; a folder counts once
   std::size_t unreadable = 0;  // folders without read permission
 };
 
@@ -49,6 +50,7 @@ struct WalkLimits {
   std::size_t entries = kWalkEntriesMax;
   std::size_t folders = kWalkFoldersMax;
   Ignored ignored = Ignored::passed_over;
+  std::string_view excludes;  // the text of the user's global git excludes
 };
 
 // Visits every entry below the folder in order, each folder before its content. Skips `.git` and

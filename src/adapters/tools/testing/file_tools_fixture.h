@@ -180,16 +180,19 @@ class FileKit {
   policy::Redactor redactor;
   schema::SandboxProfile profile;
   ports::ToolRequest request;
+  std::string excludes;  // the user's global git excludes
   int calls = 0;
   FileTools tools{{.loop = loop,
                    .worker = loop.worker(),
                    .keeper = kept,
                    .outputs = kept,
                    .redactor = &redactor,
-                   .profile = [this](const ports::ToolRequest& asked) {
-                     profile.mode = asked.sandbox;
-                     return Result<schema::SandboxProfile>(profile);
-                   }}};
+                   .profile =
+                       [this](const ports::ToolRequest& asked) {
+                         profile.mode = asked.sandbox;
+                         return Result<schema::SandboxProfile>(profile);
+                       },
+                   .git_excludes = [this] { return excludes; }}};
 };
 
 // Runs the rest of the scope as an unprivileged user, if the test runs as root.
