@@ -84,9 +84,63 @@ std::vector<ports::GivenFile> all_given(ports::Workspace& workspace, const Mater
   return out;
 }
 
+std::size_t bytes_of(const ports::GivenFile& file) {
+  return file.text.size() + (file.attachment ? file.attachment->bytes.size() : 0);
+}
+
+// A file of an earlier turn's input, if it is still what that turn was given.
+ports::GivenFile given_again(ports::Workspace& workspace, const MaterialQuery& query,
+                             const std::string& path, const std::vector<ContextRef>& then) {
+  ports::GivenFile left_out;
+  left_out.ref.ref = "file:" + path;
+  const auto before = std::ranges::find(then, left_out.ref.ref, &ContextRef::ref);
+  if (before == then.end()) {
+    left_out.ref.reason = "it was not attached to this message either";
+    return left_out;
+  }
+  ports::GivenFile file = given(workspace, query, path);
+  if (file.ref.reason)
+    left_out.ref.reason = "it was attached to this message, and now: " + *file.ref.reason;
+  else if (file.ref.digest != before->digest)
+    left_out.ref.reason = "it has changed since this message";
+  else
+    return file;
+  return left_out;
+}
+
+// The files of earlier turns, as many as fit into `room` bytes of text.
+void read_earlier(ports::Workspace& workspace, const MaterialQuery& query,
+                  const ports::HistoryWindow& window, std::optional<std::size_t> room,
+                  TurnFiles& files) {
+  std::size_t left = kEarlierFileBytesMax;
+  for (auto turn = window.with_files.rbegin(); turn != window.with_files.rend(); ++turn) {
+    auto& again = files.earlier[turn->asked];
+    for (const InputPart& part : turn->input) {
+      if (part.type != InputKind::file) continue;
+      ports::GivenFile file = given_again(workspace, query, part.path.value_or(""), turn->files);
+      if (bytes_of(file) > left || (room && file.text.size() > *room)) {
+        ports::GivenFile too_large;
+        too_large.ref = {.ref = file.ref.ref,
+                         .reason = fmt::format("its {} bytes do not fit again", bytes_of(file))};
+        file = std::move(too_large);
+      }
+      left -= bytes_of(file);
+      if (room) *room -= file.text.size();
+      again.push_back(std::move(file));
+    }
+  }
+}
+
+// Calls `visit` with each file of the turn and of earlier ones.
+template <class Visit>
+void each_file(const TurnFiles& files, const Visit& visit) {
+  std::ranges::for_each(files.given, visit);
+  for (const auto& [_, given] : files.earlier) std::ranges::for_each(given, visit);
+}
+
 std::size_t texts_in(const TurnFiles& files) {
   std::size_t size = 0;
-  for (const ports::GivenFile& file : files.given) size += file.text.size();
+  each_file(files, [&](const ports::GivenFile& file) { size += file.text.size(); });
   return size;
 }
 
@@ -100,8 +154,7 @@ std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruc
 std::size_t size_of(const TurnFiles& files) {
   std::size_t size =
       files.instructions.text.size() + skills_index(files.instructions.skills).size();
-  for (const ports::GivenFile& file : files.given)
-    size += file.text.size() + (file.attachment ? file.attachment->bytes.size() : 0);
+  each_file(files, [&](const ports::GivenFile& file) { size += bytes_of(file); });
   return size;
 }
 
@@ -130,9 +183,14 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
   material.history = history.window(asked);
   if (!read || !material.history) return material;
   read->given = all_given(workspace, query, material.history->input, asked.bytes_max);
-  if (!asked.bytes_max || texts_in(*read) == 0) return material;
-  leave_room();
-  material.history = history.window(asked);
+  if (asked.bytes_max && texts_in(*read) > 0) {
+    leave_room();
+    material.history = history.window(asked);
+  }
+  if (!material.history) return material;
+  std::optional<std::size_t> room = asked.bytes_max;
+  if (room) *room -= std::min(*room, material.history->bytes);
+  read_earlier(workspace, query, *material.history, room, *read);
   return material;
 }
 
@@ -144,6 +202,9 @@ void describe(const Material& material, ContextResolved& context) {
   for (const ports::Skill& skill : instructions.skills) context.workspace_refs.push_back(skill.ref);
   for (const ports::GivenFile& file : material.files->given)
     (file.ref.reason ? context.missing : context.workspace_refs).push_back(file.ref);
+  for (const auto& [_, given] : material.files->earlier)
+    for (const ports::GivenFile& file : given)
+      (file.ref.reason ? context.omitted : context.workspace_refs).push_back(file.ref);
   if (material.history)
     std::ranges::copy(material.history->omitted, std::back_inserter(context.omitted));
   else
@@ -162,6 +223,10 @@ void put_material(Material material, const std::string& cwd, ports::ModelRequest
   request.instructions += skills_index(instructions.skills);
   request.tools = std::move(material.history->tools);
   request.messages = std::move(material.history->messages);
+  for (const ports::EarlierInput& before : material.history->with_files)
+    if (const auto files = material.files->earlier.find(before.asked);
+        files != material.files->earlier.end())
+      request.messages.at(before.message) = question_of(before.input, files->second);
   request.messages.push_back(question_of(material.history->input, material.files->given));
   std::ranges::move(material.history->so_far, std::back_inserter(request.messages));
 }

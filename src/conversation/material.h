@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +24,12 @@ namespace agentrt::conversation {
 struct TurnFiles {
   ports::Instructions instructions;
   std::vector<ports::GivenFile> given;  // one per file of the input, in order
+  // The same for the inputs of earlier turns, by the sequence of their turn.submitted. Only files
+  // that are what those turns were given; for any other, `ref.reason` says why it is left out.
+  std::map<Sequence, std::vector<ports::GivenFile>> earlier;
 };
+// Limit of all files of earlier turns together, in bytes. Those of the newest turns come first.
+inline constexpr std::size_t kEarlierFileBytesMax = 10 << 20;
 std::size_t size_of(const TurnFiles& files);
 
 struct Material {

@@ -108,6 +108,88 @@ TEST_CASE("files stand where the input has them, as text, attached, or with why 
   CHECK(question.attachments[0].bytes == "bytes");
 }
 
+namespace {
+
+ports::GivenFile read_as(const std::string& path, const std::string& text,
+                         const std::string& digest) {
+  ports::GivenFile out;
+  out.text = text;
+  out.ref = {.ref = "file:" + path, .digest = digest, .size = text.size()};
+  return out;
+}
+
+// Two earlier turns: the first was given b.png, the second a.txt and gone.txt, and not c.
+Past with_earlier_files() {
+  Past past;
+  past.given->messages = {message(ports::Role::user, "names b.png"),
+                          message(ports::Role::assistant, "seen"),
+                          message(ports::Role::user, "names others")};
+  past.given->with_files = {
+      {3, 0, {text("look"), file("b.png")}, {{.ref = "file:b.png", .digest = "sha256:b"}}},
+      {9,
+       2,
+       {file("a.txt"), file("gone.txt"), file("c")},
+       {{.ref = "file:a.txt", .digest = "sha256:a"},
+        {.ref = "file:gone.txt", .digest = "sha256:g"}}}};
+  past.given->input = {text("and now?")};
+  return past;
+}
+
+Files with_files() {
+  Files files;
+  files.files["a.txt"] = read_as("a.txt", "inside", "sha256:a");
+  files.files["b.png"].ref = {.ref = "file:b.png", .digest = "sha256:b"};
+  files.files["b.png"].attachment = ports::Attachment{"b.png", "image/png", "bytes"};
+  files.files["gone.txt"].ref = {.ref = "file:gone.txt", .reason = "there is no such file"};
+  files.files["c"] = read_as("c", "never given", "sha256:c");
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("files of earlier turns are attached again, or it is said why they are not") {
+  Files files = with_files();
+  Past past = with_earlier_files();
+  const Material material = gather(files, past, kQuery);
+  ports::ModelRequest request;
+  put_material(material, "/w", request);
+  CHECK(request.messages[0].text == "look\n[file b.png: attached]");
+  REQUIRE(request.messages[0].attachments.size() == 1);
+  CHECK(request.messages[0].attachments[0].bytes == "bytes");
+  CHECK(request.messages[1].text == "seen");
+  CHECK(request.messages[2].text ==
+        "[file a.txt]\ninside\n[end of file a.txt]\n[file gone.txt: not attached, it was attached "
+        "to this message, and now: there is no such file]\n[file c: not attached, it was not "
+        "attached to this message either]");
+  ContextResolved context;
+  describe(material, context);
+  CHECK(context.workspace_refs.size() == 2);
+  CHECK(context.omitted.size() == 2);
+  CHECK(context.missing.empty());
+
+  files.files["a.txt"] = read_as("a.txt", "other", "sha256:other");
+  past = with_earlier_files();
+  put_material(gather(files, past, kQuery), "/w", request);
+  CHECK(request.messages[2].text.starts_with(
+      "[file a.txt: not attached, it has changed since this message]"));
+}
+
+TEST_CASE("files of earlier turns take what the conversation leaves, the newest first") {
+  Files files = with_files();
+  Past past = with_earlier_files();
+  MaterialQuery query = kQuery;
+  query.context_tokens = 10'000;
+  past.given->bytes = messages_bytes_max(10'000, system_prompt("/w").size()) - 5;
+  ports::ModelRequest request;
+  put_material(gather(files, past, query), "/w", request);
+  CHECK(request.messages[2].text.starts_with(
+      "[file a.txt: not attached, its 6 bytes do not fit again]"));
+  files.files["b.png"].attachment->bytes.assign(kEarlierFileBytesMax - 5, 'x');
+  put_material(gather(files, past, kQuery), "/w", request);
+  CHECK(request.messages[2].text.starts_with("[file a.txt]\ninside"));
+  CHECK(request.messages[0].attachments.empty());
+}
+
 TEST_CASE("a turn is asked with the files it was prepared with, whatever became of them") {
   Files files;
   files.told.text = "Use tabs.";

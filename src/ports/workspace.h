@@ -48,13 +48,24 @@ class Workspace {
   virtual GivenFile given_file(const std::string& cwd, const std::string& path) = 0;
 };
 
+// The input of an earlier turn that named files. The log has their names and digests, and not their
+// bytes.
+struct EarlierInput {
+  Sequence asked = 0;       // of its turn.submitted
+  std::size_t message = 0;  // its index in HistoryWindow::messages; that text only names the files
+  std::vector<schema::InputPart> input;
+  std::vector<schema::ContextRef> files;  // the files that the turn was given, with digests
+};
+
 struct HistoryWindow {
   std::vector<Message> messages;         // of earlier turns, oldest first
+  std::vector<EarlierInput> with_files;  // oldest first
   std::vector<schema::InputPart> input;  // input of the requesting turn
   std::vector<Message> so_far;     // the requesting turn's messages so far, with calls and results
   std::vector<OfferedTool> tools;  // tools it may call; empty until they are resolved
   std::optional<schema::HistoryWindowLoaded> loaded;
   std::vector<schema::ContextRef> omitted;  // did not fit, with the reason
+  std::size_t bytes = 0;                    // size of messages, input and so_far
 };
 
 struct HistoryQuery {

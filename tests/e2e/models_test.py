@@ -226,6 +226,30 @@ class Context(ModelCase):
                                  ["file:shot.png", "file:notes.txt"])
                 self.assertEqual(len(context["missing"]), 2)
 
+    def test_files_of_earlier_turns_are_given_again_while_they_are_the_same(self):
+        (self.home.workspace / "shot.png").write_bytes(PNG)
+        notes = self.home.workspace / "notes.txt"
+        notes.write_text("remember the milk")
+        parts = [{"type": "text", "text": "what is this?"}, {"type": "file", "path": "shot.png"},
+                 {"type": "file", "path": "notes.txt"}]
+        more = [{"type": "text", "text": "and?"}]
+        for provider in PROVIDERS:
+            with self.subTest(provider=provider):
+                notes.write_text("remember the milk")
+                self.turn(provider, parts=parts)
+                self.turn(provider, parts=more)
+                body = json.dumps(self.double.requests[-1]["body"])
+                self.assertIn("iVBORw0KGgoAAQIDBA", body)
+                self.assertIn("remember the milk", body)
+                notes.write_text("forget it")
+                self.turn(provider, parts=more)
+                body = json.dumps(self.double.requests[-1]["body"])
+                self.assertIn("iVBORw0KGgoAAQIDBA", body)
+                self.assertNotIn("forget it", body)
+                self.assertIn("notes.txt: not attached, it has changed since this message", body)
+                context = self.payload(f"s_{provider}", "context.resolved")
+                self.assertEqual([r["ref"] for r in context["omitted"]], ["file:notes.txt"])
+
 
 class Faults(ModelCase):
     more_config = "[limits]\nmodel_retries_max = 0\n"

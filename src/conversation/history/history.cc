@@ -52,8 +52,15 @@ std::optional<Sequence> sequence_of(const std::optional<std::string>& ref) {
 struct Exchange {
   Sequence answered = 0;
   Sequence asked = 0;
-  std::vector<ports::Message> messages;
+  std::vector<ports::Message> messages;  // the input first
+  // Only of an input that names files:
+  std::vector<InputPart> input;
+  std::vector<ContextRef> files;
 };
+
+bool names_files(const std::vector<InputPart>& input) {
+  return std::ranges::any_of(input, [](const auto& part) { return part.type == InputKind::file; });
+}
 
 ports::Message message_of(ports::Role role, std::string text) {
   ports::Message message;
@@ -127,14 +134,17 @@ Result<Exchange> read_exchange(store::Store& store, const HistoryLimits& limits,
   Exchange out;
   out.asked = past.asked;
   out.answered = past.answered;
-  if (const auto* submitted = std::get_if<TurnSubmitted>(&facts.at(past.asked).payload))
+  if (const auto* submitted = std::get_if<TurnSubmitted>(&facts.at(past.asked).payload)) {
     out.messages.push_back(message_of(ports::Role::user, text_of(submitted->input)));
+    if (names_files(submitted->input)) out.input = submitted->input;
+  }
   std::optional<std::vector<ports::Message>> rest;
-  if (past.turn.model_requests > 1 || !past.completed()) {
+  if (past.turn.model_requests > 1 || !past.completed() || !out.input.empty()) {
     TurnReading reading(session, past.turn.turn_id, past.asked, limits.facts_max);
     const auto read = reading.read_on(store, past.completed() ? past.answered : 0);
     if (!read && read.error().code != Code::limit_exceeded) return std::unexpected(read.error());
     if (read) rest = reading.messages();
+    if (!out.input.empty()) out.files = reading.files();
     if (read && reading.ended() > 0) out.answered = reading.ended();
   }
   if (!rest) rest = answer_of(facts.at(past.answered));
@@ -222,8 +232,12 @@ EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
   loaded.from_sequence = std::ranges::min(found, {}, &Exchange::asked).asked;
   loaded.to_sequence = found.back().answered;
   out.loaded = loaded;
-  for (Exchange& exchange : found)
+  for (Exchange& exchange : found) {
+    if (!exchange.input.empty())
+      out.with_files.push_back({exchange.asked, out.messages.size(), std::move(exchange.input),
+                                std::move(exchange.files)});
     std::ranges::move(exchange.messages, std::back_inserter(out.messages));
+  }
   out.bytes = size_of(out.messages);
   return out;
 }
@@ -264,11 +278,9 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const HistoryLi
   if (!known.whole) TRY(known.own->reading.read_on(store, query.up_to));
   ports::HistoryWindow window;
   put_own(*known.own, query, window);
+  const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
   std::size_t room = limits.bytes_max;
-  if (query.bytes_max) {
-    const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
-    room = *query.bytes_max - std::min(own, *query.bytes_max);
-  }
+  if (query.bytes_max) room = *query.bytes_max - std::min(own, *query.bytes_max);
   if (!known.earlier || !known.earlier->hold_in(room)) {
     TRY(check_stored(store, query.last_ended));
     TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, room));
@@ -277,7 +289,9 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const HistoryLi
   if (known.earlier->limit)
     window.omitted.push_back({.ref = "history", .reason = known.earlier->limit});
   window.messages = known.earlier->messages;
+  window.with_files = known.earlier->with_files;
   window.loaded = known.earlier->loaded;
+  window.bytes = own + known.earlier->bytes;
   kept.keep(query.session, query.turn, std::move(known));
   return window;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "conversation/history/turn_messages.h"
+#include "ports/workspace.h"
 #include "schema/snapshots.h"
 
 namespace agentrt::conversation {
@@ -28,6 +29,7 @@ struct OwnTurn {
 // The turns before a running one, as many as fit.
 struct EarlierTurns {
   std::vector<ports::Message> messages;  // oldest first
+  std::vector<ports::EarlierInput> with_files;
   std::optional<schema::HistoryWindowLoaded> loaded;
   std::optional<std::string> limit;  // the limit that excluded older ones
   std::size_t bytes = 0;             // size of the messages

@@ -24,7 +24,7 @@ bool telling(const std::string& type) {
   return type == ModelCompleted::kType || type == ToolStarted::kType || type == ToolResult::kType ||
          type == ToolFailed::kType || type == ProcessCompleted::kType ||
          type == ToolCatalogResolved::kType || type == HookCompleted::kType ||
-         type == TurnFailed::kType;
+         type == TurnFailed::kType || type == ContextResolved::kType;
 }
 
 // "signal 11 (SIGSEGV)"
@@ -79,6 +79,8 @@ void TurnReading::take(const Fact& fact) {
     take_tools(*catalog);
   } else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload)) {
     take_hook(fact.ids.tool_call_id, *hook);
+  } else if (const auto* context = std::get_if<ContextResolved>(&fact.payload)) {
+    files_ = context->workspace_refs;
   } else if (std::holds_alternative<TurnFailed>(fact.payload)) {
     ended_ = fact.sequence;
   }

@@ -35,6 +35,8 @@ class TurnReading {
 
   std::vector<ports::Message> messages() const;  // assistant and tool messages, in order
   const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // tools it may call
+  // The files that its input and earlier ones gave to the model, and its skills, with digests.
+  const std::vector<schema::ContextRef>& files() const { return files_; }
   Sequence ended() const { return ended_; }     // where it failed or was cancelled; 0: it did not
   std::size_t bytes() const { return bytes_; }  // approximate memory use
 
@@ -63,6 +65,7 @@ class TurnReading {
   std::vector<ports::Message> answers_;  // and notes, in order
   std::map<ToolCallId, Outcome> outcomes_;
   std::vector<ports::OfferedTool> tools_;
+  std::vector<schema::ContextRef> files_;
   Sequence ended_ = 0;
   std::size_t bytes_ = 0;
 };

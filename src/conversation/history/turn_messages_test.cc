@@ -116,6 +116,16 @@ TEST_CASE("a turn's calls have their results, in order, and one without says so"
   CHECK(window.input.size() == 1);
 }
 
+TEST_CASE("the files that a turn was given are known by their digests") {
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  Fact fact;
+  fact.payload = ContextResolved{.workspace_refs = {{.ref = "file:a.txt", .digest = "sha256:a"}}};
+  reading.take(fact);
+  CHECK(reading.messages().empty());
+  REQUIRE(reading.files().size() == 1);
+  CHECK(reading.files()[0].digest == "sha256:a");
+}
+
 TEST_CASE("how a command was ended is told, and what it had printed until then") {
   TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
   const auto take = [&](const char* id, Payload payload) {
