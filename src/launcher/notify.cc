@@ -25,6 +25,7 @@
 #include "launcher/mounts.h"
 #include "launcher/questions/asker.h"
 #include "launcher/questions/errands.h"
+#include "launcher/questions/folder_modes.h"
 
 namespace agentrt::launcher {
 namespace {
@@ -112,7 +113,7 @@ class Question {
     else if (call == SYS_sendto)
       found = send_to();
     else if (const unsigned mode = stopped_mode(asker_.data()))
-      found = denied_mode(mode);
+      found = set_id(mode);
     else if (held_.any() && is_about_files(call))
       found = about_held();
     else if (const WriteCall* write = write_call(call))
@@ -243,11 +244,16 @@ class Question {
     return Violation{network ? "network" : "process", what, "seccomp"};
   }
 
-  std::optional<Violation> denied_mode(unsigned mode) {
+  // A mode with the setuid or the setgid bit: only for folders, and only setgid.
+  std::optional<Violation> set_id(unsigned mode) {
     char text[8];
     std::snprintf(text, sizeof(text), "%04o", mode);
+    const std::string what = call_name(asker_.call()) + " with mode " + text;
+    const auto error = set_folder_mode(asker_, (spec_.wanted & bit(Layer::identity)) != 0);
+    if (error) reply_.error = -*error;
+    if (error && *error != EROFS) return std::nullopt;
     if (!still_asks()) return std::nullopt;
-    return Violation{"filesystem", call_name(asker_.call()) + " with mode " + text, "seccomp"};
+    return Violation{"filesystem", what, error ? "mountNamespace" : "seccomp"};
   }
 
   // A file that the command was approved with; else whatever else the call is watched for.

@@ -160,6 +160,30 @@ ATTEMPTS = [
 ]
 
 
+# One thread swaps a folder and a file at one path, the other sets the mode of a folder there.
+# Prints how often the file had the bit.
+SWAPS = """
+import ctypes, os, threading
+libc = ctypes.CDLL(None)
+os.mkdir("d"); open("f", "w").close()
+stop = False
+def swap():
+    while not stop:
+        libc.renameat2(-100, b"d", -100, b"f", 2)
+thread = threading.Thread(target=swap); thread.start()
+wrong = 0
+for _ in range(3000):
+    try: os.chmod("d", 0o2755)
+    except OSError: pass
+    for name in ("d", "f"):
+        found = os.stat(name)
+        if found.st_mode & 0o2000 and found.st_mode & 0o170000 == 0o100000: wrong += 1
+stop = True; thread.join()
+for name in ("d", "f"): (os.rmdir if os.path.isdir(name) else os.unlink)(name)
+print(wrong)
+"""
+
+
 class Escape(cage.Caged):
     """For one user; the table is the test."""
 
@@ -244,6 +268,29 @@ class Escape(cage.Caged):
                 told = [r for r in done.reports if r["event"] == "violation"]
                 self.assertEqual([(r["kind"], r["attempted"]) for r in told],
                                  [("filesystem", "fchmodat with mode 4755")])
+
+    def test_a_folder_may_pass_its_group_on(self):
+        for watch in ({}, {"watch": 1}):
+            with self.subTest(**watch):
+                self.reset()
+                done = self.cage.probed(
+                    shell("trap 'cd ..; rm -rf d l' EXIT; mkdir d && ln -s d l && chmod g+s l && "
+                          "cd d && mkdir e && touch f && chmod 2711 . && python3 -c 'import os; "
+                          "os.fchmod(os.open(\"e\", os.O_RDONLY), 0o2700)' && "
+                          "stat -c %a . e f"), **watch)
+                self.assertEqual(done.stdout, "2711\n2700\n644\n", done.stderr)
+                self.assertEqual([r for r in done.reports if r["event"] == "violation"], [])
+                for text in ("chmod u+s d", "touch f && ln -s f k && chmod g+s k",
+                             "chmod 2755 /usr", "chmod 6755 d"):
+                    refused = self.cage.probed(shell("trap 'rm -rf d f k' EXIT; mkdir d; " + text),
+                                               **watch)
+                    self.assertNotEqual(refused.returncode, 0, text)
+                    self.assertTrue(any(r["event"] == "violation" for r in refused.reports), text)
+
+    def test_no_file_gets_the_mode_of_a_folder_by_a_swap(self):
+        self.reset()
+        done = self.cage.probed(["/usr/bin/python3", "-c", SWAPS], timeout=120)
+        self.assertEqual(done.stdout, "0\n", done.stderr)
 
     def test_works_without_the_layers_that_stop_it(self):
         for attempt in ATTEMPTS:

@@ -55,6 +55,8 @@ WORKS = {
     "apply": "git diff HEAD~1 > /tmp/p && git apply -R /tmp/p && git apply /tmp/p",
     "blame, log, grep": "git blame a > /dev/null && git log -p > /dev/null && git grep -q one",
     "clone within": "git clone -q . copy && git -C copy log --oneline | grep -q one",
+    "init --shared": "{git} init -q --shared shared && test -g shared/.git/refs && cd shared && "
+                     "echo x > f && git add f && {git} commit -qm f",
     "init within": "git init -q made && cd made && git config core.bare false",
 }
 

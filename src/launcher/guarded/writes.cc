@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,8 +11,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "launcher/guarded/as_command.h"
 #include "launcher/guarded/names.h"
-#include "launcher/mounts.h"
 
 namespace agentrt::launcher {
 namespace {
@@ -25,28 +24,6 @@ using How = WriteDone::How;
 constexpr int kLargeFile = 0100000;  // the kernel's value; O_LARGEFILE is 0 here
 constexpr int kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_CLOEXEC |
                            O_NOFOLLOW | O_NONBLOCK | O_SYNC | O_NOCTTY | O_NOATIME | kLargeFile;
-
-// Sets the command's user and umask for one syscall. Affects only this thread.
-class AsCommand {
- public:
-  explicit AsCommand(const WriteAsked& asked)
-      : changed_(asked.as_command), mask_(::umask(static_cast<mode_t>(asked.mask))) {
-    if (!changed_) return;
-    ::setfsgid(kOuterId);
-    ::setfsuid(kOuterId);
-  }
-  ~AsCommand() {
-    ::umask(mask_);
-    if (!changed_) return;
-    ::setfsuid(::geteuid());
-    ::setfsgid(::getegid());
-  }
-  AsCommand(const AsCommand&) = delete;
-
- private:
-  bool changed_;
-  mode_t mask_;
-};
 
 // An entry below a guarded folder.
 struct Entry {
@@ -164,7 +141,7 @@ WriteDone rename(const Entry& from, const Entry& to, int flags) {
 }
 
 WriteDone perform(const Entry& entry, const Entry& to, const WriteAsked& asked) {
-  const AsCommand user(asked);
+  const AsCommand user(asked.as_command, asked.mask);
   switch (asked.what) {
     case What::open:
       return open(entry, asked);
