@@ -13,6 +13,7 @@
 #include "policy/redaction.h"
 #include "policy/shell/analysis.h"
 #include "schema/tools.h"
+#include "schema/utf8.h"
 #include "tools/registry.h"
 #include "tools/shell.h"
 
@@ -212,18 +213,21 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
       add_pieces(stream, shown.told, text, next);
     }
   }
-  // `next`: where in the stream that begins which these pieces do not show.
-  void add_pieces(OutputStream stream, std::uint64_t offset, std::string_view text,
+  // Cuts the text of the stream's bytes from `offset` to `next` into pieces. The text may be longer
+  // than those bytes: secrets and invalid UTF-8 were replaced. So only the last piece tells where
+  // the bytes end; each of the others counts as one byte. All are stored in one append.
+  void add_pieces(OutputStream stream, std::uint64_t offset, std::string_view bytes,
                   std::uint64_t next) {
-    while (!text.empty()) {
-      std::string_view part = utf8_prefix(text, kProcessPieceBytes);
-      if (part.empty()) part = text.substr(0, kProcessPieceBytes);  // no character begins in it
-      text.remove_prefix(part.size());
+    const std::string text = valid_utf8(bytes);
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const std::string_view part = utf8_prefix(rest, kProcessPieceBytes);
+      rest.remove_prefix(part.size());
       ProcessOutput piece;
       piece.stream = stream;
       piece.text = std::string(part);
       piece.offset = offset++;
-      if (text.empty()) piece.next_offset = next;
+      piece.next_offset = rest.empty() ? next : offset;
       news_.output.push_back(std::move(piece));
     }
   }

@@ -72,6 +72,14 @@ Error blocked_error(const SessionId& session, const Error& cause) {
           std::move(details)};
 }
 
+// Encoding a fact replaces invalid UTF-8 in its texts by U+FFFD. Where that may have happened, the
+// draft becomes what the stored bytes say, since its texts have other sizes.
+void take_replacements(const schema::StoredEvent& event, schema::Draft& draft) {
+  if (event.payload.find("\xef\xbf\xbd") == std::string::npos) return;
+  if (auto payload = schema::read_payload(event.type, event.payload))
+    draft.payload = *std::move(payload);
+}
+
 }  // namespace
 
 bool may_pass(const Error& error) {
@@ -287,6 +295,7 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
     const Sequence sequence = lane.view.sequence + 1;
     batch.append.events.push_back(schema::encode(draft, sequence, now, parts_.store.runtime()));
     // What is folded and indexed is what is stored, or a replay would differ.
+    take_replacements(batch.append.events.back(), draft);
     if (parts_.redactor) redact_fact(*parts_.redactor, batch.append.events.back(), draft);
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);

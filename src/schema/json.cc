@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "schema/utf8.h"
+
 namespace agentrt::schema {
 namespace {
 
@@ -60,32 +62,14 @@ void write_valid(std::string& out, std::string_view text) {
   out.append(text, from);
 }
 
-// The size in bytes of the first UTF-8 character of `text`; 0 if it is invalid.
-std::size_t character_size(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t size = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (size > text.size() || !simdjson::validate_utf8(text.data(), size)) return 0;
-  return size;
-}
-
 }  // namespace
 
 void write_string(std::string& out, std::string_view text) {
   out.push_back('"');
-  if (simdjson::validate_utf8(text.data(), text.size())) {
+  if (simdjson::validate_utf8(text.data(), text.size()))
     write_valid(out, text);
-  } else {
-    while (!text.empty()) {
-      const std::size_t size = character_size(text);
-      if (size == 0) {
-        out += "\xef\xbf\xbd";
-        text.remove_prefix(1);
-      } else {
-        write_valid(out, text.substr(0, size));
-        text.remove_prefix(size);
-      }
-    }
-  }
+  else
+    write_valid(out, valid_utf8(text));
   out.push_back('"');
 }
 

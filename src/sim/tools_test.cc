@@ -262,6 +262,27 @@ std::map<std::string, std::string> outputs(const std::vector<schema::StoredEvent
 
 }  // namespace
 
+TEST_CASE("output that is not UTF-8 has the same sizes before and after a restart") {
+  Node::Options options = with_tools();
+  options.answers = {{{"Starting."}, 5, {}, {"serve &", "ls"}}, {{"Done."}, 5, {}, {}}};
+  Node node(options);
+  node.machine().prints = std::string(9'000, '\xff') + "\xc3\xa4";
+  node.machine().run_ms = 60'000;
+  node.send("submit_turn", submit("u1"));
+  const std::int64_t until = node.time().monotonic_ms() + 30'000;
+  while (node.step_until(until)) {
+  }
+  const state::Session replayed = node.replayed(kSession);
+  REQUIRE(replayed.processes.size() == 1);
+  // Bytes of the stream, however long their text is.
+  CHECK(replayed.processes.begin()->second.out_shown == 4'501);
+  REQUIRE(node.shown(kSession));
+  CHECK(schema::to_json(*node.shown(kSession)) == schema::to_json(replayed));
+  node.settle();
+  CHECK(schema::to_json(*node.shown(kSession)) == schema::to_json(node.replayed(kSession)));
+  CHECK(judged(node) == "");  // among others, no event has more than 4 KiB of text
+}
+
 TEST_CASE("a crash between any two steps leaves no process in the background unseen") {
   std::size_t found = 0, completed = 0, failed = 0;
   for (std::size_t crash_at = 0; crash_at < 160; ++crash_at) {

@@ -389,7 +389,7 @@ class World {
     for (const auto& [id, process] : node_.machine().processes)
       real[id] = {.background = process.background,
                   .recorded = process.stage == FakeStage::ended,
-                  .printed = process.command.substr(0, process.printed)};
+                  .printed = process.text.substr(0, process.printed)};
     return real;
   }
 

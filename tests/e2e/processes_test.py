@@ -177,6 +177,22 @@ class Background(ProcessCase):
         self.daemon.ok("terminate_process", processId=process)
         self.end(process)
 
+    def test_output_that_is_not_utf8_has_one_size_before_and_after_a_restart(self):
+        def shown():
+            read = self.daemon.ok("get_execution_environment", sessionId="s")
+            return [p["outputBytes"] for p in read["processes"]]
+        process = self.background("head -c 9000 /dev/zero | tr '\\0' '\\377'; sleep 100")
+        wait_until(lambda: shown() == [9000], what="all of its output")
+        self.assertEqual(self.output(process), "\N{REPLACEMENT CHARACTER}" * 9000)
+        for event in self.of(self.daemon.events("s"), "process.output"):
+            self.assertLessEqual(len(event["payload"]["text"].encode()), 4096)
+        self.daemon.kill()
+        self.daemon = self.start()
+        self.assertEqual(shown(), [9000])
+        self.daemon.ok("terminate_process", processId=process)
+        self.end(process)
+        self.assertEqual(self.output(process), "\N{REPLACEMENT CHARACTER}" * 9000)
+
     def test_what_runs_too_long_is_ended_in_the_background_too(self):
         process = self.background("echo up; sleep 100", timeoutMs=300)
         kind, payload = self.end(process)

@@ -23,7 +23,7 @@ void FakeMachine::lose_runtime() {
 void FakeMachine::run_on() {
   for (auto& [id, process] : processes)
     if (process.background && process.stage == FakeStage::running) {
-      process.printed = process.command.size();
+      process.printed = process.text.size();
       process.stage = FakeStage::ended;
     }
 }
@@ -34,6 +34,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
   FakeProcess& process = machine_.processes[id];
   process.stage = FakeStage::held;
   process.command = request.command;
+  process.text = machine_.prints.value_or(request.command);
   process.argv = request.argv;
   process.background = request.background;
   process.forgotten = false;
@@ -69,13 +70,13 @@ void FakeProcesses::release(const ProcessId& id) {
 // Half of what it prints now, the other half after a while; then it ends.
 void FakeProcesses::go_on(const ProcessId& id) {
   FakeProcess& process = machine_.processes[id];
-  process.printed = std::max(process.printed, process.command.size() / 2);
+  process.printed = std::max(process.printed, process.text.size() / 2);
   show(id);
   if (machine_.hangs) return;
   loop_.after(machine_.run_ms, [this, id] {
     FakeProcess& running = machine_.processes[id];
     if (running.stage != FakeStage::running) return;
-    running.printed = running.command.size();
+    running.printed = running.text.size();
     show(id);
     running.stage = FakeStage::ended;
     loop_.after(1, [this, id] { end(id); });
@@ -88,7 +89,7 @@ void FakeProcesses::show(const ProcessId& id) {
   std::size_t& shown = shown_[id];
   if (found == listeners_.end() || shown >= process.printed) return;
   schema::ProcessOutput output;
-  output.text = process.command.substr(shown, process.printed - shown);
+  output.text = process.text.substr(shown, process.printed - shown);
   output.offset = shown;
   shown = process.printed;
   found->second->on_output(std::move(output));
@@ -108,7 +109,7 @@ ports::ProcessEnd FakeProcesses::outcome(const FakeProcess& process) const {
   const bool exits = process.command.starts_with("exit ");
   ports::ProcessEnd end;
   end.exit_code = exits ? std::atoi(process.command.c_str() + 5) : 0;
-  end.preview = process.command;
+  end.preview = process.text;
   return end;
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ports/loop.h"
@@ -25,7 +26,8 @@ struct FakeProcess {
   std::string command;
   std::vector<std::string> argv;
   bool background = false;
-  std::size_t printed = 0;  // of its command: that is what it prints
+  std::string text;         // what it prints
+  std::size_t printed = 0;  // of its text, in bytes
   std::string input;        // what it was given
   bool ended_by_us = false;
   bool forgotten = false;  // its record and what it printed are removed from the disk
@@ -35,9 +37,10 @@ struct FakeMachine {
   std::map<ProcessId, FakeProcess> processes;
   std::int64_t setup_ms = 3;
   std::int64_t run_ms = 20;
-  bool hangs = false;    // commands never end by themselves
-  bool recalls = true;   // false: of what was never let go nobody knows that
-  bool confines = true;  // false: the sandbox cannot be applied
+  std::optional<std::string> prints;  // the text of every command; none: the command itself
+  bool hangs = false;                 // commands never end by themselves
+  bool recalls = true;                // false: of what was never let go nobody knows that
+  bool confines = true;               // false: the sandbox cannot be applied
   // False: defects that can be planted.
   bool holds = true;          // commands run when they are let go, not when they are started
   bool keeps_records = true;  // until the log has the end
@@ -52,7 +55,7 @@ struct FakeMachine {
   void run_on();
 };
 
-// Plays the machine. A command prints itself, in two pieces; "exit N" exits with N, any other with
+// Plays the machine. A command prints its text in two pieces; "exit N" exits with N, any other with
 // 0.
 class FakeProcesses final : public ports::Processes {
  public:
