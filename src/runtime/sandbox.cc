@@ -95,8 +95,10 @@ Result<SandboxOutcome> run_in_sandbox(const schema::SandboxProfile& profile,
                                       std::vector<std::string> command) {
   // The launcher forwards these signals to the command, and this process ends after the command.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
-  const std::string before = adapters::state_of_workspace(profile);
-  TRY_ASSIGN(SandboxOutcome outcome, run_spec(adapters::spec_of(profile, std::move(command))));
+  const adapters::Repositories repositories = adapters::repositories_of(profile);
+  const std::string before = adapters::state_of_workspace(profile, repositories);
+  TRY_ASSIGN(SandboxOutcome outcome,
+             run_spec(adapters::spec_of(profile, std::move(command), repositories)));
   if (!outcome.ran) return outcome;
   for (schema::SandboxViolation& found : adapters::left_behind(before)) {
     ++outcome.violation_count;

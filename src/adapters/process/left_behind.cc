@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "adapters/process/repositories.h"
 #include "base/descriptor.h"
 #include "policy/git_folders.h"
 
@@ -180,10 +179,11 @@ class Comparison {
 
 }  // namespace
 
-std::string state_of_workspace(const schema::SandboxProfile& profile) {
+std::string state_of_workspace(const schema::SandboxProfile& profile,
+                               const Repositories& repositories) {
   if (profile.mode != schema::SandboxMode::workspace_write) return "";
   State state{.roots = profile.roots, .skipped = profile.hidden_paths};
-  for (const Repository& found : find_repositories(profile.roots, profile.hidden_paths).folders) {
+  for (const Repository& found : repositories.folders) {
     state.repositories.insert(found.folder);
     state.note(found.folder + kRebasePlan);
     if (found.made_inside)

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/process/repositories.h"
 #include "schema/facts/permission.h"
 #include "schema/sandbox.h"
 
@@ -20,8 +21,10 @@ inline constexpr std::size_t kFindingsMax = 20;             // reported per comm
 inline constexpr std::size_t kConfigBytesMax = 256 * 1024;  // read per configuration file
 
 // A snapshot to take before the command starts, serialized so that another process can compare it
-// later. Empty if the profile makes nothing or everything writable.
-std::string state_of_workspace(const schema::SandboxProfile& profile);
+// later. Empty if the profile makes nothing or everything writable. `repositories`: those that the
+// sandbox was set up with (repositories_of() in sandbox.h).
+std::string state_of_workspace(const schema::SandboxProfile& profile,
+                               const Repositories& repositories);
 
 // Files that are new or changed since `before`, as advisory violations. Marks new repositories as
 // made inside the sandbox.

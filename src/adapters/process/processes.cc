@@ -227,8 +227,7 @@ void LauncherProcesses::settle(const ProcessId& process, std::optional<OutputPie
   if (record.abandoned) end->failure = how_abandoned(record);
   end->never_ran = record.abandoned && !record.started;
   const bool silent = record.out.size == 0 && record.err.size == 0;
-  if (silent && !record.started)
-    return ended(process, std::move(*end));  // there is nothing to read
+  if (silent) return ended(process, std::move(*end));  // there is nothing to read
   run_soon([this, process, rest, record, tries, folder, end]() mutable {
     if (!folder.can_be_read()) {
       parts_.loop.post([this, process, rest, record, tries] {
@@ -246,21 +245,12 @@ void LauncherProcesses::settle(const ProcessId& process, std::optional<OutputPie
       });
     end->preview = preview_of(folder, record, parts_.redact);
     const bool done = keep_outputs(folder, record, parts_.keeper, *end) || tries <= 1;
-    if (done) tell_left_behind(process, folder, record);
     parts_.loop.post([this, process, record, tries, end, done] {
       if (done) return ended(process, std::move(*end));
       parts_.loop.after(kKeepEveryMs,
                         [this, process, record, tries] { settle(process, {}, record, tries - 1); });
     });
   });
-}
-
-// Files that it left in the workspace and that programs outside obey. On a worker.
-void LauncherProcesses::tell_left_behind(const ProcessId& process, const RunFolder& folder,
-                                         const ExitRecord& record) {
-  if (!record.started) return;
-  for (const schema::SandboxViolation& found : left_behind(folder.state()))
-    tell(process, [found](ports::ProcessListener& listener) { listener.on_violation(found); });
 }
 
 void LauncherProcesses::find(const ProcessId& process,
@@ -306,6 +296,10 @@ void LauncherProcesses::look(const ProcessId& process, std::optional<OutputPiece
                                           "its launcher or the runtime was killed while the "
                                           "command ran, and how it ended is not known",
                                           false}};
+    // The watcher did not hear of this end, so nobody has inspected what the command left.
+    if (record && record->started)
+      for (const schema::SandboxViolation& found : left_behind(folder.state()))
+        tell(process, [found](ports::ProcessListener& listener) { listener.on_violation(found); });
     parts_.loop.post([this, process, rest, left = looks - (looked ? 1 : 0), record] {
       if (record) return settle(process, rest, *record, parts_.keep_tries_max);
       parts_.loop.after(kLookEveryMs, [this, process, rest, left] { look(process, rest, left); });

@@ -89,8 +89,6 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
   // Passes on what is left of its output and keeps the whole, then says how it ended.
   void settle(const ProcessId& process, std::optional<OutputPieces> rest, const ExitRecord& record,
               int tries);
-  void tell_left_behind(const ProcessId& process, const RunFolder& folder,
-                        const ExitRecord& record);
   void ended(const ProcessId& process, ports::ProcessEnd end);
 
   Parts parts_;

@@ -133,9 +133,7 @@ std::vector<std::string> frozen_folders(const schema::SandboxProfile& profile) {
   return out;
 }
 
-void guard_repositories(const schema::SandboxProfile& profile, launcher::Spec& spec) {
-  if (profile.mode != schema::SandboxMode::workspace_write) return;
-  const Repositories found = find_repositories(profile.roots, profile.hidden_paths);
+void guard_repositories(const Repositories& found, launcher::Spec& spec) {
   for (const Repository& repository : found.folders)
     if (!repository.made_inside) spec.guarded.push_back(repository.folder);
   spec.protect.insert(spec.protect.end(), found.files.begin(), found.files.end());
@@ -144,7 +142,17 @@ void guard_repositories(const schema::SandboxProfile& profile, launcher::Spec& s
 
 }  // namespace
 
+Repositories repositories_of(const schema::SandboxProfile& profile) {
+  if (profile.mode != schema::SandboxMode::workspace_write) return {};
+  return find_repositories(profile.roots, profile.hidden_paths);
+}
+
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv) {
+  return spec_of(profile, std::move(argv), repositories_of(profile));
+}
+
+launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv,
+                       const Repositories& repositories) {
   launcher::Spec spec;
   spec.argv = std::move(argv);
   spec.env = profile.environment;
@@ -157,7 +165,7 @@ launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::s
                                                                  : launcher::Network::loopback;
   spec.roots = profile.roots;
   spec.protect = profile.protected_paths;
-  guard_repositories(profile, spec);
+  guard_repositories(repositories, spec);
   spec.frozen = frozen_folders(profile);
   // Most of these paths do not exist and need no hiding.
   for (const std::string& path : profile.hidden_paths)

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "adapters/process/repositories.h"
 #include "launcher/spec.h"
 #include "schema/sandbox.h"
 
@@ -24,7 +25,14 @@ std::span<const LayerRule> layer_rules();
 // Whether the profile uses the layer on this machine.
 bool applies(launcher::Layer layer, const schema::SandboxProfile& profile);
 
+// The repositories that commands under the profile may write. None if it makes nothing or
+// everything writable.
+Repositories repositories_of(const schema::SandboxProfile& profile);
+
 // A spec that runs the command under the profile, with every applicable layer.
 launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv);
+// The same for a caller that already has repositories_of(profile).
+launcher::Spec spec_of(const schema::SandboxProfile& profile, std::vector<std::string> argv,
+                       const Repositories& repositories);
 
 }  // namespace agentrt::adapters

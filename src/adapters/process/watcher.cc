@@ -143,7 +143,8 @@ void Watcher::begin(ports::ProcessRequest request) {
   RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
   if (const auto free = folder.make_way(); !free)
     return parts_.hearer.refused(id, failure_of(free.error(), Category::unavailable));
-  launcher::Spec spec = spec_of(*profile, request.argv);
+  const Repositories repositories = repositories_of(*profile);
+  launcher::Spec spec = spec_of(*profile, request.argv, repositories);
   spec.run_folder = folder.path();
   spec.spool_bytes = kSpoolBytes;
   spec.survive = request.background;
@@ -153,7 +154,7 @@ void Watcher::begin(ports::ProcessRequest request) {
     std::erase_if(spec.env, [](const std::string& each) { return each.starts_with("TERM="); });
     spec.env.emplace_back("TERM=xterm-256color");
   }
-  folder.keep_state(state_of_workspace(*profile));
+  folder.keep_state(state_of_workspace(*profile, repositories));
   if (request.held) hold_files(spec, *request.held);
   auto launched = launch(spec, {}, request.held ? request.held->copies.get() : -1);
   if (!launched) return parts_.hearer.refused(id, failure_of(launched.error(), Category::sandbox));
@@ -366,6 +367,7 @@ void Watcher::take(Watched& process, const std::string& text) {
   if (report.event == "refused") return refuse(process, Category::sandbox, refusal_of(report));
   if (report.event != "exited") return;
   output(process, report);
+  if (report.started.value_or(false)) inspect(process);
   // Everything is written by now: its launcher only tidies up, which nobody need wait for.
   parts_.hearer.exited(process.id, text);
   end(process, Then::nothing);
@@ -391,6 +393,14 @@ void Watcher::output(Watched& process, const LauncherReport& report) {
                              hears.on_output(std::move(piece));
                            });
       });
+}
+
+// Reports the files that the command left in its workspace and that programs outside obey. Done
+// here, where a command without output costs no detour over a worker.
+void Watcher::inspect(const Watched& process) {
+  for (const schema::SandboxViolation& found : left_behind(process.pieces.folder().state()))
+    parts_.hearer.tell(process.id,
+                       [found](ports::ProcessListener& listener) { listener.on_violation(found); });
 }
 
 void Watcher::violation(const Watched& process, const LauncherReport& report) {

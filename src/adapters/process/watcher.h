@@ -110,6 +110,7 @@ class Watcher {
   void ready(Watched& process, const LauncherReport& report);
   void output(Watched& process, const LauncherReport& report);
   void violation(const Watched& process, const LauncherReport& report);
+  void inspect(const Watched& process);
   void refuse(Watched& process, schema::Category category, std::string why);
   void end(Watched& process, Then then);
   void ended(Watched& process);
