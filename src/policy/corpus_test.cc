@@ -34,7 +34,7 @@ std::string unmarked(std::string text) {
 }
 
 std::vector<Case> cases_of(const std::string& name) {
-  std::ifstream file(std::filesystem::path(AGENTRT_POLICY_CASES) / name);
+  std::ifstream file(std::filesystem::path(AGENTRT_SOURCE_DIR) / "tests/policy" / name);
   REQUIRE(file.good());
   std::vector<Case> out;
   std::vector<schema::PolicyRule> sources;
@@ -63,6 +63,20 @@ Decision decided(const Rules& rules, const std::string& text) {
   return judge(asked, {.rules = borrowed}).decision;
 }
 
+// Of the file's texts, which are at least `count`, fewer than one in fifty is not simply allowed.
+void check_few_asked(const std::string& file, std::size_t count) {
+  CAPTURE(file);
+  const auto cases = cases_of(file);
+  CHECK(cases.size() >= count);
+  std::size_t asked = 0;
+  for (const Case& one : cases)
+    if (decided(one.rules, one.text) != Decision::allow) {
+      ++asked;
+      MESSAGE("asked about: " << one.text);
+    }
+  CHECK(asked * 50 < cases.size());
+}
+
 }  // namespace
 
 TEST_CASE("no text gets more than its rules grant") {
@@ -83,16 +97,9 @@ TEST_CASE("no text gets more than its rules grant") {
   }
 }
 
-TEST_CASE("fewer than one in fifty benign texts is asked about") {
-  const auto cases = cases_of("benign.txt");
-  CHECK(cases.size() >= 150);
-  std::size_t asked = 0;
-  for (const Case& one : cases)
-    if (decided(one.rules, one.text) != Decision::allow) {
-      ++asked;
-      MESSAGE("asked about: " << one.text);
-    }
-  CHECK(asked * 50 < cases.size());
+TEST_CASE("fewer than one in fifty harmless texts is asked about") {
+  check_few_asked("benign.txt", 150);
+  check_few_asked("ordinary.txt", 500);
 }
 
 TEST_CASE("a canonical form is judged like its text, and most texts that are allowed have one") {
@@ -115,18 +122,6 @@ TEST_CASE("a canonical form is judged like its text, and most texts that are all
     }
   CHECK(literal * 5 > allowed * 4);
   MESSAGE(literal << " of " << allowed << " benign texts that are allowed run in canonical form");
-}
-
-TEST_CASE("fewer than one in fifty ordinary commands is asked about") {
-  const auto cases = cases_of("ordinary.txt");
-  CHECK(cases.size() >= 500);
-  std::size_t asked = 0;
-  for (const Case& one : cases)
-    if (decided(one.rules, one.text) != Decision::allow) {
-      ++asked;
-      MESSAGE("asked about: " << one.text);
-    }
-  CHECK(asked * 50 < cases.size());
 }
 
 TEST_CASE("a denied command is denied among any number of others") {

@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <source_location>
 
 #include <doctest/doctest.h>
 
@@ -12,8 +11,7 @@ namespace agentrt::schema {
 namespace {
 
 std::string page(std::string_view name) {
-  const std::filesystem::path here = std::source_location::current().file_name();
-  std::ifstream in(here.parent_path().parent_path().parent_path() / "docs" / name);
+  std::ifstream in(std::filesystem::path(AGENTRT_SOURCE_DIR) / "docs" / name);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

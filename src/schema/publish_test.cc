@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <source_location>
 
 #include <doctest/doctest.h>
 #include <simdjson.h>
@@ -19,10 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path committed(std::string_view file) {
-  const fs::path here = std::source_location::current().file_name();
-  return here.parent_path().parent_path().parent_path() / "schema" / file;
-}
+fs::path committed(std::string_view file) { return fs::path(AGENTRT_SOURCE_DIR) / "schema" / file; }
 
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -17,7 +17,7 @@ namespace agentrt::state {
 namespace {
 
 std::filesystem::path golden_folder() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "tests/golden";
+  return std::filesystem::path(AGENTRT_SOURCE_DIR) / "tests/golden";
 }
 
 std::string read_file(const std::filesystem::path& path) {

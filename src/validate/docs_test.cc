@@ -22,8 +22,7 @@ constexpr std::string_view kBegin = "<!-- rules: begin -->\n";
 constexpr std::string_view kEnd = "<!-- rules: end -->\n";
 
 std::filesystem::path page() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
-         "docs/conformance.md";
+  return std::filesystem::path(AGENTRT_SOURCE_DIR) / "docs/conformance.md";
 }
 
 std::string section() {

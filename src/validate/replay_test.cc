@@ -14,8 +14,8 @@ namespace agentrt::validate {
 namespace {
 
 std::vector<std::string> golden() {
-  const auto path = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() /
-                    "tests/golden/0001-first-release.jsonl";
+  const auto path =
+      std::filesystem::path(AGENTRT_SOURCE_DIR) / "tests/golden/0001-first-release.jsonl";
   std::ifstream file(path);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);

@@ -267,9 +267,7 @@ Report judged(const std::vector<std::string>& lines, Profile profile = Profile::
 
 }  // namespace
 
-std::string stories_folder() {
-  return fs::path(__FILE__).parent_path().parent_path().parent_path() / "tests/conformance";
-}
+std::string stories_folder() { return fs::path(AGENTRT_SOURCE_DIR) / "tests/conformance"; }
 
 std::vector<StoryFile> read_stories(const std::string& where) {
   Teller teller(where);
