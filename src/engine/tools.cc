@@ -160,8 +160,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   void start_held(ports::ProcessRequest request,
                   Result<std::shared_ptr<const ports::HeldFiles>> held) {
     if (!wanted_) return;
-    if (!held)
-      return on_ended({.failure = Failure{Category::invalid_input, held.error().message, false}});
+    if (!held) return on_ended({.failure = failure_of(held.error())});
     request.held = *std::move(held);
     bound_ = request;
     parts_.processes.start(std::move(request), shared_from_this());

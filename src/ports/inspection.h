@@ -14,7 +14,8 @@ class Inspector {
  public:
   virtual ~Inspector() = default;
   // What the request would run in and with, and the workspace files that it executes, by digest.
-  // invalid_params: it could not run at all. Blocks; called on a Worker.
+  // invalid_params: it could not run at all. unavailable: a file cannot be read now. Blocks; called
+  // on a Worker.
   virtual Result<schema::Binding> inspect(const ProcessRequest& request,
                                           const std::vector<std::string>& executes) = 0;
   // Copies of those files, for the process that the request is about to become. Blocks; called on a

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -20,9 +22,14 @@ namespace {
 
 std::string digest_text(const Digest& digest) { return "sha256:" + hex(bytes_of(digest)); }
 
-// What a shell would read at the path; nothing where it cannot be told.
-std::optional<std::string> contents_of(const std::string& path) {
+// The contents that a shell would read at the path. nullopt: there is no regular file that can be
+// read, or it is too large. Fails with unavailable if the process has no descriptors or memory
+// left: the file may be there, and the same call may succeed later.
+Result<std::optional<std::string>> contents_of(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+  if (!file && is_shortage(errno))
+    return fail(Code::unavailable, fmt::format("{} cannot be read now: {}; try again later", path,
+                                               std::generic_category().message(errno)));
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   std::string contents;
@@ -34,12 +41,6 @@ std::optional<std::string> contents_of(const std::string& path) {
     contents.append(bytes.data(), static_cast<std::size_t>(count));
     if (contents.size() > kExecutedFileBytesMax) return std::nullopt;
   }
-}
-
-std::optional<std::string> digest_of_file(const std::string& path) {
-  const auto contents = contents_of(path);
-  if (!contents) return std::nullopt;
-  return digest_text(sha256(*contents));
 }
 
 Result<std::string> identity_of(const std::string& folder) {
@@ -98,7 +99,9 @@ Result<schema::Binding> DiskInspector::inspect(const ports::ProcessRequest& requ
   binding.profile_digest = digest_text(sha256(schema::to_json(profile)));
   for (const std::string& path : executes) {
     const std::string whole = path.starts_with('/') ? path : profile.cwd + "/" + path;
-    binding.files.push_back({path, digest_of_file(whole)});
+    TRY_ASSIGN(const auto contents, contents_of(whole));
+    binding.files.push_back({path, std::nullopt});
+    if (contents) binding.files.back().digest = digest_text(sha256(*contents));
   }
   return binding;
 }
@@ -112,7 +115,7 @@ Result<std::shared_ptr<const ports::HeldFiles>> DiskInspector::hold(
   for (const std::string& path : executes) {
     const std::string whole = path.starts_with('/') ? path : profile.cwd + "/" + path;
     held->files.push_back({path, std::nullopt});
-    const auto contents = contents_of(whole);
+    TRY_ASSIGN(const auto contents, contents_of(whole));
     if (!contents || all.size() + contents->size() > kHeldBytesMax) continue;
     if (!follow_links(whole, held->sizes.size(), *held))
       return fail(Code::invalid_params,
