@@ -202,4 +202,43 @@ TEST_CASE("a world that changes between answer and run lets nothing run") {
   CHECK(wrong_with(node) == "");
 }
 
+TEST_CASE("a grant for the session holds in its folder and for the files as they were") {
+  Node::Options options;
+  options.policy.mode = schema::PermissionMode::default_;
+  options.answers = {{{"Looking."}, 5, {}, {"bash check.sh"}}, {{"Done."}, 5, {}, {}}};
+  Node node(options);
+  std::size_t turns = 0;
+  // Runs a turn to its end; how often a person was asked in it.
+  const auto asked_in_turn = [&](std::string_view scope) {
+    const std::size_t before = count(node.log(kSession), "action.required");
+    node.send("submit_turn", fmt::format(R"({{"sessionId":"s","threadId":"t","turnId":"u{}",)"
+                                         R"("input":[{{"type":"text","text":"go"}}]}})",
+                                         ++turns));
+    for (int round = 0; round < 3; ++round) {
+      node.settle();
+      const state::Session view = node.replayed(kSession);
+      const state::Turn* turn = turn_of(view);
+      if (!turn || !turn->action) break;
+      node.send("respond_action",
+                fmt::format(R"({{"actionId":"{}","decision":"allow","scope":"{}"}})",
+                            turn->action->id.text(), scope));
+    }
+    node.settle();
+    CHECK(node.machine().runs() == turns);
+    CHECK(wrong_with(node) == "");
+    return count(node.log(kSession), "action.required") - before;
+  };
+  CHECK(asked_in_turn("session") == 1);
+  CHECK(asked_in_turn("once") == 0);  // granted
+  node.crash();
+  node.start();
+  CHECK(asked_in_turn("once") == 0);  // the grant is in the log
+  node.governance().world = "2";
+  CHECK(asked_in_turn("once") == 1);  // the file or its folder is another one now
+  CHECK(asked_in_turn("session") == 1);
+  CHECK(asked_in_turn("once") == 0);
+  node.governance().world = "1";
+  CHECK(asked_in_turn("once") == 1);  // a later grant of the same command replaces the first
+}
+
 }  // namespace agentrt::sim

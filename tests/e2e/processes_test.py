@@ -258,6 +258,24 @@ class Restarted(ProcessCase):
         kind, payload = self.end(process)
         self.assertEqual((kind, payload["exitCode"]), ("process.completed", 4))
 
+    def test_what_it_left_for_programs_outside_is_reported_by_the_next_daemon(self):
+        for stop in (self.crash, lambda: self.daemon.stop()):
+            name = f"made{random.randrange(10_000, 99_999)}"
+            process = self.background(
+                f"echo up; until [ -e go_{name} ]; do sleep 0.02; done; git init -q {name}; "
+                f"git -C {name} config core.fsmonitor ./x")
+            self.wait_output(process, "up")
+            stop()
+            (self.home.workspace / f"go_{name}").touch()
+            wait_until((self.home.data / f"run/{process}/exit.json").exists, what="its end")
+            self.start()
+            self.end(process)
+            found = [e["payload"] for e in self.of(self.daemon.events("s"), "sandbox.violation")
+                     if e["processId"] == process]
+            self.assertEqual([(v["advisory"], v["layer"]) for v in found], [(True, "inspection")])
+            self.assertIn(f"{name}/.git/config names a program that git runs: core.fsmonitor",
+                          found[0]["attempted"])
+
     def ten_lines(self, last):
         """Prints three lines, the others when the file `go` is there, and does the last thing."""
         go = self.home.workspace / f"go{random.randrange(10_000, 99_999)}"

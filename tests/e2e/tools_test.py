@@ -118,6 +118,13 @@ class Shell(ToolCase):
         self.assertIn("/.envrc", seen[1]["attempted"])
         self.assertFalse(self.of(events, "tool.result")[0]["payload"]["isError"])
 
+    def test_run_shows_what_a_command_left_for_programs_outside(self):
+        script = self.home.script("left", [line(call("echo x > .envrc")), {"text": "Done."}])
+        done = self.home.run("run", "--mode", "bypass", "--model", f"script:{script}", "go")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertRegex(done.stdout + done.stderr,
+                         r"seen by inspection: .*/\.envrc is new or changed")
+
     def test_a_model_is_told_how_to_leave_the_sandbox(self):
         subprocess.run(["git", "init", "-q", str(self.home.workspace)], check=True)
         events = self.play(line(call("git config core.pager x"), call("echo x > .git/commondir")),
