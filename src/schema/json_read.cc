@@ -1,5 +1,6 @@
 #include "schema/json_read.h"
 
+#include <cmath>
 #include <cstring>
 
 #include <simdjson.h>
@@ -105,6 +106,24 @@ bool Value::get(bool& out) { return !ValueAccess::inner(*this).get_bool().get(ou
 bool Value::get(std::int64_t& out) { return !ValueAccess::inner(*this).get_int64().get(out); }
 bool Value::get(std::uint64_t& out) { return !ValueAccess::inner(*this).get_uint64().get(out); }
 bool Value::get(std::string_view& out) { return !ValueAccess::inner(*this).get_string().get(out); }
+
+bool Value::get_whole(std::int64_t& out) {
+  if (get(out)) return true;
+  double number = 0;
+  if (ValueAccess::inner(*this).get_double().get(number)) return false;
+  if (std::trunc(number) != number || std::abs(number) > static_cast<double>(kWholeFloatMax))
+    return false;
+  out = static_cast<std::int64_t>(number);
+  return true;
+}
+
+bool Value::get_whole(std::uint64_t& out) {
+  if (get(out)) return true;
+  std::int64_t number = 0;
+  if (!get_whole(number) || number < 0) return false;
+  out = static_cast<std::uint64_t>(number);
+  return true;
+}
 
 bool Value::is_null() {
   json_type type;

@@ -27,6 +27,9 @@ enum class Unknown { ignore, refuse };
 
 namespace codec {
 
+// The largest magnitude up to which a double represents every whole number exactly.
+inline constexpr std::int64_t kWholeFloatMax = std::int64_t{1} << 53;
+
 // A value of the document that this thread is decoding; valid until the thread opens another
 // document. It hides simdjson's value type, whose header adds a second of compile time to every
 // translation unit.
@@ -37,6 +40,10 @@ class Value {
   bool get(std::int64_t& out);
   bool get(std::uint64_t& out);
   bool get(std::string_view& out);  // valid as long as the value
+  // As get(), and also accept a whole number written with a fraction or an exponent (1.0, 1e3), up
+  // to kWholeFloatMax.
+  bool get_whole(std::int64_t& out);
+  bool get_whole(std::uint64_t& out);
 
   bool is_null();
   // The value's JSON text, without line breaks between tokens.
@@ -86,16 +93,31 @@ Result<void> read_members(Value value, void* object, std::span<const MemberRow> 
 Result<void> read_document(std::string_view text, void* object, std::span<const MemberRow> rows,
                            Unknown unknown);
 
+// How a whole number may be written. `digits`: only as the codec writes it, so that what is stored
+// has one spelling. `any`: as JSON Schema defines an integer, so that 1.0 and 1e3 are whole.
+enum class Spelling { digits, any };
+
+// Many models write whole numbers as 1.0. A struct of tool arguments accepts them: it defines
+// kFromModel.
 template <class T>
-Result<void> read_integer(Value value, T& out) {
+inline constexpr Spelling kSpelling = Spelling::digits;
+template <class T>
+  requires requires { T::kFromModel; }
+inline constexpr Spelling kSpelling<T> = Spelling::any;
+
+template <class T>
+Result<void> read_integer(Value value, T& out, Spelling spelling) {
+  const auto get = [&](auto& number) {
+    return spelling == Spelling::any ? value.get_whole(number) : value.get(number);
+  };
   if constexpr (std::is_unsigned_v<T>) {
     std::uint64_t number = 0;
-    if (!value.get(number)) return wrong(": expected a whole number, 0 or more");
+    if (!get(number)) return wrong(": expected a whole number, 0 or more");
     if (number > std::numeric_limits<T>::max()) return wrong(": the number is too large");
     out = static_cast<T>(number);
   } else {
     std::int64_t number = 0;
-    if (!value.get(number)) return wrong(": expected a whole number");
+    if (!get(number)) return wrong(": expected a whole number");
     if (number > std::numeric_limits<T>::max() || number < std::numeric_limits<T>::min())
       return wrong(": the number is out of range");
     out = static_cast<T>(number);
@@ -171,7 +193,7 @@ Result<void> read(Value value, T& out, Unknown unknown) {
   } else if constexpr (DescribedEnum<T>) {
     return read_enum(value, out);
   } else if constexpr (std::is_integral_v<T>) {
-    return read_integer(value, out);
+    return read_integer(value, out, Spelling::digits);
   } else if constexpr (kIs<T, std::optional>) {
     auto done = read(value, out.emplace(), unknown);
     if (!done) out.reset();  // an invalid value counts as absent
@@ -192,15 +214,29 @@ Result<void> read(Value value, T& out, Unknown unknown) {
   return {};
 }
 
+// Decodes one member of a struct whose whole numbers may be spelled as `kHow` allows.
+template <Spelling kHow, class T>
+Result<void> read_member(Value value, T& out, Unknown unknown) {
+  if constexpr (kHow == Spelling::any && kIs<T, std::optional>) {
+    auto done = read_member<kHow>(value, out.emplace(), unknown);
+    if (!done) out.reset();
+    return done;
+  } else if constexpr (kHow == Spelling::any && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return read_integer(value, out, kHow);
+  } else {
+    return read(value, out, unknown);
+  }
+}
+
 template <class T, class... D>
 constexpr std::array<MemberRow, sizeof...(D)> member_rows(boost::mp11::mp_list<D...>) {
   static_assert(sizeof...(D) <= kMembersMax, "the members seen are kept in one word");
-  return {
-      MemberRow{kWireName<D>.view(),
-                !kIs<std::remove_cvref_t<decltype(std::declval<T&>().*D::pointer)>, std::optional>,
-                [](Value value, void* object, Unknown unknown) {
-                  return read(value, static_cast<T*>(object)->*D::pointer, unknown);
-                }}...};
+  return {MemberRow{
+      kWireName<D>.view(),
+      !kIs<std::remove_cvref_t<decltype(std::declval<T&>().*D::pointer)>, std::optional>,
+      [](Value value, void* object, Unknown unknown) {
+        return read_member<kSpelling<T>>(value, static_cast<T*>(object)->*D::pointer, unknown);
+      }}...};
 }
 
 template <class T>

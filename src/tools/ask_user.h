@@ -6,6 +6,8 @@
 namespace agentrt::tools {
 
 struct AskUserArgs {
+  static constexpr bool kFromModel = true;
+
   std::string question;
   std::optional<std::vector<std::string>> choices;  // default: any text is accepted
 

@@ -8,6 +8,8 @@
 namespace agentrt::tools {
 
 struct EditFileArgs {
+  static constexpr bool kFromModel = true;
+
   std::string path;
   std::string old_text;
   std::string new_text;

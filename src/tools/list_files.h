@@ -6,6 +6,8 @@
 namespace agentrt::tools {
 
 struct ListFilesArgs {
+  static constexpr bool kFromModel = true;
+
   std::optional<std::string> path;     // default: the workspace
   std::optional<std::string> pattern;  // a glob such as src/**/*.h
   std::optional<std::uint64_t> depth;  // levels of folders; default: 1, or unlimited with a pattern

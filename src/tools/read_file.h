@@ -9,6 +9,8 @@
 namespace agentrt::tools {
 
 struct ReadFileArgs {
+  static constexpr bool kFromModel = true;
+
   std::string path;
   std::optional<std::uint64_t> offset;  // the first line to read
   std::optional<std::uint64_t> limit;   // the number of lines

@@ -28,6 +28,7 @@ std::optional<Args> decoded(std::string_view text) {
 // Adds the functions that follow from the argument struct to the spec.
 template <class Args, const ToolSpec& kSpec>
 constexpr Tool tool() {
+  static_assert(Args::kFromModel, "models write whole numbers as 1.0: see schema/json_read.h");
   Tool out{kSpec};
   out.input_schema = []() -> std::string_view {
     static const std::string kSchema = schema::argument_schema<Args>(kSpec.arguments);

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "schema/arguments.h"
+#include "tools/read_file.h"
 
 namespace agentrt::tools {
 namespace {
@@ -31,9 +32,35 @@ TEST_CASE("a built-in tool refuses arguments that its schema does not allow") {
   CHECK(judged("shell", R"({"command":"ls"})").empty());
   CHECK(judged("shell", R"({"command":"","cwd":3})") == "command: must not be empty");
   CHECK(judged("shell", R"({"command":"ls","timeoutMs":0})") != "");
+  CHECK(judged("shell", R"({"command":"ls","timeoutMs":1.5e3})").empty());
+  CHECK(judged("shell", R"({"command":"ls","timeoutMs":1.5})") ==
+        "timeoutMs: expected a whole number, and this is a number");
+  CHECK(judged("shell", R"({"command":"ls","timeoutMs":1e9})") ==
+        "timeoutMs: must be at most 3600000");
+  CHECK(judged("read_file", R"({"path":"x","offset":3.0})").empty());
   CHECK(judged("read_file", R"({"file":"x"})") == "path: is required and missing");
   CHECK(judged("update_plan", R"({"plan":[{"step":"a","status":"done"}]})") != "");
   CHECK(judged("ask_user", R"({"question":"Which one?","choices":["a","b"]})").empty());
+}
+
+TEST_CASE("whole numbers in the arguments of a tool may have a fraction or an exponent") {
+  const auto offset_of = [](std::string_view number) {
+    ReadFileArgs args;
+    const auto done = schema::from_json(R"({"path":"a","offset":)" + std::string(number) + "}",
+                                        args, schema::Unknown::refuse);
+    return done ? std::to_string(args.offset.value()) : done.error().message;
+  };
+  CHECK(offset_of("1") == "1");
+  CHECK(offset_of("1.0") == "1");
+  CHECK(offset_of("1e3") == "1000");
+  CHECK(offset_of("12.50e1") == "125");
+  CHECK(offset_of("-0.0") == "0");
+  CHECK(offset_of("18446744073709551615") == "18446744073709551615");
+  CHECK(offset_of("9007199254740992.0") == "9007199254740992");
+  const std::string refused = "offset: expected a whole number, 0 or more";
+  for (const char* number : {"1.5", "-1", "-1.0", "1e-1", "9007199254740994.0", "1e300", "1e400",
+                             "18446744073709551616", R"("1")", "null", "[1]"})
+    CHECK(offset_of(number) == refused);
 }
 
 TEST_CASE("the parts of every descriptor agree") {

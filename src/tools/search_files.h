@@ -7,6 +7,8 @@
 namespace agentrt::tools {
 
 struct SearchFilesArgs {
+  static constexpr bool kFromModel = true;
+
   std::string pattern;
   std::optional<std::string> path;   // a folder or a file; default: the workspace
   std::optional<std::string> files;  // a glob for the files to search, such as *.cc

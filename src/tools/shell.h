@@ -6,6 +6,8 @@
 namespace agentrt::tools {
 
 struct ShellArgs {
+  static constexpr bool kFromModel = true;
+
   std::string command;
   std::optional<std::string> cwd;  // in the workspace; absolute or relative to it
   std::optional<std::uint64_t> timeout_ms;

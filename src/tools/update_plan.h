@@ -17,6 +17,8 @@ struct PlanStep {
 BOOST_DESCRIBE_STRUCT(PlanStep, (), (step, status))
 
 struct UpdatePlanArgs {
+  static constexpr bool kFromModel = true;
+
   std::vector<PlanStep> plan;
   std::optional<std::string> explanation;
 

@@ -8,6 +8,8 @@
 namespace agentrt::tools {
 
 struct WriteFileArgs {
+  static constexpr bool kFromModel = true;
+
   std::string path;
   std::string content;
 

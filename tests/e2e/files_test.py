@@ -87,6 +87,11 @@ class Files(Case):
                 self.assertNotIn("x.tmp", found)
                 (home / name).unlink()
 
+    def test_a_whole_number_may_be_written_with_a_fraction(self):
+        self.assertEqual(self.one("read_file", path="a.txt", offset=2.0, limit=1e0),
+                         self.one("read_file", path="a.txt", offset=2, limit=1))
+        self.assertEqual(self.one("read_file", path="a.txt", offset=1.5)[0], "invalid_input")
+
     def test_nothing_leads_out_of_the_workspace(self):
         os.symlink("../outside.txt", self.home.workspace / "out")
         os.symlink("..", self.home.workspace / "up")
