@@ -8,7 +8,9 @@
 #include "control/flow.h"
 #include "control/tools.h"
 #include "policy/folders.h"
+#include "policy/shell/analysis.h"
 #include "state/index.h"
+#include "tools/registry.h"
 
 namespace agentrt::kernel {
 namespace {
@@ -19,6 +21,16 @@ using namespace schema;
 std::string write_place(const GenerationId& generation, const store::IndexEntry& entry) {
   return fmt::format("{}.{}:{}:{}", generation.text(), entry.session_order, entry.row.first,
                      entry.row.id);
+}
+
+// The canonical form that runs instead of the command of `call`. None where the command runs as it
+// is written: a person must approve it first, it is dynamic, or its form is the same text.
+std::optional<std::string> form_to_run(const state::ToolCall& call, schema::Decision decision) {
+  if (decision != schema::Decision::allow) return std::nullopt;
+  const auto command = tools::command_in(call.tool, call.args.text);
+  if (!command) return std::nullopt;
+  auto form = policy::shell::analyse(command->text).canonical;
+  return form == command->text ? std::nullopt : form;
 }
 
 std::optional<std::uint64_t> number(std::string_view text) {
@@ -119,6 +131,7 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
   }
   reply.subcommands = std::move(judgement.subcommands);
   reply.executes_unknown = std::move(judgement.executes_unknown);
+  reply.executed = form_to_run(call, reply.decision);
   reply.mode = policy.mode;
   reply.sandbox = policy.sandbox;
   reply.cwd = control::cwd_of(view, call);

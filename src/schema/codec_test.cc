@@ -144,7 +144,7 @@ TEST_CASE("numbers out of range or with a fraction are refused") {
         "parts[0].level: expected a whole number, 0 or more");
 }
 
-TEST_CASE("whole numbers in thelist is refused with the list") {
+TEST_CASE("a word outside its list is refused with the list") {
   CHECK(complaint<Outer>(outer_with("mood", R"("angry")")) ==
         "mood: expected one of calm, default, in_a_hurry");
   CHECK(complaint<Outer>(outer_with("mood", R"("CALM")")) ==

@@ -373,6 +373,16 @@ class Explain(DecisionCase):
                 "rm f": "allow", "rm --recur --forc f": "deny"}.items():
             self.assertEqual(self.explain(text)["decision"], decision, text)
 
+    def test_it_shows_the_canonical_form_of_an_allowed_command(self):
+        form = "'touch' 'made.txt' && 'ls'"
+        reply = self.explain("touch made.txt && ls", "--mode", "bypass")
+        self.assertEqual(reply["executed"], form)
+        done = self.home.run("explain", "--mode", "bypass", "--", "touch made.txt && ls")
+        self.assertRegex(done.stdout, r"bash gets +" + form)
+        # A text that a person approves runs as it is shown, and a dynamic one has no form.
+        self.assertNotIn("executed", self.explain("touch made.txt && ls"))
+        self.assertNotIn("executed", self.explain("ls *", "--mode", "bypass"))
+
     def test_a_person_reads_it(self):
         done = self.home.run("explain", "--", "git push --force")
         self.assertIn("ask:", done.stdout)

@@ -76,6 +76,8 @@ struct EvaluatePermissionReply {
   std::optional<std::string> rollback;
   std::vector<std::string> subcommands;
   std::optional<std::string> executes_unknown;
+  // the canonical form that bash would get instead of an allowed command
+  std::optional<std::string> executed;
   PermissionMode mode = PermissionMode::default_;
   SandboxMode sandbox = SandboxMode::workspace_write;
   std::string cwd;
@@ -83,8 +85,8 @@ struct EvaluatePermissionReply {
 };
 BOOST_DESCRIBE_STRUCT(EvaluatePermissionReply, (),
                       (decision, decision_source, decision_reason, rule_refs, chain, destructive,
-                       impact, rollback, subcommands, executes_unknown, mode, sandbox, cwd,
-                       ignored))
+                       impact, rollback, subcommands, executes_unknown, executed, mode, sandbox,
+                       cwd, ignored))
 
 // Reports the decision that a call would get, without running it. Appends no facts.
 struct EvaluatePermission {
