@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 
 #include "base/clock_steps.h"
-#include "kernel/testing/fake_authorization.h"
 #include "kernel/kernel.h"
+#include "kernel/testing/fake_authorization.h"
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"
 #include "store/blobs/file_blob_store.h"

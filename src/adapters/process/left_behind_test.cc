@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "adapters/process/sandbox.h"
-#include "adapters/process/tree_suite.h"
+#include "adapters/process/testing/tree_fixture.h"
 
 namespace agentrt::adapters {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "adapters/process/tree_suite.h"
+#include "adapters/process/testing/tree_fixture.h"
 
 namespace agentrt::adapters {
 namespace {

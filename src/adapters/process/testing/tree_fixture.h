@@ -1,4 +1,5 @@
-// adapters/process/tree_suite.h: for tests: a temporary folder with files and git folders.
+// adapters/process/testing/tree_fixture.h: for tests: a temporary folder with files and git
+// folders.
 #pragma once
 
 #include <cstdlib>
