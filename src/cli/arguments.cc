@@ -1,6 +1,8 @@
 #include "cli/arguments.h"
 
 #include <algorithm>
+#include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -10,17 +12,47 @@ namespace {
 
 constexpr int kUsageExit = 2;
 
+// Help fits a terminal of 80 columns: CLI11 indents descriptions by kHelpIndent and breaks no
+// lines.
+constexpr size_t kHelpColumns = 80;
+constexpr size_t kHelpIndent = 30;
+
+// Breaks a text into lines of at most `columns` bytes, at spaces.
+std::string wrapped(std::string_view text, size_t columns) {
+  std::string out;
+  size_t line = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (line > 0) {
+      const bool fits = line + 1 + end <= columns;
+      out += fits ? ' ' : '\n';
+      line = fits ? line + 1 : 0;
+    }
+    out += text.substr(0, end);
+    line += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), kHelpColumns - kHelpIndent);
+  }
+};
+
 // The options of every command, accepted before or after its name.
 void add_shared(CLI::App& app, Arguments& out) {
   app.add_option("--data", out.data,
                  "Data folder (default: $AGENTRT_HOME, else $XDG_DATA_HOME/agentrt, else "
                  "~/.local/share/agentrt)")
       ->type_name("DIR");
-  app.add_flag("--json", out.json, "Print JSON instead of text, errors included");
+  app.add_flag("--json", out.json, "Print JSON instead of text, also for errors");
 }
 
 void add_config(CLI::App& app, Arguments& out) {
-  app.add_option("--config", out.config, "Configuration file in place of the user's")
+  app.add_option("--config", out.config, "Read this file instead of the user configuration file")
       ->type_name("FILE");
 }
 
@@ -53,72 +85,89 @@ CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const st
 
 void add_run(CLI::App& app, Parsed& out) {
   CLI::App* verb = add_verb(
-      app, out, "run", "Run one turn and stream its answer",
+      app, out, "run", "Run one turn and stream the answer",
       "  agentrt run \"Explain this repository\"\n"
-      "  agentrt run --model script:demo.jsonl hello     play a file instead of asking a model\n"
-      "  git diff | agentrt run -                        read the prompt from standard input\n"
-      "  agentrt run --file shot.png \"What is wrong?\"   give the model a file to see\n"
-      "  agentrt run --session ID \"And now?\"             go on with a session\n"
-      "  agentrt run --session ID                        watch or resume the turn it has\n"
-      "  agentrt run --allow \"shell(make test)\" --deny \"shell(git push:*)\" \"Fix the tests\"\n"
-      "  agentrt run --yes \"Fix the tests\"               approve what policy lets a person "
-      "approve\n"
-      "  agentrt run --json \"hello\" | jq .type           the event envelopes, one a line");
+      "  git diff | agentrt run -                      # read the prompt from stdin\n"
+      "  agentrt run --file shot.png \"What is wrong?\"  # attach a file\n"
+      "  agentrt run --session ID \"And now?\"           # continue a session\n"
+      "  agentrt run --session ID                      # watch or resume its turn\n"
+      "  agentrt run --allow \"shell(make test)\" --deny \"shell(git push:*)\" \"Fix it\"\n"
+      "  agentrt run --yes \"Fix the tests\"             # approve without asking\n"
+      "  agentrt run --json \"hello\" | jq .type         # one event per line\n"
+      "  agentrt run --model script:demo.jsonl hello   # play back a script");
   RunArguments& run = out.run;
   verb->add_option("PROMPT", run.prompt,
-                   "What to ask; - reads standard input; none: go on with the turn of --session");
-  verb->add_option("--model", run.model, "A configured model, or script:FILE")->type_name("NAME");
+                   "The prompt; - reads it from standard input. With --session and without a "
+                   "prompt, watch or resume the turn of that session")
+      ->type_name("");
+  verb->add_option("--model", run.model,
+                   "A configured model, or script:FILE (default: the one that routing selects)")
+      ->type_name("NAME");
   verb->add_option("--mode", run.mode,
                    "Permission mode: default, untrusted, on_request, on_failure, never, plan, "
-                   "auto, bypass")
+                   "auto or bypass")
       ->type_name("MODE");
-  verb->add_option("--sandbox", run.sandbox, "read_only, workspace_write or full_access")
-      ->type_name("MODE");
-  verb->add_option("--cwd", run.cwd, "The workspace (default: this folder)")->type_name("DIR");
+  verb->add_option("--sandbox", run.sandbox,
+                   "Sandbox profile: read_only, workspace_write or full_access")
+      ->type_name("PROFILE");
+  verb->add_option("--cwd", run.cwd, "The workspace (default: the current folder)")
+      ->type_name("DIR");
   verb->add_option("--add-dir", run.folders,
-                   "A further folder of a new session, read and written like the workspace")
+                   "Another folder that tools of a new session may read and write, like the "
+                   "workspace; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  verb->add_option("--session", run.session, "Go on with this session, or give a new one its id")
+  verb->add_option("--session", run.session,
+                   "Continue this session, or create one with this id (default: a new session)")
       ->type_name("ID");
-  verb->add_option("--thread", run.thread, "The thread of the session")->type_name("ID");
+  verb->add_option("--thread", run.thread,
+                   "Thread of the session (default: main, or else the one used last)")
+      ->type_name("ID");
   verb->add_option("--turn-id", run.turn_id,
-                   "The turn's id; the same id again shows that turn instead of a new one")
+                   "Id of the new turn. If the turn exists already, show it instead of "
+                   "running it again")
       ->type_name("ID");
   verb->add_option("--file", run.files,
-                   "An image, a PDF document or a text of the workspace, for the model to see")
+                   "Attach an image, a PDF document or a text file from the workspace; "
+                   "repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  verb->add_option("--allow", run.allow, "A rule for the session: its calls run without a question")
+  verb->add_option("--allow", run.allow,
+                   "Rule for the session: run matching calls without asking; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  verb->add_option("--ask", run.ask, "A rule for the session: its calls are asked about")
+  verb->add_option("--ask", run.ask,
+                   "Rule for the session: ask before running matching calls; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  verb->add_option("--deny", run.deny, "A rule for the session: its calls are refused")
+  verb->add_option("--deny", run.deny, "Rule for the session: refuse matching calls; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  verb->add_flag("--yes", run.yes, "Answer yes, once, to all that policy lets a person approve");
+  verb->add_flag("--yes", run.yes,
+                 "Approve every request for approval, once each. Calls that the policy denies "
+                 "stay denied");
   add_config(*verb, out.arguments);
 }
 
 void add_serve(CLI::App& app, Parsed& out) {
-  CLI::App* verb = add_verb(
-      app, out, "serve", "Serve the control plane and event streams over HTTP",
-      "  agentrt serve\n"
-      "  agentrt serve --listen 127.0.0.1:0              pick a free port and print it\n"
-      "  agentrt serve --host box.local                  accept this name in Host as well\n"
-      "  agentrt serve --listen 0.0.0.0:7717 --allow-remote --behind-proxy");
-  verb->add_option("--listen", out.serve.listen, "Where to listen; port 0 picks one")
+  CLI::App* verb =
+      add_verb(app, out, "serve", "Run the daemon with its HTTP interface",
+               "  agentrt serve\n"
+               "  agentrt serve --listen 127.0.0.1:0  # pick a free port and print it\n"
+               "  agentrt serve --host box.local      # also accept this name in Host\n"
+               "  agentrt serve --listen 0.0.0.0:7717 --allow-remote --behind-proxy");
+  verb->add_option("--listen", out.serve.listen, "Address and port; port 0 picks a free port")
       ->type_name("ADDR:PORT")
       ->capture_default_str();
-  verb->add_option("--host", out.serve.hosts, "A further name to accept in Host")
+  verb->add_option("--host", out.serve.hosts,
+                   "Another name to accept in the Host header; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
   verb->add_flag("--allow-remote", out.serve.allow_remote,
-                 "Allow an address that other machines can reach");
+                 "Allow an address that other machines can reach; needs --behind-proxy");
   verb->add_flag("--behind-proxy", out.serve.behind_proxy,
-                 "A proxy in front of it does TLS, which this version has not");
+                 "Confirm that a reverse proxy in front of the daemon does TLS; the daemon "
+                 "has no TLS of its own");
   add_config(*verb, out.arguments);
 }
 
@@ -127,186 +176,237 @@ void add_reads(CLI::App& app, Parsed& out) {
                                 "  agentrt sessions\n"
                                 "  agentrt sessions --limit 5\n"
                                 "  agentrt sessions --all --json");
-  sessions->add_option("--limit", out.sessions.limit, "Rows of a page")->type_name("N");
-  sessions->add_option("--cursor", out.sessions.cursor, "Go on after a page")->type_name("CURSOR");
-  sessions->add_flag("--all", out.sessions.all, "Every page");
-  sessions->add_flag("--system", out.sessions.system, "The runtime's own session too");
+  sessions->add_option("--limit", out.sessions.limit, "Rows per page")->type_name("N");
+  sessions
+      ->add_option("--cursor", out.sessions.cursor,
+                   "Start after this page: the cursor printed at the end of the previous page")
+      ->type_name("CURSOR");
+  sessions->add_flag("--all", out.sessions.all, "List every page");
+  sessions->add_flag("--system", out.sessions.system,
+                     "Also list the session of the runtime itself");
 
-  CLI::App* show = add_verb(app, out, "show", "Show a session: its threads, turns and queue",
+  CLI::App* show = add_verb(app, out, "show", "Show the threads, turns and queue of a session",
                             "  agentrt show sess_0…\n"
                             "  agentrt show sess_0… --json");
-  show->add_option("ID", out.show.session, "The session")->required();
-  show->add_option("--limit", out.show.limit, "How many turns")->type_name("N");
-  show->add_option("--cursor", out.show.cursor, "Older turns: the cursor shown last")
+  show->add_option("ID", out.show.session, "Id of the session; see agentrt sessions")
+      ->required()
+      ->type_name("");
+  show->add_option("--limit", out.show.limit, "Show at most this many turns")->type_name("N");
+  show->add_option("--cursor", out.show.cursor,
+                   "Show older turns: the cursor printed at the end of the previous page")
       ->type_name("CURSOR");
 
-  CLI::App* events = add_verb(app, out, "events", "Print a session's events",
+  CLI::App* events = add_verb(app, out, "events", "Print the events of a session",
                               "  agentrt events sess_0…\n"
                               "  agentrt events sess_0… --follow\n"
                               "  agentrt events sess_0… --after 120 --limit 10 --json\n"
                               "  agentrt events sess_0… --type turn.completed --type turn.failed");
-  events->add_option("ID", out.events.session, "The session")->required();
-  events->add_flag("--follow", out.events.follow, "Stay and print what happens next");
-  events->add_option("--after", out.events.after, "Only events after this sequence")
+  events->add_option("ID", out.events.session, "Id of the session; see agentrt sessions")
+      ->required()
+      ->type_name("");
+  events->add_flag("--follow", out.events.follow,
+                   "Keep running and print new events as they happen");
+  events->add_option("--after", out.events.after, "Only events with a sequence greater than this")
       ->type_name("N");
-  events->add_option("--limit", out.events.limit, "At most this many")->type_name("N");
-  events->add_option("--type", out.events.types, "Only events of this type")
+  events->add_option("--limit", out.events.limit, "Print at most this many events")->type_name("N");
+  events->add_option("--type", out.events.types, "Only events of this type; repeatable")
       ->type_name("TYPE")
       ->allow_extra_args(false);
 }
 
 void add_tokens(CLI::App& app, Parsed& out) {
-  CLI::App* token = app.add_subcommand("token", "Make, list and revoke access tokens");
+  CLI::App* token = app.add_subcommand("token", "Create, list and revoke access tokens");
   token->require_subcommand(1);
   add_shared(*token, out.arguments);
   token->footer(
       "Examples:\n  agentrt token create --scope read --name dashboard\n"
       "  agentrt token list\n  agentrt token revoke tok_0…");
-  CLI::App* create = add_verb(*token, out, "create", "Make a token and print it, once",
-                              "  agentrt token create --scope read --scope submit\n"
-                              "  agentrt token create --scope read --session sess_0… --name ci");
-  create->add_option("--scope", out.token_create.scopes, "read, submit, approve or admin")
+  CLI::App* create =
+      add_verb(*token, out, "create", "Create a token and print it; it is shown only once",
+               "  agentrt token create --scope read --scope submit\n"
+               "  agentrt token create --scope read --session sess_0… --name ci");
+  create
+      ->add_option("--scope", out.token_create.scopes,
+                   "What the token may do: read, submit, approve or admin; repeatable")
       ->required()
       ->type_name("SCOPE")
       ->allow_extra_args(false);
-  create->add_option("--session", out.token_create.session, "Only for this session")
+  create->add_option("--session", out.token_create.session, "Limit the token to this session")
       ->type_name("ID");
   create
-      ->add_option("--cwd", out.token_create.cwd,
-                   "The folder in which it creates that session (default: the daemon's workspace)")
+      ->add_option(
+          "--cwd", out.token_create.cwd,
+          "With --session: the workspace in which the token may create that session (default: the "
+          "workspace of the daemon)")
       ->type_name("DIR");
-  create->add_option("--name", out.token_create.name, "What it is for")->type_name("NAME");
-  add_verb(*token, out, "list", "List tokens, never the secrets", "  agentrt token list");
-  CLI::App* revoke = add_verb(*token, out, "revoke", "Revoke a token; its streams close at once",
+  create->add_option("--name", out.token_create.name, "A name to recognise the token by")
+      ->type_name("NAME");
+  add_verb(*token, out, "list", "List tokens without their secrets", "  agentrt token list");
+  CLI::App* revoke = add_verb(*token, out, "revoke", "Revoke a token and close its streams at once",
                               "  agentrt token revoke tok_0…");
-  revoke->add_option("ID", out.token_revoke.token, "The token's id")->required();
+  revoke->add_option("ID", out.token_revoke.token, "Id of the token; see agentrt token list")
+      ->required()
+      ->type_name("");
 }
 
 void add_others(CLI::App& app, Parsed& out) {
-  CLI::App* call = add_verb(app, out, "call", "Call any command of the control plane",
+  CLI::App* call = add_verb(app, out, "call", "Send any command to the control plane",
                             "  agentrt call list_sessions\n"
                             "  agentrt call create_session '{\"title\":\"Notes\"}'\n"
                             "  echo '{\"sessionId\":\"s1\"}' | agentrt call get_session -\n"
-                            "The commands: agentrt schema commands");
-  call->add_option("COMMAND", out.call.command, "Its name")->required();
-  call->add_option("JSON", out.call.params, "Its params; - reads standard input")
+                            "\n"
+                            "agentrt schema commands lists the commands and their parameters.");
+  call->add_option("COMMAND", out.call.command, "Name of the command")->required()->type_name("");
+  call->add_option("JSON", out.call.params,
+                   "Parameters as a JSON object; - reads it from standard input")
+      ->type_name("")
       ->capture_default_str();
   add_config(*call, out.arguments);
   CLI::App* schema = add_verb(app, out, "schema", "Print a published schema",
                               "  agentrt schema events\n  agentrt schema openapi > openapi.json");
-  schema->add_option("DOCUMENT", out.schema.document, "events, commands, snapshots or openapi")
+  schema->add_option("DOCUMENT", out.schema.document, "Which document to print")
       ->required()
+      ->type_name("NAME")
       ->check(CLI::IsMember({"events", "commands", "snapshots", "openapi"}));
-  CLI::App* doctor = add_verb(app, out, "doctor", "Check what works on this machine",
+  CLI::App* doctor = add_verb(app, out, "doctor", "Check this machine and the configuration",
                               "  agentrt doctor\n  agentrt doctor --json");
   add_config(*doctor, out.arguments);
 }
 
 void add_validate(CLI::App& app, Parsed& out) {
-  CLI::App* verb = add_verb(
-      app, out, "validate", "Judge any runtime's event stream by the standard's rules",
-      "  agentrt validate events.jsonl\n"
-      "  agentrt events sess_0… --json | agentrt validate -\n"
-      "  agentrt validate http://127.0.0.1:7717/v1/sessions/sess_0…/events --token TOKEN\n"
-      "  agentrt validate events.jsonl --snapshot session.json   replay and compare as well\n"
-      "  agentrt validate events.jsonl --format junit > report.xml\n"
-      "  agentrt validate --explain turn.order\n\n"
-      "Exit codes: 0 conformant, 1 not, 2 usage or a source that cannot be read,\n"
-      "4 a server that cannot be reached.");
+  CLI::App* verb =
+      add_verb(app, out, "validate", "Check an event stream against the standard",
+               "  agentrt validate events.jsonl\n"
+               "  agentrt events sess_0… --json | agentrt validate -\n"
+               "  agentrt validate http://127.0.0.1:7717/v1/sessions/sess_0…/events\n"
+               "  agentrt validate events.jsonl --snapshot session.json  # compare as well\n"
+               "  agentrt validate events.jsonl --format junit > report.xml\n"
+               "  agentrt validate --explain turn.order\n\n"
+               "Exit codes: 0 conformant, 1 not conformant, 2 wrong usage or unreadable source,\n"
+               "4 server not reachable.");
   ValidateArguments& validate = out.validate;
   verb->add_option("SOURCE", validate.source,
-                   "A file of JSON lines, - for standard input, or a server's event route");
+                   "A file of JSON lines, - for standard input, or the URL of a server's events")
+      ->type_name("");
   verb->add_option("--token", validate.token,
-                   "Access token of the server (default: the one of the data folder, for its own "
-                   "daemon)")
+                   "Access token for the server (default: the token in the data folder, if its own "
+                   "daemon is the server)")
       ->type_name("TOKEN");
   verb->add_option("--snapshot", validate.snapshot,
-                   "What get_session or get_thread_read said; the replayed stream must agree")
+                   "Reply of get_session or get_thread_read to compare with the replayed stream")
       ->type_name("FILE");
-  verb->add_option("--format", validate.format, "text, json or junit (default: text)")
+  verb->add_option("--format", validate.format, "Format of the report (default: text)")
+      ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "junit"}));
   verb->add_option("--profile", validate.profile,
-                   "core: the standard's public core; full: every family")
+                   "core: the public core of the standard; full: all event families")
+      ->type_name("PROFILE")
       ->check(CLI::IsMember({"core", "full"}))
       ->capture_default_str();
-  verb->add_option("--after", validate.after,
-                   "The stream begins behind this sequence; what came before is not missed")
+  verb->add_option(
+          "--after", validate.after,
+          "The stream starts after this sequence; earlier events are not reported as missing")
       ->type_name("N");
-  verb->add_flag("--strict", validate.strict, "A broken should counts as a broken must");
-  verb->add_option("--explain", validate.explain, "Say what a rule protects; all lists the rules")
+  verb->add_flag("--strict", validate.strict,
+                 "Treat violations of should rules like violations of must rules");
+  verb->add_option("--explain", validate.explain,
+                   "Print what a rule checks and why; all lists the rules")
       ->type_name("RULE");
 }
 
 void add_sandbox(CLI::App& app, Parsed& out) {
-  CLI::App* verb = add_verb(
-      app, out, "sandbox", "Run one command in the sandbox that a tool would get",
-      "  agentrt sandbox -- make test\n"
-      "  agentrt sandbox --profile read_only -- bash -c 'ls; touch x'\n"
-      "  agentrt sandbox --allow-network -- curl -sI https://example.org\n"
-      "  agentrt sandbox --explain                       what would be enforced here\n\n"
-      "Exit code: the command's; 125 when the sandbox cannot be applied, and nothing ran.");
+  CLI::App* verb =
+      add_verb(app, out, "sandbox", "Run a command in the sandbox that tools get",
+               "  agentrt sandbox -- make test\n"
+               "  agentrt sandbox --profile read_only -- bash -c 'ls; touch x'\n"
+               "  agentrt sandbox --allow-network -- curl -sI https://example.org\n"
+               "  agentrt sandbox --explain  # print what is enforced on this machine\n\n"
+               "Exit codes: that of the command; 125 if the sandbox cannot be applied and\n"
+               "nothing ran; 126 or 127 if the command cannot be executed or is not found.");
   SandboxArguments& sandbox = out.sandbox;
-  verb->add_option("COMMAND", sandbox.command, "The command and its arguments, after --");
-  verb->add_option("--profile", sandbox.profile,
-                   "read_only, workspace_write or full_access (default: the configured one)")
+  verb->add_option("COMMAND", sandbox.command, "The command and its arguments, after --")
+      ->type_name("");
+  verb->add_option("--profile", sandbox.profile, "Sandbox profile (default: the configured one)")
+      ->type_name("PROFILE")
       ->check(CLI::IsMember({"read_only", "workspace_write", "full_access"}));
-  verb->add_option("--cwd", sandbox.cwd, "The workspace (default: this folder)")->type_name("DIR");
-  verb->add_flag("--allow-network", sandbox.allow_network, "Let it use the machine's network");
-  verb->add_flag("--explain", sandbox.explain, "Print the profile instead of running a command");
+  verb->add_option("--cwd", sandbox.cwd, "The workspace (default: the current folder)")
+      ->type_name("DIR");
+  verb->add_flag("--allow-network", sandbox.allow_network,
+                 "Give the command access to the network");
+  verb->add_flag("--explain", sandbox.explain,
+                 "Print the effective profile instead of running a command");
   add_config(*verb, out.arguments);
 }
 
 void add_answers(CLI::App& app, Parsed& out) {
-  CLI::App* approvals = add_verb(app, out, "approvals", "List what waits for a person's decision",
+  CLI::App* approvals = add_verb(app, out, "approvals", "List requests that wait for a decision",
                                  "  agentrt approvals\n"
                                  "  agentrt approvals --session sess_0… --all --json");
-  approvals->add_option("--session", out.approvals.session, "Only of this session")
+  approvals->add_option("--session", out.approvals.session, "Only requests of this session")
       ->type_name("ID");
-  approvals->add_flag("--all", out.approvals.all, "Those that were answered too");
+  approvals->add_flag("--all", out.approvals.all, "Also list requests that were answered");
 
-  CLI::App* approve = add_verb(
-      app, out, "approve", "Allow what waits, or answer a question",
-      "  agentrt approve action_0…\n"
-      "  agentrt approve action_0… --scope session       and the same text again in this session\n"
-      "  agentrt approve action_0… --answer \"the second\"  answer a question of the model");
-  CLI::App* deny = add_verb(app, out, "deny", "Refuse what waits",
+  CLI::App* approve =
+      add_verb(app, out, "approve", "Approve a request, or answer a question",
+               "  agentrt approve action_0…\n"
+               "  agentrt approve action_0… --scope session     # for the rest of the session\n"
+               "  agentrt approve action_0… --answer \"the second\"  # answer a question");
+  CLI::App* deny = add_verb(app, out, "deny", "Deny a request",
                             "  agentrt deny action_0… --reason \"not on a Friday\"");
   for (CLI::App* verb : {approve, deny}) {
-    verb->add_option("ID", out.answer.action, "The action; see agentrt approvals")->required();
-    verb->add_option("--scope", out.answer.scope,
-                     "once (default), session, or always in this workspace")
+    verb->add_option("ID", out.answer.action, "Id of the request; see agentrt approvals")
+        ->required()
+        ->type_name("");
+    verb->add_option(
+            "--scope", out.answer.scope,
+            "How long the answer holds: once (default), for the same call in this session, or "
+            "always in this workspace")
+        ->type_name("SCOPE")
         ->check(CLI::IsMember({"once", "session", "always"}));
-    verb->add_option("--reason", out.answer.reason, "Why; it stands in the log")->type_name("TEXT");
+    verb->add_option("--reason", out.answer.reason, "Why; stored in the log and shown to the model")
+        ->type_name("TEXT");
     verb->add_option("--digest", out.answer.digest,
-                     "The digest of what was read; anything else is not answered")
+                     "Answer only if the request still has this digest, as listed by agentrt "
+                     "approvals --json")
         ->type_name("SHA256");
   }
-  approve->add_option("--answer", out.answer.answer, "The answer to a question")->type_name("TEXT");
+  approve
+      ->add_option("--answer", out.answer.answer,
+                   "Answer to a question of the model or of an MCP server")
+      ->type_name("TEXT");
 }
 
 void add_policy(CLI::App& app, Parsed& out) {
-  CLI::App* explain = add_verb(app, out, "explain",
-                               "Say what would be decided about a shell text, without running it",
+  CLI::App* explain = add_verb(app, out, "explain", "Show whether a shell command would be allowed",
                                "  agentrt explain -- \"git log | head\"\n"
                                "  agentrt explain --json -- \"rm -rf build\"\n"
                                "  agentrt explain --mode auto --session sess_0… -- \"make test\"");
-  explain->add_option("TEXT", out.explain.text, "The text, one argument; - reads standard input")
-      ->required();
-  explain->add_option("--mode", out.explain.mode, "Under this permission mode")->type_name("MODE");
-  explain->add_option("--cwd", out.explain.cwd, "The workspace (default: this folder)")
+  explain
+      ->add_option("TEXT", out.explain.text,
+                   "The shell command as one argument; - reads it from standard input. It is not "
+                   "run")
+      ->required()
+      ->type_name("");
+  explain->add_option("--mode", out.explain.mode, "Decide under this permission mode")
+      ->type_name("MODE");
+  explain->add_option("--cwd", out.explain.cwd, "The workspace (default: the current folder)")
       ->type_name("DIR");
-  explain->add_option("--session", out.explain.session, "With what was granted to this session")
+  explain
+      ->add_option("--session", out.explain.session,
+                   "Include the rules and approvals of this session")
       ->type_name("ID");
   add_config(*explain, out.arguments);
 
-  CLI::App* trust = add_verb(
-      app, out, "trust", "Trust a workspace's files as they are now",
-      "  agentrt trust\n"
-      "  agentrt trust --list                            which files need it, and have it\n"
-      "  agentrt trust DIR --revoke");
-  trust->add_option("DIR", out.trust.folder, "The workspace (default: this folder)");
-  trust->add_flag("--list", out.trust.list, "Only say how things stand");
-  trust->add_flag("--revoke", out.trust.revoke, "Trust them no longer");
+  CLI::App* trust =
+      add_verb(app, out, "trust", "Trust the configuration files of a workspace",
+               "  agentrt trust\n"
+               "  agentrt trust --list       # which files need trust, and which have it\n"
+               "  agentrt trust DIR --revoke");
+  trust->add_option("DIR", out.trust.folder, "The workspace (default: the current folder)")
+      ->type_name("");
+  trust->add_flag("--list", out.trust.list,
+                  "List the files and whether they are trusted; change nothing");
+  trust->add_flag("--revoke", out.trust.revoke, "Stop trusting the files");
   add_config(*trust, out.arguments);
 }
 
@@ -350,7 +450,7 @@ Answer usage_error(const CLI::App& app, const CLI::ParseError& error, bool json)
     words = words.empty() ? at->get_name() : at->get_name() + " " + words;
   std::string what = error.what();
   if (app.get_subcommands().empty() && !app.remaining().empty())
-    what = "There is no command called " + app.remaining().front();
+    what = "There is no command " + app.remaining().front();
   std::replace(what.begin(), what.end(), '\n', ' ');
   while (what.ends_with('.') || what.ends_with(' ')) what.pop_back();
   return {kUsageExit, "", fmt::format("{}; see {} --help.", what, words), json};
@@ -360,8 +460,8 @@ Answer usage_error(const CLI::App& app, const CLI::ParseError& error, bool json)
 
 std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& words) {
   Parsed parsed;
-  CLI::App app("An agent runtime that keeps every fact: run turns, watch them, lose nothing.",
-               "agentrt");
+  CLI::App app("An agent runtime that stores every step before it acts on it.", "agentrt");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", std::string("agentrt ") + AGENTRT_VERSION);
   app.require_subcommand(1);
   app.footer(
@@ -370,8 +470,8 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
       "  agentrt serve\n"
       "  agentrt sessions\n"
       "  agentrt run --help\n\n"
-      "Exit codes: 0 done, 1 the work failed, 2 usage or configuration, 3 it needs a person,\n"
-      "4 store or daemon unavailable, 130 interrupted.");
+      "Exit codes: 0 success, 1 the work failed, 2 usage or configuration error,\n"
+      "3 a person must decide, 4 store or daemon unavailable, 130 interrupted.");
   add_shared(app, parsed.arguments);
   add_run(app, parsed);
   add_serve(app, parsed);

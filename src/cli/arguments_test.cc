@@ -1,6 +1,9 @@
 // cli/arguments_test.cc: parsing of command lines, and the errors for invalid ones.
 #include "cli/arguments.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include <doctest/doctest.h>
 
 namespace agentrt::cli {
@@ -71,26 +74,47 @@ TEST_CASE("token commands are told apart") {
   CHECK(verb_of<TokenRevokeArguments>({"token", "revoke", "tok"}).token == "tok");
 }
 
+const std::vector<std::vector<std::string>> kCommands = {{},
+                                                         {"run"},
+                                                         {"serve"},
+                                                         {"call"},
+                                                         {"sessions"},
+                                                         {"show"},
+                                                         {"events"},
+                                                         {"token"},
+                                                         {"token", "create"},
+                                                         {"token", "list"},
+                                                         {"token", "revoke"},
+                                                         {"schema"},
+                                                         {"doctor"},
+                                                         {"validate"},
+                                                         {"sandbox"},
+                                                         {"approvals"},
+                                                         {"approve"},
+                                                         {"deny"},
+                                                         {"explain"},
+                                                         {"trust"}};
+
 TEST_CASE("help has examples for every command and exits with 0") {
-  const std::vector<std::vector<std::string>> commands = {{},
-                                                          {"run"},
-                                                          {"serve"},
-                                                          {"call"},
-                                                          {"sessions"},
-                                                          {"show"},
-                                                          {"events"},
-                                                          {"token"},
-                                                          {"token", "create"},
-                                                          {"token", "list"},
-                                                          {"token", "revoke"},
-                                                          {"schema"},
-                                                          {"doctor"}};
-  for (auto words : commands) {
+  for (auto words : kCommands) {
     words.emplace_back("--help");
     const Answer answer = answer_of(words);
     CHECK(answer.exit_code == 0);
     CHECK(answer.out.find("Examples:") != std::string::npos);
     CHECK(answer.out.find("Usage: agentrt") != std::string::npos);
+  }
+}
+
+TEST_CASE("help fits a terminal of 80 columns") {
+  for (auto words : kCommands) {
+    words.emplace_back("--help");
+    std::istringstream help(answer_of(words).out);
+    for (std::string line; std::getline(help, line);) {
+      CAPTURE(line);
+      const auto columns =
+          std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
+      CHECK(columns <= 80);
+    }
   }
 }
 
@@ -114,7 +138,7 @@ TEST_CASE("wrong usage is one sentence that names the help to read, with exit co
   }
   CHECK(answer_of({"run", "--nope", "--json"}).json);
   CHECK(answer_of({"--data", "d", "fly"}).problem ==
-        "There is no command called fly; see agentrt --help.");
+        "There is no command fly; see agentrt --help.");
   CHECK(answer_of({"token", "create"}).problem.ends_with("see agentrt token create --help."));
 }
 

@@ -21,7 +21,8 @@ Result<std::string> read_token(const std::string& data) {
   std::string token;
   if (!file || !std::getline(file, token) || token.empty())
     return fail(Code::unavailable,
-                fmt::format("The token file {} cannot be read.", runtime::token_path(data)));
+                fmt::format("The token file {} cannot be read; check its permissions.",
+                            runtime::token_path(data)));
   return token;
 }
 
@@ -49,7 +50,7 @@ Result<bool> Attachment::try_once() {
     TRY_ASSIGN(const bool joined, join());
     if (!joined)
       last_ = Error{Code::unavailable,
-                    fmt::format("The data folder {} belongs to {}, which does not answer at its "
+                    fmt::format("The data folder {} is in use by {}, which does not answer on its "
                                 "socket; wait for it, or stop it.",
                                 options_.data,
                                 owner->pid > 0 ? fmt::format("process {}", owner->pid)
@@ -100,8 +101,7 @@ bool Attachment::settle(Signals& signals, Output& output) const {
        waited += kSettlePollMs) {
     if (waited == kSettleHintMs)
       output.hint(
-          "· others are attached or at work here; staying until they are done (Ctrl-C "
-          "leaves)");
+          "· other clients or turns still use this runtime; waiting for them (Ctrl-C quits)");
     signals.wait(kSettlePollMs);
     if (signals.count() > before) return false;
   }

@@ -42,11 +42,13 @@ Result<void> wait_for(int fd, short events, Clock::time_point deadline,
     const int ready = ::poll(&waiting, 1, std::min(left, kPollSliceMs));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR)
-      return fail(Code::unavailable, fmt::format("Waiting failed: {}.", reason(errno)));
-    if (abandon && abandon()) return fail(Code::unavailable, "The request was given up.");
+      return fail(Code::unavailable,
+                  fmt::format("Waiting for the runtime failed: {}.", reason(errno)));
+    if (abandon && abandon()) return fail(Code::unavailable, "The request was abandoned.");
     if (left == 0)
-      return fail(Code::timeout,
-                  "The runtime did not answer in time; is it stopped or overloaded?");
+      return fail(
+          Code::timeout,
+          "The runtime did not answer in time; check that it is running and not overloaded.");
   }
 }
 
@@ -61,7 +63,8 @@ Result<void> send_all(int fd, std::string_view bytes, Clock::time_point deadline
     } else if (errno == EPIPE || errno == ECONNRESET) {
       return {};  // the server may have replied before it closed: read the reply
     } else if (errno != EINTR) {
-      return fail(Code::unavailable, fmt::format("The runtime is gone: {}.", reason(errno)));
+      return fail(Code::unavailable,
+                  fmt::format("The connection to the runtime was lost: {}.", reason(errno)));
     }
   }
   return {};
@@ -93,8 +96,9 @@ class ResponseReader {
       pending_.erase(0, used);
       if (error == http::error::need_more || (!error && used == 0)) return {};
       if (error)
-        return fail(Code::unavailable,
-                    fmt::format("The runtime's answer cannot be read: {}.", error.message()));
+        return fail(
+            Code::unavailable,
+            fmt::format("The reply of the runtime is not valid HTTP: {}.", error.message()));
     }
     return {};
   }
@@ -116,7 +120,8 @@ Result<bool> read_some(int fd, ResponseReader& reader, bool& closed) {
   const ssize_t size = ::recv(fd, bytes.data(), bytes.size(), 0);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (size < 0 && errno != ECONNRESET)
-    return fail(Code::unavailable, fmt::format("The runtime is gone: {}.", reason(errno)));
+    return fail(Code::unavailable,
+                fmt::format("The connection to the runtime was lost: {}.", reason(errno)));
   closed = size <= 0;
   TRY(reader.feed({bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0}));
   return true;
@@ -172,7 +177,8 @@ Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
     const int left = timeout_ms < 0 ? -1 : remaining_ms(deadline);
     const int ready = ::poll(waiting.data(), waiting.size(), left);
     if (ready < 0 && errno != EINTR)
-      return fail(Code::unavailable, fmt::format("Waiting failed: {}.", reason(errno)));
+      return fail(Code::unavailable,
+                  fmt::format("Waiting for the runtime failed: {}.", reason(errno)));
     if (ready == 0) return Received{What::quiet, {}};
     if (ready < 0) continue;
     if (waiting[1].revents != 0) return Received{What::woken, {}};
@@ -240,9 +246,10 @@ Error error_of(const HttpReply& reply) {
     if (parsed.error->details) error.details = parsed.error->details->text;
     return error;
   }
-  return Error{Code::internal,
-               fmt::format("The runtime answered with status {} and no reason.", reply.status),
-               {}};
+  return Error{
+      Code::internal,
+      fmt::format("The runtime replied with HTTP status {} and no error message.", reply.status),
+      {}};
 }
 
 std::string url_escaped(std::string_view text) {

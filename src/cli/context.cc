@@ -66,8 +66,9 @@ Result<std::string> text_or_input(const std::string& text) {
     if (size == 0) return input;
     input.append(piece, 0, static_cast<std::size_t>(size));
     if (input.size() > kInputBytesMax)
-      return fail(Code::invalid_params,
-                  fmt::format("Standard input is too long: at most {} bytes.", kInputBytesMax));
+      return fail(
+          Code::invalid_params,
+          fmt::format("Standard input is too long: the limit is {} bytes.", kInputBytesMax));
   }
 }
 
@@ -78,7 +79,7 @@ Result<std::optional<std::string>> folder_option(std::string_view option,
   const auto folder = std::filesystem::canonical(*given, error);
   if (error || !std::filesystem::is_directory(folder, error))
     return fail(Code::invalid_params,
-                fmt::format("{} {} is not a folder; name one that exists.", option, *given));
+                fmt::format("{} {} is not a folder; give a folder that exists.", option, *given));
   return folder.string();
 }
 

@@ -45,28 +45,30 @@ Check check_folder(const std::string& data) {
   if (::access(nearest.c_str(), W_OK | X_OK) != 0)
     return {"data folder", Health::bad,
             fmt::format("{}: {}", nearest, std::generic_category().message(errno)),
-            "make it writable, or choose another with --data"};
-  return {"data folder", Health::good, nearest == data ? data : data + " (not made yet)", ""};
+            "make it writable, or choose another folder with --data"};
+  return {"data folder", Health::good, nearest == data ? data : data + " (not created yet)", ""};
 }
 
 Check check_owner(const std::string& data) {
   const auto owner = runtime::read_owner(data);
   if (!owner)
-    return {"owner", Health::bad, owner.error().message, "check the folder's permissions"};
-  if (!*owner) return {"owner", Health::good, "nobody; the next command becomes it", ""};
+    return {"owner", Health::bad, owner.error().message,
+            "check the permissions of the data folder"};
+  if (!*owner)
+    return {"owner", Health::good, "none; the next command will own the data folder", ""};
   const std::string who =
       fmt::format("process {}{}", (*owner)->pid, (*owner)->url ? " on " + *(*owner)->url : "");
   const Client client(runtime::socket_path(data), "");
   if (const auto ready = client.ask("GET", "/readyz", ""); !ready)
     return {"owner", Health::bad, who + " does not answer: " + ready.error().message,
-            fmt::format("stop process {} and try again", (*owner)->pid)};
+            fmt::format("stop process {} and run the command again", (*owner)->pid)};
   return {"owner", Health::good, who + ", ready", ""};
 }
 
 Check check_store(const std::string& data) {
   const auto report = runtime::check_store(data);
   if (!report) return {"store", Health::bad, report.error().message, "see docs/log_format.md"};
-  if (!report->exists) return {"store", Health::good, "not made yet", ""};
+  if (!report->exists) return {"store", Health::good, "not created yet", ""};
   return {"store", Health::good, fmt::format("{}, version {}", report->path, report->version), ""};
 }
 
@@ -84,7 +86,8 @@ Check check_disk(const std::string& data) {
   const std::string text = fmt::format("{} MiB free", free >> 20);
   if (free < kDiskBytesMin)
     return {"disk space", Health::bad, text,
-            fmt::format("free at least {} MiB: a full disk refuses new work", kDiskBytesMin >> 20)};
+            fmt::format("free at least {} MiB; new turns are refused when the disk is full",
+                        kDiskBytesMin >> 20)};
   return {"disk space", Health::good, text, ""};
 }
 
@@ -93,7 +96,8 @@ Check check_file_system(const std::string& data) {
   struct statfs found{};
   ::statfs(nearest.c_str(), &found);
   if (const auto fine = runtime::check_store_folder(nearest); !fine)
-    return {"file system", Health::bad, fine.error().message, "choose a local disk with --data"};
+    return {"file system", Health::bad, fine.error().message,
+            "choose a folder on a local disk with --data"};
   return {"file system", Health::good,
           fmt::format("local (type 0x{:x})", static_cast<unsigned long>(found.f_type)), ""};
 }
@@ -101,21 +105,22 @@ Check check_file_system(const std::string& data) {
 Check check_clock(const std::string& data) {
   const Timestamp now = now_of_clock();
   if (now.ms < kClockMin)
-    return {"clock", Health::bad, format(now), "set the clock: it is years behind"};
+    return {"clock", Health::bad, format(now), "set the clock; it is years behind"};
   struct stat found{};
   if (::stat(runtime::store_path(data).c_str(), &found) == 0 &&
       found.st_mtim.tv_sec * 1'000 > now.ms + kClockSlackMs)
-    return {"clock", Health::bad, format(now) + ", before the store was last written",
-            "set the clock; events never go back in time"};
+    return {"clock", Health::bad, format(now) + ", earlier than the last write to the store",
+            "set the clock; timestamps of events never go back"};
   return {"clock", Health::good, format(now), ""};
 }
 
 Check check_open_files() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  const std::string text = fmt::format("{} (at most {})", limit.rlim_cur, limit.rlim_max);
+  const std::string text = fmt::format("{} (hard limit {})", limit.rlim_cur, limit.rlim_max);
   if (limit.rlim_cur < kOpenFilesMin)
-    return {"open files", Health::bad, text, fmt::format("raise it: ulimit -n {}", kOpenFilesMin)};
+    return {"open files", Health::bad, text,
+            fmt::format("raise the limit: ulimit -n {}", kOpenFilesMin)};
   return {"open files", Health::good, text, ""};
 }
 
@@ -124,7 +129,7 @@ Check check_model(const std::string& name, const config::ModelConfig& model,
   if (model.provider == "script") {
     const bool readable = ::access(model.script.c_str(), R_OK) == 0;
     return {"model " + name, readable ? Health::good : Health::bad, "script " + model.script,
-            readable ? "" : "the script cannot be read; check its path"};
+            readable ? "" : "check the path of the script; the file cannot be read"};
   }
   const std::string what =
       fmt::format("{} {} at {}", model.provider, model.model, model.base_url.value_or(""));
@@ -132,7 +137,8 @@ Check check_model(const std::string& name, const config::ModelConfig& model,
     return {"model " + name, Health::bad, what + ", without its key",
             fmt::format("set {} to the key", *variable)};
   return {"model " + name, Health::good,
-          what + (model.api_key_env ? ", key in " + *model.api_key_env : std::string(", no key")),
+          what + (model.api_key_env ? ", API key from " + *model.api_key_env
+                                    : std::string(", no API key needed")),
           ""};
 }
 
@@ -140,7 +146,7 @@ Check check_model(const std::string& name, const config::ModelConfig& model,
 std::string describe_hook_file(const config::HookFile& file) {
   std::string text =
       fmt::format("{}: {} hook{}{}", file.path, file.hooks, file.hooks == 1 ? "" : "s",
-                  file.counts || file.hooks == 0 ? "" : ", not run until trusted");
+                  file.counts || file.hooks == 0 ? "" : ", not run until the file is trusted");
   if (!file.unmapped.empty()) text += fmt::format("; {}", fmt::join(file.unmapped, "; "));
   return text;
 }
@@ -159,13 +165,13 @@ void check_hooks(const config::Config& config, std::vector<Check>& checks) {
 
 void check_trust(const config::Config& config, std::vector<Check>& checks) {
   if (config.policy_files.empty())
-    checks.push_back({"trust", Health::good, "no file of this folder needs any", ""});
+    checks.push_back({"trust", Health::good, "no file in this folder needs to be trusted", ""});
   for (const schema::PolicyFile& file : config.policy_files)
-    checks.push_back({"trust", Health::good,
-                      fmt::format("{}: only what it tightens counts, unless it is trusted as it is "
-                                  "now (agentrt trust --list)",
-                                  file.path),
-                      ""});
+    checks.push_back(
+        {"trust", Health::good,
+         fmt::format("{}: until trusted, only its restrictions apply (see agentrt trust --list)",
+                     file.path),
+         ""});
 }
 
 // Checks only the configuration of MCP servers; whether they start is determined by a turn.
@@ -176,7 +182,7 @@ void check_servers(const config::Config& config, const config::Environment& envi
     const auto why = runtime::unready(server, environment);
     checks.push_back({"server " + name, why ? Health::bad : Health::good,
                       why.value_or(server.url ? *server.url : server.command.front()),
-                      why ? "set it, or set enabled = false: see docs/mcp.md" : ""});
+                      why ? "set it, or set enabled = false; see docs/mcp.md" : ""});
   }
 }
 
@@ -184,13 +190,13 @@ void check_config(const config::Config& config, const config::Environment& envir
                   std::vector<Check>& checks) {
   for (const config::ConfigFile& file : config.files)
     checks.push_back({fmt::format("{} configuration", file.layer), Health::good,
-                      file.found ? file.path : file.path + " (there is none)", ""});
+                      file.found ? file.path : file.path + " (not present)", ""});
   check_hooks(config, checks);
   check_trust(config, checks);
   if (config.models.empty())
-    checks.push_back({"models", Health::bad, "none is configured",
-                      "set OPENAI_API_KEY or ANTHROPIC_API_KEY, or put [models.NAME] into the "
-                      "configuration: see docs/models.md"});
+    checks.push_back({"models", Health::bad, "none configured",
+                      "set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add [models.NAME] to the "
+                      "configuration; see docs/models.md"});
   for (const auto& [name, model] : config.models)
     checks.push_back(check_model(name, model, environment));
   check_servers(config, environment, checks);
@@ -204,7 +210,7 @@ void check_layers(const Context& context, const config::Config& config, const st
   const auto profile = config::sandbox_profile_of(config, choice, data, context.environment);
   if (!profile) {
     checks.push_back({"sandbox", Health::bad, profile.error().message,
-                      "start agentrt in the folder that commands are to work in"});
+                      "run agentrt in the folder in which commands should work"});
     return;
   }
   const runtime::SandboxCheckup found = runtime::check_sandbox(*profile);
@@ -213,20 +219,19 @@ void check_layers(const Context& context, const config::Config& config, const st
     if (layer.enforced)
       checks.push_back({name, Health::good, layer.finding, ""});
     else if (layer.required)
-      checks.push_back(
-          {name, Health::bad, "missing, and required: " + layer.finding, layer.remedy});
+      checks.push_back({name, Health::bad, "missing but required: " + layer.finding, layer.remedy});
     else
       checks.push_back({name, Health::good,
-                        fmt::format("missing ({}): {}; to have it, {}", layer.finding,
+                        fmt::format("missing ({}): {}; to enable it, {}", layer.finding,
                                     layer.without, layer.remedy),
                         ""});
   }
   const std::string mode(schema::name_of(profile->mode));
   if (found.runs)
-    checks.push_back({"sandbox verdict", Health::good, "commands run, profile " + mode, ""});
+    checks.push_back({"sandbox verdict", Health::good, "commands can run, profile " + mode, ""});
   else
     checks.push_back({"sandbox verdict", Health::bad,
-                      fmt::format("commands are refused, profile {}: {}", mode, found.refusal),
+                      fmt::format("commands cannot run, profile {}: {}", mode, found.refusal),
                       "see docs/sandbox.md for what each layer needs"});
 }
 
@@ -249,7 +254,7 @@ int examine(Context& context) {
   if (config)
     check_config(*config, context.environment, checks);
   else
-    checks.push_back({"configuration", Health::bad, config.error().message, "correct that file"});
+    checks.push_back({"configuration", Health::bad, config.error().message, "correct the file"});
   checks.push_back(check_clock(*data));
   checks.push_back(check_open_files());
   if (config) check_layers(context, *config, *data, checks);

@@ -108,7 +108,9 @@ Result<int> print_live(const Client& client, const EventsArguments& arguments, P
       }
     }
     if (!printer.done() && ++failures > kReconnectsMax)
-      return fail(Code::unavailable, "The stream keeps breaking off; is the runtime stopping?");
+      return fail(Code::unavailable,
+                  "The event stream keeps breaking off; check with agentrt doctor whether the "
+                  "runtime is running.");
   }
   return kExitDone;
 }
@@ -119,7 +121,7 @@ int print_events(Context& context, const EventsArguments& arguments) {
   if (!well_formed_id(arguments.session))
     return context.output.problem(
         {Code::invalid_params,
-         arguments.session + " is not a session id; see agentrt sessions.",
+         arguments.session + " is not the id of a session; agentrt sessions lists them.",
          {}});
   Printer printer(context, arguments);  // remembers what was printed, also under the next owner
   return with_runtime(context, [&](const Client& client, Signals& signals) -> Result<int> {

@@ -39,11 +39,11 @@ std::string details_of(const FollowedTurn& turn, std::string_view status,
 std::string failed_text(const FollowedTurn& turn, const TurnEnd& end) {
   using schema::Category;
   if (end.reason.contains(';')) return "The turn failed: " + end.reason;
-  std::string advice = fmt::format("agentrt show {} has the whole of it", turn.session.text());
+  std::string advice = fmt::format("agentrt show {} shows the details", turn.session.text());
   if (end.category == Category::rate_limited)
-    advice = "wait a while and run it again, or choose another model with --model";
+    advice = "try again later, or choose another model with --model";
   if (end.category == Category::provider || end.category == Category::timeout)
-    advice = "run it again, or choose another model with --model";
+    advice = "try again, or choose another model with --model";
   return fmt::format("The turn failed: {}; {}", end.reason, advice);
 }
 
@@ -99,8 +99,8 @@ class Follower {
     if (stream_) return {};
     if (++failures_ > kReconnectsMax)
       return fail(Code::unavailable,
-                  fmt::format("The stream keeps breaking off; the turn goes on without us, see: "
-                              "agentrt show {}",
+                  fmt::format("The event stream keeps breaking off. The turn keeps running in the "
+                              "background; see agentrt show {}",
                               turn_.session.text()));
     if (failures_ > 1) {
       signals_.wait(kReconnectPauseMs);
@@ -212,11 +212,10 @@ class Follower {
   // The user leaves. The turn keeps running, or keeps waiting, without this client.
   int leave() {
     if (output_.form() == Form::text)
-      print(
-          view_.note(fmt::format("left; come back with: agentrt run --session {0}, or watch with: "
-                                 "agentrt events {0} --follow",
-                                 turn_.session.text()),
-                     Paint::yellow));
+      print(view_.note(fmt::format("detached from the turn; come back with agentrt run --session "
+                                   "{0}, or watch it with agentrt events {0} --follow",
+                                   turn_.session.text()),
+                       Paint::yellow));
     return kExitInterrupted;
   }
 
@@ -227,12 +226,13 @@ class Follower {
     interrupted_ = true;
     asking_.withdraw();
     if (output_.form() == Form::text)
-      print(view_.note("interrupting the turn; Ctrl-C again leaves it", Paint::yellow));
+      print(view_.note("interrupting the turn; press Ctrl-C again to leave without waiting",
+                       Paint::yellow));
     schema::InterruptTurn params;
     params.session_id = turn_.session;
     params.thread_id = turn_.thread;
     params.turn_id = turn_.turn;
-    params.reason = "interrupted at the terminal";
+    params.reason = "interrupted by the user with Ctrl-C";
     const auto done = attachment_.client().call("interrupt_turn", schema::to_json(params));
     left_ = signals_.count() > 1;  // do not wait for the reply
     if (!done && !left_) return std::unexpected(done.error());
@@ -248,8 +248,8 @@ class Follower {
         if (view_.unanswered() == 0) return kExitDone;
         output_.problem(
             {Code::forbidden,
-             fmt::format("{} of the turn's calls needed a person and were not made; run "
-                         "it at a terminal, with --yes, or with a rule that allows them.",
+             fmt::format("{} of the tool calls needed approval and were not made; run agentrt at a "
+                         "terminal, with --yes, or with --allow and a rule for them.",
                          view_.unanswered()),
              details_of(turn_, "completed")});
         return kExitNeedsPerson;
@@ -301,16 +301,16 @@ Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
       fmt::format("agentrt run --session {} --thread {}", turn.session.text(), turn.thread.text());
   // without the advice it contains
   const std::string reason = end.reason.substr(0, end.reason.find(';'));
-  std::string advice = "continue it with: ";
+  std::string advice = "resume it with: ";
   if (end.phase == "no_model")
-    advice = "a new PROMPT takes its place; once it has a model, continue it with: ";
+    advice = "a new PROMPT replaces it; when a model is available, resume it with: ";
   if (end.phase == "action")
     return Error{Code::conflict,
-                 fmt::format("The turn waits: {}; agentrt approvals shows what for, and agentrt "
-                             "approve or deny answers it.",
+                 fmt::format("The turn is waiting: {}; agentrt approvals lists the request, "
+                             "agentrt approve or deny answers it.",
                              reason),
                  details_of(turn, "waiting")};
-  return Error{Code::conflict, fmt::format("The turn waits: {}; {}{}", reason, advice, resume),
+  return Error{Code::conflict, fmt::format("The turn is waiting: {}; {}{}", reason, advice, resume),
                details_of(turn, "blocked")};
 }
 

@@ -12,7 +12,8 @@ namespace {
 std::unexpected<Error> wrong(const std::string& text) {
   return fail(
       Code::invalid_params,
-      fmt::format("--listen {} is not ADDR:PORT; write 127.0.0.1:7717 or [::1]:7717.", text));
+      fmt::format("--listen {} is not ADDR:PORT; write for example 127.0.0.1:7717 or [::1]:7717.",
+                  text));
 }
 
 enum class Reach { loopback, remote };
@@ -49,10 +50,10 @@ Result<runtime::Listen> read_listen(const ServeArguments& arguments) {
   if (*reach == Reach::remote && !(arguments.allow_remote && arguments.behind_proxy))
     return fail(
         Code::invalid_params,
-        fmt::format("{} can be reached from other machines and this version has no TLS; put "
-                    "a proxy that does TLS in front and say --allow-remote --behind-proxy, "
-                    "or listen on 127.0.0.1.",
-                    address));
+        fmt::format(
+            "{} can be reached from other machines and agentrt has no TLS; put a proxy that does "
+            "TLS in front and add --allow-remote --behind-proxy, or listen on 127.0.0.1.",
+            address));
   listen.address = address;
   listen.host_names = arguments.hosts;
   listen.allow_remote = arguments.allow_remote;

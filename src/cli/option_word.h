@@ -23,8 +23,8 @@ Result<std::optional<E>> option_word(std::string_view option,
   std::vector<std::string_view> words;
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>(
       [&](auto each) { words.push_back(schema::name_of(each.value)); });
-  return fail(Code::invalid_params,
-              fmt::format("{} {} is none of {}.", option, *text, fmt::join(words, ", ")));
+  return fail(Code::invalid_params, fmt::format("{} {} is not valid; use one of {}.", option, *text,
+                                                fmt::join(words, ", ")));
 }
 
 }  // namespace agentrt::cli

@@ -50,7 +50,7 @@ int show_session(Context& context, const ShowArguments& arguments) {
   if (!well_formed_id(arguments.session))
     return context.output.problem(
         {Code::invalid_params,
-         arguments.session + " is not a session id; see agentrt sessions.",
+         arguments.session + " is not the id of a session; agentrt sessions lists them.",
          {}});
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     schema::GetSession params;
@@ -77,7 +77,7 @@ int call(Context& context, const CallArguments& arguments) {
   if (command == nullptr)
     return context.output.problem(
         {Code::invalid_params,
-         fmt::format("There is no command called {}; agentrt schema commands lists them.",
+         fmt::format("There is no command {}; agentrt schema commands lists them.",
                      arguments.command),
          {}});
   const bool reads = command->effect == schema::Effect::reads;

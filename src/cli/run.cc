@@ -34,9 +34,11 @@ Result<void> check_ids(const RunArguments& arguments) {
        {std::pair{"--session", &arguments.session}, std::pair{"--thread", &arguments.thread},
         std::pair{"--turn-id", &arguments.turn_id}})
     if (*id && !well_formed_id(**id))
-      return fail(Code::invalid_params,
-                  fmt::format("{} {} is not an id: 1 to 128 of the characters A-Z a-z 0-9 . _ : -.",
-                              option, **id));
+      return fail(
+          Code::invalid_params,
+          fmt::format(
+              "{} {} is not a valid id; use 1 to 128 of the characters A-Z a-z 0-9 . _ : -.",
+              option, **id));
   return {};
 }
 
@@ -58,25 +60,24 @@ Result<void> check_policy(const config::Config& config, const schema::TurnOption
 // means nothing then.
 Result<void> check_prompt(const RunArguments& arguments) {
   if (arguments.prompt && arguments.prompt->empty())
-    return fail(Code::invalid_params, "The prompt is empty; say what to do.");
+    return fail(Code::invalid_params, "The prompt is empty; give a PROMPT that says what to do.");
   if (arguments.prompt) return {};
   if (!arguments.folders.empty())
-    return fail(Code::invalid_params, "--add-dir needs a PROMPT: it is for a new session.");
+    return fail(Code::invalid_params, "--add-dir needs a PROMPT; it applies to new sessions only.");
   if (!arguments.files.empty())
-    return fail(Code::invalid_params,
-                "--file needs a PROMPT: say what the model is to do with the file.");
+    return fail(Code::invalid_params, "--file needs a PROMPT that says what to do with the file.");
   if (!arguments.session)
     return fail(Code::invalid_params,
-                "PROMPT is missing: say what to do, or name the session to go on with in --session "
-                "ID; see agentrt run --help.");
+                "PROMPT is missing; say what to do, or continue a session with --session ID; see "
+                "agentrt run --help.");
   for (const auto& [option, value] :
        {std::pair{"--model", &arguments.model}, std::pair{"--mode", &arguments.mode},
         std::pair{"--sandbox", &arguments.sandbox}, std::pair{"--cwd", &arguments.cwd},
         std::pair{"--turn-id", &arguments.turn_id}})
     if (*value)
       return fail(Code::invalid_params,
-                  fmt::format("{} needs a PROMPT: it is for a new turn, and without one the "
-                              "session's own turn goes on.",
+                  fmt::format("{} needs a PROMPT; it applies to new turns only, and without a "
+                              "PROMPT the current turn of the session is resumed.",
                               option));
   return {};
 }
@@ -100,7 +101,7 @@ Result<void> check_files(const schema::SubmitTurn& submit) {
   for (const schema::InputPart& part : submit.input)
     if (part.path && !part.path->starts_with(*submit.options->cwd + "/"))
       return fail(Code::invalid_params,
-                  fmt::format("--file {} lies outside the workspace {}; copy it there.", *part.path,
+                  fmt::format("--file {} is outside the workspace {}; copy it there.", *part.path,
                               *submit.options->cwd));
   return {};
 }
@@ -131,7 +132,7 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
     schema::InputPart part;
     TRY_ASSIGN(part.text, text_or_input(*arguments.prompt));
     if (part.text->empty())
-      return fail(Code::invalid_params, "The prompt is empty; say what to do.");
+      return fail(Code::invalid_params, "The prompt is empty; give a PROMPT that says what to do.");
     request.submit.input.push_back(std::move(part));
   }
   for (const std::string& file : arguments.files) {
@@ -143,7 +144,7 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   TRY_ASSIGN(request.submit.options, read_options(context, arguments, request.config));
   request.model = request.submit.options->model;
   if (request.model == "script:")
-    return fail(Code::invalid_params, "--model script: names no file; write script:FILE.");
+    return fail(Code::invalid_params, "--model script: does not name a file; write script:FILE.");
   if (request.model)
     if (const auto script = config::script_model(*request.model)) {
       std::error_code error;
@@ -171,7 +172,7 @@ Result<void> check_key(const Request& request, const Context& context) {
     const auto variable = config::missing_key(model, context.environment);
     if (!variable && (wanted || model.provider != "script")) return {};
     if (variable && !lacking)
-      lacking = fmt::format("The model {} needs a key: set {} to it, and run this again.", name,
+      lacking = fmt::format("The model {} needs an API key; set {} to it and try again.", name,
                             *variable);
   }
   if (!lacking) return {};
@@ -184,12 +185,11 @@ std::string unknown_model(const std::string& name, const config::Config& config,
   for (const auto& [each, _] : config.models) known += (known.empty() ? "" : ", ") + each;
   if (known.empty())
     return fmt::format(
-        "There is no model called {0}, and none is configured; add [models.{0}] to "
-        "{1}: docs/models.md shows how.",
+        "There is no model {0}, and no other is configured; add [models.{0}] to {1}, as "
+        "docs/models.md shows.",
         name, file);
   return fmt::format(
-      "There is no model called {0}; there {3} {1}. Name one of them, or add "
-      "[models.{0}] to {2}.",
+      "There is no model {0}; configured {3} {1}. Use one of these, or add [models.{0}] to {2}.",
       name, known, file, config.models.size() == 1 ? "is" : "are");
 }
 
@@ -215,8 +215,8 @@ Result<void> check_models(const Request& request, const Context& context) {
       config.models, [](const auto& each) { return each.second.provider == "script"; });
   if (plays_only && !routing.default_name && routing.fallback.empty() && !routing.candidates)
     return fail(Code::invalid_params,
-                fmt::format("No model is chosen: script models are used only when named; set "
-                            "[routing] default in {}, or use --model {}.",
+                fmt::format("No model is selected, because script models are used only when named; "
+                            "set [routing] default in {}, or use --model {}.",
                             file, config.models.begin()->first));
   return check_key(request, context);
 }
@@ -261,9 +261,8 @@ OnAsk on_ask(const Context& context, const RunArguments& arguments) {
 // Follows a turn that was begun before, from its beginning; one that stands is set to work again.
 Result<int> go_on(Context& context, const RunArguments& arguments, const OpenTurn& open,
                   Attachment& attachment, Signals& signals) {
-  context.output.hint(fmt::format("· {} the turn {} of this session",
-                                  open.stands ? "going on with" : "joining",
-                                  open.turn.turn.text()));
+  context.output.hint(fmt::format("· {} turn {} of this session",
+                                  open.stands ? "resuming" : "watching", open.turn.turn.text()));
   if (open.resumable) TRY(resume(attachment.client(), open.turn));
   return follow_turn(context.output, attachment, signals, open.turn, open.before,
                      on_ask(context, arguments));
@@ -277,9 +276,9 @@ Result<int> run_open(Context& context, const RunArguments& arguments, const Requ
   if (!open)
     return fail(
         Code::conflict,
-        fmt::format("The session {} has no turn to go on with; say what to do next: agentrt "
-                    "run --session {} PROMPT",
-                    session.text(), session.text()));
+        fmt::format(
+            "The session {} has no unfinished turn; start one with agentrt run --session {} PROMPT",
+            session.text(), session.text()));
   return go_on(context, arguments, *open, attachment, signals);
 }
 
@@ -301,7 +300,7 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
              open_turn(attachment.client(), open->turn.session, open->turn.thread));
   if (!left || left->turn.turn != open->turn.turn) return std::nullopt;
   if (!left->no_model) return code;
-  context.output.hint("· that turn is given up for the new one");
+  context.output.hint("· that turn is cancelled in favour of the new one");
   TRY(interrupt(attachment.client(), left->turn));
   return std::nullopt;
 }
@@ -313,7 +312,7 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   if (!has_prompt && !known.exists())
     return fail(Code::not_found,
                 fmt::format("There is no session {0}; agentrt sessions lists them, and agentrt run "
-                            "--session {0} PROMPT begins it.",
+                            "--session {0} PROMPT creates it.",
                             request.submit.session_id->text()));
   if (!arguments.thread)
     request.submit.thread_id = has_prompt ? thread_to_use(known) : thread_at_work(known);

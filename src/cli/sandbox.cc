@@ -57,7 +57,9 @@ std::string layers_json(const std::vector<runtime::LayerReport>& layers) {
 int refused(Context& context, const std::string& why) {
   context.output.problem(
       {Code::unavailable,
-       fmt::format("The sandbox cannot be applied, so nothing ran: {}; see agentrt doctor.", why),
+       fmt::format(
+           "The sandbox cannot be applied, so the command was not run: {}; see agentrt doctor.",
+           why),
        {}});
   return kExitNotApplied;
 }
@@ -65,13 +67,13 @@ int refused(Context& context, const std::string& why) {
 // Reports on standard error, after the command's own output, what was blocked and by which layer.
 void tell_events(Output& output, const runtime::SandboxOutcome& outcome) {
   for (const runtime::SandboxViolation& violation : outcome.violations)
-    output.err(fmt::format("agentrt: {} by {}: {}\n", violation.advisory ? "seen" : "stopped",
+    output.err(fmt::format("agentrt: {} by {}: {}\n", violation.advisory ? "observed" : "blocked",
                            violation.layer, visible_line(violation.attempted)));
   if (outcome.violation_count > outcome.violations.size())
     output.err(
         fmt::format("agentrt: and {} more\n", outcome.violation_count - outcome.violations.size()));
   for (const std::string& limit : outcome.limits_hit)
-    output.err(fmt::format("agentrt: ran into the limit of {}\n", limit));
+    output.err(fmt::format("agentrt: the command reached the limit on {}\n", limit));
 }
 
 // Uses the shell's exit codes: the sandbox worked, but the command could not be executed.
@@ -119,7 +121,7 @@ int run_sandboxed(Context& context, const SandboxArguments& arguments) {
   if (arguments.explain) return explain(context, *profile);
   if (arguments.command.empty())
     return output.problem({Code::invalid_params,
-                           "Name the command after --; for example: agentrt sandbox -- ls",
+                           "Give the command after --, for example: agentrt sandbox -- ls",
                            {}});
   const auto outcome = runtime::run_in_sandbox(*profile, arguments.command);
   if (!outcome) return refused(context, outcome.error().message);

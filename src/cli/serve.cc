@@ -29,7 +29,8 @@ int serve(Context& context, const ServeArguments& arguments) {
   context.output.out(fmt::format("listening on {}\n", (*runtime)->url()));
   if (context.output.screen().out_terminal)
     context.output.hint(
-        "· in another terminal: agentrt run \"PROMPT\", agentrt sessions; Ctrl-C stops");
+        "· use it from another terminal: agentrt run \"PROMPT\", agentrt sessions; Ctrl-C stops "
+        "it");
   while (signals.count() == 0) signals.wait(-1);
   return kExitDone;
 }

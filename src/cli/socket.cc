@@ -20,7 +20,7 @@ constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 std::string reason(int error) { return std::generic_category().message(error); }
 
 std::unexpected<Error> nobody(std::string_view where, const std::string& why) {
-  return fail(Code::unavailable, fmt::format("Nobody answers at {}: {}.", where, why));
+  return fail(Code::unavailable, fmt::format("No server answers at {}: {}.", where, why));
 }
 
 Result<Descriptor> connect_to_path(const std::string& path) {
@@ -28,13 +28,13 @@ Result<Descriptor> connect_to_path(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path))
     return fail(Code::unavailable,
-                fmt::format("The path {} is too long for a socket ({} bytes at most); choose a "
-                            "shorter data folder with --data.",
+                fmt::format("The path {} is too long for a socket (the limit is {} bytes); choose "
+                            "a data folder with a shorter path with --data.",
                             path, sizeof(address.sun_path) - 1));
   path.copy(address.sun_path, path.size());
   Descriptor socket(::socket(AF_UNIX, kKind, 0));
   if (socket.get() < 0)
-    return fail(Code::unavailable, fmt::format("No socket can be made: {}.", reason(errno)));
+    return fail(Code::unavailable, fmt::format("Creating a socket failed: {}.", reason(errno)));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     return nobody(path, reason(errno));
   return socket;
@@ -80,13 +80,13 @@ Result<Descriptor> connect_to(const Endpoint& endpoint) {
 Result<Url> parse_url(std::string_view text) {
   constexpr std::string_view kScheme = "http://";
   if (text.starts_with("https://"))
-    return fail(Code::invalid_params,
-                "https is not spoken here; pipe the stream in instead: curl -s URL | agentrt "
-                "validate -");
+    return fail(
+        Code::invalid_params,
+        "https is not supported; pipe the stream in instead: curl -s URL | agentrt validate -");
   if (!text.starts_with(kScheme))
-    return fail(Code::invalid_params, fmt::format("{} is not an address like "
-                                                  "http://127.0.0.1:7717/v1/sessions/ID/events",
-                                                  text));
+    return fail(
+        Code::invalid_params,
+        fmt::format("{} is not a URL like http://127.0.0.1:7717/v1/sessions/ID/events", text));
   text.remove_prefix(kScheme.size());
   const std::size_t slash = std::min(text.find('/'), text.size());
   std::string_view host = text.substr(0, slash), port = "80";
@@ -97,7 +97,7 @@ Result<Url> parse_url(std::string_view text) {
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty() || port.empty() || port.find_first_not_of("0123456789") != port.npos)
-    return fail(Code::invalid_params, "An address names a host and a port: http://HOST:PORT/…");
+    return fail(Code::invalid_params, "The URL needs a host and a port: http://HOST:PORT/…");
   Url url;
   url.endpoint.host = host;
   url.endpoint.port = port;

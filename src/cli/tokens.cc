@@ -39,9 +39,10 @@ Result<TokenRow> read_token_row(const std::string& text) {
 std::optional<Error> scope_problem(const std::vector<std::string>& scopes) {
   for (const std::string& scope : scopes)
     if (!schema::enum_of<schema::TokenScope>(scope))
-      return Error{Code::invalid_params,
-                   fmt::format("--scope {} is not one of read, submit, approve, admin.", scope),
-                   {}};
+      return Error{
+          Code::invalid_params,
+          fmt::format("--scope {} is not valid; use one of read, submit, approve, admin.", scope),
+          {}};
   return std::nullopt;
 }
 
@@ -62,9 +63,9 @@ int create_token(Context& context, const TokenCreateArguments& arguments) {
     }
     TRY_ASSIGN(const TokenRow row, read_token_row(reply));
     context.output.out(row.token.value_or("") + "\n");
-    context.output.hint(
-        fmt::format("· {} ({}); it is shown this once; agentrt token revoke {} ends it",
-                    row.token_id, fmt::join(row.scopes, ", "), row.token_id));
+    context.output.hint(fmt::format(
+        "· {} ({}); the token is shown only this once; revoke it with agentrt token revoke {}",
+        row.token_id, fmt::join(row.scopes, ", "), row.token_id));
     return kExitDone;
   });
 }

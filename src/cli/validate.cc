@@ -53,7 +53,7 @@ class Lines {
     if (Clock::now() - told_ < kProgressEvery) return;
     told_ = Clock::now();
     shown_ = true;
-    output_.err(fmt::format("\r· {} lines judged", count_));
+    output_.err(fmt::format("\r· {} lines checked", count_));
   }
 
   Judge& judge_;
@@ -150,8 +150,11 @@ Result<void> judge_server(const Context& context, const ValidateArguments& argum
     TRY_ASSIGN(const std::string reply,
                client.ask("GET", fmt::format("{}limit={}{}", route, kPageEvents, place), ""));
     if (!reply.starts_with('{'))
-      return fail(Code::invalid_params,
-                  fmt::format("{} does not answer with a page of events.", arguments.source));
+      return fail(
+          Code::invalid_params,
+          fmt::format(
+              "{} does not return a page of events; give the URL of a server's event route.",
+              arguments.source));
     TRY_ASSIGN(const ListReply page, read_list(reply));
     for (const schema::Json& event : page.data) lines.take(event.text);
     if (!page.next_cursor || page.next_cursor == after) return {};
@@ -177,7 +180,7 @@ Result<std::string> read_snapshot(const std::string& path) {
 }
 
 std::string described(const validate::Rule& rule) {
-  return fmt::format("{} ({}, profile {}{})\n  {}\n  Broken by: {}.\n  {}\n", rule.id,
+  return fmt::format("{} ({}, profile {}{})\n  {}\n  Violated by: {}.\n  {}\n", rule.id,
                      validate::name_of(rule.severity), validate::name_of(rule.profile),
                      rule.standing == validate::Standing::provisional ? ", provisional" : "",
                      rule.protects, rule.broken_by, validate::link_of(rule));
@@ -195,7 +198,7 @@ int explain(Context& context, const std::string& id) {
   if (rule == nullptr)
     return output.problem(
         {Code::invalid_params,
-         fmt::format("There is no rule called {}; agentrt validate --explain all lists them.", id),
+         fmt::format("There is no rule {}; agentrt validate --explain all lists them.", id),
          {}});
   output.out(described(*rule));
   return kExitDone;
@@ -213,10 +216,10 @@ int validate_stream(Context& context, const ValidateArguments& arguments) {
   Output& output = context.output;
   if (arguments.explain) return explain(context, *arguments.explain);
   if (arguments.source.empty())
-    return output.problem({Code::invalid_params,
-                           "Name what to judge: a file, - or http://…; see agentrt validate "
-                           "--help.",
-                           {}});
+    return output.problem(
+        {Code::invalid_params,
+         "SOURCE is missing; give a file, - or http://…; see agentrt validate --help.",
+         {}});
   std::optional<Replay> replay;
   if (arguments.snapshot) {
     auto text = read_snapshot(*arguments.snapshot);
@@ -242,7 +245,7 @@ int validate_stream(Context& context, const ValidateArguments& arguments) {
   const validate::Report& report = judge.finish();
   output.out(validate::render(report, format_of(context, arguments), arguments.source));
   if (report.events == 0)
-    return output.problem({Code::invalid_params, "There is no event to judge.", {}});
+    return output.problem({Code::invalid_params, "The source contains no events.", {}});
   const bool good =
       report.conformant() && !(arguments.strict && report.broken(validate::Severity::should) > 0);
   return good ? kExitDone : kExitFailed;

@@ -386,7 +386,7 @@ class Explain(DecisionCase):
     def test_a_person_reads_it(self):
         done = self.home.run("explain", "--", "git push --force")
         self.assertIn("ask:", done.stdout)
-        self.assertIn("would run", done.stdout)
+        self.assertIn("runs         git push --force", done.stdout)
 
 
 class Terminal(DecisionCase):
@@ -470,7 +470,7 @@ class Terminal(DecisionCase):
         model = self.play(line(call("echo x >> made.txt")), {"text": "Done."})
         done = self.home.run("run", "--model", model, "go")
         self.assertEqual(done.returncode, 3, done)
-        self.assertIn("needed a person", done.stderr)
+        self.assertIn("needed approval", done.stderr)
         self.assertIsNone(self.made())
 
     def test_rules_of_the_command_line_hold_for_its_session(self):

@@ -285,9 +285,9 @@ class WithoutDaemon(Case):
         self.assertEqual(len(found["hook file"]), 2, found)
         for finding in found["hook file"]:
             self.assertIn("Notification has no counterpart", finding)
-        self.assertIn("not run until trusted", found["hook file"][1])
+        self.assertIn("not run until the file is trusted", found["hook file"][1])
         self.assertEqual(len(found["trust"]), 1, found)
-        self.assertIn("only what it tightens counts", found["trust"][0])
+        self.assertIn("only its restrictions apply", found["trust"][0])
         self.assertFalse((self.home.workspace / "sprung").exists())
 
     def test_a_workspace_file_that_is_a_link_stops_the_program(self):

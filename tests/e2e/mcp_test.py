@@ -137,7 +137,7 @@ class Questions(ServerCase):
         turn = self.submit(line(use("choose")), DONE)
         action = self.action()["actionId"]
         told = self.home.run("approve", action, "--answer", "tier=Gold, days=1")
-        self.assertIn("tier is one of Basic, Paid", told.stderr)
+        self.assertIn("tier must be one of Basic, Paid", told.stderr)
         told = self.home.run("approve", action, "--answer", "tier=Paid, days=2, 1")
         self.assertEqual(told.returncode, 0, told.stderr)
         self.daemon.wait_turn(turn)

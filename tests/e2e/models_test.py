@@ -198,7 +198,7 @@ class Context(ModelCase):
         done = self.home.run(*run, "shot.png", "--file", "large.txt")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("iVBORw0KGgoAAQIDBA", json.dumps(self.double.requests[-1]["body"]))
-        self.assertRegex(done.stderr, r"not read: file:.*large.txt: it is larger than")
+        self.assertRegex(done.stderr, r"not used: file:.*large.txt: it is larger than")
         for file, words in (("../elsewhere.png", "outside the workspace"),
                             ("none.png", "does not exist"), (".", "is not a file")):
             done = self.home.run(*run, file)

@@ -218,7 +218,7 @@ class ComingBack(Case):
         self.assertEqual((self.home.workspace / "made.txt").read_text(), "once\n")
         done = self.home.run("run", "--session", "s")
         self.assertEqual(done.returncode, 1, done)
-        self.assertIn("no turn to go on with", done.stderr)
+        self.assertIn("no unfinished turn", done.stderr)
 
     def test_a_new_prompt_comes_after_the_turn_that_was_cut_off(self):
         self.cut_off("s")
@@ -292,16 +292,16 @@ class Asked(Case):
 
     def test_an_answer_that_the_runtime_refuses_is_asked_for_again(self):
         terminal = Terminal(self, "--model", "server", "go").read_until("> ")
-        terminal.type("{}\n").read_until("not taken: ").read_until("> ")
+        terminal.type("{}\n").read_until("not accepted: ").read_until("> ")
         self.assertIn("name", terminal.screen())
         self.assertNotIn("payload", terminal.screen())
-        terminal.type("{nothing\n").read_until("not taken: that begins like a JSON object")
+        terminal.type("{nothing\n").read_until("not accepted: that starts like a JSON object")
         terminal.type("Ada\n").read_until("All done.")
         self.assertEqual(terminal.end(), 0, terminal.text())
 
     def test_an_entry_that_is_no_answer_is_told_why(self):
         terminal = Terminal(self, "--model", "asks", "go").read_until("> ")
-        terminal.type("green\n").read_until("not taken: that is none of the choices")
+        terminal.type("green\n").read_until("not accepted: that is not one of the choices")
         terminal.type("2\n").read_until("All done.")
         self.assertEqual(terminal.end(), 0, terminal.text())
 
@@ -309,9 +309,9 @@ class Asked(Case):
         terminal = Terminal(self, "--session", "s", "--model", "twice", "go").read_until("> ")
         terminal.type("\x04")
         for made in ("x\n", "x\ny\n"):
-            terminal.read_until("nobody answers here any more").read_until("Ctrl-C interrupts")
+            terminal.read_until("standard input has ended").read_until("Ctrl-C interrupts")
             action = json.loads(self.home.run("approvals", "--json").stdout)["data"][0]["actionId"]
-            self.assertIn(f"agentrt approve {action}, or agentrt deny {action}", terminal.screen())
+            self.assertIn(f"agentrt approve {action} or agentrt deny {action}", terminal.screen())
             terminal.seen = b""
             self.assertEqual(self.home.run("approve", action).returncode, 0)
             wait_until(lambda expected=made: self.made() == expected, what=repr(made))
@@ -328,7 +328,7 @@ class Asked(Case):
         terminal.type("y\n").read_until("All done.")
         self.assertEqual(terminal.end(), 0, terminal.text())
         self.assertEqual(self.made(), "x\n")
-        for session, words in (("s", "no turn to go on with"),
+        for session, words in (("s", "no unfinished turn"),
                                ("none", "There is no session none")):
             done = self.home.run("run", "--session", session)
             self.assertEqual(done.returncode, 1, done)

@@ -29,17 +29,19 @@ class Words(Case):
     TABLE = {
         "a model that is not there": (
             ["--model", "nonesuch"], 2, "invalid_params", None,
-            ["no model called nonesuch", "context_full", "rate_limit", "[models.nonesuch]"]),
+            ["no model nonesuch", "context_full", "rate_limit", "[models.nonesuch]"]),
         "a key that is not set": (
             ["--model", "keyless"], 2, "invalid_params", None, ["keyless", "set CANARY_KEY"]),
         "a script that is not there": (
             ["--model", "script:none.jsonl"], 2, "invalid_params", None, ["none.jsonl", "--model"]),
         "a script without a name": (
-            ["--model", "script:"], 2, "invalid_params", None, ["names no file", "script:FILE"]),
+            ["--model", "script:"], 2, "invalid_params", None,
+            ["does not name a file", "script:FILE"]),
         "a script that is a folder": (
             ["--model", "script:/tmp"], 2, "invalid_params", None, ["/tmp is not a file"]),
         "a mode that there is not": (
-            ["--mode", "free"], 2, "invalid_params", None, ["--mode free is none of default, "]),
+            ["--mode", "free"], 2, "invalid_params", None,
+            ["--mode free is not valid; use one of default, "]),
         "a certificate that nobody vouches for": (
             ["--model", "tls"], 1, "internal", "unavailable",
             ["certificate", "127.0.0.1", "SSL_CERT_FILE"]),
@@ -51,7 +53,7 @@ class Words(Case):
             ["empty answer", "ask again", "--model"]),
         "a provider that limits how often it is asked": (
             ["--model", "rate_limit"], 1, "internal", "rate_limited",
-            ["limits how often it is asked", "429", "wait a while"]),
+            ["limits how often it is asked", "429", "try again later"]),
         "a key that is refused": (
             ["--model", "refused_key"], 1, "internal", "denied", ["key", "api_key_env"]),
         "a provider that is not there": (
@@ -104,13 +106,13 @@ class Words(Case):
 
     def test_a_retry_is_told_before_the_end(self):
         done = self.home.run("run", "--model", "rate_limit", "hello")
-        self.assertIn("asking again in 1", done.stderr)
+        self.assertIn("retrying in 1", done.stderr)
 
     def test_in_a_pipe_nothing_of_a_failed_attempt_stands_before_the_answer(self):
         done = self.home.run("run", "--model", "stalls_once", "hello")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, "Now it works.\n")
-        self.assertIn("asking again", done.stderr)
+        self.assertIn("retrying", done.stderr)
 
     def test_without_any_model_it_says_what_to_set(self):
         (self.home.folder / "config/agentrt/config.toml").write_text("")
@@ -125,7 +127,7 @@ class Words(Case):
         self.start()
         done = self.home.run("run", "--session", "s", "--model", "nonesuch", "hello")
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("a new PROMPT takes its place", done.stderr)
+        self.assertIn("a new PROMPT replaces it", done.stderr)
         done = self.home.run("run", "--session", "s", "--model", f"script:{script}", "again")
         self.assertEqual((done.returncode, done.stdout), (0, "Here I am.\n"), done.stderr)
         turns = [event for event in self.daemon.events("s")
@@ -145,7 +147,7 @@ class Words(Case):
     def test_wrong_words_on_the_line_are_usage_errors(self):
         for arguments, word in (([], "PROMPT"), ([""], "empty"),
                                 (["--session", "s", "--model", "gone"], "--model needs a PROMPT"),
-                                (["--session", "not an id", "x"], "not an id")):
+                                (["--session", "not an id", "x"], "not a valid id")):
             done = self.home.run("run", *arguments)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(word, done.stderr)

@@ -201,7 +201,7 @@ class Command(cage.Caged):
     def test_without_namespaces_nothing_runs(self):
         done = self.without_namespaces("sandbox", "--", "touch", "ran")
         self.assertEqual(done.returncode, 125, (done.stdout, done.stderr))
-        self.assertIn("nothing ran", done.stderr)
+        self.assertIn("the command was not run", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertFalse((self.cage.workspace / "ran").exists())
 

@@ -254,7 +254,7 @@ class Escape(cage.Caged):
                 self.assertEqual(self.state(), state)
                 self.assertEqual(self.listeners(), reached)
                 if attempt.fact:
-                    self.assertIn("stopped by", done.stderr)
+                    self.assertIn("blocked by", done.stderr)
                     self.assertIn(attempt.fact, done.stderr)
 
     def test_no_program_runs_as_its_owner_whoever_watches(self):

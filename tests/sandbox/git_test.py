@@ -373,8 +373,8 @@ print(done > 0, os.path.exists(".git/commondir"))
 
     def seen(self, script):
         done = self.cage.sandboxed(["bash", "-c", script], workspace=self.ws)
-        return [line.removeprefix("agentrt: seen by inspection: ")
-                for line in done.stderr.splitlines() if "seen by inspection" in line]
+        return [line.removeprefix("agentrt: observed by inspection: ")
+                for line in done.stderr.splitlines() if "observed by inspection" in line]
 
     def test_a_new_repository_that_names_a_program_is_reported(self):
         self.assertEqual(self.seen("git init -q plain; git clone -q . copy"), [])

@@ -71,8 +71,9 @@ Result<void> fit(const schema::ActionSnapshot& action, const AnswerArguments& ar
     names += fmt::format("{}{}={}", names.empty() ? "" : ", ", field.name, field.type);
   return fail(
       Code::invalid_params,
-      fmt::format("The server asks for {}, and {}: give it with --answer, or the JSON object.",
-                  names.empty() ? "a JSON object" : names, read.error().message));
+      fmt::format(
+          "The MCP server asks for {}: {}; give the values with --answer, also as a JSON object.",
+          names.empty() ? "a JSON object" : names, read.error().message));
 }
 
 // Adapts the answer if the action is still open; otherwise the runtime reports its outcome.
@@ -98,7 +99,7 @@ int list_approvals(Context& context, const ApprovalsArguments& arguments) {
     TRY_ASSIGN(const auto actions, read_actions(list));
     output.out(
         actions_text(actions, now_of_clock(), output.screen().width, output.screen().out_colour));
-    if (!actions.empty()) output.hint("· answer with: agentrt approve ID, or agentrt deny ID");
+    if (!actions.empty()) output.hint("· answer with agentrt approve ID or agentrt deny ID");
     return kExitDone;
   });
 }
@@ -107,7 +108,7 @@ int answer_action(Context& context, const AnswerArguments& arguments) {
   if (!well_formed_id(arguments.action))
     return context.output.problem(
         {Code::invalid_params,
-         arguments.action + " is not an action id; see agentrt approvals.",
+         arguments.action + " is not the id of a request; agentrt approvals lists them.",
          {}});
   auto answer = answer_of(arguments);
   if (!answer) return context.output.problem(answer.error());

@@ -15,7 +15,7 @@ std::string state_of(const schema::PolicyFile& file) {
 }
 
 std::string files_text(const schema::TrustReply& trust, const Output& output) {
-  if (trust.files.empty()) return "Nothing in " + trust.workspace + " needs trust.\n";
+  if (trust.files.empty()) return "Nothing in " + trust.workspace + " needs to be trusted.\n";
   Table table{{"FILE", "STATE", "DIGEST"}, {}};
   for (const schema::PolicyFile& file : trust.files)
     table.rows.push_back({file.path, state_of(file), file.digest});
@@ -29,10 +29,10 @@ int trust_workspace(Context& context, const TrustArguments& arguments) {
   const std::string workspace =
       std::filesystem::canonical(arguments.folder.value_or(context.cwd), error).string();
   if (error)
-    return context.output.problem(
-        {Code::invalid_params,
-         fmt::format("{} is not a folder; name one that exists.", arguments.folder.value_or("")),
-         {}});
+    return context.output.problem({Code::invalid_params,
+                                   fmt::format("{} is not a folder; give a folder that exists.",
+                                               arguments.folder.value_or("")),
+                                   {}});
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     TRY_ASSIGN(std::string text,
                client.call("get_trust", schema::to_json(schema::GetTrust{workspace})));

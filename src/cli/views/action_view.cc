@@ -42,24 +42,24 @@ std::string permission_question(const ActionSnapshot& action, Colour colour) {
   const std::string subject = subject_of(action);
   const bool command = tools::runner_of(action.tool_name.value_or("")) == tools::Runner::process;
   std::string out = paint(command ? "Run this command?"
-                                  : fmt::format("Let it use {}?",
+                                  : fmt::format("Allow a call of {}?",
                                                 visible_line(action.tool_name.value_or("this"))),
                           Paint::bold, colour) +
                     "\n\n";
   add_block(out, subject, Paint::cyan, colour);
   out += "\n";
-  if (action.cwd) add_row(out, "in", *action.cwd, Paint::plain, colour);
-  if (action.reason) add_row(out, "asked since", *action.reason, Paint::plain, colour);
+  if (action.cwd) add_row(out, "folder", *action.cwd, Paint::plain, colour);
+  if (action.reason) add_row(out, "reason", *action.reason, Paint::plain, colour);
   if (action.destructive.value_or(false)) {
-    add_row(out, "destructive", action.impact.value_or("it may take something away"), Paint::red,
-            colour);
-    if (action.rollback) add_row(out, "to undo", *action.rollback, Paint::plain, colour);
+    add_row(out, "destructive", action.impact.value_or("it may delete or overwrite data"),
+            Paint::red, colour);
+    if (action.rollback) add_row(out, "undo", *action.rollback, Paint::plain, colour);
   }
   if (action.executes_unknown)
-    add_row(out, "beware", *action.executes_unknown, Paint::yellow, colour);
+    add_row(out, "warning", *action.executes_unknown, Paint::yellow, colour);
   if (std::ranges::count(subject, '\n') > 0 || subject.size() > 200)
     add_row(out, "length",
-            fmt::format("{} bytes in {} lines, all of them shown", subject.size(),
+            fmt::format("{} bytes in {} lines, shown in full", subject.size(),
                         std::ranges::count(subject, '\n') + 1),
             Paint::plain, colour);
   if (action.expires_at)
@@ -75,7 +75,7 @@ std::string trust_question(const ActionSnapshot& action, Colour colour) {
     add_block(out, file.path + (file.changed ? " (changed since it was trusted)" : ""), Paint::cyan,
               colour);
   out += "\n";
-  if (action.reason) add_row(out, "they ask for", *action.reason, Paint::plain, colour);
+  if (action.reason) add_row(out, "they want", *action.reason, Paint::plain, colour);
   return out;
 }
 
@@ -102,19 +102,18 @@ std::string input_question(const ActionSnapshot& action, Colour colour) {
 
 std::string form_question(const ActionSnapshot& action, Colour colour) {
   std::string out =
-      paint(fmt::format("The server {} asks:", visible_line(action.server.value_or("?"))),
+      paint(fmt::format("The MCP server {} asks:", visible_line(action.server.value_or("?"))),
             Paint::bold, colour) +
       "\n\n";
   add_block(out, action.prompt.value_or(""), Paint::cyan, colour);
   out += "\n";
-  if (action.url) add_row(out, "to go to", *action.url, Paint::yellow, colour);
+  if (action.url) add_row(out, "open", *action.url, Paint::yellow, colour);
   for (const FormField& field : form_fields(action.schema.value_or(Json{"{}"}))) {
     std::string about = field.takes_several()   ? "any of these"
                         : field.choices.empty() ? field.type
                                                 : "one of these";
     if (!field.description.empty()) about += ": " + field.description;
-    add_row(out, field.name, about + (field.required ? "" : " (may be left out)"), Paint::plain,
-            colour);
+    add_row(out, field.name, about + (field.required ? "" : " (optional)"), Paint::plain, colour);
     for (std::size_t i = 0; i < field.choices.size(); ++i)
       out += choice_line(i + 1, field.choices[i].title, colour);
   }
@@ -129,7 +128,7 @@ FormHint form_hint(const ActionSnapshot& action) {
   const auto fields = form_fields(action.schema.value_or(Json{"{}"}));
   if (fields.size() != 1 || fields.front().choices.empty())
     return {"value", "or name=value, name=value, or a JSON object"};
-  if (fields.front().takes_several()) return {"numbers", "with commas between them"};
+  if (fields.front().takes_several()) return {"numbers", "separated by commas"};
   return {"number", "of the choice"};
 }
 
@@ -145,7 +144,8 @@ Result<RespondAction> read_form_answer(const ActionSnapshot& action, std::string
   }
   answer.decision = "accept";
   if (action.url && line == "y") return answer;
-  if (action.url) return wrong("type y once it is done there, /n or /c");
+  if (action.url)
+    return wrong("type y when you have finished there, /n to decline or /c to cancel");
   TRY_ASSIGN(answer.payload, read_form(form_fields(action.schema.value_or(Json{"{}"})), line));
   return answer;
 }
@@ -166,8 +166,8 @@ Result<RespondAction> read_input(const ActionSnapshot& action, std::string_view 
     for (std::size_t i = 0; i < choices.size(); ++i)
       if (line == std::to_string(i + 1)) given.answer = choices[i];
     if (std::ranges::find(choices, given.answer) == choices.end())
-      return wrong(
-          fmt::format("that is none of the choices; type a number from 1 to {}", choices.size()));
+      return wrong(fmt::format("that is not one of the choices; type a number from 1 to {}",
+                               choices.size()));
   }
   answer.decision = "answer";
   answer.payload = Json{to_json(given)};
@@ -194,17 +194,18 @@ std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
   };
   if (is(action, kPermissionAction)) {
     const bool path = is_about_a_path(action);
-    return "  " + key("y", "yes, this once") +
-           key("s", path ? "this path, this session" : "yes, in this session") +
+    return "  " + key("y", "yes, once") +
+           key("s", path ? "this path, for this session" : "yes, for this session") +
            key("a", path ? "this path, always" : "always in this folder") + key("n", "no") +
            "\n  > ";
   }
   if (is(action, kTrustAction))
-    return "  " + key("y", "trust them as they are now") + key("n", "go on without them") +
+    return "  " + key("y", "trust them as they are now") + key("n", "continue without them") +
            "\n  > ";
   const FormHint typed = form_hint(action);
   if (is(action, kElicitationAction))
-    return "  " + (action.url ? key("y", "done there") : key(typed.what, typed.meaning)) +
+    return "  " +
+           (action.url ? key("y", "I have finished there") : key(typed.what, typed.meaning)) +
            key("/n", "decline") + key("/c", "cancel") + "\n  > ";
   return "  > ";
 }
@@ -239,21 +240,21 @@ Result<RespondAction> read_answer(const ActionSnapshot& action, std::string_view
 }
 
 std::string refusal_text(std::string_view why, Colour colour) {
-  return "  " + paint("not taken: " + one_line(why), Paint::yellow, colour) + "\n";
+  return "  " + paint("not accepted: " + one_line(why), Paint::yellow, colour) + "\n";
 }
 
 std::string elsewhere_text(const ActionSnapshot& action, Colour colour) {
   const bool typed = is(action, kInputAction) || (is(action, kElicitationAction) && !action.url);
   const std::string how = fmt::format(
-      "nobody answers here any more; from another terminal: agentrt approve {0}{1}, or agentrt "
-      "deny {0}; Ctrl-C interrupts the turn",
+      "standard input has ended; answer from another terminal with agentrt approve {0}{1} or "
+      "agentrt deny {0}; Ctrl-C interrupts the turn",
       one_line(action.action_id.text()), typed ? " --answer TEXT" : "");
   return "  " + paint(how, Paint::yellow, colour) + "\n";
 }
 
 std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now,
                          std::size_t width, Colour colour) {
-  if (actions.empty()) return "Nothing waits for a decision.\n";
+  if (actions.empty()) return "No requests are waiting for a decision.\n";
   Table table{{"ACTION", "WAITS", "SESSION", "WHAT"}, {}};
   for (const ActionSnapshot& action : actions) {
     const std::string what =
@@ -270,7 +271,7 @@ std::string explanation_text(const EvaluatePermissionReply& reply, std::string_v
                     visible_line(reply.decision_reason) + "\n\n";
   add_block(out, text, Paint::cyan, colour);
   out += "\n";
-  add_row(out, "in", reply.cwd, Paint::plain, colour);
+  add_row(out, "folder", reply.cwd, Paint::plain, colour);
   add_row(out, "mode", name_of(reply.mode), Paint::plain, colour);
   add_row(out, "sandbox", name_of(reply.sandbox), Paint::plain, colour);
   for (const std::string& command : reply.subcommands)
@@ -283,11 +284,11 @@ std::string explanation_text(const EvaluatePermissionReply& reply, std::string_v
     add_row(out, "source", said, Paint::plain, colour);
   }
   if (reply.destructive)
-    add_row(out, "destructive", reply.impact.value_or("it may take something away"), Paint::red,
-            colour);
-  if (reply.rollback) add_row(out, "to undo", *reply.rollback, Paint::plain, colour);
+    add_row(out, "destructive", reply.impact.value_or("it may delete or overwrite data"),
+            Paint::red, colour);
+  if (reply.rollback) add_row(out, "undo", *reply.rollback, Paint::plain, colour);
   if (reply.executes_unknown)
-    add_row(out, "beware", *reply.executes_unknown, Paint::yellow, colour);
+    add_row(out, "warning", *reply.executes_unknown, Paint::yellow, colour);
   for (const std::string& ignored : reply.ignored)
     add_row(out, "not trusted", ignored, Paint::yellow, colour);
   return out;

@@ -98,7 +98,7 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
   else if (end == CallEnd::failed)
     outcome += " · failed";
   if (end == CallEnd::refused)
-    outcome += " · not done";
+    outcome += " · not run";
   else
     outcome += " · " + spoken_duration(duration_ms);
   std::string title = call_title(call);
@@ -132,7 +132,7 @@ std::string output_tail(std::string_view output, Paper paper) {
   if (lines.size() > kOutputLinesMax) {
     from = lines.size() - kOutputLinesMax + 1;
     out += std::string(kIndent) +
-           paint(fmt::format("… {} lines before", from), Paint::dim, paper.colour) + "\n";
+           paint(fmt::format("… {} earlier lines", from), Paint::dim, paper.colour) + "\n";
   }
   for (std::size_t i = from; i < lines.size(); ++i)
     out += std::string(kIndent) + paint(laid(lines[i], paper), Paint::dim, paper.colour) + "\n";

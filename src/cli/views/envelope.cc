@@ -7,7 +7,7 @@ Result<Envelope> read_envelope(std::string_view text) {
   TRY(schema::check_json(text));
   TRY(schema::from_json(text, envelope, schema::Unknown::ignore));
   if (envelope.type.empty() || envelope.sequence == 0)
-    return fail(Code::invalid_params, "An event without a type or a sequence arrived.");
+    return fail(Code::invalid_params, "The runtime sent an event without a type or a sequence.");
   return envelope;
 }
 

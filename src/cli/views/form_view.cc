@@ -119,8 +119,8 @@ const FormChoice* find_choice(const FormField& field, std::string_view text) {
 Result<std::string> text_value(const FormField& field, std::string_view text) {
   if (field.choices.empty()) return to_json(std::string(text));
   if (const FormChoice* choice = find_choice(field, text)) return to_json(choice->value);
-  return wrong(fmt::format("{} is {} of {}", field.name, field.takes_several() ? "some" : "one",
-                           titles_of(field)));
+  return wrong(fmt::format("{} must be {} of {}", field.name,
+                           field.takes_several() ? "some" : "one", titles_of(field)));
 }
 
 // Each choice may occur once. A single title may contain a comma.
@@ -144,11 +144,11 @@ Result<std::string> value_of(const FormField& field, std::string_view text) {
   if (field.type == "boolean") {
     if (text == "true" || text == "yes" || text == "y") return "true";
     if (text == "false" || text == "no" || text == "n") return "false";
-    return wrong(fmt::format("{} is yes or no", field.name));
+    return wrong(fmt::format("{} must be yes or no", field.name));
   }
   if (field.type == "integer" || field.type == "number") {
     if (is_number(text, field.type == "integer")) return std::string(text);
-    return wrong(fmt::format("{} is {}", field.name,
+    return wrong(fmt::format("{} must be {}", field.name,
                              field.type == "integer" ? "a whole number" : "a number"));
   }
   return field.takes_several() ? several_values(field, text) : text_value(field, text);
@@ -185,11 +185,11 @@ std::string_view take_member(const std::vector<FormField>& fields, std::string_v
 Result<std::string> member_of(const std::vector<FormField>& fields, std::string_view part) {
   const std::size_t equals = part.find('=');
   if (equals == std::string_view::npos)
-    return wrong(fmt::format("write {}=… for each value, with commas between them",
+    return wrong(fmt::format("write {}=… for each value, separated by commas",
                              fields.empty() ? "name" : fields.front().name));
   const FormField* field = find_field(fields, part);
   if (!field)
-    return wrong(fmt::format("{} is not asked for; the server asks for {}",
+    return wrong(fmt::format("there is no field {}; the server asks for {}",
                              trimmed(part.substr(0, equals)),
                              fields.empty() ? "nothing" : names_of(fields)));
   TRY_ASSIGN(const std::string value, value_of(*field, trimmed(part.substr(equals + 1))));
@@ -224,7 +224,8 @@ std::vector<FormField> form_fields(const Json& schema) {
 Result<Json> read_form(const std::vector<FormField>& fields, std::string_view line) {
   line = trimmed(line);
   if (line.starts_with('{')) {
-    if (!check_json(std::string(line))) return wrong("that begins like a JSON object and is none");
+    if (!check_json(std::string(line)))
+      return wrong("that starts like a JSON object but is not valid JSON");
     return Json{std::string(line)};
   }
   if (fields.size() == 1) {

@@ -46,7 +46,7 @@ TEST_CASE("a form asks in the order of its server") {
 TEST_CASE("the only member takes the line as it is") {
   CHECK(typed(kOne, "Ann O'Hara, esq.") == R"({"name":"Ann O'Hara, esq."})");
   CHECK(typed(kOne, R"({"name":"x"})") == R"({"name":"x"})");
-  CHECK(typed(kOne, "{broken") == "that begins like a JSON object and is none");
+  CHECK(typed(kOne, "{broken") == "that starts like a JSON object but is not valid JSON");
 }
 
 TEST_CASE("several members are named, and each is of its type") {
@@ -65,7 +65,7 @@ TEST_CASE("of titled choices the number, the title or the constant is typed") {
     CHECK(typed(each, "2") == R"({"tier":"p"})");
     CHECK(typed(each, "Basic, free") == R"({"tier":"b"})");
     CHECK(typed(each, "p") == R"({"tier":"p"})");
-    CHECK(typed(each, "3") == "tier is one of Basic, free, Paid");
+    CHECK(typed(each, "3") == "tier must be one of Basic, free, Paid");
   }
   // If there are not as many names as constants, the names are ignored.
   const Json odd{R"({"properties":{"tier":{"enum":["b","p"],"enumNames":["Basic"]}}})"};
@@ -78,7 +78,7 @@ TEST_CASE("where several may be chosen, each is named once") {
   CHECK(typed(titled, "2, 1, Tuesday") == R"({"days":["tu","mo"]})");
   CHECK(typed(titled, "Monday") == R"({"days":["mo"]})");
   CHECK(typed(titled, "") == R"({"days":[]})");
-  CHECK(typed(titled, "1, 9") == "days is some of Monday, Tuesday");
+  CHECK(typed(titled, "1, 9") == "days must be some of Monday, Tuesday");
   const Json beside{R"({"type":"object","properties":{"days":{"type":"array","items":)"
                     R"({"type":"string","enum":["mo","tu"]}},"size":{"type":"integer"}}})"};
   CHECK(typed(beside, "days=1, tu, size=4") == R"({"days":["mo","tu"],"size":4})");
@@ -86,11 +86,11 @@ TEST_CASE("where several may be chosen, each is named once") {
 }
 
 TEST_CASE("what cannot be read is told") {
-  CHECK(typed(kTwo, "size=big") == "size is a whole number");
-  CHECK(typed(kTwo, "size=3.5") == "size is a whole number");
-  CHECK(typed(kTwo, "colour=green") == "colour is one of red, blue");
-  CHECK(typed(kTwo, "weight=3") == "weight is not asked for; the server asks for size, colour");
-  CHECK(typed(kTwo, "3") == "write size=… for each value, with commas between them");
+  CHECK(typed(kTwo, "size=big") == "size must be a whole number");
+  CHECK(typed(kTwo, "size=3.5") == "size must be a whole number");
+  CHECK(typed(kTwo, "colour=green") == "colour must be one of red, blue");
+  CHECK(typed(kTwo, "weight=3") == "there is no field weight; the server asks for size, colour");
+  CHECK(typed(kTwo, "3") == "write size=… for each value, separated by commas");
   CHECK(typed(kTwo, "") == "nothing was typed; the server asks for size, colour");
 }
 

@@ -49,7 +49,9 @@ template <class T>
 Result<T> read_reply(const std::string& text) {
   T out;
   if (!check_json(text) || !from_json(text, out, Unknown::ignore))
-    return fail(Code::internal, "The runtime's reply cannot be read; is it of another version?");
+    return fail(Code::internal,
+                "The reply of the runtime cannot be decoded; check that it has the same version as "
+                "this program.");
   return out;
 }
 
@@ -85,10 +87,8 @@ std::string thread_text(const ThreadSnapshot& thread, const SessionId& session, 
   if (thread.status_reason) out += fmt::format(" ({})", one_line(*thread.status_reason));
   out += '\n';
   if (thread.status_detail == Status::blocked && thread.resumable.value_or(false))
-    out += fmt::format(
-        "  to go on: agentrt call resume_thread "
-        "'{{\"sessionId\":\"{}\",\"threadId\":\"{}\"}}'\n",
-        one_line(session.text()), one_line(thread.thread_id.text()));
+    out += fmt::format("  to resume: agentrt run --session {} --thread {}\n",
+                       one_line(session.text()), one_line(thread.thread_id.text()));
   for (const QueuedTurnSnapshot& queued : thread.queued_turns)
     out += fmt::format("  {} {}  {}\n",
                        paint(fmt::format("queued #{}", queued.position), Paint::cyan, colour),
@@ -105,7 +105,7 @@ Paint paint_of(ProcessStatus status) {
 std::string processes_text(const std::vector<ProcessSnapshot>& processes, Timestamp now,
                            std::size_t width, Colour colour) {
   if (processes.empty()) return {};
-  std::string out = "\nin the background, also when the runtime stops\n";
+  std::string out = "\nbackground processes (they keep running when the runtime stops)\n";
   for (const ProcessSnapshot& process : processes) {
     out += fmt::format(
         "  {} {}  {}\n",
@@ -115,10 +115,9 @@ std::string processes_text(const std::vector<ProcessSnapshot>& processes, Timest
               Paint::dim, colour));
     out += line_of("$", process.command, width);
   }
-  return out + fmt::format(
-                   "  to end one: agentrt call terminate_process "
-                   "'{{\"processId\":\"{}\"}}'\n",
-                   one_line(processes.front().process_id.text()));
+  return out +
+         fmt::format("  to stop one: agentrt call terminate_process '{{\"processId\":\"{}\"}}'\n",
+                     one_line(processes.front().process_id.text()));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TurnText TurnView::show(const Envelope& event) {
     const auto* updated = std::get_if<ThreadUpdated>(&*payload);
     if (updated != nullptr && event.thread_id == thread_ && updated->status == Status::blocked &&
         end_.ending == Ending::open)
-      end_ = {Ending::blocked, "the turn before it is unfinished", updated->reason.value_or(""),
+      end_ = {Ending::blocked, "the previous turn is unfinished", updated->reason.value_or(""),
               true};
     return {};
   }
@@ -96,7 +96,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
             if (submitted.status != Status::queued) return;
             page_.note(fmt::format("queued, position {}", submitted.position.value_or(1)),
                        Paint::dim);
-            doing_ = {"waiting for its turn", event.timestamp};
+            doing_ = {"waiting in the queue", event.timestamp};
           },
           [&](const QueueChanged& change) { show_queue(change); },
           [&](const RunStatus& status) { show_status(event, status); },
@@ -106,7 +106,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const ModelRequested& requested) {
             doing_ = {"waiting for " + requested.model_name, event.timestamp};
             for (const std::string& left_out : std::exchange(not_trusted_, {}))
-              page_.note(left_out + "; agentrt trust takes it as it is", Paint::yellow);
+              page_.note(left_out + "; agentrt trust accepts its current version", Paint::yellow);
             if (model_.empty())
               page_.note(fmt::format("model {} ({})", requested.model_name, requested.provider),
                          Paint::dim);
@@ -132,10 +132,10 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const ToolResult& result) { show_result(event, result); },
           [&](const ToolFailed& failed) { show_refusal(event, failed); },
           [&](const SandboxViolation& violation) {
-            page_.note(
-                fmt::format("{} by {}: {}", violation.advisory.value_or(false) ? "seen" : "stopped",
-                            violation.layer, violation.attempted),
-                Paint::yellow);
+            page_.note(fmt::format("{} by {}: {}",
+                                   violation.advisory.value_or(false) ? "observed" : "blocked",
+                                   violation.layer, violation.attempted),
+                       Paint::yellow);
           },
           [&](const PermissionEvaluated& evaluated) {
             if (evaluated.decision == Decision::unavailable) ++unanswered_;
@@ -159,13 +159,13 @@ void TurnView::show_context(const ContextResolved& context) {
   for (const ContextRef& ref : context.instruction_refs)
     page_.note("instructions " + ref.ref, Paint::dim);
   for (const ContextRef& ref : context.missing)
-    page_.note(fmt::format("not read: {}: {}", ref.ref, ref.reason.value_or("missing")),
+    page_.note(fmt::format("not used: {}: {}", ref.ref, ref.reason.value_or("missing")),
                Paint::yellow);
 }
 
 void TurnView::show_catalog(const ToolCatalogResolved& catalog) {
   for (const MissingServer& server : catalog.missing.value_or(std::vector<MissingServer>{}))
-    page_.note(fmt::format("server {}: {}", server.name, server.reason), Paint::yellow);
+    page_.note(fmt::format("MCP server {}: {}", server.name, server.reason), Paint::yellow);
 }
 
 void TurnView::show_message(const Envelope& event, const ModelCompleted& completed) {
@@ -253,7 +253,7 @@ void TurnView::show_answer(const ActionResolved& resolved) {
 void TurnView::show_queue(const QueueChanged& change) {
   if (change.change == QueueChange::promoted)
     page_.note(fmt::format("moved to position {} of the queue", change.position), Paint::dim);
-  if (change.change == QueueChange::started) page_.note("its turn has come", Paint::dim);
+  if (change.change == QueueChange::started) page_.note("started from the queue", Paint::dim);
 }
 
 void TurnView::show_status(const Envelope& event, const RunStatus& status) {
@@ -275,8 +275,8 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
 void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
   page_.drop_message();
   if (!failed.retry) return;  // turn.failed reports it
-  doing_ = {"waiting before asking again", event.timestamp};
-  page_.note(fmt::format("the model failed ({}), asking again in {}", failed.error.message,
+  doing_ = {"waiting before the retry", event.timestamp};
+  page_.note(fmt::format("the model request failed ({}); retrying in {}", failed.error.message,
                          spoken_duration(failed.retry->after_ms)),
              Paint::yellow);
 }
@@ -293,13 +293,14 @@ void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   end_ = {Ending::completed, "", "", false};
   page_.drop_message();
   if (completed.stop_reason == StopReason::max_tokens)
-    page_.note(fmt::format("the answer is cut off: it has as many tokens as the model may give; "
-                           "raise max_output_tokens in [models.{}], or ask it to go on",
+    page_.note(fmt::format("the answer is cut off at the output limit; raise max_output_tokens in "
+                           "[models.{}], or ask the model to continue",
                            model_),
                Paint::yellow);
   if (completed.stop_reason == StopReason::content_filter)
     page_.note(
-        "the answer is cut off: the provider held the rest back, by a filter or as a refusal",
+        "the answer is cut off: the provider withheld the rest, because of a content filter or a "
+        "refusal",
         Paint::yellow);
   std::string text =
       fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),

@@ -73,8 +73,8 @@ TEST_CASE("ignored settings of files are reported once, unless they were trusted
   TurnView view = piped_view();
   CHECK(notes_of(view.show(event_of(changed, TurnId{}))) == "");
   CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) ==
-        "· /w/x: ignored: hooks (until a person trusts the file); agentrt trust takes it as it "
-        "is\n· model m (p)\n");
+        "· /w/x: ignored: hooks (until a person trusts the file); agentrt trust accepts its "
+        "current version\n· model m (p)\n");
   CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) == "");
   (void)view.show(event_of(changed, TurnId{}));
   changed.policy->ignored.clear();
@@ -105,8 +105,8 @@ TEST_CASE("an answer that the model's limit cut off is marked, with what to do")
   TurnCompleted completed;
   completed.stop_reason = StopReason::max_tokens;
   CHECK(notes_of(view.show(event_of(completed)))
-            .contains("· the answer is cut off: it has as many tokens as the model may give; raise "
-                      "max_output_tokens in [models.main], or ask it to go on\n"));
+            .contains("· the answer is cut off at the output limit; raise max_output_tokens in "
+                      "[models.main], or ask the model to continue\n"));
   CHECK(!notes_of(view.show(event_of(TurnCompleted{}))).contains("cut off"));
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("steps are shown in one line each") {
   submitted.position = 2;
   CHECK(notes_of(view.show(event_of(submitted))) == "· queued, position 2\n");
   CHECK(notes_of(view.show(event_of(QueueChanged{QueueChange::started, kTurn, 0, 0}))) ==
-        "· its turn has come\n");
+        "· started from the queue\n");
   ModelRequested requested;
   requested.model_name = "main";
   requested.provider = "script";
@@ -208,7 +208,7 @@ TEST_CASE("steps are shown in one line each") {
   failed.error = {Category::rate_limited, "too many requests", true};
   failed.retry = ModelRetry{1, 50, Timestamp{0}};
   CHECK(notes_of(view.show(event_of(failed))) ==
-        "· the model failed (too many requests), asking again in 50 ms\n");
+        "· the model request failed (too many requests); retrying in 50 ms\n");
 }
 
 TEST_CASE("a call of a tool is one line with its time and outcome") {
@@ -218,14 +218,14 @@ TEST_CASE("a call of a tool is one line with its time and outcome") {
   view.show(event_of(calling("shell", R"({"command":"make"})")));
   view.show(event_of(ProcessCompleted{.exit_code = 2}));
   CHECK(screen_of(view.show(event_of(result_of("1\n2\n3\n4\n\n5\n6\n7\x1b[2J\n", true)))) ==
-        "✗ $ make · exit code 2 · 1.2 s\n  … 2 lines before\n  3\n  4\n  5\n  6\n  7\\x1b[2J\n");
+        "✗ $ make · exit code 2 · 1.2 s\n  … 2 earlier lines\n  3\n  4\n  5\n  6\n  7\\x1b[2J\n");
   view.show(event_of(calling("shell", R"({"command":"make"})")));
   CHECK(screen_of(view.show(event_of(result_of("[stderr]\n1\n2\n3\n4\n5\n6\n", true)))) ==
         "✗ $ make · failed · 1.2 s\n  1\n  2\n  3\n  4\n  5\n  6\n");
   view.show(event_of(calling("shell", R"({"command":"rm -rf /"})")));
   ToolFailed refused;
   refused.error = {Category::denied, "a rule denies it", false};
-  CHECK(screen_of(view.show(event_of(refused))) == "⊘ $ rm -rf / · not done\n  a rule denies it\n");
+  CHECK(screen_of(view.show(event_of(refused))) == "⊘ $ rm -rf / · not run\n  a rule denies it\n");
 }
 
 TEST_CASE("the line of a call fits the screen, and is whole in a pipe") {
@@ -289,7 +289,8 @@ TEST_CASE("a plan is a list of boxes") {
 TEST_CASE("a server whose tools are missing is named") {
   ToolCatalogResolved catalog;
   catalog.missing = std::vector<MissingServer>{{"files", "it does not start"}};
-  CHECK(notes_of(shared_view().show(event_of(catalog))) == "· server files: it does not start\n");
+  CHECK(notes_of(shared_view().show(event_of(catalog))) ==
+        "· MCP server files: it does not start\n");
 }
 
 TEST_CASE("a question of a server comes with its form") {
@@ -311,7 +312,7 @@ TEST_CASE("files that could not be read for the turn are reported") {
   context.instruction_refs.push_back({.ref = "file:/w/AGENTS.md"});
   context.missing.push_back({.ref = "file:/w/x", .reason = "it is a folder"});
   CHECK(notes_of(shared_view().show(event_of(context))) ==
-        "· instructions file:/w/AGENTS.md\n· not read: file:/w/x: it is a folder\n");
+        "· instructions file:/w/AGENTS.md\n· not used: file:/w/x: it is a folder\n");
 }
 
 TEST_CASE("a failed turn and a cancelled one are told apart") {

@@ -77,20 +77,12 @@ TEST_CASE("a session is shown with its threads, turns, queue and how to go on") 
   const auto text = session_text(schema::to_json(session), kNow, 80, Colour::off);
   REQUIRE(text);
   CHECK(*text ==
-        "session s1  blocked\n"
-        "  in /w · created just now · updated just now · 42 events\n"
-        "\n"
-        "thread main  blocked (restart)\n"
-        "  to go on: agentrt call resume_thread '{\"sessionId\":\"s1\",\"threadId\":\"main\"}'\n"
-        "  queued #1 t2  and then\n"
-        "  completed t1  just now · 1.5 s · 10 in, 5 out\n"
-        "    > hello\n"
-        "    < hi there\n"
-        "\n"
-        "in the background, also when the runtime stops\n"
-        "  running proc_1  just now · tty\n"
-        "    $ npm run dev\n"
-        "  to end one: agentrt call terminate_process '{\"processId\":\"proc_1\"}'\n");
+        "session s1  blocked\n  in /w · created just now · updated just now · 42 events\n\nthread "
+        "main  blocked (restart)\n  to resume: agentrt run --session s1 --thread main\n  queued #1 "
+        "t2  and then\n  completed t1  just now · 1.5 s · 10 in, 5 out\n    > hello\n    < hi "
+        "there\n\nbackground processes (they keep running when the runtime stops)\n  running "
+        "proc_1  just now · tty\n    $ npm run dev\n  to stop one: agentrt call terminate_process "
+        "'{\"processId\":\"proc_1\"}'\n");
 }
 
 TEST_CASE("a reply that is not one is an error, not a crash") {
@@ -118,8 +110,8 @@ TEST_CASE("a blocked turn's error names the command that continues it") {
   const FollowedTurn turn{SessionId{"s"}, ThreadId{"h"}, TurnId{"t"}};
   const Error error = blocked_error(turn, {Ending::blocked, "no model", "no_model", true});
   CHECK(error.message ==
-        "The turn waits: no model; a new PROMPT takes its place; once it has a model, continue it "
-        "with: agentrt run --session s --thread h");
+        "The turn is waiting: no model; a new PROMPT replaces it; when a model is available, "
+        "resume it with: agentrt run --session s --thread h");
   CHECK(error.details ==
         "{\"sessionId\":\"s\",\"threadId\":\"h\",\"turnId\":\"t\",\"status\":\"blocked\"}");
 }
@@ -182,12 +174,12 @@ TEST_CASE("an answer for longer is about the path where the tool is one of files
   for (const char* tool : {"read_file", "write_file", "edit_file", "list_files", "search_files"}) {
     action.tool_name = tool;
     CHECK(answer_prompt(action, Colour::off) ==
-          "  y yes, this once   s this path, this session   a this path, always   n no   \n  > ");
+          "  y yes, once   s this path, for this session   a this path, always   n no   \n  > ");
   }
   for (const char* tool : {"shell", "mcp__box__echo"}) {
     action.tool_name = tool;
     CHECK(answer_prompt(action, Colour::off) ==
-          "  y yes, this once   s yes, in this session   a always in this folder   n no   \n  > ");
+          "  y yes, once   s yes, for this session   a always in this folder   n no   \n  > ");
   }
 }
 
@@ -203,12 +195,13 @@ TEST_CASE("an invalid answer is explained") {
   action.input = schema::Json{R"({"question":"which?","choices":["red","blue"]})"};
   CHECK(read_answer(action, "2")->payload->text == R"({"answer":"blue"})");
   CHECK(read_answer(action, "3").error().message ==
-        "that is none of the choices; type a number from 1 to 2");
+        "that is not one of the choices; type a number from 1 to 2");
   action = action_of(schema::kElicitationAction);
   action.url = "https://a.b";
   CHECK(read_answer(action, "y")->decision == "accept");
-  CHECK(read_answer(action, "yes").error().message == "type y once it is done there, /n or /c");
-  CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not taken: two \\x1blines\n");
+  CHECK(read_answer(action, "yes").error().message ==
+        "type y when you have finished there, /n to decline or /c to cancel");
+  CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not accepted: two \\x1blines\n");
 }
 
 TEST_CASE("a server's choices are a list of titles") {
@@ -218,8 +211,8 @@ TEST_CASE("a server's choices are a list of titles") {
   action.schema = schema::Json{
       R"({"properties":{"tier":{"oneOf":[{"const":"b","title":"Basic"},{"const":"p"}]}}})"};
   CHECK(question_text(action, Colour::off) ==
-        "The server shop asks:\n\n    Which one?\n\n"
-        "  tier         one of these (may be left out)\n    [1] Basic\n    [2] p\n");
+        "The MCP server shop asks:\n\n    Which one?\n\n  tier         one of these (optional)\n   "
+        " [1] Basic\n    [2] p\n");
   CHECK(answer_prompt(action, Colour::off) ==
         "  number of the choice   /n decline   /c cancel   \n  > ");
   CHECK(read_answer(action, "1")->payload->text == R"({"tier":"b"})");
@@ -227,10 +220,10 @@ TEST_CASE("a server's choices are a list of titles") {
 
 TEST_CASE("a question that nobody answers here any more says how it is answered") {
   CHECK(elsewhere_text(action_of(schema::kPermissionAction), Colour::off) ==
-        "  nobody answers here any more; from another terminal: agentrt approve action_1, or "
+        "  standard input has ended; answer from another terminal with agentrt approve action_1 or "
         "agentrt deny action_1; Ctrl-C interrupts the turn\n");
   CHECK(elsewhere_text(action_of(schema::kInputAction), Colour::off)
-            .contains("agentrt approve action_1 --answer TEXT, or"));
+            .contains("agentrt approve action_1 --answer TEXT or"));
 }
 
 }  // namespace
