@@ -42,10 +42,10 @@ void CallRules::operator()(const ToolStarted& p) {
   if (!started) return;
   if (started->state != CallState::unknown)
     return hearing_.fail("tool.order",
-                         fmt::format("call {} has started before", head.tool_call_id));
+                         fmt::format("call {} starts a second time", head.tool_call_id));
   Turn& of_turn = turn();
   if (of_turn.gates > 0)
-    hearing_.fail("action.pauses", "a call starts while an action holds the turn back");
+    hearing_.fail("action.pauses", "a call starts while the turn waits for an action");
   started->state = CallState::open;
   if (!head.step_id.empty()) started->step = hearing_.key(head.step_id);
   started->has_input = p.safe_args || p.input_ref;
@@ -60,7 +60,7 @@ CallRules::Call* CallRules::open_call() {
   if (found && found->state == CallState::open) {
     const std::string& step = hearing_.head().step_id;
     if (found->step != 0 && !step.empty() && found->step != hearing_.key(step))
-      hearing_.fail("ids.stable", fmt::format("call {} had another step before", id));
+      hearing_.fail("ids.stable", fmt::format("call {} had a different step before", id));
     return found;
   }
   if (!found && hearing_.excuses(calls_)) return nullptr;
@@ -83,18 +83,20 @@ void CallRules::operator()(const ToolResult& p) {
   if (!open) return;
   const std::string& id = hearing_.head().tool_call_id;
   if (!p.preview && !p.output_ref && !p.structured_content_ref && !p.artifact_refs)
-    hearing_.fail("tool.outcome", fmt::format("the result of call {} shows nothing", id));
+    hearing_.fail("tool.outcome",
+                  fmt::format("the result of call {} has neither preview nor outputRef", id));
   if (!open->has_input)
-    hearing_.fail("tool.input", fmt::format("nothing says what call {} was given", id));
+    hearing_.fail("tool.input", fmt::format("the input of call {} is not recorded", id));
   if (!open->has_policy && !open->decision)
-    hearing_.fail("tool.decided", fmt::format("nothing says why call {} was allowed", id));
+    hearing_.fail("tool.decided",
+                  fmt::format("the permission decision of call {} is not recorded", id));
   if (!p.is_error) {
     held_back(open, "a result");
     if (open->decision && !lets_run(open->decision))
-      hearing_.fail("tool.denied", fmt::format("call {} succeeded, and the decision was {}", id,
+      hearing_.fail("tool.denied", fmt::format("call {} succeeded, but the decision was {}", id,
                                                name_of(*open->decision)));
     if (open->blocked)
-      hearing_.fail("hook.obeyed", fmt::format("call {} succeeded, and a hook blocked it", id));
+      hearing_.fail("hook.obeyed", fmt::format("call {} succeeded, but a hook blocked it", id));
   }
   close_call(*open);
 }
@@ -103,8 +105,8 @@ void CallRules::operator()(const ToolFailed&) {
   Call* open = open_call();
   if (!open) return;
   if (!hearing_.has("error") && !hearing_.has("errorRef"))
-    hearing_.fail("tool.outcome",
-                  fmt::format("nothing says why call {} failed", hearing_.head().tool_call_id));
+    hearing_.fail("tool.outcome", fmt::format("the error of call {} is not recorded",
+                                              hearing_.head().tool_call_id));
   close_call(*open);
 }
 
@@ -116,7 +118,7 @@ void CallRules::close_call(Call& call) {
 
 void CallRules::held_back(const Call* call, std::string_view what) {
   if (call->gates > 0)
-    hearing_.fail("action.pauses", fmt::format("{} of call {} while an action holds it back", what,
+    hearing_.fail("action.pauses", fmt::format("{} of call {} while it waits for an action", what,
                                                hearing_.head().tool_call_id));
 }
 
@@ -133,8 +135,8 @@ void CallRules::operator()(const PermissionEvaluated& p) {
       if (!gives_way(verdict, p)) strongest = std::max(strongest, force(verdict.verdict));
     if (force(p.decision) < strongest)
       hearing_.fail("permission.force",
-                    fmt::format("the decision is {}, and a source said {}", name_of(p.decision),
-                                strongest == 2 ? "deny" : "ask"));
+                    fmt::format("the decision is {}, but the verdict of a source was {}",
+                                name_of(p.decision), strongest == 2 ? "deny" : "ask"));
   }
   decide(p.decision);
 }
@@ -162,7 +164,7 @@ void CallRules::operator()(const ActionRequired& p) {
   const Key key = hearing_.key(head.action_id);
   if (actions_.find(key))
     return hearing_.fail("action.order",
-                         fmt::format("action {} was required before", head.action_id));
+                         fmt::format("action {} is required a second time", head.action_id));
   Action& action = actions_.at(key);
   action.decisions = p.decisions.value_or(std::vector<std::string>{});
   action.turn = hearing_.key(head.turn_id);
@@ -188,12 +190,13 @@ void CallRules::operator()(const ActionResolved& p) {
   if (!action || !action->open)
     return hearing_.fail("action.order",
                          fmt::format("action {} {}", head.action_id,
-                                     action ? "was resolved before" : "was not required"));
+                                     action ? "is resolved a second time" : "was not required"));
   if (action->call != 0 && !head.tool_call_id.empty() && action->call != call_key())
-    hearing_.fail("ids.stable", fmt::format("action {} held another call back", head.action_id));
+    hearing_.fail("ids.stable",
+                  fmt::format("action {} belongs to a different call", head.action_id));
   const auto& offered = action->decisions;
   if (!offered.empty() && !action->offers(p.decision) && !is_own_end(p))
-    hearing_.fail("action.offered", fmt::format("{} was not among the {} decisions offered",
+    hearing_.fail("action.offered", fmt::format("{} is not one of the {} offered decisions",
                                                 p.decision, offered.size()));
   action->open = false;
   actions_.end(key);
@@ -231,7 +234,7 @@ void CallRules::operator()(const HookStarted& p) {
   hook.point = p.point;
   ++turn().hooks;
   if (p.hook_run_id && hook.running > 1)
-    hearing_.fail("hook.order", fmt::format("hook run {} has started before", *p.hook_run_id));
+    hearing_.fail("hook.order", fmt::format("hook run {} starts a second time", *p.hook_run_id));
 }
 
 void CallRules::hook_end(const std::optional<std::string>& run, HookPoint point) {
@@ -240,8 +243,8 @@ void CallRules::hook_end(const std::optional<std::string>& run, HookPoint point)
   if (hook && hook->running > 0) {
     --hook->running;
     if (hook->point != point)
-      hearing_.fail("hook.order",
-                    fmt::format("a hook at {} ends at {}", name_of(hook->point), name_of(point)));
+      hearing_.fail("hook.order", fmt::format("a hook that started at {} ends at {}",
+                                              name_of(hook->point), name_of(point)));
     if (hook->running == 0) hooks_.end(key);
     if (Turn& of_turn = turn(); of_turn.hooks > 0) --of_turn.hooks;
   } else if (hook || !hearing_.excuses(hooks_)) {
@@ -258,8 +261,7 @@ void CallRules::operator()(const HookCompleted& p) {
 
 void CallRules::operator()(const HookFailed& p) {
   hook_end(p.hook_run_id, p.point);
-  if (!hearing_.has("onFailure"))
-    return hearing_.fail("hook.failure", "nothing says whether the failure was closed or open");
+  if (!hearing_.has("onFailure")) return hearing_.fail("hook.failure", "onFailure is missing");
   const bool gates = p.point == HookPoint::pre_tool_use || p.point == HookPoint::permission_request;
   if (Call* blocked = call(); blocked && gates)
     blocked->blocked |= p.on_failure == OnFailure::closed;
@@ -284,35 +286,36 @@ void CallRules::operator()(const ProcessStarted&) {
     if (of_process->state != CallState::open)
       hearing_.fail(
           "tool.order",
-          fmt::format("process {} starts, and its call {}", head.process_id,
+          fmt::format("process {} starts, but its call {}", head.process_id,
                       of_process->state == CallState::closed ? "has ended" : "has not started"));
     if (!lets_run(of_process->decision))
-      hearing_.fail("process.permitted",
-                    of_process->decision
-                        ? fmt::format("process {} starts, and the decision was {}", head.process_id,
-                                      name_of(*of_process->decision))
-                        : fmt::format("process {} starts, and nothing allows it", head.process_id));
+      hearing_.fail(
+          "process.permitted",
+          of_process->decision
+              ? fmt::format("process {} starts, but the decision was {}", head.process_id,
+                            name_of(*of_process->decision))
+              : fmt::format("process {} starts without a permission decision", head.process_id));
     if (of_process->blocked)
       hearing_.fail("hook.obeyed",
-                    fmt::format("process {} starts, and a hook blocked it", head.process_id));
+                    fmt::format("process {} starts, but a hook blocked its call", head.process_id));
   }
   if (of_turn && of_turn->gates > 0)
-    hearing_.fail("action.pauses", "a process starts while an action holds the turn back");
+    hearing_.fail("action.pauses", "a process starts while the turn waits for an action");
   const bool own = sandboxes_.find(hearing_.key(head.process_id)) != nullptr;
   sandboxes_.end(hearing_.key(head.process_id));
   if (own || (of_process && of_process->sandboxed)) return;
   if (of_turn && of_turn->sandboxes > 0)
     --of_turn->sandboxes;
   else
-    hearing_.fail("process.sandboxed",
-                  fmt::format("process {} starts, and no sandbox.applied says what confines it",
-                              head.process_id));
+    hearing_.fail(
+        "process.sandboxed",
+        fmt::format("process {} starts without an earlier sandbox.applied", head.process_id));
 }
 
 void CallRules::operator()(const ModelRequested&) {
   const Turn* asking = turns_.find(hearing_.key(hearing_.head().turn_id));
   if (asking && asking->actions > 0 && !asking->compacting)
-    hearing_.fail("action.pauses", "the model is asked while an action of the turn is open");
+    hearing_.fail("action.pauses", "a model request starts while an action of the turn is open");
 }
 
 // A compaction may request its summary while an action is open.
@@ -326,7 +329,7 @@ void CallRules::operator()(const TaskAttemptFailed&) { attempt_ended(); }
 void CallRules::attempt_ended() {
   const Turn* of_attempt = turns_.find(hearing_.key(hearing_.head().turn_id));
   if (of_attempt && (of_attempt->calls > 0 || of_attempt->actions > 0))
-    hearing_.fail("turn.closed", "the attempt ends, and a call or an action of it is open");
+    hearing_.fail("turn.closed", "the attempt ends while one of its calls or actions is open");
 }
 
 void CallRules::operator()(const TurnCompleted&) { turn_ended(); }

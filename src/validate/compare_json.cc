@@ -72,8 +72,8 @@ class Comparison {
     if (simdjson::minify(given) == simdjson::minify(replayed) || same_instant(given, replayed) ||
         rests(name, given, replayed))
       return;
-    differ(fmt::format("{} is {}, the stream gives {}", path, short_text(given),
-                       short_text(replayed)));
+    differ(fmt::format("{} is {} in the snapshot, {} in the replayed stream", path,
+                       short_text(given), short_text(replayed)));
   }
 
  private:
@@ -97,15 +97,15 @@ class Comparison {
       if (same != replayed.end())
         values(at, "", value, *same);
       else if (!window)
-        differ(fmt::format("{} is not in the stream", at));
+        differ(fmt::format("{} is in the snapshot only", at));
     }
     if (window) return;
     if (given.size() != replayed.size())
-      differ(fmt::format("{} has {} entries, the stream gives {}", path, given.size(),
-                         replayed.size()));
+      differ(fmt::format("{} has {} entries in the snapshot, {} in the replayed stream", path,
+                         given.size(), replayed.size()));
     else if (given.size() > 0 && !id_of(given.at(0), name) &&
              simdjson::minify(given) != simdjson::minify(replayed))
-      differ(fmt::format("{} differs from what the stream gives", path));
+      differ(fmt::format("{} differs from the replayed stream", path));
   }
 
   void differ(std::string what) {
@@ -123,7 +123,7 @@ void compare_json(std::string_view given, std::string_view replayed,
   element one, other;
   if (given_parser.parse(given.data(), given.size()).get(one) ||
       replayed_parser.parse(replayed.data(), replayed.size()).get(other)) {
-    differences.emplace_back("the snapshot cannot be read");
+    differences.emplace_back("the snapshot cannot be decoded");
     return;
   }
   Comparison(differences).values("", "", one, other);

@@ -29,7 +29,7 @@ std::string section() {
   std::string out;
   for (const Rule& rule : rules()) {
     out +=
-        fmt::format("### {}\n\n{} Severity: {}; profile: {}{}.\n\nBroken by {}.\n\n", rule.id,
+        fmt::format("### {}\n\n{} Severity: {}; profile: {}{}.\n\nViolated by {}.\n\n", rule.id,
                     rule.protects, name_of(rule.severity), name_of(rule.profile),
                     rule.standing == Standing::provisional ? "; provisional" : "", rule.broken_by);
   }

@@ -36,8 +36,8 @@ bool EnvelopeRules::any() {
   members();
   if (head.type.empty() || head.session_id.empty()) return false;
   if (!hearing_.event.known && of_standard_family(head.type))
-    hearing_.fail("envelope.type", fmt::format("{} is not a type that the family {} has", head.type,
-                                               family_word(head.type)));
+    hearing_.fail("envelope.type",
+                  fmt::format("the family {1} has no type {0}", head.type, family_word(head.type)));
   ids();
   event_id();
   Stream& stream = streams_.at(hearing_.session);
@@ -64,7 +64,7 @@ void EnvelopeRules::members() {
   need("timestamp", !head.timestamp.empty());
   if (!head.timestamp.empty() && !hearing_.event.at)
     hearing_.fail("envelope.members",
-                  fmt::format("timestamp {} is not an instant in UTC", head.timestamp));
+                  fmt::format("timestamp {} is not a UTC timestamp", head.timestamp));
   if (!head.payload.text.starts_with('{'))
     hearing_.fail("envelope.members", "payload is not an object");
   for (const schema::Misfit& misfit : met.misfits)
@@ -80,8 +80,7 @@ void EnvelopeRules::ids() {
   if (!hearing_.event.known) return;
   for (const std::string_view name : hearing_.event.known->ids)
     if (!hearing_.event.has_id(name))
-      hearing_.fail("envelope.ids",
-                    fmt::format("{} does not carry {}", hearing_.head().type, name));
+      hearing_.fail("envelope.ids", fmt::format("{} has no {}", hearing_.head().type, name));
 }
 
 void EnvelopeRules::event_id() {
@@ -90,7 +89,8 @@ void EnvelopeRules::event_id() {
   const Key key = key_of(0, head.event_id);
   Key& place = event_ids_[key % kEventIdPlaces];
   if (place == key)
-    hearing_.fail("ids.event_unique", fmt::format("{} was used before", head.event_id));
+    hearing_.fail("ids.event_unique",
+                  fmt::format("event id {} is used a second time", head.event_id));
   place = key;
 }
 
@@ -108,12 +108,12 @@ void EnvelopeRules::order(Stream& stream) {
                                 stream.last, *head.sequence - expected));
     else if (*head.sequence < expected)
       hearing_.fail("order.sequence",
-                    fmt::format("sequence {} comes after {}", *head.sequence, stream.last));
+                    fmt::format("sequence {} follows {}", *head.sequence, stream.last));
     stream.last = std::max(stream.last, *head.sequence);
   }
   if (const auto at = hearing_.event.at) {
     if (*at < stream.at)
-      hearing_.fail("order.time", fmt::format("{} is {} ms before the event in front of it",
+      hearing_.fail("order.time", fmt::format("{} is {} ms before the previous event",
                                               head.timestamp, stream.at - *at));
     stream.at = std::max(stream.at, *at);
   }
@@ -124,8 +124,8 @@ void EnvelopeRules::size() {
   if (head.payload.text.size() <= kOutputBytesMax || !carries_output(head.type)) return;
   const std::size_t size = unescaped_size(head.payload.text);
   if (size > kOutputBytesMax)
-    hearing_.fail("payload.large", fmt::format("the payload has {} bytes, at most {} stand in an "
-                                               "event; the rest belongs behind a ref",
+    hearing_.fail("payload.large", fmt::format("the payload has {} bytes; the limit is {}, and "
+                                               "larger output must be stored behind a ref",
                                                size, kOutputBytesMax));
 }
 

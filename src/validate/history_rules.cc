@@ -36,7 +36,8 @@ std::optional<LogRef> read_log_ref(std::string_view ref) {
 
 void HistoryRules::operator()(const CompactionStarted&) {
   bool& compacting = compacting_.at(hearing_.key(hearing_.head().turn_id));
-  if (compacting) hearing_.fail("compaction.order", "a compaction of the turn is under way");
+  if (compacting)
+    hearing_.fail("compaction.order", "a compaction of the turn is already in progress");
   compacting = true;
 }
 
@@ -44,7 +45,7 @@ void HistoryRules::compaction_ends() {
   const Key key = hearing_.key(hearing_.head().turn_id);
   bool* compacting = compacting_.find(key);
   if ((!compacting || !*compacting) && !hearing_.excuses(compacting_))
-    hearing_.fail("compaction.order", "a compaction ends that has not started");
+    hearing_.fail("compaction.order", "a compaction ends that was not started");
   if (!compacting) return;
   *compacting = false;
   compacting_.end(key);
@@ -55,21 +56,22 @@ void HistoryRules::operator()(const CompactionCompleted& p) {
   const auto kept = p.preserved_action_ids.value_or(std::vector<ActionId>{});
   for (const std::string& open : calls_.open_actions())
     if (std::ranges::find(kept, open, &ActionId::text) == kept.end())
-      hearing_.fail("compaction.keeps", fmt::format("action {} is open and was not kept", open));
+      hearing_.fail("compaction.keeps",
+                    fmt::format("action {} is open but not listed as kept", open));
 }
 
 void HistoryRules::operator()(const CompactionFailed&) { compaction_ends(); }
 
 void HistoryRules::operator()(const RollbackStarted&) {
   bool& under_way = rolling_back_.at(hearing_.key(hearing_.head().thread_id));
-  if (under_way) hearing_.fail("rollback.order", "a rollback of the thread is under way");
+  if (under_way) hearing_.fail("rollback.order", "a rollback of the thread is already in progress");
   under_way = true;
 }
 
 void HistoryRules::operator()(const RollbackCompleted& p) {
   bool& under_way = rolling_back_.at(hearing_.key(hearing_.head().thread_id));
   if (!under_way && !hearing_.excuses(rolling_back_))
-    hearing_.fail("rollback.order", "a rollback ends that has not started");
+    hearing_.fail("rollback.order", "a rollback ends that was not started");
   under_way = false;
   for (const TurnId& removed : p.removed_turns.value_or(std::vector<TurnId>{})) {
     const JudgedTurn* turn = turns_.find(removed.text());
@@ -81,7 +83,7 @@ void HistoryRules::operator()(const RollbackCompleted& p) {
   for (const std::string& open : calls_.open_actions())
     if (std::ranges::find(cancelled, open, &ActionId::text) == cancelled.end())
       hearing_.fail("rollback.keeps",
-                    fmt::format("action {} is open and nothing is said of it", open));
+                    fmt::format("action {} is open but not listed as cancelled", open));
 }
 
 void HistoryRules::as_of(Sequence sequence) {
@@ -89,7 +91,7 @@ void HistoryRules::as_of(Sequence sequence) {
   if (own && hearing_.has("asOfSequence") && sequence >= *own)
     hearing_.fail(
         "snapshot.as_of",
-        fmt::format("event {} speaks of sequence {}, which is not before it", *own, sequence));
+        fmt::format("event {} refers to sequence {}, which is not before it", *own, sequence));
 }
 
 void HistoryRules::operator()(const SnapshotUpdated& p) { as_of(p.as_of_sequence); }
@@ -100,8 +102,9 @@ void HistoryRules::operator()(const HistoryWindowLoaded& p) {
   const auto own = hearing_.head().sequence;
   if (!own || !hearing_.has("toSequence")) return;
   if (p.from_sequence > p.to_sequence || p.to_sequence >= *own)
-    hearing_.fail("snapshot.as_of", fmt::format("a window from {} to {} at event {}",
-                                                p.from_sequence, p.to_sequence, *own));
+    hearing_.fail("snapshot.as_of",
+                  fmt::format("history window {} to {} at event {} is not in the past",
+                              p.from_sequence, p.to_sequence, *own));
 }
 
 void HistoryRules::log_ref(std::string_view ref) {
@@ -109,9 +112,9 @@ void HistoryRules::log_ref(std::string_view ref) {
   const auto own = hearing_.head().sequence;
   if (!read || !own) return;
   if (read->last >= *own)
-    hearing_.fail("refs.log", fmt::format("{} points at what is not written yet", ref));
+    hearing_.fail("refs.log", fmt::format("{} points to an event that does not exist yet", ref));
   else if (read->first == 0 || read->first > read->last)
-    hearing_.fail("refs.log", fmt::format("{} points at nothing", ref));
+    hearing_.fail("refs.log", fmt::format("{} points to no event", ref));
 }
 
 void HistoryRules::operator()(const ModelRequested& p) { log_ref(p.request_ref); }
@@ -122,7 +125,7 @@ void HistoryRules::operator()(const ToolResult& p) { log_ref(p.output_ref.value_
 void HistoryRules::operator()(const TurnStarted&) {
   const bool* under_way = rolling_back_.find(hearing_.key(hearing_.head().thread_id));
   if (under_way && *under_way)
-    hearing_.fail("rollback.order", "a turn starts while a rollback of its thread is under way");
+    hearing_.fail("rollback.order", "a turn starts while a rollback of its thread is in progress");
 }
 
 void HistoryRules::operator()(const TurnCompleted&) { turn_ended(); }
@@ -132,7 +135,7 @@ void HistoryRules::turn_ended() {
   const Key key = hearing_.key(hearing_.head().turn_id);
   bool* compacting = compacting_.find(key);
   if (!compacting || !*compacting) return;
-  hearing_.fail("compaction.order", "the turn ends, and its compaction has no outcome");
+  hearing_.fail("compaction.order", "the turn ends while its compaction is in progress");
   *compacting = false;
   compacting_.end(key);
 }
@@ -146,7 +149,7 @@ void HistoryRules::operator()(const EvidenceChanged& p) {
   if (!p.signals) return;
   for (const auto& [signal, word] : *p.signals)
     if (std::ranges::find(kWords, word) == std::end(kWords))
-      hearing_.fail("evidence.signals", fmt::format("{} is said to be {}", signal, word));
+      hearing_.fail("evidence.signals", fmt::format("{} has the unknown state {}", signal, word));
 }
 
 }  // namespace agentrt::validate

@@ -31,7 +31,7 @@ ModelRules::Request* ModelRules::open_request(std::string_view what) {
   if (request && request->open) return request;
   if (!request && hearing_.excuses(requests_)) return nullptr;
   hearing_.fail("model.order", fmt::format("{} of a request that {}", what,
-                                           request ? "has ended" : "was not made"));
+                                           request ? "has ended" : "was not started"));
   return nullptr;
 }
 
@@ -41,7 +41,8 @@ void ModelRules::operator()(const ModelRequested& p) {
   Turn& of_turn = turn();
   const Request* known = requests_.find(key);
   if (known && (known->open || !head.model_request_id.empty()))
-    hearing_.fail("model.order", fmt::format("request {} was made before", head.model_request_id));
+    hearing_.fail("model.order",
+                  fmt::format("request {} starts a second time", head.model_request_id));
   if (!known || !known->open) ++of_turn.requests;
   of_turn.asked = key;
   check_routing(p, of_turn);
@@ -54,15 +55,16 @@ void ModelRules::operator()(const ModelRequested& p) {
 void ModelRules::check_routing(const ModelRequested& p, Turn& turn) {
   if (hearing_.partial) return;
   if (turn.not_possible)
-    return hearing_.fail("routing.blocks", "a model is asked though routing found none");
+    return hearing_.fail("routing.blocks", "a model request follows routing.not_possible");
   if (!turn.routed)
-    return hearing_.fail("routing.explains", "nothing says why this model was chosen");
+    return hearing_.fail("routing.explains", "no routing decision precedes the model request");
   const auto differs = [](const std::string& chosen, const std::string& asked) {
     return !chosen.empty() && !asked.empty() && chosen != asked;
   };
   if (differs(turn.provider, p.provider) || differs(turn.model, p.model))
-    hearing_.fail("routing.matches", fmt::format("{}/{} is asked, {}/{} was selected", p.provider,
-                                                 p.model, turn.provider, turn.model));
+    hearing_.fail("routing.matches",
+                  fmt::format("the request goes to {}/{}, but {}/{} was selected", p.provider,
+                              p.model, turn.provider, turn.model));
 }
 
 void ModelRules::operator()(const ModelDelta& p) {
@@ -82,11 +84,11 @@ void ModelRules::operator()(const ModelCompleted& p) {
   if (!request) return;
   if (p.text && request->deltas > 0 &&
       (p.text->size() != request->bytes || add_text(0, *p.text) != request->text))
-    hearing_.fail("model.adds_up", fmt::format("{} deltas make {} bytes, the text has {}{}",
+    hearing_.fail("model.adds_up", fmt::format("the {} deltas have {} bytes, the text has {}{}",
                                                request->deltas, request->bytes, p.text->size(),
                                                p.text->size() == request->bytes ? " others" : ""));
   if (p.stop_reason == StopReason::tool_use && hearing_.has("toolCalls") && p.tool_calls.empty())
-    hearing_.fail("model.adds_up", "the model stopped to use tools, and named none");
+    hearing_.fail("model.adds_up", "stopReason is tool_use, but there are no tool calls");
   turn().last_failed = false;
   close_request(*request);
 }
@@ -109,7 +111,7 @@ void ModelRules::operator()(const ItemStarted& p) {
   const Key key = hearing_.key(hearing_.head().step_id);
   if (items_.find(key))
     return hearing_.fail("item.order",
-                         fmt::format("item {} has started before", hearing_.head().step_id));
+                         fmt::format("item {} starts a second time", hearing_.head().step_id));
   items_.at(key).kind = p.kind;
   ++turn().items;
 }
@@ -127,7 +129,7 @@ ModelRules::Item* ModelRules::open_item() {
 void ModelRules::operator()(const ItemUpdated& p) {
   const Item* item = open_item();
   if (item && hearing_.has("kind") && item->kind != p.kind)
-    hearing_.fail("item.order", fmt::format("an item of kind {} becomes {}", name_of(item->kind),
+    hearing_.fail("item.order", fmt::format("an item of kind {} changes to {}", name_of(item->kind),
                                             name_of(p.kind)));
 }
 
@@ -135,11 +137,10 @@ void ModelRules::operator()(const ItemCompleted& p) {
   Item* item = open_item();
   if (!item) return;
   if (hearing_.has("kind") && item->kind != p.kind)
-    hearing_.fail("item.order", fmt::format("an item of kind {} becomes {}", name_of(item->kind),
+    hearing_.fail("item.order", fmt::format("an item of kind {} changes to {}", name_of(item->kind),
                                             name_of(p.kind)));
   if (hearing_.has("status") && !ended(p.status))
-    hearing_.fail("item.order",
-                  fmt::format("an item ends and is said to be {}", name_of(p.status)));
+    hearing_.fail("item.order", fmt::format("an item ends with status {}", name_of(p.status)));
   const Key key = hearing_.key(hearing_.head().step_id);
   item->open = false;
   items_.end(key);
@@ -149,8 +150,9 @@ void ModelRules::operator()(const ItemCompleted& p) {
 void ModelRules::operator()(const RoutingCandidatesResolved& p) {
   if (hearing_.has("candidates") && hearing_.has("candidateCount") &&
       p.candidate_count != p.candidates.size())
-    hearing_.fail("routing.counts", fmt::format("{} candidates are said, {} are named",
-                                                p.candidate_count, p.candidates.size()));
+    hearing_.fail("routing.counts",
+                  fmt::format("candidateCount is {}, but {} candidates are listed",
+                              p.candidate_count, p.candidates.size()));
 }
 
 void ModelRules::selected(const RoutingOutcome& p) {
@@ -160,18 +162,19 @@ void ModelRules::selected(const RoutingOutcome& p) {
   of_turn.provider = p.selected_provider.value_or("");
   of_turn.model = p.selected_model.value_or("");
   if (of_turn.model.empty())
-    hearing_.fail("routing.counts", "a decision names the model that it selected");
+    hearing_.fail("routing.counts", "the decision does not name the selected model");
 }
 
 void ModelRules::operator()(const RoutingDecided& p) {
   if (hearing_.has("candidateCount") && p.candidate_count == 0)
-    hearing_.fail("routing.counts", "a decision among no candidates");
+    hearing_.fail("routing.counts", "the decision has no candidates");
   selected(p);
 }
 void ModelRules::operator()(const RoutingFallbackApplied& p) { selected(p); }
 void ModelRules::operator()(const RoutingSingleCandidate& p) {
   if (hearing_.has("candidateCount") && p.candidate_count != 1)
-    hearing_.fail("routing.counts", fmt::format("a single candidate among {}", p.candidate_count));
+    hearing_.fail("routing.counts",
+                  fmt::format("routing.single_candidate with {} candidates", p.candidate_count));
   selected(p);
 }
 void ModelRules::operator()(const RoutingNotPossible&) {
@@ -182,16 +185,18 @@ void ModelRules::operator()(const RoutingNotPossible&) {
 
 void ModelRules::operator()(const CostRecorded& p) {
   const Head& head = hearing_.head();
-  if (p.amount_nanos < 0) hearing_.fail("cost.joins", "a cost is not negative");
+  if (p.amount_nanos < 0) hearing_.fail("cost.joins", "the cost is negative");
   if (head.model_request_id.empty()) return;
   Request* request = requests_.find(request_key());
   if (!request) {
     if (!hearing_.excuses(requests_))
-      hearing_.fail("cost.joins", fmt::format("no request {} was made", head.model_request_id));
+      hearing_.fail("cost.joins",
+                    fmt::format("there is no model request {}", head.model_request_id));
     return;
   }
   if (request->billed)
-    hearing_.fail("cost.joins", fmt::format("request {} is billed twice", head.model_request_id));
+    hearing_.fail("cost.joins",
+                  fmt::format("request {} is billed a second time", head.model_request_id));
   request->billed = true;
 }
 
@@ -205,7 +210,7 @@ void ModelRules::operator()(const QuotaLow& p) {
   const auto* blocked = blocked_.find(quota_key(p.limit, p.scope));
   const Timestamp now = hearing_.event.at.value_or(Timestamp{});
   if (blocked && *blocked && (*blocked)->ms / kDayMs == now.ms / kDayMs)
-    hearing_.fail("quota.order", fmt::format("{} is low after it has blocked", p.limit));
+    hearing_.fail("quota.order", fmt::format("quota.low for {} after quota.blocked", p.limit));
 }
 
 void ModelRules::operator()(const QuotaBlocked& p) {
@@ -219,7 +224,7 @@ void ModelRules::operator()(const LimitChanged& p) {
 void ModelRules::operator()(const TurnCompleted&) {
   const Turn* ending = turns_.find(hearing_.key(hearing_.head().turn_id));
   if (ending && ending->last_failed)
-    hearing_.fail("turn.earned", "the turn completed, and its last model request failed");
+    hearing_.fail("turn.earned", "the turn completed, but its last model request failed");
   turn_ended();
 }
 
@@ -231,7 +236,7 @@ void ModelRules::operator()(const TaskAttemptFailed&) { attempt_ended(); }
 void ModelRules::attempt_ended() {
   const Turn* of_attempt = turns_.find(hearing_.key(hearing_.head().turn_id));
   if (of_attempt && of_attempt->requests > 0)
-    hearing_.fail("turn.closed", "the attempt ends, and a model request of it has no outcome");
+    hearing_.fail("turn.closed", "the attempt ends while one of its model requests is open");
 }
 
 void ModelRules::turn_ended() {

@@ -8,7 +8,7 @@ void ProcessRules::operator()(const ProcessStarted&) {
   const std::string& id = hearing_.head().process_id;
   const Key key = hearing_.key(id);
   if (processes_.find(key))
-    return hearing_.fail("process.order", fmt::format("process {} has started before", id));
+    return hearing_.fail("process.order", fmt::format("process {} starts a second time", id));
   processes_.at(key);
 }
 
@@ -32,14 +32,14 @@ void ProcessRules::close() {
 void ProcessRules::operator()(const ProcessOutput& p) {
   Process* process = open_process();
   if (p.text && p.text->size() > kProcessTextMax)
-    hearing_.fail("process.chunk", fmt::format("{} bytes of text, at most {} stand in an event",
+    hearing_.fail("process.chunk", fmt::format("{} bytes of text in one event; the limit is {}",
                                                p.text->size(), kProcessTextMax));
   not_expired(p.output_ref);
   if (!process || !p.offset) return;
   std::uint64_t& earliest = process->offsets[p.stream];
   if (*p.offset < earliest)
     hearing_.fail("process.chunk",
-                  fmt::format("offset {}, and what is before {} was shown", *p.offset, earliest));
+                  fmt::format("offset {} after output up to {}", *p.offset, earliest));
   // The text may be longer than the bytes it represents: invalid UTF-8 and secrets are replaced.
   earliest = *p.offset + (p.text && !p.text->empty() ? 1 : 0);
 }
@@ -48,7 +48,7 @@ void ProcessRules::operator()(const ProcessInput&) { open_process(); }
 
 void ProcessRules::operator()(const ProcessCompleted& p) {
   if (!p.exit_code && !p.signal)
-    hearing_.fail("process.exit", "a process that completed has an exit code or a signal");
+    hearing_.fail("process.exit", "process.completed has neither exitCode nor signal");
   close();
 }
 
@@ -70,7 +70,7 @@ bool ProcessRules::output_known(const std::string& ref, std::string_view what) {
   if (state && *state == OutputState::kept) return true;
   if (state || (!hearing_.excuses(outputs_)))
     hearing_.fail("output.order", fmt::format("{} is {} and {}", ref, what,
-                                              state ? "has expired" : "was never spilled"));
+                                              state ? "has expired" : "was never stored"));
   return false;
 }
 
@@ -86,7 +86,7 @@ void ProcessRules::operator()(const OutputExpired& p) {
 void ProcessRules::not_expired(const std::optional<std::string>& ref) {
   const OutputState* state = ref ? outputs_.find(hearing_.key(*ref)) : nullptr;
   if (state && *state == OutputState::expired)
-    hearing_.fail("output.order", fmt::format("{} is named, and has expired", *ref));
+    hearing_.fail("output.order", fmt::format("{} is referenced but has expired", *ref));
 }
 
 void ProcessRules::operator()(const ToolResult& p) { not_expired(p.output_ref); }

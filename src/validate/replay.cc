@@ -32,7 +32,8 @@ Result<Replay> Replay::of(std::string snapshot) {
   Place place;
   TRY(schema::from_json(snapshot, place, schema::Unknown::ignore));
   if (place.session_id.empty())
-    return fail(Code::invalid_params, "A snapshot names its session in sessionId.");
+    return fail(Code::invalid_params,
+                "The snapshot has no sessionId; give the reply of get_session or get_thread_read.");
   Replay replay;
   replay.snapshot_ = std::move(snapshot);
   replay.session_ = place.session_id;
@@ -69,7 +70,7 @@ std::vector<std::string> Replay::differences() const {
   if (!unreadable_.empty()) return {unreadable_};
   if (!view_.exists()) return {fmt::format("the stream has no session {}", session_.text())};
   if (as_of_ && view_.sequence < *as_of_)
-    return {fmt::format("the snapshot is as of sequence {}, the stream ends at {}", *as_of_,
+    return {fmt::format("the snapshot is as of sequence {}, but the stream ends at {}", *as_of_,
                         view_.sequence)};
   std::vector<std::string> out;
   if (thread_.empty()) {

@@ -61,7 +61,8 @@ TEST_CASE("a snapshot that differs is reported by path") {
   const auto changed =
       differences(replaced(good, R"("title":"A golden session")", R"("title":"Another")"), lines);
   REQUIRE(changed.size() == 1);
-  CHECK(changed.front() == R"(title is "Another", the stream gives "A golden session")");
+  CHECK(changed.front() ==
+        "title is \"Another\" in the snapshot, \"A golden session\" in the replayed stream");
   const auto queue =
       differences(replaced(good, R"("turnId":"turn_4")", R"("turnId":"turn_9")"), lines);
   REQUIRE_FALSE(queue.empty());
@@ -72,7 +73,7 @@ TEST_CASE("a snapshot newer than the stream, or of another session, is said to b
   const std::string late = snapshot_after(lines, 152);
   lines.resize(100);
   CHECK(differences(late, lines).front() ==
-        "the snapshot is as of sequence 152, the stream ends at 100");
+        "the snapshot is as of sequence 152, but the stream ends at 100");
   CHECK(differences(R"({"sessionId":"nobody"})", lines).front() ==
         "the stream has no session nobody");
 }

@@ -49,21 +49,20 @@ std::string place_of(const Finding& finding) {
 std::string summary_line(const Report& report) {
   std::string out = fmt::format("{} in {}, profile {}", plural(report.events, "event"),
                                 plural(report.sessions, "session"), name_of(report.profile));
-  if (report.vendor_events > 0)
-    out += fmt::format("; {} of a vendor's own types", report.vendor_events);
+  if (report.vendor_events > 0) out += fmt::format("; {} of vendor types", report.vendor_events);
   if (report.unfinished > 0)
     out += fmt::format("; {} unfinished", plural(report.unfinished, "turn"));
   if (report.skipped > 0)
-    out += fmt::format("; {} too long to judge", plural(report.skipped, "line"));
+    out += fmt::format("; {} too long to check", plural(report.skipped, "line"));
   if (report.unjudged > 0)
-    out += fmt::format("; {} about objects that ended too long ago to be judged",
+    out += fmt::format("; {} not checked because their objects ended too long ago",
                        plural(report.unjudged, "fact"));
   return out;
 }
 
 std::string text_of(const Report& report, std::string_view source) {
   std::string out = fmt::format("{}: {}\n", printable(source), summary_line(report));
-  if (report.counts.empty()) return out + "conformant: no rule is broken\n";
+  if (report.counts.empty()) return out + "conformant: no violations\n";
   const Finding& first = report.findings.front();
   out += fmt::format("first: {} {}: {}\n\n", first.rule, place_of(first), printable(first.what));
   for (const Report::Count& count : report.counts) {
@@ -76,9 +75,10 @@ std::string text_of(const Report& report, std::string_view source) {
     if (count.times > kFindingsPerRule)
       out += fmt::format("         and {} more\n", count.times - kFindingsPerRule);
   }
-  out += fmt::format("\n{}: {} must, {} should broken; --explain RULE says more\n",
-                     report.conformant() ? "conformant" : "not conformant",
-                     report.broken(Severity::must), report.broken(Severity::should));
+  out +=
+      fmt::format("\n{}: violated {} must and {} should rules; --explain RULE describes a rule\n",
+                  report.conformant() ? "conformant" : "not conformant",
+                  report.broken(Severity::must), report.broken(Severity::should));
   return out;
 }
 

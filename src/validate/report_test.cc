@@ -68,7 +68,7 @@ bool well_formed(std::string_view xml) {
 TEST_CASE("a stream without findings is reported in two lines") {
   const Report report = of({});
   CHECK(render(report, Format::text, "none.jsonl") ==
-        "none.jsonl: 0 events in 0 sessions, profile full\nconformant: no rule is broken\n");
+        "none.jsonl: 0 events in 0 sessions, profile full\nconformant: no violations\n");
   CHECK(report.conformant());
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("the first offence is reported first, with its line, and the rest is c
   const std::string text = render(report, Format::text, "f");
   CHECK(text.find("first: envelope.json line 2") != text.npos);
   CHECK(text.find("and 5 more") != text.npos);
-  CHECK(text.find("not conformant: 1 must, 0 should broken") != text.npos);
+  CHECK(text.find("not conformant: violated 1 must and 0 should rules") != text.npos);
 }
 
 TEST_CASE("a violated should is reported and does not make a stream not conformant") {
@@ -90,7 +90,7 @@ TEST_CASE("a violated should is reported and does not make a stream not conforma
                             R"("sessionId":"s","payload":{}})"});
   CHECK(report.conformant());
   CHECK(report.broken(Severity::should) == 1);
-  CHECK(render(report, Format::text, "f").find("\nconformant: 0 must, 1 should") !=
+  CHECK(render(report, Format::text, "f").find("\nconformant: violated 0 must and 1 should") !=
         std::string::npos);
   CHECK(render(report, Format::junit, "f").find("failures=\"0\"") != std::string::npos);
 }
@@ -159,7 +159,7 @@ TEST_CASE("a line that was too long is counted and the next one keeps its number
   const Report& report = judge.finish();
   CHECK(report.skipped == 1);
   CHECK(report.findings.front().line == 2);
-  CHECK(render(report, Format::text, "f").find("1 line too long to judge") != std::string::npos);
+  CHECK(render(report, Format::text, "f").find("1 line too long to check") != std::string::npos);
 }
 
 }  // namespace agentrt::validate

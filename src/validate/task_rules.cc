@@ -64,7 +64,7 @@ void TaskRules::operator()(const TaskCreated& p) {
   if (id.empty()) return;
   const Key key = hearing_.key(id);
   if (tasks_.find(key))
-    return hearing_.fail("task.order", fmt::format("task {} was created before", id));
+    return hearing_.fail("task.order", fmt::format("task {} is created a second time", id));
   pair();
   Task& made = tasks_.at(key);
   made.status = said(p.status, TaskStatus::accepted);
@@ -77,7 +77,8 @@ void TaskRules::operator()(const TaskCreated& p) {
 // The new status: the one in the fact, or the type's usual status if the fact contradicts its type.
 TaskStatus TaskRules::said(TaskStatus status, TaskStatus usual) {
   if (fits(hearing_.head().type, status, usual)) return status;
-  hearing_.fail("task.order", fmt::format("{} says {}", hearing_.head().type, name_of(status)));
+  hearing_.fail("task.order",
+                fmt::format("{} has status {}", hearing_.head().type, name_of(status)));
   return usual;
 }
 
@@ -101,9 +102,10 @@ void TaskRules::operator()(const TaskCompleted& p) { ends(said(p.status, TaskSta
 void TaskRules::operator()(const TaskStarted& p) {
   Task* open = open_task();
   if (!open) return;
-  nothing_new(*open, "the task starts");
+  nothing_new(*open, "task start");
   if (open->status == TaskStatus::running)
-    hearing_.fail("task.order", fmt::format("task {} has started before", hearing_.head().task_id));
+    hearing_.fail("task.order",
+                  fmt::format("task {} starts a second time", hearing_.head().task_id));
   open->status = said(p.status, TaskStatus::running);
   open->started = true;
 }
@@ -124,7 +126,7 @@ void TaskRules::operator()(const TaskResumed& p) {
       TaskStatus::waiting_resource, TaskStatus::stale,
       TaskStatus::unknown};
   if (std::ranges::find(kStopped, open->status) == std::end(kStopped) && !hearing_.partial)
-    hearing_.fail("task.order", fmt::format("task {} goes on, and was {}", hearing_.head().task_id,
+    hearing_.fail("task.order", fmt::format("task {} resumes, but was {}", hearing_.head().task_id,
                                             name_of(open->status)));
   open->status = said(p.status, TaskStatus::running);
 }
@@ -136,9 +138,9 @@ void TaskRules::operator()(const TaskRetrying& p) {
     return hearing_.fail("task.final", fmt::format("task {} is {}", hearing_.head().task_id,
                                                    name_of(again->status)));
   if (again->status == TaskStatus::retrying)
-    hearing_.fail("task.order",
-                  fmt::format("task {} is being tried again already", hearing_.head().task_id));
-  nothing_new(*again, "the task is tried again");
+    hearing_.fail("task.order", fmt::format("task {} is retried while a retry is in progress",
+                                            hearing_.head().task_id));
+  nothing_new(*again, "task retry");
   again->status = said(p.status, TaskStatus::retrying);
   again->started = true;
   tasks_.reopen(hearing_.key(hearing_.head().task_id));
@@ -172,7 +174,8 @@ void TaskRules::ends(TaskStatus to) {
 
 void TaskRules::nothing_new(const Task& task, std::string_view what) {
   if (task.cancelling)
-    hearing_.fail("task.cancelling", fmt::format("{} after its cancellation was asked", what));
+    hearing_.fail("task.cancelling",
+                  fmt::format("{} after the cancellation of the task was requested", what));
 }
 
 // A task that is created together with a turn ends with that turn.
@@ -190,8 +193,9 @@ void TaskRules::operator()(const TurnStarted&) {
   const Task* before = last.empty() ? nullptr : tasks_.find(hearing_.key(last));
   if (before && last != head.task_id && before->of_turn && !is_final(before->status) &&
       !is_retryable_end(before->status))
-    hearing_.fail("task.settled",
-                  fmt::format("the thread goes on, and task {} of its last turn is open", last));
+    hearing_.fail(
+        "task.settled",
+        fmt::format("the thread starts a turn while task {} of the previous turn is open", last));
   last = head.task_id;
 }
 
@@ -220,20 +224,21 @@ void TaskRules::operator()(const TaskAttemptStarted& p) {
   const Key key = hearing_.key(head.attempt_id);
   pair();
   if (ended(p.status) || p.status == Status::blocked)
-    hearing_.fail("attempt.order", fmt::format("an attempt starts as {}", name_of(p.status)));
+    hearing_.fail("attempt.order",
+                  fmt::format("an attempt starts with status {}", name_of(p.status)));
   if (attempts_.find(key))
-    return hearing_.fail("attempt.kept", fmt::format("attempt {} exists already; a retry is a new "
-                                                     "one",
-                                                     head.attempt_id));
+    return hearing_.fail(
+        "attempt.kept",
+        fmt::format("attempt id {} is used again; a retry needs a new id", head.attempt_id));
   Task* of_attempt = open_task();
   if (!of_attempt) return;
-  nothing_new(*of_attempt, "an attempt starts");
+  nothing_new(*of_attempt, "attempt start");
   if (!of_attempt->attempt.empty())
     hearing_.fail("attempt.order", fmt::format("attempt {} starts while {} is open",
                                                head.attempt_id, of_attempt->attempt));
   ++of_attempt->attempts;
   if (hearing_.has("attemptCount") && !hearing_.partial && p.attempt_count != of_attempt->attempts)
-    hearing_.fail("attempt.order", fmt::format("attempt number {} is said to be {}",
+    hearing_.fail("attempt.order", fmt::format("attempt {} has attemptCount {}",
                                                of_attempt->attempts, p.attempt_count));
   of_attempt->attempt = head.attempt_id;
   attempts_.at(key);
@@ -241,12 +246,14 @@ void TaskRules::operator()(const TaskAttemptStarted& p) {
 
 void TaskRules::operator()(const TaskAttemptCompleted& p) {
   if (p.status != Status::completed)
-    hearing_.fail("attempt.order", fmt::format("an attempt completed as {}", name_of(p.status)));
+    hearing_.fail("attempt.order",
+                  fmt::format("an attempt completed with status {}", name_of(p.status)));
   attempt_ended(p.status);
 }
 void TaskRules::operator()(const TaskAttemptFailed& p) {
   if (!ended(p.status) || p.status == Status::completed)
-    hearing_.fail("attempt.order", fmt::format("an attempt failed as {}", name_of(p.status)));
+    hearing_.fail("attempt.order",
+                  fmt::format("an attempt failed with status {}", name_of(p.status)));
   attempt_ended(p.status);
 }
 
@@ -261,7 +268,7 @@ void TaskRules::attempt_ended(Status status) {
     return hearing_.fail("attempt.order",
                          fmt::format("attempt {} has not started", head.attempt_id));
   if (!attempt->open)
-    return hearing_.fail("attempt.kept", fmt::format("attempt {} has ended, and is said to be {}",
+    return hearing_.fail("attempt.kept", fmt::format("attempt {} has ended, but has status {}",
                                                      head.attempt_id, name_of(status)));
   attempt->open = false;
   attempts_.end(key);
@@ -273,14 +280,14 @@ void TaskRules::attempt_ended(Status status) {
   if (!of_attempt->started && !hearing_.partial) {
     of_attempt->started = true;
     hearing_.fail("task.order",
-                  fmt::format("an attempt ends, and task {} never started", head.task_id));
+                  fmt::format("an attempt ends, but task {} never started", head.task_id));
   }
 }
 
 // --- edges ---
 
 void TaskRules::operator()(const TaskDelegated&) {
-  if (const Task* open = open_task()) nothing_new(*open, "work is handed on");
+  if (const Task* open = open_task()) nothing_new(*open, "delegation");
 }
 
 bool TaskRules::reaches(Key from, Key to) const {
@@ -310,7 +317,7 @@ void TaskRules::operator()(const TaskDependencyUpdated& p) {
   }
   if (edges_.size() >= kEdgesMax) return;
   if (reaches(to, from))
-    return hearing_.fail("task.cycle", fmt::format("task {} and task {} wait for each other", id,
+    return hearing_.fail("task.cycle", fmt::format("tasks {} and {} depend on each other", id,
                                                    p.target_task_id.text()));
   edges_.push_back({from, to});
 }

@@ -64,7 +64,7 @@ void TurnRules::session_first() {
   ++sessions_seen_;
   const Head& head = hearing_.head();
   if (head.type != SessionCreated::kType && head.session_id != kSystemSession && !hearing_.partial)
-    hearing_.fail("session.first", fmt::format("the session begins with {}", head.type));
+    hearing_.fail("session.first", fmt::format("the first event of the session is {}", head.type));
 }
 
 void TurnRules::thread_first() {
@@ -109,7 +109,7 @@ void TurnRules::stable(JudgedTurn& turn) {
     const Key key = hearing_.key(id);
     if (known != 0 && known != key)
       hearing_.fail("ids.stable",
-                    fmt::format("turn {} had another {} before {}", turn.id, what, id));
+                    fmt::format("turn {} had a different {} before {}", turn.id, what, id));
     known = key;
   };
   same(turn.thread, head.thread_id, "thread");
@@ -129,23 +129,23 @@ void TurnRules::work(JudgedTurn& turn) {
   if (!turn.told && is_long_output(type)) {
     turn.told = true;
     hearing_.fail("turn.first_status",
-                  fmt::format("turn {} shows output before its first run.status", turn.id));
+                  fmt::format("turn {} has output before its first run.status", turn.id));
   }
 }
 
 void TurnRules::operator()(const SessionCreated&) {
   if (hearing_.head().sequence.value_or(1) != 1)
-    hearing_.fail("session.first", "a session is created once, by its first event");
+    hearing_.fail("session.first", "session.created is not the first event of the session");
 }
 
 void TurnRules::operator()(const ThreadStarted& p) {
   if (hearing_.head().thread_id.empty()) return;
   if (schema::ended(p.status))
-    hearing_.fail("thread.first", fmt::format("a thread starts as {}", name_of(p.status)));
+    hearing_.fail("thread.first", fmt::format("a thread starts with status {}", name_of(p.status)));
   Thread& started = thread();
   if (started.known)
     hearing_.fail("thread.first",
-                  fmt::format("thread {} has started before", hearing_.head().thread_id));
+                  fmt::format("thread {} starts a second time", hearing_.head().thread_id));
   started.known = true;
 }
 
@@ -154,34 +154,38 @@ void TurnRules::operator()(const TurnSubmitted& p) {
   if (head.turn_id.empty()) return;
   const Key key = hearing_.key(head.turn_id);
   if (turns_.find(key))
-    return hearing_.fail("turn.order", fmt::format("turn {} was submitted before", head.turn_id));
+    return hearing_.fail("turn.order",
+                         fmt::format("turn {} is submitted a second time", head.turn_id));
   JudgedTurn& turn = turns_.at(key);
   turn.id = head.turn_id;
   turn.state = p.status == Status::queued ? TurnState::queued : TurnState::submitted;
   stable(turn);
   if (hearing_.has("status") && p.status != Status::queued && p.status != Status::accepted)
-    hearing_.fail("turn.outcome", fmt::format("a turn is submitted as accepted or queued, not {}",
-                                              name_of(p.status)));
+    hearing_.fail(
+        "turn.outcome",
+        fmt::format("turn.submitted has status {}, not accepted or queued", name_of(p.status)));
 }
 
 void TurnRules::operator()(const TurnStarted& p) {
   const Head& head = hearing_.head();
   if (hearing_.has("status") && p.status != Status::running && p.status != Status::preparing)
-    hearing_.fail("turn.outcome", fmt::format("turn.started says {}", name_of(p.status)));
+    hearing_.fail("turn.outcome", fmt::format("turn.started has status {}", name_of(p.status)));
   JudgedTurn* turn = turns_.find(hearing_.key(head.turn_id));
   if (!turn || turn->state == TurnState::ended) return;
   Thread& of_turn = thread();
   if (turn->state == TurnState::running && of_turn.running == turn->id)
-    return hearing_.fail("turn.order", fmt::format("turn {} has started before", turn->id));
+    return hearing_.fail("turn.order", fmt::format("turn {} starts a second time", turn->id));
   if (!of_turn.running.empty() && of_turn.running != turn->id)
-    hearing_.fail("thread.one_turn", fmt::format("turn {} starts while {} runs in the same thread",
-                                                 turn->id, of_turn.running));
+    hearing_.fail("thread.one_turn",
+                  fmt::format("turn {} starts while turn {} of the same thread is running",
+                              turn->id, of_turn.running));
   if (turn->state == TurnState::queued)
-    hearing_.fail("queue.runs",
-                  turn->waits ? fmt::format("turn {} runs and still waits in the queue", turn->id)
-                              : fmt::format("turn {} was queued, and no queue.changed says "
-                                            "where it went",
-                                            turn->id));
+    hearing_.fail(
+        "queue.runs",
+        turn->waits
+            ? fmt::format("turn {} is running but still in the queue", turn->id)
+            : fmt::format("turn {} was queued, but no queue.changed removed it from the queue",
+                          turn->id));
   turn->state = TurnState::running;
   of_turn.running = turn->id;
 }
@@ -189,16 +193,16 @@ void TurnRules::operator()(const TurnStarted& p) {
 void TurnRules::operator()(const TurnCompleted& p) {
   const JudgedTurn* turn = turn_of_event();
   if (turn && turn->state != TurnState::running && turn->state != TurnState::ended)
-    hearing_.fail("turn.order", fmt::format("turn {} completed without having started", turn->id));
+    hearing_.fail("turn.order", fmt::format("turn {} completes without having started", turn->id));
   if (hearing_.has("status") && p.status != Status::completed)
-    hearing_.fail("turn.outcome", fmt::format("turn.completed says {}", name_of(p.status)));
+    hearing_.fail("turn.outcome", fmt::format("turn.completed has status {}", name_of(p.status)));
   ended();
 }
 
 void TurnRules::operator()(const TurnFailed& p) {
   if (hearing_.has("status") && p.status != Status::failed && p.status != Status::cancelled &&
       p.status != Status::timed_out)
-    hearing_.fail("turn.outcome", fmt::format("turn.failed says {}", name_of(p.status)));
+    hearing_.fail("turn.outcome", fmt::format("turn.failed has status {}", name_of(p.status)));
   ended();
 }
 
@@ -214,7 +218,7 @@ void TurnRules::ended() {
 
 void TurnRules::operator()(const RunStatus& p) {
   if (p.status == Status::idle)
-    hearing_.fail("payload.shape", "payload.status: idle is a word for threads");
+    hearing_.fail("payload.shape", "payload.status: idle is a status of threads, not of turns");
   if (JudgedTurn* turn = turns_.find(hearing_.key(hearing_.head().turn_id))) turn->told = true;
 }
 
@@ -236,26 +240,26 @@ void TurnRules::operator()(const QueueChanged& p) {
   } else if (contains(of_event.queue, key)) {
     left(p, of_event, turn, key);
   } else {
-    return hearing_.fail("queue.place", fmt::format("turn {} does not wait in the queue", id));
+    return hearing_.fail("queue.place", fmt::format("turn {} is not in the queue", id));
   }
   count(p, of_event);
 }
 
 bool TurnRules::added(const QueueChanged& p, Thread& thread, JudgedTurn* turn, Key key) {
   if (contains(thread.queue, key)) {
-    hearing_.fail("queue.place", "the turn waits in the queue already");
+    hearing_.fail("queue.place", "the turn is already in the queue");
     return false;
   }
   if (turn && turn->state != TurnState::queued && turn->state != TurnState::submitted) {
     hearing_.fail("queue.place",
-                  fmt::format("turn {} cannot wait: it {}", turn->id,
+                  fmt::format("turn {} cannot be queued: it {}", turn->id,
                               turn->state == TurnState::ended ? "has ended" : "runs"));
     return false;
   }
   const std::size_t size = thread.queue.size();
   if (size >= kQueueJudged) return true;
   if (p.position > size + 1)
-    hearing_.fail("queue.place", fmt::format("place {} in a queue of {}", p.position, size + 1));
+    hearing_.fail("queue.place", fmt::format("position {} in a queue of {}", p.position, size + 1));
   const std::size_t at = p.position == 0 ? size : std::min<std::size_t>(p.position - 1, size);
   thread.queue.insert(thread.queue.begin() + static_cast<std::ptrdiff_t>(at), key);
   if (!turn) return true;
@@ -268,12 +272,12 @@ void TurnRules::left(const QueueChanged& p, Thread& thread, JudgedTurn* turn, Ke
   auto& queue = thread.queue;
   const auto at = std::ranges::find(queue, key);
   if (p.change == QueueChange::started && at != queue.begin())
-    hearing_.fail("queue.place", "a turn starts from the front of the queue");
+    hearing_.fail("queue.place", "the started turn is not at the front of the queue");
   queue.erase(at);
   if (p.change == QueueChange::promoted) {
     if (p.position > queue.size() + 1)
       hearing_.fail("queue.place",
-                    fmt::format("place {} in a queue of {}", p.position, queue.size() + 1));
+                    fmt::format("position {} in a queue of {}", p.position, queue.size() + 1));
     const std::size_t to =
         p.position == 0 ? 0 : std::min<std::size_t>(p.position - 1, queue.size());
     queue.insert(queue.begin() + static_cast<std::ptrdiff_t>(to), key);
@@ -287,8 +291,8 @@ void TurnRules::left(const QueueChanged& p, Thread& thread, JudgedTurn* turn, Ke
 
 void TurnRules::count(const QueueChanged& p, const Thread& thread) {
   if (thread.queue.size() < kQueueJudged && hearing_.has("count") && p.count != thread.queue.size())
-    hearing_.fail("queue.count",
-                  fmt::format("{} are said to wait, {} do", p.count, thread.queue.size()));
+    hearing_.fail("queue.count", fmt::format("count is {}, but {} turns are queued", p.count,
+                                             thread.queue.size()));
 }
 
 }  // namespace agentrt::validate

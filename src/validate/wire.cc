@@ -50,7 +50,7 @@ bool read_head(std::string_view text, Event& event, std::string& why) {
     return false;
   }
   if (!schema::read_loosely(text, event.head, event.met_head)) {
-    why = "an event is a JSON object";
+    why = "the line is not a JSON object";
     return false;
   }
   event.at = event.head.timestamp.empty() ? std::nullopt : read_utc(event.head.timestamp);

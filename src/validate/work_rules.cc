@@ -10,7 +10,7 @@ void WorkRules::operator()(const JobCreated&) {
   const std::string& id = hearing_.head().job_id;
   const Key key = hearing_.key(id);
   if (jobs_.find(key))
-    return hearing_.fail("job.order", fmt::format("job {} was created before", id));
+    return hearing_.fail("job.order", fmt::format("job {} is created a second time", id));
   jobs_.at(key);
 }
 
@@ -29,7 +29,7 @@ void WorkRules::operator()(const JobStarted&) {
   Job* open = job();
   if (!open) return;
   if (open->state == JobState::started)
-    hearing_.fail("job.order", fmt::format("job {} has started before", hearing_.head().job_id));
+    hearing_.fail("job.order", fmt::format("job {} starts a second time", hearing_.head().job_id));
   open->state = JobState::started;
 }
 
@@ -46,10 +46,10 @@ void WorkRules::operator()(const JobItemStarted& p) {
     return hearing_.fail(
         "job.item",
         fmt::format("item {} {}", head.job_item_id,
-                    item.state == ItemState::running ? "runs already" : "is completed for good"));
+                    item.state == ItemState::running ? "is already running" : "has completed"));
   ++item.attempts;
   if (p.attempt_count && !hearing_.excuses(items_) && *p.attempt_count != item.attempts)
-    hearing_.fail("job.item", fmt::format("attempt {} of item {} is said to be {}", item.attempts,
+    hearing_.fail("job.item", fmt::format("attempt {} of item {} has number {}", item.attempts,
                                           head.job_item_id, *p.attempt_count));
   items_.reopen(key);
   item.state = ItemState::running;
@@ -62,9 +62,9 @@ void WorkRules::item_ends(ItemState to, const std::optional<std::uint64_t>& atte
   Item* item = items_.find(key);
   if (!item && hearing_.excuses(items_)) return;
   if (!item || item->state != ItemState::running)
-    return hearing_.fail("job.item", fmt::format("item {} does not run", head.job_item_id));
+    return hearing_.fail("job.item", fmt::format("item {} is not running", head.job_item_id));
   if (attempt_count && !hearing_.partial && *attempt_count != item->attempts)
-    hearing_.fail("job.item", fmt::format("attempt {} of item {} is said to be {}", item->attempts,
+    hearing_.fail("job.item", fmt::format("attempt {} of item {} has number {}", item->attempts,
                                           head.job_item_id, *attempt_count));
   item->state = to;
   items_.end(key);
@@ -85,7 +85,7 @@ void WorkRules::job_ends(const std::optional<JobCounts>& counts) {
   const std::uint64_t left = counts ? counts->running : 0;
   if (open->running > 0 || left > 0)
     hearing_.fail("job.settled",
-                  fmt::format("job {} ends while {} items run", hearing_.head().job_id,
+                  fmt::format("job {} ends while {} items are running", hearing_.head().job_id,
                               std::max(open->running, left)));
   open->state = JobState::ended;
   jobs_.end(hearing_.key(hearing_.head().job_id));
@@ -106,7 +106,7 @@ void WorkRules::operator()(const SubagentSpawned&) {
   const std::string& id = hearing_.head().subagent_id;
   const Key key = hearing_.key(id);
   if (subagents_.find(key))
-    return hearing_.fail("subagent.order", fmt::format("subagent {} was spawned before", id));
+    return hearing_.fail("subagent.order", fmt::format("subagent {} is spawned a second time", id));
   subagents_.at(key) = SubagentState::at_work;
 }
 
@@ -151,7 +151,7 @@ void WorkRules::operator()(const ChannelConnected&) {
   const std::string& id = hearing_.head().channel_id;
   Channel& channel = channels_.at(hearing_.key(id));
   if (channel.connected)
-    hearing_.fail("channel.order", fmt::format("channel {} is connected already", id));
+    hearing_.fail("channel.order", fmt::format("channel {} is already connected", id));
   channel.known = true;
   channel.connected = true;
 }
@@ -166,7 +166,7 @@ void WorkRules::operator()(const ChannelResumed&) {
   if (!channel.known && !hearing_.excuses(channels_))
     hearing_.fail("channel.order", fmt::format("channel {} was never connected", id));
   else if (channel.connected)
-    hearing_.fail("channel.order", fmt::format("channel {} is connected already", id));
+    hearing_.fail("channel.order", fmt::format("channel {} is already connected", id));
   channel.known = true;
   channel.connected = true;
 }
@@ -188,15 +188,14 @@ void WorkRules::operator()(const ChannelPermissionReturned&) {
   if (channel.forwarded > 0)
     --channel.forwarded;
   else if (!hearing_.excuses(channels_))
-    hearing_.fail("channel.permission", "a permission comes back that was not forwarded");
+    hearing_.fail("channel.permission", "a permission is returned that was not forwarded");
 }
 
 void WorkRules::operator()(const ChannelPeerTaskLinked& p) {
   const Head& head = hearing_.head();
   if (p.remote_task_id == head.task_id)
-    hearing_.fail(
-        "channel.peer_task",
-        fmt::format("the peer's task {} stands in place of a task of our own", head.task_id));
+    hearing_.fail("channel.peer_task",
+                  fmt::format("the peer's task {} has the id of a local task", head.task_id));
   peer_tasks_.at(hearing_.key(head.channel_id + " " + head.task_id)) = true;
 }
 
@@ -205,7 +204,7 @@ void WorkRules::operator()(const ChannelPeerTaskUpdated&) {
   if (!peer_tasks_.find(hearing_.key(head.channel_id + " " + head.task_id)) &&
       !hearing_.excuses(peer_tasks_))
     hearing_.fail("channel.peer_task",
-                  fmt::format("task {} is linked to no task of the peer", head.task_id));
+                  fmt::format("task {} is not linked to a task of the peer", head.task_id));
 }
 
 }  // namespace agentrt::validate
