@@ -144,10 +144,10 @@ TEST_CASE("what is wrong is named with file, line and key") {
   CHECK(contains(files.user("[permissions]\nmode = \"lax\"\n").error(), "\"bypass\""));
   CHECK(contains(files.user("[permissions]\ndeny = \"x\"\n").error(), "permissions.deny"));
   CHECK(contains(files.user("[permissions]\ndeny = [1]\n").error(), "permissions.deny"));
-  CHECK(files.user("[permissions]\nask = [\"shell((\"]\n").error() ==
-        *files.sources.user +
-            ":2: permissions.ask: The ask rule shell(( cannot be read: the "
-            "parenthesis is not closed.");
+  CHECK(
+      files.user("[permissions]\nask = [\"shell((\"]\n").error() ==
+      *files.sources.user +
+          ":2: permissions.ask: The ask rule shell(( is not valid: the parenthesis is not closed.");
   CHECK(contains(files.user("models = 1\n").error(), "models must be a section"));
   CHECK(contains(files.user("[limits\n").error(), ":1: is not valid TOML"));
   CHECK(contains(files.user("[models.a]\nprovider = \"script\"\n").error(), "models.a.script"));

@@ -175,8 +175,8 @@ BOOST_DESCRIBE_STRUCT(Behavior, (), (behavior, updated_input, message, interrupt
 
 HookOutcome unreadable(const std::string& why) {
   HookOutcome outcome;
-  outcome.failure =
-      schema::Failure{Category::invalid_input, "the hook's answer cannot be read: " + why, false};
+  outcome.failure = schema::Failure{Category::invalid_input,
+                                    "the answer of the hook is not valid: " + why, false};
   return outcome;
 }
 

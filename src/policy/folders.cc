@@ -47,13 +47,12 @@ bool in_own_home(const FolderRules& rules, std::string_view path) {
 
 // What kind of folder it is that nobody may open; empty: it is none.
 std::string_view closed_kind(const FolderRules& rules, std::string_view path) {
-  if (is_any(path, kSharedFolders)) return "a folder of the system";
+  if (is_any(path, kSharedFolders)) return "a system folder";
   if (in_own_home(rules, path)) return "";
   const bool holds_home = std::ranges::any_of(
       rules.other_homes, [&](const std::string& home) { return is_within(home, path); });
   if (holds_home || within_any(path, rules.other_homes)) return "a folder of another user";
-  if (within_any(path, kSystemTrees) && !within_any(path, kOpenTrees))
-    return "a folder of the system";
+  if (within_any(path, kSystemTrees) && !within_any(path, kOpenTrees)) return "a system folder";
   return "";
 }
 
@@ -61,8 +60,9 @@ Error forbidden(std::string message) { return {Code::forbidden, std::move(messag
 
 // The caller's words and, where they led elsewhere, the place.
 std::string shown(const AskedFolder& asked) {
-  return asked.given == asked.real ? asked.real
-                                   : fmt::format("{} (which is {})", asked.given, asked.real);
+  return asked.given == asked.real
+             ? asked.real
+             : fmt::format("{} (which resolves to {})", asked.given, asked.real);
 }
 
 std::optional<Error> refused_to_bound(const FolderRules& rules, const schema::FolderGrant& grant,
@@ -70,8 +70,8 @@ std::optional<Error> refused_to_bound(const FolderRules& rules, const schema::Fo
   const std::string& only = grant.folder.value_or(rules.workspace);
   if (asked.use == FolderUse::workspace && asked.real == only) return std::nullopt;
   return forbidden(
-      fmt::format("{}: a token that is bound to a session creates it in {} and with no other "
-                  "folders; create the session with another token first",
+      fmt::format("{}: a token that is bound to a session can create it only in {} and without "
+                  "other folders; create the session with another token first",
                   shown(asked), only));
 }
 
@@ -110,9 +110,9 @@ std::optional<Error> wrong_folder(std::string_view member, std::string_view path
     return Error{Code::invalid_params, fmt::format("{}: {}", member, why), {}};
   };
   if (!path.starts_with('/')) return wrong("expected an absolute path");
-  if (path.contains('\0')) return wrong("a path holds no NUL character");
+  if (path.contains('\0')) return wrong("the path contains a NUL character");
   if (path.size() > schema::kFolderBytesMax)
-    return wrong(fmt::format("a path has at most {} bytes", schema::kFolderBytesMax));
+    return wrong(fmt::format("the path is longer than {} bytes", schema::kFolderBytesMax));
   return std::nullopt;
 }
 
@@ -134,17 +134,15 @@ std::optional<Error> wrong_folders(std::string_view prefix, const schema::Folder
 std::optional<Error> refused_folder(const FolderRules& rules, const schema::FolderGrant& grant,
                                     const AskedFolder& asked) {
   if (within_any(asked.real, rules.own))
-    return forbidden(
-        fmt::format("{} lies within the runtime's own data or configuration; choose "
-                    "another folder",
-                    shown(asked)));
+    return forbidden(fmt::format(
+        "{} is inside the data or configuration folder of the runtime; choose another folder",
+        shown(asked)));
   const bool holds_own = std::ranges::any_of(
       rules.own, [&](const std::string& own) { return is_within(own, asked.real); });
   if (asked.use == FolderUse::additional && holds_own)
-    return forbidden(
-        fmt::format("{} holds the runtime's own data or configuration; choose a "
-                    "folder beside it",
-                    shown(asked)));
+    return forbidden(fmt::format(
+        "{} contains the data or configuration folder of the runtime; choose another folder",
+        shown(asked)));
   if (grant.bound)
     if (auto error = refused_to_bound(rules, grant, asked)) return error;
   // The person who started the daemon in a folder chose it; starting it in / chose none.
@@ -152,14 +150,13 @@ std::optional<Error> refused_folder(const FolderRules& rules, const schema::Fold
   const bool managed = within_any(asked.real, rules.managed);
   if (const std::string_view kind = closed_kind(rules, asked.real); !kind.empty() && !managed)
     return forbidden(
-        fmt::format("{} is {}; only sandbox.roots of the managed configuration can "
-                    "open it",
+        fmt::format("{} is {}; only sandbox.roots of the managed configuration can allow it",
                     shown(asked), kind));
   if (grant.any || grant.bound || managed || within_any(asked.real, rules.granted))
     return std::nullopt;
   return forbidden(
-      fmt::format("{} lies outside the daemon's workspace {}; use a token with scope approve, or "
-                  "list the folder in sandbox.roots of the user's configuration",
+      fmt::format("{} is outside the daemon's workspace {}; use a token with scope approve, or "
+                  "list the folder in sandbox.roots of the user configuration",
                   shown(asked), rules.workspace));
 }
 

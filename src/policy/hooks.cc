@@ -64,17 +64,17 @@ HookOutcome read_answer(HookPoint point, const std::string& out) {
   Answer answer;
   if (const auto whole = schema::check_json(out); !whole)
     return failed(Category::invalid_input,
-                  fmt::format("the hook wrote something other than one JSON object: {}",
+                  fmt::format("the standard output of the hook is not one JSON object: {}",
                               whole.error().message));
   if (const auto read = schema::from_json(out, answer, schema::Unknown::refuse); !read)
     return failed(Category::invalid_input,
-                  fmt::format("the hook's answer cannot be read: {}", read.error().message));
+                  fmt::format("the answer of the hook is not valid: {}", read.error().message));
   if (const auto member = misplaced(answer, point))
     return failed(Category::invalid_input,
-                  fmt::format("the hook's answer has {}, which means nothing at {}", *member,
+                  fmt::format("the answer of the hook has {}, which is not allowed at {}", *member,
                               schema::name_of(point)));
   if (answer.decision && *answer.decision > Decision::ask)
-    return failed(Category::invalid_input, "a hook may decide allow, deny or ask, nothing else");
+    return failed(Category::invalid_input, "decision: expected allow, deny or ask");
   if (answer.updated_input && !answer.updated_input->text.starts_with('{'))
     return failed(Category::invalid_input, "updatedInput: expected an object");
   HookOutcome outcome;
@@ -112,14 +112,14 @@ HookOutcome blocked(const schema::HookSpec& hook, const HookEnd& end) {
     return outcome;
   }
   outcome.block = true;
-  outcome.reason = complaint_of(end).value_or("the hook blocked this and gave no reason");
+  outcome.reason = complaint_of(end).value_or("the hook blocked it without giving a reason");
   return outcome;
 }
 
 HookOutcome ended_badly(const HookEnd& end) {
   std::string why = end.exit_code
                         ? fmt::format("the hook ended with exit code {}", *end.exit_code)
-                        : fmt::format("the hook was ended by signal {}", end.signal.value_or(0));
+                        : fmt::format("the hook was killed by signal {}", end.signal.value_or(0));
   if (const auto complaint = complaint_of(end)) why += ": " + *complaint;
   return failed(Category::exit_nonzero, std::move(why));
 }

@@ -128,7 +128,7 @@ TEST_CASE("any other end is a failure that says how it ended") {
   CHECK_FALSE(exited.decision.has_value());
   const HookOutcome killed =
       hook_outcome({}, shell_call(), {.exit_code = {}, .signal = 9, .out = "{}", .err = ""});
-  CHECK(killed.failure->message == "the hook was ended by signal 9");
+  CHECK(killed.failure->message == "the hook was killed by signal 9");
 }
 
 TEST_CASE("an answer that cannot be read is a failure that says why") {
@@ -141,17 +141,17 @@ TEST_CASE("an answer that cannot be read is a failure that says why") {
   const auto says = [&](HookPoint point, const std::string& out, const std::string& part) {
     return why(point, out).find(part) != std::string::npos;
   };
-  CHECK(says(HookPoint::pre_tool_use, "hello", "other than one JSON object"));
-  CHECK(says(HookPoint::pre_tool_use, "{} {}", "other than one JSON object"));
+  CHECK(says(HookPoint::pre_tool_use, "hello", "is not one JSON object"));
+  CHECK(says(HookPoint::pre_tool_use, "{} {}", "is not one JSON object"));
   CHECK(says(HookPoint::pre_tool_use, "[]", "object"));
   CHECK(says(HookPoint::pre_tool_use, "{\"reason\":\"\xff\"}", "UTF-8"));
   CHECK(says(HookPoint::pre_tool_use, R"({"allow":true})", "allow: unknown member"));
   CHECK(says(HookPoint::pre_tool_use, R"({"decision":"yes"})", "decision"));
   CHECK(says(HookPoint::pre_tool_use, R"({"decision":"sandboxed"})", "allow, deny or ask"));
   CHECK(says(HookPoint::pre_tool_use, R"({"updatedInput":[]})", "updatedInput"));
-  CHECK(says(HookPoint::stop, R"({"decision":"allow"})", "decision, which means nothing at stop"));
+  CHECK(says(HookPoint::stop, R"({"decision":"allow"})", "decision, which is not allowed at stop"));
   CHECK(says(HookPoint::stop, R"({"updatedInput":{}})", "updatedInput"));
-  CHECK(says(HookPoint::post_tool_failure, R"({"block":true})", "block, which means nothing"));
+  CHECK(says(HookPoint::post_tool_failure, R"({"block":true})", "block, which is not allowed"));
   CHECK(says(HookPoint::pre_tool_use, R"({"updatedToolOutput":"x"})", "updatedToolOutput"));
   CHECK(says(HookPoint::stop, std::string(65, '[') + std::string(65, ']'), "JSON"));
 }

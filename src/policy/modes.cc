@@ -59,9 +59,10 @@ bool climbs(std::string_view path) {
 Verdict shell_mode_verdict(const Effective& policy) {
   switch (policy.mode) {
     case PermissionMode::bypass:
-      return says(Decision::allow, "The mode bypass allows what no rule denies or asks about.");
+      return says(Decision::allow,
+                  "The mode bypass allows every call that no rule denies or asks about.");
     case PermissionMode::plan:
-      return says(Decision::deny, "The mode plan runs read-only tools alone, and no commands.");
+      return says(Decision::deny, "The mode plan allows read-only tools only, and no commands.");
     case PermissionMode::on_request:
     case PermissionMode::on_failure:
       if (policy.sandbox != SandboxMode::full_access)
@@ -75,12 +76,12 @@ Verdict shell_mode_verdict(const Effective& policy) {
     case PermissionMode::auto_:
       break;
   }
-  return says(Decision::ask, "No rule allows every command of the text.");
+  return says(Decision::ask, "No rule covers the whole command.");
 }
 
 Verdict tool_mode_verdict(const Asked& asked, const Effective& policy) {
   if (stays_in_session(asked.tool))
-    return says(Decision::allow, fmt::format("{} touches nothing but the session.", asked.tool));
+    return says(Decision::allow, fmt::format("{} affects the session only.", asked.tool));
   const bool reads = asked.access == Access::read_only;
   const bool inside = is_inside(asked, policy);
   const Verdict ask = says(
@@ -90,11 +91,12 @@ Verdict tool_mode_verdict(const Asked& asked, const Effective& policy) {
   const Verdict reading = says(Decision::allow, "Reading inside the workspace needs no rule.");
   switch (policy.mode) {
     case PermissionMode::bypass:
-      return says(Decision::allow, "The mode bypass allows what no rule denies or asks about.");
+      return says(Decision::allow,
+                  "The mode bypass allows every call that no rule denies or asks about.");
     case PermissionMode::untrusted:
       return ask;
     case PermissionMode::plan:
-      if (!reads) return says(Decision::deny, "The mode plan runs read-only tools alone.");
+      if (!reads) return says(Decision::deny, "The mode plan allows read-only tools only.");
       return inside ? reading : ask;
     case PermissionMode::on_request:
     case PermissionMode::on_failure:

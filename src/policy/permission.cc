@@ -86,7 +86,7 @@ void ask_rules(const Asked& asked, const Effective& policy, std::vector<Verdict>
   for (const Rule& rule : policy.rules->all)
     if (is_about(rule, asked.tool) && fits(rule, asked, policy.home))
       chain.push_back(rule_verdict(rule, decision_of(rule.source.effect),
-                                   fmt::format("the rule {} fits", rule.source.rule)));
+                                   fmt::format("The rule {} matches.", rule.source.rule)));
 }
 
 // Where nothing confines a command there is nothing to leave.
@@ -129,8 +129,8 @@ void decide(const Asked& asked, const Effective& policy, Judgement& out) {
   out.pending = out.pending && out.decision == Decision::ask && out.source == DecisionSource::mode;
   if (out.pending) {
     out.reason =
-        "A person granted this text; whether its folder and files are still the same is "
-        "looked up when it is called.";
+        "A person approved this command earlier. Whether its folder and files are still the same "
+        "is checked when it is called.";
     return;
   }
   const bool mode_asks = traits_of(policy.mode).asks_people;
@@ -175,8 +175,8 @@ void find_executed(const Asked& asked, const std::string& home, const shell::Ana
   out.executes_unknown = executed.unknown;
   if (out.executes.size() <= kExecutedFilesMax) return;
   out.executes.resize(kExecutedFilesMax);
-  out.executes_unknown = fmt::format("only the first {} of the files that it executes are compared",
-                                     kExecutedFilesMax);
+  out.executes_unknown = fmt::format(
+      "only the first {} of the executed files are checked for changes", kExecutedFilesMax);
 }
 
 // What the classifier of the mode auto says; why it lets nothing pass, if so.
@@ -187,7 +187,7 @@ std::optional<std::string> ask_classifier(const shell::Analysis& analysis, const
       shell::judge_risk(analysis, free ? shell::Confined::no : shell::Confined::yes, ground);
   if (!risk.low) return risk.reason;
   out.chain.push_back({DecisionSource::classifier, Decision::allow, std::nullopt,
-                       "The classifier found little risk: " + risk.reason + "."});
+                       "The classifier rates the risk as low: " + risk.reason + "."});
   return std::nullopt;
 }
 
@@ -212,7 +212,7 @@ void judge_shell(const Asked& asked, const Effective& policy, const Evidence& ev
   }
   Verdict& mode = out.chain.front();
   if (mode.verdict == Decision::ask && word.gap)
-    mode.reason = fmt::format("{} ({})", *mode.reason, *word.gap);
+    mode.reason = fmt::format("{} Cause: {}.", *mode.reason, *word.gap);
 }
 
 // A rule about every command, which says something about those that stay in the sandbox.
@@ -300,7 +300,7 @@ std::optional<std::string> path_refusal(const Rules& rules, const Folders& folde
     if (rule.kind != Rule::Kind::path && rule.kind != Rule::Kind::text) continue;
     if (!fits_one(rule, real_path, folders)) continue;
     if (effect == RuleEffect::ask && fits_one(rule, called_path, folders)) continue;
-    return fmt::format("The {} rule {} keeps {} from {}.", schema::name_of(effect),
+    return fmt::format("The {} rule {} does not let {} access {}.", schema::name_of(effect),
                        rule.source.rule, tool, real_path);
   }
   return std::nullopt;

@@ -109,8 +109,9 @@ TEST_CASE("where nobody can be asked, an ask is unavailable and says so") {
   const Judgement judgement = judge(shell_call("make"), {.interactive = Interactive::no});
   CHECK(judgement.decision == Decision::unavailable);
   CHECK(judgement.source == DecisionSource::mode);
-  CHECK(judgement.reason.contains("nobody can be asked"));
-  CHECK(judge(shell_call("make"), {.mode = PermissionMode::never}).reason.contains("never asks"));
+  CHECK(judgement.reason.contains("this run is not interactive"));
+  CHECK(judge(shell_call("make"), {.mode = PermissionMode::never})
+            .reason.contains("the mode never does not ask"));
 }
 
 TEST_CASE("no rule grants leaving the sandbox unless it says so") {
@@ -234,13 +235,12 @@ TEST_CASE("a grant holds for its folder and its files, and what changed is said"
   CHECK(same.granted);
   CHECK_FALSE(same.pending);
   CHECK(now("/ws/evil", "sha256:aa")
-            .reason.contains("it was granted in /ws/safe, and would run in /ws/evil"));
+            .reason.contains("it was approved in /ws/safe, but would run in /ws/evil"));
   const Judgement edited = now("/ws/safe", "sha256:bb");
   CHECK(edited.decision == Decision::ask);
   CHECK_FALSE(edited.granted);
-  CHECK(
-      edited.reason.contains("/ws/safe/run.sh has changed since it was granted: sha256:aa then, "
-                             "sha256:bb now"));
+  CHECK(edited.reason.contains(
+      "/ws/safe/run.sh has changed since it was approved: sha256:aa then, sha256:bb now"));
   CHECK(now("/ws/safe", std::nullopt).reason.contains("cannot be compared"));
   CHECK(now("/ws/safe", "sha256:bb", Interactive::no).decision == Decision::unavailable);
   // What else allows it needs no grant, and a deny is stronger than one.
@@ -259,7 +259,7 @@ TEST_CASE("a grant from before grants had a folder is asked about again") {
   binding.cwd = "/ws";
   const Judgement judgement = judge(shell_call("make"), {.rules = rules}, {.now = &binding});
   CHECK(judgement.decision == Decision::ask);
-  CHECK(judgement.reason.contains("granted before"));
+  CHECK(judgement.reason.contains("does not record a folder"));
   schema::PolicyRule words{RuleEffect::allow, "shell(make)", RuleOrigin::session};
   schema::bind_old_grant(words);
   CHECK_FALSE(words.cwd);
@@ -453,7 +453,7 @@ TEST_CASE("files that other programs obey are not changed without a person") {
     CHECK_MESSAGE(under(PermissionMode::auto_, file_call("write_file", path)) == Decision::ask,
                   path);
   CHECK(judge(file_call("write_file", ".envrc"), {.mode = PermissionMode::auto_}).reason ==
-        ".envrc is a file that other programs run or obey.");
+        ".envrc is a file that controls other programs.");
 }
 
 TEST_CASE("path denies are masks") {

@@ -30,8 +30,8 @@ std::string unknown_model(const RoutingQuestion& question) {
   for (const Candidate& candidate : question.candidates | std::views::take(kNamedMax))
     known += (known.empty() ? "" : ", ") + candidate.name;
   if (question.candidates.size() > kNamedMax) known += " and others";
-  return fmt::format("there is no model called {}{}", *question.requested,
-                     known.empty() ? "" : fmt::format(" (but {})", known));
+  return fmt::format("there is no model {}{}", *question.requested,
+                     known.empty() ? "" : fmt::format(" (configured: {})", known));
 }
 
 // What would let in one that was left out: the one asked for, or the default, or the first.

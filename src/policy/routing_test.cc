@@ -65,7 +65,7 @@ TEST_CASE("where a model lacks something, the reason says what, of the one that 
   CHECK(reason({}, "") == "the model b cannot be used: set B_KEY");
   CHECK(reason({}, "c") == "the model c cannot be used: set C_KEY");
   CHECK(reason("c", "b") == "the model c cannot be used: set C_KEY");
-  CHECK(reason("a", "b") == "there is no model called a");
+  CHECK(reason("a", "b") == "there is no model a");
 }
 
 TEST_CASE("without a candidate, or without the one asked for, routing is not possible") {
@@ -77,7 +77,7 @@ TEST_CASE("without a candidate, or without the one asked for, routing is not pos
 
   const RoutingAnswer unknown = route({"x", {candidate("a")}, "a", {}});
   REQUIRE(std::holds_alternative<RoutingNotPossible>(unknown));
-  CHECK(outcome_of(unknown).decision_reason == "there is no model called x (but a)");
+  CHECK(outcome_of(unknown).decision_reason == "there is no model x (configured: a)");
   const RoutingAnswer many = route({"x", std::vector<Candidate>(21, candidate("a")), "a", {}});
   CHECK(outcome_of(many).decision_reason.ends_with(", a and others)"));
   CHECK(outcome_of(unknown).requested_model == "x");

@@ -26,7 +26,7 @@ std::vector<std::string_view> tool_names() {
 }
 
 std::unexpected<Error> unreadable(const schema::PolicyRule& rule, std::string_view what) {
-  return fail(Code::invalid_params, fmt::format("The {} rule {} cannot be read: {}.",
+  return fail(Code::invalid_params, fmt::format("The {} rule {} is not valid: {}.",
                                                 schema::name_of(rule.effect), rule.rule, what));
 }
 
@@ -102,14 +102,16 @@ Result<Rule> read_shell(Rule rule, std::string_view inside) {
   rule.kind = prefix ? Rule::Kind::prefix : Rule::Kind::words;
   const auto words = shell::plain_words(inside);
   if (!words && inside.ends_with(" *"))
-    return unreadable(rule.source, fmt::format("for any arguments write shell({}:*)",
+    return unreadable(rule.source, fmt::format("to allow any arguments write shell({}:*)",
                                                inside.substr(0, inside.size() - 2)));
   if (!words)
     return unreadable(rule.source,
-                      "write the words of one command without operators, patterns or variables, "
-                      "or a whole text as shell(\"…\")");
+                      "write the words of one command without operators, patterns or variables, or "
+                      "an exact command line as shell(\"…\")");
   if (words->empty())
-    return unreadable(rule.source, "write shell for every command, or shell(words:*)");
+    return unreadable(
+        rule.source,
+        "write shell for every command, or shell(words:*) for those that start with these words");
   rule.words = *words;
   return rule;
 }
@@ -121,11 +123,10 @@ Result<Rule> read_path(Rule rule, std::string_view inside) {
                       inside.contains("/../");
   if (climbs) return unreadable(rule.source, "write the path without ..");
   if (inside.starts_with('~') && inside != "~" && !inside.starts_with("~/"))
-    return unreadable(rule.source, "write ~/ for your home, or an absolute path");
-  if (inside.ends_with(":*"))
-    return unreadable(rule.source, "a path pattern ends with /**, not :*");
+    return unreadable(rule.source, "write ~/ for your home folder, or an absolute path");
+  if (inside.ends_with(":*")) return unreadable(rule.source, "end a path pattern with /**, not :*");
   if (inside.find_first_of("[]{}") != kNone)
-    return unreadable(rule.source, "patterns of paths have *, ** and ? alone");
+    return unreadable(rule.source, "a path pattern may contain *, ** and ?, but no [] or {}");
   return rule;
 }
 
@@ -159,7 +160,7 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   if (mcp && rule.tool.find("__", 5) == std::string::npos && !rule.tool.ends_with('*'))
     rule.tool += "__*";
   if (rule.tool.find_first_of(" \t*") < rule.tool.size() - 1)
-    return unreadable(source, "a * stands at the end of an MCP name alone");
+    return unreadable(source, "a tool name may contain * only at the end of an MCP name");
   if (open == kNone) return rule;
   if (!text.ends_with(')')) return unreadable(source, "the parenthesis is not closed");
   std::string_view inside = text.substr(open + 1, text.size() - open - 2);

@@ -27,9 +27,9 @@ bool fits(std::string rule, std::string_view path, RuleEffect effect = RuleEffec
 }  // namespace
 
 TEST_CASE("a rule that cannot be read says what to write") {
-  CHECK(error_of("shel(ls)").contains("no tool is called shel"));
+  CHECK(error_of("shel(ls)").contains("there is no tool shel"));
   CHECK(error_of("Bash(ls)").contains("tools are shell"));
-  CHECK(error_of("").contains("no tool is called"));
+  CHECK(error_of("").contains("there is no tool"));
   CHECK(error_of("shell(ls").contains("not closed"));
   CHECK(error_of("shell()").contains("write shell"));
   CHECK(error_of("shell(:*)").contains("every command"));
@@ -41,7 +41,7 @@ TEST_CASE("a rule that cannot be read says what to write") {
   CHECK(error_of("read_file(src/../../x)").contains("without .."));
   CHECK(error_of("read_file(~ada/x)").contains("~/"));
   CHECK(error_of("read_file(src:*)").contains("/**"));
-  CHECK(error_of("read_file([a]*)").contains("alone"));
+  CHECK(error_of("read_file([a]*)").contains("may contain"));
   CHECK(error_of("web_fetch(https://x.org/a)").contains("host"));
   CHECK(error_of("web_fetch(*)x)").contains("host"));
   CHECK(error_of("web_fetch(ex*mple.com)").contains("host"));

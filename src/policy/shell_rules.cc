@@ -30,18 +30,19 @@ std::string named(const std::optional<std::string>& digest) {
 // Why a grant does not cover what would run now; nothing: it does.
 std::optional<std::string> grant_gap(const schema::PolicyRule& grant, const schema::Binding& now) {
   if (grant.cwd->empty())
-    return "it was granted before grants stored a folder and contents, so it is asked again";
+    return "the earlier approval does not record a folder and file contents, so it must be given "
+           "again";
   if (*grant.cwd != now.cwd)
-    return fmt::format("it was granted in {}, and would run in {}", *grant.cwd, now.cwd);
+    return fmt::format("it was approved in {}, but would run in {}", *grant.cwd, now.cwd);
   const auto granted = grant.executes.value_or(std::vector<schema::ExecutedFile>{});
   for (const schema::ExecutedFile& file : now.files) {
     const auto then = std::ranges::find(granted, file.path, &schema::ExecutedFile::path);
     if (then == granted.end())
-      return fmt::format("it executes {}, which was no part of the grant", file.path);
+      return fmt::format("it executes {}, which the earlier approval does not cover", file.path);
     if (!then->digest || !file.digest)
-      return fmt::format("{} cannot be compared with what was granted", file.path);
+      return fmt::format("{} cannot be compared with the approved version", file.path);
     if (*then->digest != *file.digest)
-      return fmt::format("{} has changed since it was granted: {} then, {} now", file.path,
+      return fmt::format("{} has changed since it was approved: {} then, {} now", file.path,
                          named(then->digest), named(file.digest));
   }
   return std::nullopt;
@@ -60,7 +61,7 @@ class ShellRules {
   ShellWord ask(std::vector<Verdict>& chain) {
     if (analysis_.over_limit)
       chain.push_back({DecisionSource::classifier, Decision::deny, std::nullopt,
-                       fmt::format("It cannot be judged: {}.", *analysis_.over_limit)});
+                       fmt::format("The command cannot be analysed: {}.", *analysis_.over_limit)});
     for (const Rule* rule : rules_)
       if (rule->source.effect != RuleEffect::allow) against(*rule, chain);
     out_.gap = allow(chain);
@@ -83,7 +84,7 @@ class ShellRules {
     if (rule.kind == Rule::Kind::tool ||
         (rule.kind == Rule::Kind::text &&
          (rule.pattern == asked_.text || rule.pattern == asked_.given))) {
-      chain.push_back(rule_verdict(rule, effect, "The rule fits the whole text."));
+      chain.push_back(rule_verdict(rule, effect, "The rule matches the whole command."));
       return;
     }
     if (!is_of_words(rule)) return;
@@ -92,16 +93,16 @@ class ShellRules {
       const Match match = finds(rule, part);
       if (match == Match::yes) {
         chain.push_back(
-            rule_verdict(rule, effect, fmt::format("The text would run {}.", part.text())));
+            rule_verdict(rule, effect, fmt::format("The command would run {}.", part.text())));
         return;
       }
       if (match == Match::possible && !possible) possible = &part;
     }
     if (possible)
-      chain.push_back(
-          rule_verdict(rule, Decision::ask,
-                       fmt::format("The rule may be about {}: not every word of it is known.",
-                                   possible->text())));
+      chain.push_back(rule_verdict(
+          rule, Decision::ask,
+          fmt::format("The rule may match {}: not all of its words are known in advance.",
+                      possible->text())));
   }
 
   // Allow rules: the whole text, every command, or any command.
@@ -111,12 +112,14 @@ class ShellRules {
       if (rule->source.effect != RuleEffect::allow) continue;
       if (rule->source.cwd) {
         if (!holds(*rule)) continue;
-        chain.push_back(rule_verdict(*rule, Decision::allow,
-                                     "A person granted this very text, here and as it is."));
+        chain.push_back(rule_verdict(
+            *rule, Decision::allow,
+            "A person approved this exact command in this folder, and its files are unchanged."));
         return std::nullopt;
       }
       if (rule->kind == Rule::Kind::text && rule->pattern == asked_.text) {
-        chain.push_back(rule_verdict(*rule, Decision::allow, "The rule is this very text."));
+        chain.push_back(
+            rule_verdict(*rule, Decision::allow, "The rule allows this exact command."));
         return std::nullopt;
       }
       if (rule->kind == Rule::Kind::tool && !any) any = rule;
@@ -124,16 +127,16 @@ class ShellRules {
     const std::optional<std::string> gap = uncovered();
     if (!gap) {
       for (const Rule* rule : used_)
-        chain.push_back(rule_verdict(*rule, Decision::allow, "Every command is allowed."));
+        chain.push_back(
+            rule_verdict(*rule, Decision::allow, "Rules allow every part of the command."));
       return std::nullopt;
     }
     const std::optional<std::string> unresolved = limits_ ? unresolvable() : std::nullopt;
     if (unresolved)
-      chain.push_back(
-          {DecisionSource::rule, Decision::ask, std::nullopt,
-           fmt::format("Rules deny or ask about commands, and it cannot be ruled out that "
-                       "the text runs one of them: {}.",
-                       *unresolved)});
+      chain.push_back({DecisionSource::rule, Decision::ask, std::nullopt,
+                       fmt::format("A rule denies or asks about some commands, and this command "
+                                   "may run one of them: {}.",
+                                   *unresolved)});
     else if (any)
       chain.push_back(rule_verdict(*any, Decision::allow, "The rule allows every command."));
     return gap;
@@ -156,7 +159,7 @@ class ShellRules {
   // Why the rules of words do not cover everything; nothing when they do.
   std::optional<std::string> uncovered() {
     std::optional<std::string> gap;
-    if (analysis_.parts.empty()) gap = "there is no command in it";
+    if (analysis_.parts.empty()) gap = "it contains no command";
     for (std::size_t i = 0; i < analysis_.parts.size(); ++i) {
       const std::optional<std::string> missing = missing_for(i);
       if (missing && !gap) gap = missing;

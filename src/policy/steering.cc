@@ -79,7 +79,7 @@ bool writes_what_it_names(const Part& part) {
 }
 
 std::string sentence(const Arg& word) {
-  return fmt::format("{} is a file that other programs run or obey", word.text);
+  return fmt::format("{} is a file that controls other programs", word.text);
 }
 
 }  // namespace

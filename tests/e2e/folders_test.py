@@ -222,7 +222,7 @@ class Walls(Case):
         self.assertEqual((elsewhere / "here.txt").read_text(), f"{elsewhere}\n")
         done = self.home.run("run", "--model", f"script:{script}", "--add-dir", "/etc", "go")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("/etc is a folder of the system", done.stderr)
+        self.assertIn("/etc is a system folder", done.stderr)
         done = self.home.run("run", "--add-dir", self.home.folder / "none", "go")
         self.assertEqual(done.returncode, 2, done.stderr)
 

@@ -154,7 +154,7 @@ class Grants(GrantCase):
                 self.assertEqual(self.unasked(call(f"./run.sh {scope}")), ["unavailable"])
                 self.put("safe/run.sh", f"#!/bin/sh\necho edited {scope} >> ../ran.txt\n")
                 turn, action = self.ask(run)
-                self.assertIn("safe/run.sh has changed since it was granted",
+                self.assertIn("safe/run.sh has changed since it was approved",
                               action["payload"]["reason"])
                 self.answer(action, scope=scope)
                 self.daemon.wait_turn(turn)
@@ -168,7 +168,7 @@ class Grants(GrantCase):
         self.answer(action, scope="session")
         self.daemon.wait_turn(turn)
         turn, action = self.ask(call("make", cwd="b"))
-        self.assertIn(f"it was granted in {self.home.workspace}/a, and would run in "
+        self.assertIn(f"it was approved in {self.home.workspace}/a, but would run in "
                       f"{self.home.workspace}/b", action["payload"]["reason"])
         self.answer(action, "deny")
         self.daemon.wait_turn(turn)

@@ -27,21 +27,21 @@ class Analyser {
   }
 
   void text(std::string_view text, std::optional<Within> within, Dialect dialect) {
-    if (++depth_ > kDepthMax) return refuse("the text is nested too deeply");
+    if (++depth_ > kDepthMax) return refuse("the command is nested too deeply");
     bytes_ += text.size();
-    if (bytes_ > kReadBytesMax) return refuse("the texts within the text are too long");
+    if (bytes_ > kReadBytesMax) return refuse("the nested commands are too long");
     const Script script = read(text);
     if (script.over_limit) refuse(*script.over_limit);
     for (const std::string& doubt : script.doubts) doubted(doubt);
     if (script.bash_only && dialect == Dialect::sh)
-      doubted("sh reads a part of the text differently than bash");
+      doubted("sh parses a part of the command differently from bash");
     Names names(script, names_);
     learn_from_builtins(script, names);
     const auto outer = std::pair(std::exchange(names_, &names), std::exchange(dialect_, dialect));
     if (depth_ == 1) out_.canonical = canonical(script, names);
     for (const std::string& name : script.arithmetic_names)
       if (!names.counts(name))
-        doubted("arithmetic evaluates " + name + ", whose value can run commands");
+        doubted("arithmetic evaluates " + name + ", whose value may run commands");
     for (const Assignment& loop : script.loops) named(loop.name, Value::unknown);
     for (const std::string& name : script.unsure_names) named(name, Value::unknown);
     for (const std::string& name : script.arithmetic_names) named(name, Value::number);
@@ -98,7 +98,7 @@ class Analyser {
     Args args;
     for (const Word& word : command.words) {
       for (Arg& arg : args_of(word, *names_)) args.push_back(std::move(arg));
-      if (args.size() > kWordsMax) return refuse("a command has too many words");
+      if (args.size() > kWordsMax) return refuse("the command has too many words");
     }
     // For one read alone it says where a line is split.
     const auto splits_line = [&](const Assignment& given) {
@@ -143,14 +143,14 @@ class Analyser {
     if (target.size() == 1 && target[0].known) {
       const std::string& path = target[0].text;
       if (path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/"))
-        return hazard(Hazard::Kind::runs, "a redirection opens a connection to " + path);
+        return hazard(Hazard::Kind::runs, "a redirection opens a network connection to " + path);
       if (redirection.kind == Redirection::Kind::write && !is_stream(path))
         hazard(Hazard::Kind::writes, "a redirection writes to " + path);
     } else if (redirection.kind == Redirection::Kind::write) {
       const bool process = pieces.size() == 1 && pieces[0].kind == Piece::Kind::path;
       if (!process) hazard(Hazard::Kind::writes, "a redirection writes to " + source);
     } else if (may_connect(redirection.target, *names_)) {
-      hazard(Hazard::Kind::runs, "a redirection may open a connection to " + source);
+      hazard(Hazard::Kind::runs, "a redirection may open a network connection to " + source);
     }
   }
 
@@ -168,15 +168,16 @@ class Analyser {
   }
 
   void part(Args given, std::optional<Within> within) {
-    if (++depth_ > kDepthMax) return refuse("the text is nested too deeply");
+    if (++depth_ > kDepthMax) return refuse("the command is nested too deeply");
     if (out_.parts.size() >= kCommandsMax)
-      return refuse("the text has more than " + std::to_string(kCommandsMax) + " simple commands");
+      return refuse("the command has more than " + std::to_string(kCommandsMax) +
+                    " simple commands");
     const std::size_t index = out_.parts.size();
     const Arg program = given[0];
     out_.parts.push_back({.args = std::move(given), .hazards = {}, .within = within});
     Findings findings;
     if (!program.known) {
-      findings.runs(kNoWord, "the command word " + program.text + " is computed when it runs");
+      findings.runs(kNoWord, "the command name " + program.text + " is known only at run time");
     } else {
       const Args& args = out_.parts[index].args;
       find_all(base_name(program.text), args, findings);
@@ -186,7 +187,7 @@ class Analyser {
     for (std::string& doubt : findings.doubts) doubted(std::move(doubt));
     for (const Assignment& set : findings.exported) {
       if (names_->of(set.name).array && !literal(set.value))
-        doubted("the value that the array " + set.name + " gets can run commands");
+        doubted("the value assigned to the array " + set.name + " may run commands");
       const auto why = steers(set);
       if (why && set.exported) out_.parts[index].hazards.push_back({.reason = *why});
       if (why && !set.exported) doubted(*why);
@@ -196,8 +197,7 @@ class Analyser {
     for (const Findings::InnerText& inner : findings.texts) {
       const std::string_view name = base_name(program.text);
       const bool evaluated = one_of(name, "eval trap");
-      if (evaluated && sets_variables(inner.text))
-        doubted("a text that is evaluated sets variables");
+      if (evaluated && sets_variables(inner.text)) doubted("an evaluated string sets variables");
       text(inner.text, Within{Within::Kind::text, index, inner.word},
            evaluated ? dialect_ : dialect_of(name));
     }
@@ -232,7 +232,7 @@ class Analyser {
     for (const bool doubled : {false, true}) {
       if (std::ranges::none_of(args, [&](const Arg& arg) { return moves(arg, doubled); })) continue;
       if (args.size() > kMovedWordsMax)
-        return out.runs(kNoWord, "a long command has words that may vanish");
+        return out.runs(kNoWord, "a long command has words that may expand to nothing");
       Args moved;
       std::vector<std::size_t> origin;
       for (std::size_t i = 0; i < args.size(); ++i) {
@@ -248,7 +248,8 @@ class Analyser {
         out.hazards.push_back(std::move(hazard));
       }
       if (other.commands.size() != out.commands.size() || other.texts.size() != out.texts.size())
-        out.runs(kNoWord, "what " + args[0].text + " runs depends on a word that may vanish");
+        out.runs(kNoWord,
+                 "what " + args[0].text + " runs depends on a word that may expand to nothing");
     }
   }
 

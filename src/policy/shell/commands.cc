@@ -30,11 +30,11 @@ bool has_word(std::string_view words, std::string_view word) {
 
 void Reader::run() {
   reading_.bytes += text_.size();
-  if (reading_.bytes > kReadBytesMax) return refuse("the texts within the text are too long");
+  if (reading_.bytes > kReadBytesMax) return refuse("the nested commands are too long");
   while (!reading_.script.over_limit) {
     list(Stop::end);
     if (position_ >= text_.size()) break;
-    if (end_ == text_.size()) fail("the text has a word or sign where bash expects none");
+    if (end_ == text_.size()) fail("syntax error: unexpected word or operator");
     // Go on at the next line or `;`: what stands there may be denied.
     end_ = text_.size();
     pending_.clear();
@@ -72,7 +72,7 @@ void Reader::list(Stop stop, std::string_view words) {
     straight = outermost && !looking_at("&&") && !looking_at("||");
     if (at_stop(stop, words)) break;
     if (!separator()) {
-      fail("the text has a sign where bash expects none");
+      fail("syntax error: unexpected operator");
       break;
     }
     if (position_ == before) break;
@@ -132,7 +132,7 @@ void Reader::pipeline() {
       joint(posix ? "time -p" : "time");
       skip_blanks();
       // Within a substitution bash then takes the first `)` of a pattern for the end.
-      if (keyword_ahead() == "case") doubt("a case stands behind time");
+      if (keyword_ahead() == "case") doubt("case after time is not supported");
       if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>') return;
       continue;
     }
@@ -143,7 +143,7 @@ void Reader::pipeline() {
     if (!take_joint("|&")) take_joint("|");
     skip_blanks_and_newlines();
     if (ends_word(peek()) && peek() != '(' && peek() != '<' && peek() != '>')
-      return fail("a pipe leads nowhere");
+      return fail("syntax error: nothing follows a pipe");
   }
 }
 
@@ -173,7 +173,7 @@ void Reader::command() {
     simple();
   } else {
     if (keyword != "{") reading_.script.compound = true;
-    if (position_ == before && !at_end()) fail("the text has a word where bash expects none");
+    if (position_ == before && !at_end()) fail("syntax error: unexpected word");
   }
   leave();
 }
@@ -196,7 +196,7 @@ bool Reader::compound(const std::string& keyword) {
   else if (keyword == "coproc")
     coproc();
   else if (has_word("then else elif fi do done esac in }", keyword) && !keyword.empty())
-    fail("the word " + keyword + " stands where bash expects a command");
+    fail("the word " + keyword + " is where bash expects a command");
   else
     return false;
   return true;
@@ -208,7 +208,7 @@ void Reader::simple() {
   SimpleCommand out;
   // Bash prints a substitution and reads it again, and loses separators behind a here-document.
   if (substitutions_ > 0 && (!pending_.empty() || here_read_))
-    doubt("a command follows a here-document in a substitution");
+    doubt("a command follows a here-document in a command substitution");
   while (!at_end()) {
     skip_blanks();
     if (redirection(out.redirections)) continue;
@@ -226,11 +226,11 @@ void Reader::simple() {
       doubt("a redirection to {name[…]} evaluates the subscript");
     if (out.words.size() == 1 && function_after(out)) return;
   }
-  if (peek() == '(') fail("a parenthesis stands where bash expects none");
+  if (peek() == '(') fail("syntax error: unexpected parenthesis");
   for (Assignment& given : out.assignments) given.exported = !out.words.empty();
   auto& commands = reading_.script.commands;
   if (commands.size() >= kCommandsMax)
-    return refuse("the text has more than " + std::to_string(kCommandsMax) + " simple commands");
+    return refuse("the command has more than " + std::to_string(kCommandsMax) + " simple commands");
   for (PendingHere& here : pending_)
     if (!here.command) here.command = commands.size();
   reading_.script.joints.push_back({{}, commands.size()});
@@ -248,7 +248,7 @@ bool Reader::function_after(const SimpleCommand& begun) {
   take();
   skip_blanks();
   if (!take_if(")")) {
-    fail("a parenthesis stands where bash expects none");
+    fail("syntax error: unexpected parenthesis");
     return true;
   }
   reading_.script.compound = true;
@@ -315,11 +315,11 @@ void Reader::array_values(const std::string& of) {
   reading_.script.array_names.insert(of);
   take();
   for (skip_blanks_and_newlines(); !at_end() && peek() != ')'; skip_blanks_and_newlines()) {
-    if (peek() == '[') doubt("an array with subscripts can run commands");
-    if (!at_word()) return fail("an array has a sign where bash expects a word");
+    if (peek() == '[') doubt("an array with subscripts may run commands");
+    if (!at_word()) return fail("syntax error: unexpected operator in an array");
     word();
   }
-  if (!take_if(")")) fail("an array is not closed");
+  if (!take_if(")")) fail("syntax error: an array is not closed");
 }
 
 }  // namespace agentrt::policy::shell

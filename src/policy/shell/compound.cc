@@ -65,7 +65,7 @@ void Reader::for_clause(std::string_view keyword) {
     take_if(";");
   } else {
     of = name();
-    if (of.empty()) return fail("a for has no name");
+    if (of.empty()) return fail("syntax error: for without a variable name");
     skip_blanks_and_newlines();
     if (keyword_ahead() == "in") {
       expect_keyword("in");
@@ -92,7 +92,7 @@ void Reader::for_clause(std::string_view keyword) {
 void Reader::case_clause() {
   expect_keyword("case");
   skip_blanks();
-  if (!at_word()) return fail("a case has no word");
+  if (!at_word()) return fail("syntax error: case without a word");
   word();
   expect_keyword("in");
   while (!at_end()) {
@@ -101,11 +101,11 @@ void Reader::case_clause() {
     take_if("(");
     do {
       skip_blanks();
-      if (!at_word()) return fail("a case has no pattern");
+      if (!at_word()) return fail("syntax error: case without a pattern");
       word();
       skip_blanks();
     } while (take_if("|"));
-    if (!take_if(")")) return fail("a pattern of a case is not closed");
+    if (!take_if(")")) return fail("syntax error: a case pattern is not closed");
     list(Stop::case_end);
     skip_blanks_and_newlines();
     if (!take_if(";;&") && !take_if(";;") && !take_if(";&")) break;
@@ -126,7 +126,7 @@ void Reader::group() {
 void Reader::subshell() {
   take_joint("(");
   list(Stop::parenthesis);
-  if (!take_joint(")")) fail("a parenthesis is not closed");
+  if (!take_joint(")")) fail("syntax error: a parenthesis is not closed");
   trailing_redirections();
 }
 
@@ -140,7 +140,7 @@ void Reader::double_parentheses() {
   }
   doubt("(( here may be arithmetic or commands");
   list(Stop::parenthesis);
-  if (!take_if(")")) fail("a parenthesis is not closed");
+  if (!take_if(")")) fail("syntax error: a parenthesis is not closed");
   trailing_redirections();
 }
 
@@ -156,7 +156,7 @@ void Reader::double_brackets() {
     if (!substitution && (take_if("&&") || take_if("||") || take_if("(") || take_if(")") ||
                           take_if("<") || take_if(">")))
       continue;
-    if (!at_word()) return fail("a [[ has a sign where bash expects a word");
+    if (!at_word()) return fail("syntax error: unexpected operator in [[");
     Word part = word();
     const std::string sign = unquoted(part);
     if (sign == "=~" || sign == "==" || sign == "=" || sign == "!=") {
@@ -172,7 +172,7 @@ void Reader::double_brackets() {
     }
     left = std::move(part);
   }
-  if (!take_if("]]")) fail("a [[ is not closed");
+  if (!take_if("]]")) fail("syntax error: [[ is not closed");
   trailing_redirections();
 }
 
@@ -185,7 +185,7 @@ void Reader::evaluated(const Word& part) {
     else if (piece.kind == Piece::Kind::text)
       evaluated_text(part, i);
     else if (piece.kind != Piece::Kind::number)
-      doubt("a comparison of numbers over text that is computed can run commands");
+      doubt("a numeric comparison of a value known only at run time may run commands");
   }
 }
 
@@ -194,7 +194,7 @@ void Reader::evaluated(const Word& part) {
 void Reader::evaluated_text(const Word& part, std::size_t piece) {
   const std::string_view text = part.pieces[piece].text;
   if (text.find_first_of("[]$`\\'\"") != text.npos)
-    doubt("a comparison of numbers evaluates a text that can run commands");
+    doubt("a numeric comparison evaluates a value that may run commands");
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
     while (at < text.size() && is_name(text[at])) ++at;
@@ -202,7 +202,7 @@ void Reader::evaluated_text(const Word& part, std::size_t piece) {
     const bool joined =
         (begin == 0 && piece > 0) || (at == text.size() && piece + 1 < part.pieces.size());
     if (at > begin && joined && !std::ranges::all_of(text.substr(begin, at - begin), is_digit))
-      doubt("a name in a comparison of numbers is put together from pieces");
+      doubt("a name in a numeric comparison is composed of several parts");
     if (at > begin && !number) evaluates(std::string(text.substr(begin, at - begin)));
     if (at == begin) ++at;
   }
@@ -215,7 +215,7 @@ void Reader::evaluated_name(const Word& part) {
       evaluates(piece.text);
     else if (piece.kind != Piece::Kind::number &&
              !(piece.kind == Piece::Kind::text && piece.text.find('[') == std::string::npos))
-      doubt("a name that [[ -v evaluates can run commands");
+      doubt("a name that [[ -v evaluates may run commands");
   }
 }
 
@@ -223,12 +223,12 @@ void Reader::function_keyword() {
   only_bash();
   expect_keyword("function");
   skip_blanks();
-  if (!at_word()) return fail("a function has no name");
+  if (!at_word()) return fail("syntax error: function without a name");
   word();
   skip_blanks();
   if (take_if("(")) {
     skip_blanks();
-    if (!take_if(")")) return fail("a function's parenthesis is not closed");
+    if (!take_if(")")) return fail("syntax error: the parenthesis of a function is not closed");
   }
   function_body();
 }
@@ -242,7 +242,7 @@ void Reader::function_body() {
   else if (peek() == '(')
     subshell();
   else if (keyword.empty() || keyword == "function" || keyword == "coproc" || !compound(keyword))
-    fail("a function has no body");
+    fail("syntax error: function without a body");
 }
 
 void Reader::coproc() {

@@ -45,7 +45,7 @@ class SedScript {
         to_line_end();
         continue;
       }
-      if (!address()) return "an address is not understood";
+      if (!address()) return "an address cannot be parsed";
       if (auto found = command()) return found;
     }
     return std::nullopt;
@@ -112,18 +112,18 @@ class SedScript {
     if (c == '{' || c == '}' || c == '\0') return std::nullopt;
     if (std::string_view("pdDPnNhHgGxlq=QFz").find(c) != kNone) {
       skip(" \t0123456789");
-      return ends() ? std::nullopt : std::optional<std::string>("a command is not understood");
+      return ends() ? std::nullopt : std::optional<std::string>("a command cannot be parsed");
     }
     if (std::string_view(":btT").find(c) != kNone) return label();
     if (std::string_view("aicrR").find(c) != kNone) {
       to_line_end();
-      if (text_.contains("\\\n")) return "added text goes over lines";
+      if (text_.contains("\\\n")) return "added text spans several lines";
       return std::nullopt;
     }
     if (c == 's' || c == 'y') return substitute(c);
     if (c == 'w' || c == 'W') return "the command w writes a file";
     if (c == 'e') return "the command e runs a program";
-    return "a command is not understood";
+    return "a command cannot be parsed";
   }
 
   // A label ends at a blank or a semicolon; older versions take the rest of the line, and differ on
@@ -135,25 +135,25 @@ class SedScript {
     std::string_view name = text_.substr(begin, at_ - begin);
     while (name.ends_with('}')) name.remove_suffix(1);
     skip(" \t");
-    if (name.find_first_of("{}#") != kNone || !ends()) return "a label is not understood";
+    if (name.find_first_of("{}#") != kNone || !ends()) return "a label cannot be parsed";
     return std::nullopt;
   }
 
   std::optional<std::string> substitute(char kind) {
     const char mark = peek();
     ++at_;
-    if (mark == '\\' || mark == '\n' || mark == '\0') return "a command is not understood";
-    if (!delimited(mark)) return "a pattern is not understood";
+    if (mark == '\\' || mark == '\n' || mark == '\0') return "a command cannot be parsed";
+    if (!delimited(mark)) return "a pattern cannot be parsed";
     for (; at_ < text_.size() && text_[at_] != mark && text_[at_] != '\n'; ++at_)
       if (text_[at_] == '\\') ++at_;
     if (at_ >= text_.size() || text_[at_] != mark) return "a replacement is not closed";
     ++at_;
     if (kind == 'y')
-      return ends() ? std::nullopt : std::optional<std::string>("a command is not understood");
+      return ends() ? std::nullopt : std::optional<std::string>("a command cannot be parsed");
     skip("gpiImM0123456789");
     if (peek() == 'w') return "the flag w writes a file";
     if (peek() == 'e') return "the flag e runs a program";
-    return ends() ? std::nullopt : std::optional<std::string>("a flag is not understood");
+    return ends() ? std::nullopt : std::optional<std::string>("a flag cannot be parsed");
   }
 
   bool ends() const {
@@ -177,7 +177,7 @@ void sed(const Args& args, Findings& out) {
   std::size_t word = kNoWord;
   bool given = false;
   const auto add = [&](const Arg& part, std::size_t at) {
-    if (!part.known) out.runs(kNoWord, "the script of sed is computed");
+    if (!part.known) out.runs(kNoWord, "the sed script is known only at run time");
     script += (given ? "\n" : "") + part.text;
     word = given ? std::max(word, at) : at;
     given = true;
@@ -218,7 +218,7 @@ class AwkProgram {
     } else if (c == '/' && regex_may_begin()) {
       return regex();
     } else if (c == '/' && !division_may_stand()) {
-      return "a slash may divide or begin a pattern";
+      return "a slash may be a division or the start of a pattern";
     } else if (is_letter(c)) {
       return word();
     } else if (c == '|') {
@@ -226,9 +226,9 @@ class AwkProgram {
       at_ += 2;
       last_ = '|';
     } else if (c == '@') {
-      return "@ calls or loads something by its name";
+      return "@ makes an indirect call or loads a library";
     } else if (c == '\\' || c == '`') {
-      return "a sign is not understood";
+      return "an operator cannot be parsed";
     } else {
       if (c == '>' && printing_ && depth_ <= print_depth_ && !to_stream())
         return "a redirection writes a file";
@@ -280,7 +280,7 @@ class AwkProgram {
   std::optional<std::string> string() {
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
       if (text_[at_] == '\\') ++at_;
-      if (at_ < text_.size() && text_[at_] == '\n') return "a string goes over lines";
+      if (at_ < text_.size() && text_[at_] == '\n') return "a string spans several lines";
     }
     if (at_ >= text_.size()) return "a string is not closed";
     ++at_;
@@ -303,7 +303,7 @@ class AwkProgram {
         const std::size_t close = bracket_end(text_, at_);
         const std::string_view inside =
             close == kNone ? std::string_view("/") : text_.substr(at_, close - at_);
-        if (text_[at_] == '\n' || inside.contains('/')) return "a pattern is not understood";
+        if (text_[at_] == '\n' || inside.contains('/')) return "a pattern cannot be parsed";
         at_ = close;
       }
     }
@@ -322,7 +322,7 @@ class AwkProgram {
     // Versions differ on whether a slash behind it divides.
     if (name == "getline") last_ = kAfterGetline;
     if (one_of(name, "if while for switch")) {
-      if (control_ != Control::none) return "a condition is not understood";
+      if (control_ != Control::none) return "a condition cannot be parsed";
       control_ = Control::announced;
     }
     if (name == "print" || name == "printf") {
@@ -357,8 +357,8 @@ constexpr OptionTable kAwk{
     OptionStyle::before_operand};
 
 void judge_awk(const Arg& program, std::size_t word, Findings& out) {
-  if (!program.known) return out.runs(kNoWord, "the program of awk is computed");
-  if (program.text.contains("/inet")) out.runs(word, "awk: it opens a connection");
+  if (!program.known) return out.runs(kNoWord, "the awk program is known only at run time");
+  if (program.text.contains("/inet")) out.runs(word, "awk: it opens a network connection");
   if (const auto found = AwkProgram(program.text).offence()) out.runs(word, "awk: " + *found);
 }
 
@@ -368,7 +368,7 @@ void awk(const Args& args, Findings& out) {
   for (const OptionUse& use : reading.uses) {
     if (use.is('e', "--source")) judge_awk(use.value, use.value_word, out);
     given = given || use.is('e', "--source") || use.is('f', "--file") || use.is('E', "--exec");
-    if (!use.value.single) return out.runs(kNoWord, "a word of awk is computed");
+    if (!use.value.single) return out.runs(kNoWord, "an argument of awk is known only at run time");
   }
   if (given || reading.operands.empty()) return;
   judge_awk(args[reading.operands.front()], reading.operands.front(), out);

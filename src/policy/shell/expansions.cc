@@ -86,10 +86,10 @@ void Reader::braced(Word& out, Quoting quoting) {
     const std::string of = name();
     if (peek() == '[') subscript(of);
     if (of.empty()) take();  // ${#@}, ${#1}
-    if (!take_if("}")) fail("a ${ is not read to its end");
+    if (!take_if("}")) fail("a ${…} expansion is not supported");
     add(out, Piece::Kind::number, {}, quoting);
   } else if (peek() == '!') {
-    doubt("${!…} takes its name from a variable");
+    doubt("${!…} takes the name of a variable from another variable");
     take();
     braced_word(quoting, "}");
     add(out, Piece::Kind::computed, {}, quoting);
@@ -97,7 +97,7 @@ void Reader::braced(Word& out, Quoting quoting) {
     std::string of = name();
     if (of.empty() && (is_digit(peek()) || std::string_view("@*?$-").find(peek()) != kNpos.npos))
       for (of += take(); is_digit(peek());) of += take();
-    if (of.empty()) fail("a ${ is not followed by a name");
+    if (of.empty()) fail("${ is not followed by a name");
     braced_rest(of, quoting, out);
   }
   leave();
@@ -127,13 +127,13 @@ bool Reader::braced_operation(const std::string& of, Quoting quoting) {
   const char operation = take();
   if (operation == '@') {
     if (std::string_view("QUuLAaKk").find(peek()) == kNpos.npos)
-      doubt("${…@P} runs what stands in a variable");
+      doubt("${…@P} runs commands in the value of a variable");
     take();
-    if (!take_if("}")) fail("a ${ is not read to its end");
+    if (!take_if("}")) fail("a ${…} expansion is not supported");
     return false;
   }
   if (std::string_view(":-=?+#%/^,").find(operation) == kNpos.npos) {
-    fail("a ${ has an operator that is not known");
+    fail("${…} has an unknown operator");
     return false;
   }
   const char next = peek();
@@ -157,13 +157,13 @@ bool Reader::braced_word(Quoting quoting, std::string_view until) {
     if (take_if(until)) return std::ranges::any_of(inner.pieces, &Piece::several);
     const char c = peek();
     if (quoting == Quoting::quoted && (c == '\'' || c == '"'))
-      doubt("quotes within ${…} within quotes are read in different ways");
+      doubt("shells parse quotes within a quoted ${…} in different ways");
     if (quoting == Quoting::quoted && c == '\'') {
       take();
       continue;
     }
     if (c == '<' || c == '>') {
-      if (peek(1) == '(') doubt("a ${ holds <( or >(");
+      if (peek(1) == '(') doubt("${…} contains <( or >(");
       take();
       continue;
     }
@@ -172,7 +172,7 @@ bool Reader::braced_word(Quoting quoting, std::string_view until) {
     else
       word_piece(inner);
   }
-  fail("a ${ is not closed");
+  fail("syntax error: ${ is not closed");
   return true;
 }
 
@@ -193,14 +193,14 @@ bool Reader::subscript(const std::string& of) {
 // After `(`.
 void Reader::command_substitution() {
   if (!enter()) return;
-  if (!pending_.empty()) doubt("a substitution stands between a here-document and its text");
+  if (!pending_.empty()) doubt("a command substitution is between a here-document and its content");
   const std::size_t begin = position_;
   if (substitutions_++ == 0) here_read_ = false;
   list(Stop::parenthesis);
   --substitutions_;
-  if (!take_if(")")) fail("a parenthesis is not closed");
+  if (!take_if(")")) fail("syntax error: a parenthesis is not closed");
   if (!pending_.empty() && text_.substr(begin, position_ - begin).find("<<") != kNpos.npos)
-    doubt("a here-document in a substitution does not end in it");
+    doubt("a here-document in a command substitution does not end there");
   leave();
 }
 
@@ -218,10 +218,10 @@ void Reader::backticks(Quoting quoting) {
     }
     inner += c;
   }
-  if (position_ >= end_) return fail("a backtick is not closed");
+  if (position_ >= end_) return fail("syntax error: a backtick is not closed");
   ++position_;
-  if (!pending_.empty()) doubt("a substitution stands between a here-document and its text");
-  if (inner.contains("\\\n")) doubt("backticks with a backslash before a newline");
+  if (!pending_.empty()) doubt("a command substitution is between a here-document and its content");
+  if (inner.contains("\\\n")) doubt("backticks contain a backslash before a line break");
   if (!enter()) return;
   Reader(inner, reading_).run();
   if (reading_.script.over_limit) refuse(*reading_.script.over_limit);
@@ -266,8 +266,8 @@ bool Reader::arithmetic(std::string_view closing) {
       small = false;
       arithmetic_expansion();
     } else {
-      if (c == '\'' || c == '\\') doubt("arithmetic with quotes is not read");
-      if (c == '[' || c == ']') doubt("arithmetic with subscripts can run commands");
+      if (c == '\'' || c == '\\') doubt("arithmetic with quotes is not analysed");
+      if (c == '[' || c == ']') doubt("arithmetic with subscripts may run commands");
       if (c == '(' || c == '{') ++open;
       if ((c == ')' || c == '}') && open > 0) --open;
       const bool sums = std::string_view(" \t+*/%()").find(c) != kNpos.npos;
@@ -276,7 +276,7 @@ bool Reader::arithmetic(std::string_view closing) {
     }
     before = c;
   }
-  fail("arithmetic is not closed");
+  fail("syntax error: arithmetic is not closed");
   return true;
 }
 
@@ -303,23 +303,23 @@ void Reader::arithmetic_name() {
 // Behind a name or number: what follows without a sign between would belong to it.
 void Reader::joined_in_arithmetic() {
   if (std::string_view("$`\"'\\").find(peek()) != kNpos.npos && !at_end())
-    doubt("a name in arithmetic is put together from pieces");
+    doubt("a name in arithmetic is composed of several parts");
 }
 
 // $x, "$x", $(…) in arithmetic: the value becomes part of the expression.
 void Reader::arithmetic_expansion() {
   const bool quoted = take_if("\"");
-  if (quoted && peek() != '$') return doubt("arithmetic with quotes is not read");
+  if (quoted && peek() != '$') return doubt("arithmetic with quotes is not analysed");
   Word part;
   word_piece(part);
-  if (quoted && !take_if("\"")) return doubt("arithmetic with quotes is not read");
+  if (quoted && !take_if("\"")) return doubt("arithmetic with quotes is not analysed");
   if (quoted && (peek() == '"' || is_name_start(peek()) || is_digit(peek())))
-    doubt("a name in arithmetic is put together from pieces");
+    doubt("a name in arithmetic is composed of several parts");
   for (const Piece& piece : part.pieces) {
     if (piece.kind == Piece::Kind::variable)
       evaluates(piece.text);
     else if (piece.kind != Piece::Kind::number)
-      doubt("arithmetic over text that is computed can run commands");
+      doubt("arithmetic with a value known only at run time may run commands");
   }
 }
 

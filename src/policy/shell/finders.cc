@@ -27,7 +27,7 @@ std::size_t inner_command(const Args& args, std::size_t at, Plus plus, Found fou
     }
   }
   if (made.empty())
-    out.runs(kNoWord, "a command is missing");
+    out.runs(kNoWord, "the command to run is missing");
   else
     out.commands.push_back({at, std::move(made)});
   return i;
@@ -49,16 +49,16 @@ void find(const Args& args, Findings& out) {
       found = Found::anything;
       const bool letters =
           arg.suffix.find_first_not_of("-abcdefghijklmnopqrstuvwxyz0") == std::string::npos;
-      if (letters) out.runs(i, "a computed word may be an action of find");
+      if (letters) out.runs(i, "a word that is known only at run time may be an action of find");
       continue;
     }
     if (ended && one_of(arg.text, "-exec -execdir -ok -okdir")) {
       ended = words < kWordsMax && inner_command(args, i + 1, Plus::ends, found, out) < args.size();
       if (!out.commands.empty()) words += out.commands.back().args.size();
-      if (!ended) out.runs(kNoWord, "a command of find has no end");
+      if (!ended) out.runs(kNoWord, "a command of find has no terminating ; or +");
     }
     if (arg.text == "-files0-from") found = Found::anything;
-    if (arg.text == "-delete") out.writes(i, "-delete removes what is found");
+    if (arg.text == "-delete") out.writes(i, "-delete deletes the files that are found");
     if (one_of(arg.text, "-fprint -fprint0 -fprintf -fls"))
       out.writes(i, arg.text + " writes a file");
   }

@@ -63,14 +63,14 @@ void config(const Args& args, std::size_t at, Findings& out) {
   if (reading.operands.empty() || reads) return;
   for (const std::size_t word : reading.operands)
     if (!args[word].known && !args[word].single)
-      return out.runs(kNoWord, "what git config does is computed");
+      return out.runs(kNoWord, "what git config does is known only at run time");
   if (reading.operands.size() == 1 && args[reading.operands[0]].known &&
       !one_of(args[reading.operands[0]].text, "set unset edit rename-section remove-section"))
     return;
   const std::size_t first = reading.operands[0];
   if (args[first].is("get") || args[first].is("list")) return;
   out.runs(reading.operands.size() > 1 ? reading.operands[1] : first,
-           "git config changes how git works, which can make it run programs");
+           "git config changes settings that can make git run programs");
 }
 
 // What git submodules and the like do is said by their first operand.
@@ -86,8 +86,9 @@ constexpr Verbs kVerbs[] = {
     {"submodule", "status summary init", "", "git submodule can run commands"},
     {"bundle", "verify list-heads", "", "git bundle writes a file"},
     {"remote", "show get-url prune update rename remove rm set-head set-branches", "",
-     "git remote changes where git connects to"},
-    {"reflog", "", "expire delete drop", "git reflog drops what could be brought back"},
+     "git remote changes which servers git connects to"},
+    {"reflog", "", "expire delete drop",
+     "git reflog deletes entries that are needed to restore commits"},
     {"notes", "", "edit", "git notes opens an editor"},
 };
 
@@ -122,7 +123,7 @@ void addresses(std::string_view name, const Args& args, std::size_t at, Findings
     const bool helper = connects && colons != text.npos && colons > 0 &&
                         text.substr(0, colons).find_first_of("/@ .") == text.npos;
     if (helper || text.contains("ext::") || text.contains("fd::"))
-      out.runs(i, "this address makes git run a program");
+      out.runs(i, "this URL makes git run a program");
   }
 }
 
@@ -148,12 +149,12 @@ bool find_in_git(std::string_view program, const Args& args, Findings& out) {
         !one_of(args[i].text, "--version --help -v -h --html-path --man-path --info-path"))
       out.runs(i, "the option " + args[i].text + " can make git run other programs");
   if (at >= args.size()) {
-    if (at == kNoWord) out.runs(kNoWord, "which subcommand of git runs is computed");
+    if (at == kNoWord) out.runs(kNoWord, "which git subcommand runs is known only at run time");
     return true;
   }
   const std::string& name = args[at].text;
   if (!args[at].known)
-    out.runs(kNoWord, "which subcommand of git runs is computed");
+    out.runs(kNoWord, "which git subcommand runs is known only at run time");
   else if (one_of(name, kRunners) || !one_of(name, kSubcommands))
     out.runs(at, "git " + name + " runs another program");
   if (const OptionTable* table = table_of(git_tables(), name))

@@ -67,7 +67,7 @@ void interpreter(const Interpreter& kind, const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
     if (!arg.known && whole && !arg.option) return;
-    if (!arg.known) return out.runs(kNoWord, "what " + program + " runs is computed");
+    if (!arg.known) return out.runs(kNoWord, "what " + program + " runs is known only at run time");
     if (arg.is("-") || (arg.is("--") && whole)) break;
     if (!arg.text.starts_with('-') && !arg.text.starts_with('+')) {
       if (!whole) out.runs_script(i, program + " runs the script " + arg.text);
@@ -79,21 +79,21 @@ void interpreter(const Interpreter& kind, const Args& args, Findings& out) {
     if (arg.text.starts_with("--") || arg.text.size() < 2 || arg.text[0] == '+' ||
         (odd != std::string::npos && !kind.code.contains(arg.text[odd]) &&
          !kind.valued.contains(arg.text[odd]))) {
-      out.runs(i, "the option " + arg.text + " of " + program + " is not read");
+      out.runs(i, "the option " + arg.text + " of " + program + " is not analysed");
       continue;
     }
     if (odd == std::string::npos) continue;
     const std::size_t word = odd + 1 == arg.text.size() ? i + 1 : i;
     if (kind.code.contains(arg.text[odd])) {
       if (word >= args.size() || !args[word].known)
-        return out.runs(kNoWord, "what " + program + " runs is computed");
+        return out.runs(kNoWord, "what " + program + " runs is known only at run time");
       out.runs(word, program + " runs the code or module of " + arg.text);
       if (kind.names == "python") return arg.is("-m") ? module_options(args, word, out) : void();
       whole = whole || kind.whole.contains(arg.text[odd]);
     }
     i = word;
   }
-  if (!whole) out.runs(kNoWord, program + " runs what it reads from its input");
+  if (!whole) out.runs(kNoWord, program + " runs the code that it reads from its standard input");
 }
 
 // sqlite3 [options] FILE SQL: only reading statements are its plain job.
@@ -101,15 +101,17 @@ void sqlite(const Args& args, Findings& out) {
   if (only_asks_about_itself(args)) return;
   std::vector<std::size_t> operands;
   for (std::size_t i = 1; i < args.size(); ++i) {
-    if (!args[i].known) return out.runs(kNoWord, "the statements of sqlite3 are computed");
+    if (!args[i].known)
+      return out.runs(kNoWord, "the statements of sqlite3 are known only at run time");
     if (!args[i].option)
       operands.push_back(i);
     else if (!one_of(args[i].text,
                      "-readonly -header -csv -json -line -column -list -noheader "
                      "-bail -batch -table -markdown -box -tabs"))
-      out.runs(i, "the option " + args[i].text + " of sqlite3 is not read");
+      out.runs(i, "the option " + args[i].text + " of sqlite3 is not analysed");
   }
-  if (operands.size() < 2) return out.runs(kNoWord, "sqlite3 runs what it reads from its input");
+  if (operands.size() < 2)
+    return out.runs(kNoWord, "sqlite3 runs the statements that it reads from its standard input");
   for (std::size_t i = 1; i < operands.size(); ++i) {
     std::string sql = args[operands[i]].text;
     std::ranges::transform(sql, sql.begin(), [](char c) {
@@ -124,7 +126,7 @@ void sqlite(const Args& args, Findings& out) {
         semicolon != first.npos && first.find_first_not_of(" \n\t;", semicolon) != first.npos;
     if (!reads || more || first.contains("writefile") || first.contains("load_extension") ||
         first.contains("edit(") || first.contains("\n."))
-      out.runs(operands[i], "the statement does more than read");
+      out.runs(operands[i], "the SQL statement does more than read");
   }
 }
 

@@ -25,9 +25,9 @@ void written_operands(std::string_view program, const OptionReading& reading, co
     const std::size_t word = reading.operands[i];
     if (one_of(program, "uniq xxd split") && (i == 1 || !args[word].single))
       out.writes(word, std::string(program) + " writes to its second operand");
-    if (program == "hostname") out.writes(word, "hostname with a name sets it");
+    if (program == "hostname") out.writes(word, "hostname with an argument changes the host name");
     if (program == "date" && !args[word].text.starts_with('+'))
-      out.writes(word, "date with such an operand sets the clock");
+      out.writes(word, "date with this argument sets the clock");
   }
 }
 
@@ -36,7 +36,7 @@ void make_variables(const OptionReading& reading, const Args& args, Findings& ou
   for (const std::size_t word : reading.operands) {
     const Arg& arg = args[word];
     if (!arg.known)
-      out.runs(word, "a computed word can set any variable of make");
+      out.runs(word, "a word that is known only at run time can set any variable of make");
     else if (const std::size_t equals = arg.text.find('=');
              equals != std::string::npos && !is_switch_value(arg.text.substr(equals + 1)))
       out.runs(word, "a variable on the command line of make can name any program");
@@ -92,7 +92,9 @@ void curl(const OptionReading& reading, const Args& args, Findings& out) {
     if (args[i].text.contains("%output")) out.writes(i, "%output makes curl write a file");
   for (const OptionUse& use : reading.uses)
     if (use.is('w', "--write-out") && use.value.text.starts_with('@'))
-      out.writes(use.word, "the format of curl comes from a file, and can make it write others");
+      out.writes(
+          use.word,
+          "the output format of curl comes from a file, which can make curl write other files");
 }
 
 // less: + and what follows a $ in a value are commands and options, too.
@@ -100,7 +102,7 @@ void pager(const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i)
     if (args[i].text.starts_with('+') ||
         (args[i].text.starts_with('-') && args[i].text.contains('$')))
-      out.runs(i, args[i].text + " makes " + args[0].text + " do more than its job");
+      out.runs(i, args[i].text + " makes " + args[0].text + " run programs or write files");
 }
 
 void cmake(const OptionReading& reading, const Args& args, Findings& out) {
@@ -160,7 +162,7 @@ void go(const OptionTable& table, const Args& args, Findings& out) {
   const bool env = !reading.operands.empty() && own[reading.operands[0]].is("env");
   for (const Arg& arg : own)
     if (env && (arg.is("-w") || arg.is("-u")))
-      out.runs(kNoWord, "go env changes how go works, which can make it run programs");
+      out.runs(kNoWord, "go env changes settings that can make go run programs");
 }
 
 void pytest(const OptionReading& reading, Findings& out) {
@@ -169,7 +171,7 @@ void pytest(const OptionReading& reading, Findings& out) {
     if (use.letter == 'p' && !off) out.runs(use.word, "pytest loads a plugin");
     const bool report = use.name == "--cov-report";
     if (report && !(use.value.known && use.value.text.starts_with("term")))
-      out.writes(use.word, "this report of pytest is a file");
+      out.writes(use.word, "pytest writes this report to a file");
   }
 }
 
@@ -180,7 +182,7 @@ void database(const OptionReading& reading, Findings& out) {
   };
   if (!given('c', "--command") && !given('f', "--file") && !given('l', "--list") &&
       !given('e', "--execute") && !given('V', "--version"))
-    out.runs(kNoWord, "it runs what it reads from its input");
+    out.runs(kNoWord, "it runs the commands that it reads from its standard input");
 }
 
 // --- programs with subcommands ---
@@ -209,7 +211,8 @@ void subcommands(std::string_view program, const Args& args, Findings& out) {
       one_of(args[at].text, "container image volume network system builder manifest"))
     ++at;
   if (!global.certain || !args[at].known)
-    return out.runs(kNoWord, "which subcommand of " + args[0].text + " runs is computed");
+    return out.runs(kNoWord,
+                    "which subcommand of " + args[0].text + " runs is known only at run time");
   const OptionTable* table = table_of(docker ? docker_tables() : kubectl_tables(), args[at].text);
   OptionReading reading;
   if (table) reading = read_options(*table, args, at + 1, out);

@@ -61,7 +61,7 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   made.sign = std::string(text_.substr(before, position_ - before));
   skip_blanks();
   if (!at_word()) {
-    fail("a redirection leads nowhere");
+    fail("syntax error: a redirection has no target");
     return true;
   }
   made.target = word();
@@ -85,7 +85,7 @@ bool Reader::redirection(std::vector<Redirection>& out) {
 // In `<<< 2> x` bash takes the number for that of the next redirection.
 void Reader::refuse_number(const Word& target) {
   if ((peek() == '<' || peek() == '>') && std::ranges::all_of(target.source, is_digit))
-    fail("a redirection leads to another redirection");
+    fail("syntax error: the target of a redirection is another redirection");
 }
 
 // After `<<`: the delimiter. Any quote in it keeps the body from being expanded.
@@ -102,7 +102,7 @@ void Reader::redirect_here(std::vector<Redirection>& out, Indent indent) {
     here.delimiter += piece.text;
   }
   if (here.delimiter.find('\n') != std::string::npos || here.delimiter.empty())
-    doubt("the delimiter of a here-document is unusual");
+    doubt("the delimiter of a here-document is not supported");
   here.redirection = out.size();
   pending_.push_back(std::move(here));
   out.push_back({.kind = Redirection::Kind::here_text, .target = {}, .body = {}});
@@ -139,7 +139,7 @@ void Reader::read_here_bodies() {
       found = line == here.delimiter;
       // Within a substitution bash may end the text there, and read the rest as commands.
       if (!found && substitutions_ > 0 && line.starts_with(here.delimiter))
-        doubt("a line of a here-document begins with its delimiter");
+        doubt("a line of a here-document starts with its delimiter");
       if (!found) body += line + "\n";
     }
     if (!found) doubt("a here-document has no end");

@@ -80,33 +80,33 @@ bool has_word(const Part& part, std::string_view words) {
   });
 }
 
-constexpr std::string_view kNoUndo = "It cannot be undone; make a copy first.";
+constexpr std::string_view kNoUndo = "This cannot be undone; make a copy first.";
 
 std::optional<Destructive> destructive_git(const Part& part) {
   const std::string_view verb = second_word(part);
   const auto at = [&](std::string_view words) { return has_word(part, words); };
   if (verb == "reset" && at("--hard --merge --keep"))
-    return Destructive{"Changes that are not committed are dropped.",
-                       "Commits come back with git reflog; changes that were not committed do not. "
-                       "git stash keeps them first."};
+    return Destructive{"Uncommitted changes are lost.",
+                       "git reflog finds the commits, but not uncommitted changes; save those with "
+                       "git stash first."};
   if (verb == "push" &&
       (at("--force --force-with-lease --mirror --delete --prune") || has_letter(part, "fd") ||
        std::ranges::any_of(part.args, [](const Arg& arg) {
          return arg.text.starts_with('+') || arg.text.starts_with(':');
        })))
-    return Destructive{"Commits of the remote branch may be lost for everybody.",
-                       "Whoever has the old commit can push it again: note git rev-parse of the "
+    return Destructive{"Commits on the remote branch may be lost for everyone.",
+                       "Anyone who has the old commit can push it again; note the commit id of the "
                        "remote branch first."};
   if (verb == "clean" && (has_letter(part, "f") || at("--force")))
-    return Destructive{"Files that git does not know are removed.",
-                       "git clean -n shows them first; git cannot bring them back."};
+    return Destructive{"Untracked files are deleted.",
+                       "git cannot restore them; list them first with git clean -n."};
   if ((verb == "checkout" && (at("-- .") || has_letter(part, "f") || at("--force"))) ||
       (verb == "restore" && !at("--staged")))
-    return Destructive{"Changes that are not committed are overwritten.", "git stash keeps them."};
+    return Destructive{"Uncommitted changes are overwritten.", "Save them with git stash first."};
   if (verb == "branch" && (has_letter(part, "D") || at("--delete")))
-    return Destructive{"A branch is removed.", "git reflog shows its last commit."};
+    return Destructive{"A branch is deleted.", "git reflog shows the last commit of the branch."};
   if (verb == "stash" && at("drop clear"))
-    return Destructive{"Stashed changes are dropped.", "git fsck --lost-found may find them."};
+    return Destructive{"Stashed changes are lost.", "git fsck --lost-found may find them."};
   if (verb == "filter-branch" || verb == "filter-repo" ||
       (verb == "reflog" && at("expire delete")) || (verb == "gc" && at("--prune")))
     return Destructive{"The history of the repository is rewritten or pruned.",
@@ -125,8 +125,8 @@ std::optional<Destructive> destructive_sql(const Part& part) {
     });
     for (const std::string_view verb : {"DROP ", "TRUNCATE ", "DELETE FROM "})
       if (sql.contains(verb))
-        return Destructive{"Data of the database is removed.",
-                           "Only a dump that was made before brings it back."};
+        return Destructive{"Data in the database is deleted.",
+                           "Only an earlier dump can restore it."};
   }
   return std::nullopt;
 }
@@ -137,27 +137,27 @@ std::optional<Destructive> destructive_part(const Part& part) {
   if (program == "git") return destructive_git(part);
   if (program == "rm" || program == "rmdir" || program == "unlink" || program == "shred")
     return Destructive{has_letter(part, "rR") || has_word(part, "--recursive")
-                           ? "Folders and everything in them are removed."
-                           : "Files are removed.",
-                       "What git tracks comes back with git restore; the rest does not."};
+                           ? "Folders and everything in them are deleted."
+                           : "Files are deleted.",
+                       "git restore brings back tracked files; other files are lost."};
   if (program == "dd" && has_word(part, "of"))
-    return Destructive{"The target is overwritten byte by byte.", std::string(kNoUndo)};
+    return Destructive{"The target file or device is overwritten.", std::string(kNoUndo)};
   if (program.starts_with("mkfs") ||
       one_of(program, "wipefs fdisk parted sgdisk mkswap blkdiscard"))
-    return Destructive{"A disk or partition loses what is on it.", std::string(kNoUndo)};
+    return Destructive{"The data on a disk or partition is lost.", std::string(kNoUndo)};
   if (one_of(program, "chmod chown chgrp setfacl") &&
       (has_letter(part, "R") || has_word(part, "--recursive")))
-    return Destructive{"Permissions or owners of a whole tree change.",
-                       "The old ones are not kept; getfacl -R writes them down first."};
-  if (program == "truncate") return Destructive{"A file is cut.", std::string(kNoUndo)};
+    return Destructive{"Permissions or owners of a whole folder tree change.",
+                       "The old ones are not kept; save them with getfacl -R first."};
+  if (program == "truncate") return Destructive{"A file is truncated.", std::string(kNoUndo)};
   if (program == "find" && has_word(part, "-delete"))
-    return Destructive{"Everything that is found is removed.",
-                       "The same search without -delete lists it first."};
+    return Destructive{"Every file that is found is deleted.",
+                       "Run the same search without -delete first to list the files."};
   if (one_of(program, "kubectl docker podman terraform helm aws gcloud") &&
       has_word(part, "delete destroy prune rm rmi uninstall down terminate-instances"))
-    return Destructive{"Resources outside of the workspace are removed.", std::string(kNoUndo)};
+    return Destructive{"Resources outside the workspace are deleted.", std::string(kNoUndo)};
   if (one_of(program, "shutdown reboot halt poweroff"))
-    return Destructive{"The machine stops.", "Start it again; unsaved work is lost."};
+    return Destructive{"The machine shuts down or restarts.", "Unsaved work is lost."};
   return destructive_sql(part);
 }
 
@@ -167,15 +167,15 @@ constexpr std::string_view kSteeredByTexts = "git awk gawk mawk sed man";
 
 // Why not everything that the text would do is known before it runs; nothing when it is.
 std::optional<std::string> left_unknown(const Analysis& analysis) {
-  if (!analysis.canonical) return "parts of it are known only when it runs";
+  if (!analysis.canonical) return "parts of it are known only at run time";
   for (const Part& part : analysis.parts) {
     const std::string& program = part.program().text;
     if (part.within && part.within->kind == Within::Kind::text)
-      return "a text within it is read by a shell";
+      return "it passes a command line to another shell";
     if (!std::ranges::all_of(part.args, &Arg::known))
-      return "words of " + program + " are known only when it runs";
+      return "words of " + program + " are known only at run time";
     if (one_of(program, kSteeredByTexts))
-      return program + " does what a script or its settings say";
+      return program + " does what a script or its configuration says";
   }
   return std::nullopt;
 }
@@ -191,23 +191,23 @@ Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& groun
   if (analysis.over_limit) return {false, *analysis.over_limit};
   if (!analysis.doubts.empty()) return {false, analysis.doubts.front()};
   if (!analysis.hazards.empty()) return {false, analysis.hazards.front().reason};
-  if (analysis.parts.empty()) return {false, "there is no command in it"};
-  if (find_destructive(analysis)) return {false, "a command in it destroys something"};
+  if (analysis.parts.empty()) return {false, "it contains no command"};
+  if (find_destructive(analysis)) return {false, "it contains a destructive command"};
   bool all_read = true;
   for (const Part& part : analysis.parts) {
-    if (!part.program().known) return {false, part.program().text + " is computed when it runs"};
+    if (!part.program().known) return {false, part.program().text + " is known only at run time"};
     if (!part.hazards.empty()) return {false, part.hazards.front().reason};
     if (reads_only(part)) continue;
     all_read = false;
     if (confined == Confined::no || !builds(part))
-      return {false, part.program().text + " may change something"};
+      return {false, part.program().text + " may change files or settings"};
     if (auto steering = find_steering(analysis, part, ground)) return {false, *std::move(steering)};
   }
   // Without a sandbox a mistake here would be a command that nothing confines.
   if (const auto unknown = confined == Confined::no ? left_unknown(analysis) : std::nullopt)
-    return {false, *unknown + ", and no sandbox confines it"};
-  if (all_read) return {true, "every command in it only reads"};
-  return {true, "it builds, tests or changes files, and the sandbox keeps it in the workspace"};
+    return {false, *unknown + ", and there is no sandbox"};
+  if (all_read) return {true, "it only reads"};
+  return {true, "it builds, tests or changes files, and the sandbox confines it to the workspace"};
 }
 
 std::optional<Destructive> find_destructive(const Analysis& analysis) {
@@ -225,7 +225,7 @@ std::optional<Destructive> find_destructive(const Analysis& analysis) {
   for (const Hazard& hazard : analysis.hazards)
     if (hazard.kind == Hazard::Kind::writes && hazard.truncates)
       add({"A file is overwritten: " + hazard.reason + ".",
-           "What git tracks comes back with git restore; the rest does not."});
+           "git restore brings back tracked files; other files are lost."});
   return all;
 }
 
@@ -235,7 +235,7 @@ Executed find_executed(const Analysis& analysis) {
   for (const Part& part : analysis.parts) {
     const std::string& program = part.program().text;
     if (!part.program().known) {
-      out.unknown = "the command word " + program + " is computed when it runs";
+      out.unknown = "the command name " + program + " is known only at run time";
       continue;
     }
     if (one_of(program, "cd pushd popd chdir")) moved = true;
@@ -248,11 +248,13 @@ Executed find_executed(const Analysis& analysis) {
         out.unknown = hazard.reason;
     }
     if (one_of(base_name(program), kTaskRunners))
-      out.unknown = std::string(base_name(program)) + " looks up in files what it runs";
+      out.unknown = std::string(base_name(program)) +
+                    " runs commands that are defined in files of the project";
   }
   for (const Hazard& hazard : analysis.hazards)
     if (hazard.kind == Hazard::Kind::runs) out.unknown = hazard.reason;
-  if (moved && !out.files.empty()) out.unknown = "the text changes the folder first";
+  if (moved && !out.files.empty())
+    out.unknown = "the command changes the folder before it runs a file";
   if (!analysis.doubts.empty()) out.unknown = analysis.doubts.front();
   return out;
 }

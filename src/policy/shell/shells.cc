@@ -21,8 +21,10 @@ void shell_program(std::string_view program, const Args& args, Findings& out) {
   for (; at < args.size(); ++at) {
     const Arg& arg = args[at];
     if (!arg.known) {
-      if (text_follows) return out.runs(at, "the text of " + args[0].text + " -c is computed");
-      return out.runs(kNoWord, "what " + args[0].text + " runs is computed");
+      if (text_follows)
+        return out.runs(at,
+                        "the command line of " + args[0].text + " -c is known only at run time");
+      return out.runs(kNoWord, "what " + args[0].text + " runs is known only at run time");
     }
     if (arg.is("--version") && args.size() == 2) return;
     if (arg.is("--") || arg.is("-")) {
@@ -37,12 +39,14 @@ void shell_program(std::string_view program, const Args& args, Findings& out) {
     if (arg.text.find_first_of("oO") != std::string::npos) ++at;
   }
   if (at >= args.size())
-    return out.runs(kNoWord, args[0].text + " runs what it reads from its input");
+    return out.runs(kNoWord,
+                    args[0].text + " runs the commands that it reads from its standard input");
   if (!text_follows) return out.runs_script(at, args[0].text + " runs the script " + args[at].text);
-  if (!args[at].known) return out.runs(at, "the text of " + args[0].text + " -c is computed");
+  if (!args[at].known)
+    return out.runs(at, "the command line of " + args[0].text + " -c is known only at run time");
   out.texts.push_back({at, args[at].text});
   if (!one_of(program, "sh bash dash ash"))
-    out.runs(at, args[0].text + " reads its text by rules of its own");
+    out.runs(at, args[0].text + " has a syntax of its own, which is not analysed");
 }
 
 // trap TEXT SIGNAL…, eval WORDS…
@@ -53,12 +57,12 @@ void text_builtin(std::string_view program, const Args& args, Findings& out) {
     if (at >= args.size() || args[at].is("-l") || args[at].is("-p") || args[at].is("-") ||
         args[at].is(""))
       return;
-    if (!args[at].known) return out.runs(kNoWord, "what trap runs is computed");
+    if (!args[at].known) return out.runs(kNoWord, "what trap runs is known only at run time");
     return out.texts.push_back({at, args[at].text});
   }
   std::string text;
   for (std::size_t i = at; i < args.size(); ++i) {
-    if (!args[i].known) return out.runs(kNoWord, "what eval runs is computed");
+    if (!args[i].known) return out.runs(kNoWord, "what eval runs is known only at run time");
     text += (i > at ? " " : "") + args[i].text;
   }
   if (!text.empty()) out.texts.push_back({at, std::move(text)});
@@ -68,7 +72,7 @@ void text_builtin(std::string_view program, const Args& args, Findings& out) {
 // steer bash.
 void evaluated_name(const Args& args, std::string_view name, bool known, Findings& out) {
   if (!known || name.contains('['))
-    return out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+    return out.runs(kNoWord, "a name that " + args[0].text + " evaluates may run a command");
   if (const auto why = steers(std::string(name))) out.runs(kNoWord, *why);
 }
 
@@ -82,7 +86,7 @@ struct NameOptions {
 // Every name among the arguments. An argument that may be an option, or several words, hides them.
 void names_among(const Args& args, const NameOptions& options, Findings& out) {
   const auto computed = [&] {
-    out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+    out.runs(kNoWord, "a name that " + args[0].text + " evaluates may run a command");
   };
   std::size_t at = 1;
   for (; at < args.size() && args[at].option; ++at) {
@@ -121,22 +125,24 @@ void printf_builtin(const Args& args, Findings& out) {
   std::size_t at = 1;
   if (at < args.size() && args[at].option && !args[at].is("--") &&
       !(args[at].known && !args[at].text.starts_with("-v")))
-    return out.runs(kNoWord, "printf -v sets a variable that is not followed");
+    return out.runs(kNoWord, "printf -v sets a variable, which is not analysed");
   if (at < args.size() && args[at].is("--")) ++at;
   if (at >= args.size() || (args[at].known && !sets_count(args[at].text))) return;
   for (std::size_t i = at + 1; i < args.size(); ++i) {
     const bool steering = args[i].known && steers(args[i].text, Value::number);
     if (steering || !args[i].known)
-      return out.runs(kNoWord, "%n of printf sets a variable that is not followed");
+      return out.runs(kNoWord, "%n of printf sets a variable, which is not analysed");
   }
-  if (args[at].many) out.runs(kNoWord, "%n of printf sets a variable that is not followed");
+  if (args[at].many) out.runs(kNoWord, "%n of printf sets a variable, which is not analysed");
 }
 
 // jobs -x runs the rest of its words.
 void jobs_builtin(const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i) {
     if (!args[i].known && args[i].option)
-      return out.runs(kNoWord, "a computed word may be -x, with which jobs runs a command");
+      return out.runs(
+          kNoWord,
+          "a word that is known only at run time may be -x, with which jobs runs a command");
     if (!args[i].known || !args[i].text.starts_with('-') || !args[i].text.contains('x')) continue;
     out.runs(i, "jobs -x runs a command");
     if (i + 1 < args.size())
@@ -165,7 +171,8 @@ void set_builtin(const Args& args, Findings& out) {
                        text.find_first_not_of("euxvfnCEo", 1) == std::string::npos;
     const bool name = i > 1 && args[i].known &&
                       one_of(text, "pipefail errexit nounset xtrace verbose noclobber noglob");
-    if (!flags && !name) out.doubts.push_back("set with " + text + " changes how bash reads");
+    if (!flags && !name)
+      out.doubts.push_back("set with " + text + " changes how bash parses commands");
   }
 }
 
@@ -178,14 +185,14 @@ void declare_builtin(std::string_view program, const Args& args, Findings& out) 
     const Arg& arg = args[i];
     if (arg.known && arg.option) {
       if (arg.text.find_first_of("infFA", 1) != std::string::npos)
-        out.runs(kNoWord, arg.text + " gives a variable a meaning that is not followed");
+        out.runs(kNoWord, arg.text + " gives a variable attributes that are not analysed");
       exports = exports || arg.text.contains('x');
       continue;
     }
     const std::size_t equals = arg.text.find('=');
     const std::string name = arg.text.substr(0, equals);
     if (!is_name(name)) {
-      out.runs(kNoWord, "a name that " + args[0].text + " evaluates can run a command");
+      out.runs(kNoWord, "a name that " + args[0].text + " evaluates may run a command");
       continue;
     }
     // A value in parentheses is read as an array, quoted or not.
@@ -217,7 +224,7 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
     if (args.size() > 1 && args[1].known)
       out.runs_script(1, program == "." ? ". runs a file" : "source runs a file");
     else
-      out.runs(kNoWord, "it runs a file that is computed");
+      out.runs(kNoWord, "the file that it runs is known only at run time");
   } else if (program == "test" || program == "[") {
     test_builtin(args, out);
   } else if (program == "set") {
@@ -237,11 +244,12 @@ bool find_in_builtins(std::string_view program, const Args& args, Findings& out)
   } else if (program == "jobs") {
     jobs_builtin(args, out);
   } else if (program == "let") {
-    out.runs(kNoWord, "let evaluates its words, which can run a command");
+    out.runs(kNoWord, "let evaluates its words, which may run a command");
   } else if (program == "hash") {
-    if (args.size() > 1) out.doubts.push_back("hash changes which program a name means");
+    if (args.size() > 1) out.doubts.push_back("hash changes which program a name refers to");
   } else if (program == "shopt" || program == "enable") {
-    if (args.size() > 1) out.doubts.push_back(std::string(program) + " changes how bash reads");
+    if (args.size() > 1)
+      out.doubts.push_back(std::string(program) + " changes how bash parses commands");
   } else if (one_of(program, "mapfile readarray") && args.size() == 3 && args[1].is("-t") &&
              args[2].known && is_name(args[2].text)) {
     evaluated_name(args, args[2].text, true, out);

@@ -47,14 +47,15 @@ Script read(std::string_view text) {
   Reading reading;
   if (text.size() > kTextBytesMax) {
     reading.script.over_limit =
-        "the text is longer than " + std::to_string(kTextBytesMax / 1024) + " KiB";
+        "the command is longer than " + std::to_string(kTextBytesMax / 1024) + " KiB";
     return std::move(reading.script);
   }
   if (text.find('\0') != text.npos) {
-    reading.script.over_limit = "the text has a NUL character, where bash would stop reading";
+    reading.script.over_limit =
+        "the command contains a NUL character, at which bash would stop reading";
     return std::move(reading.script);
   }
-  if (!is_utf8(text)) reading.script.doubts.emplace_back("the text is not UTF-8");
+  if (!is_utf8(text)) reading.script.doubts.emplace_back("the command is not valid UTF-8");
   Reader(text, reading).run();
   return std::move(reading.script);
 }

@@ -97,14 +97,14 @@ bool find_in_compilers(std::string_view program, const Args& args, Findings& out
       // A pattern such as *.c has an end that no option has.
       const bool source = arg.suffix.starts_with('.') && !arg.suffix.contains('/');
       if (arg.option && !source)
-        out.runs(i,
-                 "the word " + arg.text + " is computed and may be an option of " + args[0].text);
+        out.runs(i, "the word " + arg.text + " is known only at run time and may be an option of " +
+                        args[0].text);
       continue;
     }
     if (arg.text.starts_with('@'))
       out.runs(i, args[0].text + " takes options from the file " + arg.text.substr(1));
     else if (arg.text.starts_with('-') && !is_plain(arg.text))
-      out.runs(i, arg.text + " makes " + args[0].text + " do more than its job");
+      out.runs(i, arg.text + " makes " + args[0].text + " run programs or write files");
     if (one_of(arg.text, kValued) && i + 1 < args.size() && args[i + 1].single) ++i;
   }
   return true;

@@ -78,7 +78,7 @@ class OptionReader {
       }
       after_unknown_ = false;
       if (arg.known && !operand && ++options_ > kOptionsMax) {
-        out_.runs(kNoWord, args_[0].text + " has too many options to be judged");
+        out_.runs(kNoWord, args_[0].text + " has too many options to analyse");
         reading_.certain = false;
         break;
       }
@@ -114,8 +114,8 @@ class OptionReader {
       if (!could_be(arg, entry)) continue;
       const bool runs = *entry.hazard == Hazard::Kind::runs;
       hazard(*entry.hazard, "the word " + arg.text +
-                                " is computed and may be an option with which " + args_[0].text +
-                                (runs ? " runs" : " writes") + " something");
+                                " is known only at run time and may be an option with which " +
+                                args_[0].text + (runs ? " runs" : " writes") + " something");
       return;
     }
   }
@@ -204,7 +204,7 @@ class OptionReader {
                       use.value.text.find_first_of("./\\") == std::string::npos;
     if (entry.hazard && !discarded && !word)
       hazard(*entry.hazard,
-             args_[use.word].text + " makes " + args_[0].text + " do more than its job");
+             args_[use.word].text + " makes " + args_[0].text + " run programs or write files");
     reading_.uses.push_back(std::move(use));
   }
 

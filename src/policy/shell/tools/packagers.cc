@@ -168,7 +168,7 @@ bool run_with(const Runner& runner, const Args& args, Findings& out) {
     std::size_t at = first;
     while (!certain && at < args.size() && !one_of(args[at].text, runner.subcommands)) ++at;
     if (at >= args.size() || !one_of(args[at].text, runner.subcommands)) return false;
-    if (!certain) out.runs(kNoWord, "which subcommand of " + args[0].text + " runs is not certain");
+    if (!certain) out.runs(kNoWord, "which subcommand of " + args[0].text + " runs is not known");
     first = at + 1;
   }
   const OptionReading reading = read_options(runner.options, args, first, out);
