@@ -59,7 +59,8 @@ class Files(unittest.TestCase):
         snapshot.write_text('{"sessionId":"golden","title":"Not that","asOfSequence":152}')
         done = self.home.run("validate", GOLDEN, "--snapshot", snapshot)
         self.assertEqual(done.returncode, 1)
-        self.assertIn('title is "Not that" in the snapshot, "A golden session" in the replayed stream',
+        self.assertIn('title is "Not that" in the snapshot, '
+                      '"A golden session" in the replayed stream',
                       done.stdout)
         snapshot.write_text('{"sessionId":"golden","title":"A golden session","archived":true}')
         self.assertEqual(self.home.run("validate", GOLDEN, "--snapshot", snapshot).returncode, 0)
