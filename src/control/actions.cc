@@ -47,7 +47,8 @@ Decision too_late(const ActionId& id, const std::optional<ActionSnapshot>& known
     return refuse(Code::expired, fmt::format("action {} expired before it was answered", id.text()),
                   details);
   return refuse(Code::conflict,
-                fmt::format("action {} was answered before: {}", id.text(), decision), details);
+                fmt::format("action {} has already been answered: {}", id.text(), decision),
+                details);
 }
 
 // What a server asked for is given by the schema that it sent; where it sends people elsewhere it
@@ -56,10 +57,12 @@ std::optional<Error> wrong_content(const state::Action& action, const RespondAct
   const bool gives = command.decision == "accept" && !action.required.url;
   if (!gives) {
     if (!command.payload) return std::nullopt;
-    return Error{Code::invalid_params, "payload: this decision takes none", {}};
+    return Error{Code::invalid_params, "payload: not allowed with this decision", {}};
   }
   if (!command.payload || !command.payload->text.starts_with('{'))
-    return Error{Code::invalid_params, "payload: expected an answer under the action's schema", {}};
+    return Error{Code::invalid_params,
+                 "payload: expected an answer that matches the schema of the action",
+                 {}};
   if (const auto wrong = wrong_arguments(*action.required.schema, *command.payload))
     return Error{Code::invalid_params, "payload." + *wrong, {}};
   return std::nullopt;
@@ -71,10 +74,12 @@ std::optional<Error> wrong_payload(const state::Action& action, const RespondAct
   const bool answers = type == kInputAction && command.decision == "answer";
   if (!answers) {
     if (!command.payload) return std::nullopt;
-    return Error{Code::invalid_params, "payload: this decision takes none", {}};
+    return Error{Code::invalid_params, "payload: not allowed with this decision", {}};
   }
   if (!command.payload)
-    return Error{Code::invalid_params, "payload: expected an answer under the action's schema", {}};
+    return Error{Code::invalid_params,
+                 "payload: expected an answer that matches the schema of the action",
+                 {}};
   AskUserAnswer answer;
   if (const auto read = from_json(command.payload->text, answer, Unknown::refuse); !read)
     return Error{Code::invalid_params, "payload." + read.error().message, {}};
@@ -101,11 +106,12 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
                  {}};
   if (command.digest && *command.digest != action.required.digest)
     return Error{Code::binding_mismatch,
-                 "digest: the answer is about something else than what would run; read the action "
-                 "again",
+                 "digest: does not match the action, which may have changed; read the action again",
                  fmt::format(R"({{"digest":{}}})", to_json(action.required.digest.value_or("")))};
   if (command.scope && *command.scope != AnswerScope::once && !is_permission(action))
-    return Error{Code::invalid_params, "scope: only a permission can reach further than once", {}};
+    return Error{Code::invalid_params,
+                 "scope: only the approval of a permission can have a scope other than once",
+                 {}};
   return wrong_payload(action, command);
 }
 
@@ -118,12 +124,11 @@ std::optional<Error> no_room(const Session& view, const Turn& turn, const Respon
   bytes += rule_bytes({.rule = {}, .cwd = required.cwd, .executes = required.executes});
   for (const PolicyRule& rule : view.granted) bytes += rule_bytes(rule);
   if (view.granted.size() < kPolicyRulesMax && bytes <= kPolicyBytesMax) return std::nullopt;
-  return Error{
-      Code::limit_exceeded,
-      fmt::format("scope: the session has no room for another rule of its own ({} rules, {} "
-                  "KiB of text): answer once, or remove some with set_policy",
-                  kPolicyRulesMax, kPolicyBytesMax >> 10),
-      {}};
+  return Error{Code::limit_exceeded,
+               fmt::format("scope: the session cannot take another rule (the limit is {} rules, {} "
+                           "KiB of text): answer with scope once, or remove rules with set_policy",
+                           kPolicyRulesMax, kPolicyBytesMax >> 10),
+               {}};
 }
 
 // A choice that was not among those given is refused; wrong_payload has read the answer.
@@ -188,7 +193,7 @@ void keep_answer(Facts& facts, const Session& view, const Turn& turn, const stat
 
 Failure refusal(const RespondAction& command) {
   return {Category::denied,
-          command.reason ? "a person said no: " + *command.reason : "a person said no", false};
+          command.reason ? "denied by a person: " + *command.reason : "denied by a person", false};
 }
 
 // The turn goes on from where it waited; one of an earlier boot is prepared again first.
@@ -341,7 +346,7 @@ Decision resolve_permission(const Session& view, const ResolvePermission& comman
   if (turn && !is_permission(*turn->action))
     return refuse(
         Code::conflict,
-        fmt::format("action {} asks for no permission; answer it with respond_action",
+        fmt::format("action {} is not a request for permission; answer it with respond_action",
                     command.action_id.text()),
         fmt::format(R"({{"actionType":{}}})", to_json(turn->action->required.action_type)));
   return respond_action(view,
@@ -361,7 +366,7 @@ Decision action_expired(const Session& view, const ReportActionExpired& report, 
   const Thread& thread = thread_of(view, *turn);
   const state::Action& action = *turn->action;
   Facts facts{view, inputs};
-  const std::string reason = "nobody answered in time";
+  const std::string reason = "no answer arrived in time";
   withdraw(facts, *turn, "expired", reason);
   if (action.call && action.required.action_type != kElicitationAction)
     give_up(facts, view, thread, call_in(*turn), {Category::timeout, reason, false}, inputs);

@@ -122,7 +122,7 @@ TEST_CASE("a denial ends the call with the reason, and the model gets it") {
         "action.resolved permission.resolved tool.started tool.failed item.completed task.resumed "
         "item.started");
   CHECK(outcome.payload_of<ToolFailed>().error.category == Category::denied);
-  CHECK(outcome.payload_of<ToolFailed>().error.message == "a person said no: not today");
+  CHECK(outcome.payload_of<ToolFailed>().error.message == "denied by a person: not today");
   CHECK(outcome.thread().status == Status::running);  // it waits for nobody any more
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("an answer counts once, for what it saw, and only if it was offered") 
   later.named.action = ActionSnapshot{.decision = "allow", .decision_source = "human"};
   const Outcome second = when(first.after, Command{allow}, later);
   CHECK(second.shape() == "refused: conflict");
-  CHECK(second.refusal().message.ends_with("was answered before: allow"));
+  CHECK(second.refusal().message.ends_with("has already been answered: allow"));
   later.named.action->decision = "expired";
   CHECK(when(first.after, Command{allow}, later).shape() == "refused: expired");
 }
@@ -240,7 +240,8 @@ TEST_CASE("a grant is for the folder and the files of the question") {
   ready.binding->files = {{"/w/run.sh", "sha256:cc"}};
   CHECK(when(anew.after, ready, inputs)
             .payload_of<ToolFailed>()
-            .error.message.contains("/w/run.sh has changed: sha256:bb was approved, sha256:cc"));
+            .error.message.contains(
+                "/w/run.sh has changed: sha256:bb was approved, it is sha256:cc"));
 }
 
 TEST_CASE("a no for longer holds in every folder") {
@@ -385,7 +386,7 @@ TEST_CASE("a model gets a hint how to leave the sandbox if that stopped its comm
   CHECK(when(ready.after, end, inputs).payload_of<ToolResult>().preview == "a");
   end.news.violations.front().advisory = false;
   const auto preview = when(ready.after, end, inputs).payload_of<ToolResult>().preview;
-  CHECK(preview.value_or("").starts_with("a\n[The sandbox stopped something"));
+  CHECK(preview.value_or("").starts_with("a\n[The sandbox blocked an operation"));
   CHECK(preview.value_or("").find("outsideSandbox: true") != std::string::npos);
 }
 

@@ -166,7 +166,7 @@ TEST_CASE("the provider's own retry-after is kept, or the turn fails where it is
   const Outcome outcome = when(alone(), report);
   CHECK_FALSE(outcome.payload_of<ModelFailed>().retry);
   CHECK(outcome.payload_of<TurnFailed>().error->message.ends_with(
-      "; it asks for a wait of 3600 s, so run it again later"));
+      "; it asks to wait 3600 s, so try again later"));
   report.retry_after_ms = -5;
   CHECK(when(alone(), report).payload_of<ModelFailed>().retry->after_ms == 0);
 }

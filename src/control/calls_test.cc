@@ -145,7 +145,7 @@ TEST_CASE("an interrupted call that had announced a change reports an unknown ou
   const Outcome ended_now = when(announced.after, Command{interrupt}, inputs_at(past.now()));
   const Failure error = ended_now.payload_of<ToolFailed>().error;
   CHECK(error.category == Category::cancelled);
-  CHECK(error.message.ends_with("whether /w/a was changed by then is not known"));
+  CHECK(error.message.ends_with("whether /w/a was changed is unknown"));
 }
 
 TEST_CASE("tools of MCP servers are offered up to a limit; the rest are reported as missing") {
@@ -158,7 +158,8 @@ TEST_CASE("tools of MCP servers are offered up to a limit; the rest are reported
   const auto catalog = tool_catalog(past.view(), policy_of(past.view()), many, {});
   CHECK(catalog.tools.back().tool_name == "mcp__s__" + std::to_string(state::kServerToolsMax - 1));
   REQUIRE(catalog.missing.has_value());
-  CHECK(catalog.missing->back().reason == "3 of their tools are left out: at most 512 have room");
+  CHECK(catalog.missing->back().reason ==
+        "3 MCP tools are omitted: the limit is 512; choose tools with tools or disabled_tools");
 }
 
 TEST_CASE("a plan is shown in an item of its own, and nothing is waited for") {
@@ -195,7 +196,7 @@ TEST_CASE("a change that a person approved is made only if it is still that chan
   const Given past = with_server(policy);
   const Outcome begun = when(past, calls({kWrite}));
   const Outcome asked = when(begun.after, inspected_of(begun.after), inputs_at(past.now()));
-  CHECK(asked.payload_of<ActionRequired>().prompt == "Let write_file change a?");
+  CHECK(asked.payload_of<ActionRequired>().prompt == "Allow write_file to change a?");
   const Outcome allowed =
       when(asked.after, Command{answer_to(asked.after, "allow")}, inputs_at(past.now()));
   ReportFileChange same = change(allowed.after);

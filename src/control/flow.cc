@@ -57,8 +57,8 @@ policy::Judgement stopped_judgement(const state::ToolCall& call) {
   out.decision = schema::Decision::ask;
   out.source = DecisionSource::mode;
   out.reason = fmt::format(
-      "the sandbox stopped {} attempts of it, and the mode on_failure asks to "
-      "run it again outside",
+      "the sandbox blocked {} attempts of this command; the mode on_failure asks whether to run it "
+      "again outside the sandbox",
       call.violations);
   out.chain = {{out.source, out.decision, std::nullopt, out.reason}};
   return out;
@@ -170,13 +170,11 @@ void Flow::complete() {
 void Flow::ask_model() {
   const Turn& asking = turn();
   if (asking.requests >= inputs_.settings->turn_steps_max)
-    return end(
-        {Category::unavailable,
-         fmt::format("the turn asked the model {} times, which is all that limits.turn_steps "
-                     "lets it; go on with another prompt, or raise that limit in the "
-                     "configuration",
-                     inputs_.settings->turn_steps_max),
-         false});
+    return end({Category::unavailable,
+                fmt::format("the turn reached the limit of {} model requests (limits.turn_steps); "
+                            "continue with another prompt, or raise the limit in the configuration",
+                            inputs_.settings->turn_steps_max),
+                false});
   facts_.request_model(asking, ids_, asking.provider.value_or(""), asking.model.value_or(""),
                        asking.model_name.value_or(""));
 }
@@ -194,10 +192,9 @@ bool Flow::call_waits() {
   if (turn().tools.front().step.empty()) begin(turn().tools.front());
   const state::ToolCall call = turn().tools.front();
   if (call.stage == state::CallStage::started && is_lost(call)) {
-    end_call(
-        facts_, scope_of(call), call,
-        {Category::lost,
-         "the runtime stopped while the call was under way; it is not known what it did", false});
+    end_call(facts_, scope_of(call), call,
+             {Category::lost,
+              "the runtime stopped while the call was in progress; its effect is unknown", false});
     return false;
   }
   if (call.stage == state::CallStage::started || call.stage == state::CallStage::stopped)
@@ -217,7 +214,8 @@ bool Flow::call_waits() {
   if (leaves_sandbox(effective(), call) &&
       std::ranges::find(forbidden, SandboxMode::full_access) != forbidden.end()) {
     refuse_call(call,
-                {Category::denied, "the host policy lets no command leave the sandbox", false});
+                {Category::denied,
+                 "the managed configuration does not allow commands outside the sandbox", false});
     return false;
   }
   if (start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call))) return true;

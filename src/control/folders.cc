@@ -32,11 +32,14 @@ bool are_its_own(const state::Session& view, const schema::FolderChoice& asked,
 Error fixed(const state::Session& view, const schema::FolderChoice& asked,
             const schema::FolderChoice& real) {
   if (asked.cwd && *asked.cwd != view.cwd && *real.cwd != view.cwd)
-    return {Code::conflict, fmt::format("the workspace of this session is fixed: {}", view.cwd),
+    return {Code::conflict,
+            fmt::format("the workspace of a session cannot change; that of this session is {}",
+                        view.cwd),
             fmt::format(R"({{"cwd":{}}})", schema::to_json(view.cwd))};
-  return {Code::conflict,
-          "the folders of this session are fixed: name additionalRoots when it is created",
-          {}};
+  return {
+      Code::conflict,
+      "the folders of a session cannot change: give additionalRoots when the session is created",
+      {}};
 }
 
 }  // namespace

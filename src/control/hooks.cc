@@ -21,9 +21,11 @@ std::optional<Failure> wrong_rewrite(const HookOutcome& outcome) {
   if (text.size() > kToolArgsBytesMax)
     return Failure{
         Category::invalid_input,
-        fmt::format("the hook's new input has more than {} KiB", kToolArgsBytesMax >> 10), false};
+        fmt::format("the updatedInput of the hook is larger than {} KiB", kToolArgsBytesMax >> 10),
+        false};
   if (!check_json(text) || !text.starts_with('{'))
-    return Failure{Category::invalid_input, "the hook's new input is no JSON object", false};
+    return Failure{Category::invalid_input, "the updatedInput of the hook is not a JSON object",
+                   false};
   return std::nullopt;
 }
 
@@ -87,9 +89,9 @@ OnFailure fail_hook(Facts& facts, const Turn& turn, const Failure& error,
                                                    .duration_ms = duration_ms});
   if (on_failure == OnFailure::open)
     facts.add(scope_of(facts, turn, run),
-              RuntimeWarning{.message = fmt::format("a hook at {} failed, and the turn goes on "
-                                                    "without it: {}",
-                                                    name_of(run.point), error.message)});
+              RuntimeWarning{
+                  .message = fmt::format("a hook at {} failed; the turn continues without it: {}",
+                                         name_of(run.point), error.message)});
   return on_failure;
 }
 
@@ -103,7 +105,7 @@ Decision hook_ended(const Session& view, const ReportHookEnded& report, Inputs i
   std::optional<Failure> failure = report.outcome.failure;
   if (!failure) failure = wrong_rewrite(report.outcome);
   Heard how = Heard::fine;
-  std::string reason = report.outcome.reason.value_or("it gave no reason");
+  std::string reason = report.outcome.reason.value_or("no reason given");
   if (failure) {
     if (fail_hook(facts, turn, *failure, report.outcome.duration_ms) == OnFailure::closed)
       how = Heard::fails;

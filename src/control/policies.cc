@@ -43,8 +43,9 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
     return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
   const auto& forbidden = inputs.settings->modes_forbidden;
   if (command.mode && std::ranges::find(forbidden, *command.mode) != forbidden.end())
-    return refuse(Code::forbidden, fmt::format("the host policy does not allow the mode {}",
-                                               name_of(*command.mode)));
+    return refuse(Code::forbidden,
+                  fmt::format("the managed configuration does not allow the mode {}",
+                              name_of(*command.mode)));
   PolicyChanged changed{.change = "rules"};
   changed.added.emplace();
   changed.removed.emplace();
@@ -58,12 +59,15 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
     for (const PolicyRule& own : view.granted)  // one for each folder that it was granted in
       if (own.rule == rule) changed.removed->push_back(own);
     if (changed.removed->size() == before)
-      return refuse(Code::not_found, fmt::format("the session has no rule {} of its own", rule));
+      return refuse(
+          Code::not_found,
+          fmt::format("the session has no rule {}; rules of configuration files cannot be removed",
+                      rule));
   }
   std::vector<PolicyRule> rules = changed_rules(view.granted, changed);
   if (rules.size() > kPolicyRulesMax || bytes_of(rules) > kPolicyBytesMax)
     return refuse(Code::limit_exceeded,
-                  fmt::format("a session has at most {} rules of its own, with {} KiB of text",
+                  fmt::format("a session can have at most {} rules with {} KiB of text",
                               kPolicyRulesMax, kPolicyBytesMax >> 10));
   if (rules == view.granted && (!command.mode || command.mode == view.mode))
     return Unchanged{to_json(PolicyReply{view.id, std::move(rules), view.sequence})};
@@ -79,12 +83,12 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
 Decision trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
   if (auto error = policy::wrong_folder("cwd", command.cwd)) return *error;
   if (command.files.size() > kTrustFilesMax)
-    return refuse(Code::invalid_params, fmt::format("files: at most {} at once", kTrustFilesMax));
+    return refuse(Code::invalid_params, fmt::format("files: expected at most {}", kTrustFilesMax));
   for (std::size_t i = 0; i < command.files.size(); ++i)
     if (!command.files[i].path.starts_with(command.cwd + "/") ||
         !command.files[i].digest.starts_with("sha256:"))
       return refuse(Code::invalid_params,
-                    fmt::format("files[{}]: expected path and digest as get_trust gives them", i));
+                    fmt::format("files[{}]: expected path and digest as returned by get_trust", i));
   Facts facts{view, inputs};
   // Trust is no session's: it stands in the runtime's own.
   if (!view.exists()) facts.add(facts.of_session(), SessionCreated{.title = "runtime", .cwd = "/"});

@@ -26,10 +26,9 @@ std::variant<const state::Process*, Error> named_process(const Session& view,
                                                          const Inputs& inputs) {
   if (const state::Process* open = find_process(view, process)) return open;
   if (!inputs.named.process)
-    return Error{
-        Code::not_found,
-        fmt::format("there is no process {} in the background of this session", process.text()),
-        {}};
+    return Error{Code::not_found,
+                 fmt::format("this session has no background process {}", process.text()),
+                 {}};
   return Error{Code::conflict, fmt::format("process {} has ended", process.text()),
                fmt::format(R"({{"status":"{}"}})", name_of(*inputs.named.process))};
 }
@@ -47,8 +46,9 @@ ProcessInput end_of(std::string reason) {
 }
 
 std::string incomplete(const ProcessId& process, const LostOutput& lost) {
-  return fmt::format("{} of process {} is incomplete: {} of {}{} bytes were kept: {}", lost.stream,
-                     process.text(), lost.kept, lost.exact ? "" : "at least ", lost.size, lost.why);
+  return fmt::format("{} of process {} is incomplete: {} of {}{} bytes were stored: {}",
+                     lost.stream, process.text(), lost.kept, lost.exact ? "" : "at least ",
+                     lost.size, lost.why);
 }
 
 }  // namespace
@@ -94,18 +94,19 @@ const state::Process* find_process(const Session& view, const ProcessId& process
 std::optional<Failure> no_room_in_background(const Session& view, const Inputs& inputs) {
   const std::size_t most = inputs.settings->background_processes_max;
   if (view.processes.size() < most) return std::nullopt;
-  return Failure{Category::unavailable,
-                 fmt::format("{} commands of this session run in the background, the most there "
-                             "may be; nothing ran: wait until one has ended, or have one ended",
-                             most),
-                 false};
+  return Failure{
+      Category::unavailable,
+      fmt::format("the command was not run: the limit of {} background processes per session is "
+                  "reached; wait until one has ended, or ask the person to stop one",
+                  most),
+      false};
 }
 
 std::string background_preview(const ProcessId& process) {
   return fmt::format(
-      "[It runs in the background as {}. What it prints is not shown to you: have it write to a "
-      "file that you can read. Commands after it do not reach its ports or processes; a person can "
-      "end it.]",
+      "[Running in the background as {}. Its output is not returned: redirect it to a file and "
+      "read that file. Later commands cannot reach its ports or signal its processes; a person can "
+      "stop it.]",
       process.text());
 }
 
@@ -142,17 +143,19 @@ Decision process_notice(const Session& view, const ReportProcessNotice& report, 
   if (!process) return Unchanged{};
   Facts facts{view, inputs};
   if (report.what == ReportProcessNotice::What::found)
-    facts.add(scope_of(facts, *process),
-              RuntimeWarning{.code = "process_found",
-                             .message = fmt::format("process {} went on while the runtime was "
-                                                    "away, and is followed again",
-                                                    process->id.text()),
-                             .boot_id = inputs.boot});
+    facts.add(
+        scope_of(facts, *process),
+        RuntimeWarning{
+            .code = "process_found",
+            .message = fmt::format(
+                "process {} kept running while the runtime was stopped, and is monitored again",
+                process->id.text()),
+            .boot_id = inputs.boot});
   else
     facts.add(scope_of(facts, *process),
               RuntimeWarning{.code = "input_refused",
-                             .message = fmt::format("process {} took no input: it reads none, or "
-                                                    "too much waits for it already",
+                             .message = fmt::format("process {} accepted no input: it does not "
+                                                    "read its input, or too much input is pending",
                                                     process->id.text()),
                              .boot_id = {}});
   return accept(facts);
@@ -161,10 +164,10 @@ Decision process_notice(const Session& view, const ReportProcessNotice& report, 
 Decision write_process_stdin(const Session& view, const WriteProcessStdin& command, Inputs inputs) {
   if (command.input.size() > kStdinBytesMax)
     return refuse(Code::invalid_params,
-                  fmt::format("input: at most {} bytes at once", kStdinBytesMax));
+                  fmt::format("input: expected at most {} bytes", kStdinBytesMax));
   const bool close = command.close.value_or(false);
   if (command.input.empty() && !close)
-    return refuse(Code::invalid_params, "nothing to write: give input, or close");
+    return refuse(Code::invalid_params, "nothing to write: give input or close");
   auto found = named_process(view, command.process_id, inputs);
   if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
   const state::Process& process = *std::get<const state::Process*>(found);

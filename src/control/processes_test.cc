@@ -133,7 +133,7 @@ TEST_CASE("what could not be kept of its output is warned about") {
   scene.ready("proc_1");
   ReportToolEnded end = end_of("proc_1");
   end.outputs.push_back({.ref = OutputRef{"out_1"}, .size = 50, .whole_size = 200});
-  end.lost.push_back({"stdout", 200, true, 50, "the disk took no more"});
+  end.lost.push_back({"stdout", 200, true, 50, "the disk was full"});
   end.lost.push_back({"stderr", 70, false, 0, "no room"});
   const Outcome ended = scene.take(end);
   CHECK(ended.shape() ==
@@ -141,7 +141,7 @@ TEST_CASE("what could not be kept of its output is warned about") {
   const auto& first = ended.payload_of<RuntimeWarning>();
   CHECK(first.code == "output_incomplete");
   CHECK(first.message ==
-        "stdout of process proc_1 is incomplete: 50 of 200 bytes were kept: the disk took no more");
+        "stdout of process proc_1 is incomplete: 50 of 200 bytes were stored: the disk was full");
 }
 
 TEST_CASE("how long it ran does not depend on what the wall clock was set to") {

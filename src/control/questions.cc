@@ -22,8 +22,7 @@ std::optional<std::string> incomparable(const std::vector<ExecutedFile>& files) 
   for (const ExecutedFile& file : files)
     if (!file.digest)
       return fmt::format(
-          "{} is no file that can be read, or larger than what is compared: the "
-          "answer is not about its contents",
+          "{} cannot be read or is too large to compare: the approval does not cover its contents",
           file.path);
   return std::nullopt;
 }
@@ -103,8 +102,8 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   const bool replaces = own && own->runs == tools::Runner::file && own->destructive;
   if (replaces && !binding.files.empty() && binding.files.front().digest) {
     required.destructive = true;
-    required.impact = "it replaces a file that is there";
-    required.rollback = "apply the diff that the change leaves behind in reverse";
+    required.impact = "it replaces an existing file";
+    required.rollback = "apply the stored diff of the change in reverse";
   }
   require(scope_of(call), action, std::move(required));
 }
@@ -158,9 +157,9 @@ bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {
   ActionRequired required{.action_type = std::string(kTrustAction)};
   required.digest = "sha256:" + hex(bytes_of(sha256(to_json(untrusted))));
   if (after_.trust_refused == required.digest) return false;
-  required.prompt = fmt::format("Trust the files of {} as they are now?", after_.cwd);
+  required.prompt = fmt::format("Trust the current versions of these files of {}?", after_.cwd);
   required.reason = after_.policy.ignored.empty()
-                        ? "they ask for more than is allowed without trust"
+                        ? "they contain settings that apply only if the files are trusted"
                         : fmt::format("{}", fmt::join(after_.policy.ignored, "; "));
   required.decisions = std::vector<std::string>{"allow", "deny"};
   required.files = std::move(untrusted);

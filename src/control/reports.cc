@@ -46,7 +46,7 @@ bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
   std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
   const RoutingOutcome& outcome = policy::outcome_of(answer);
   if (!outcome.selected_name) {
-    facts.block(turn, "no_model", "No model to ask",
+    facts.block(turn, "no_model", "No model available",
                 outcome.decision_reason + "; configure one, then resume the thread");
     return false;
   }
@@ -279,8 +279,8 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
   const std::optional<ModelRetry> retry = retry_of(turn, report, inputs);
   Failure error = report.error;
   if (asks_too_long_a_wait(report, *inputs.settings))
-    error.message += fmt::format("; it asks for a wait of {} s, so run it again later",
-                                 *report.retry_after_ms / 1'000);
+    error.message +=
+        fmt::format("; it asks to wait {} s, so try again later", *report.retry_after_ms / 1'000);
   ModelFailed failed{.error = error,
                      .provider_status = report.provider_status,
                      .ended_by_provider = report.ended_by_provider,
@@ -298,7 +298,7 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
     facts.add(facts.of(turn.ids),
               RunStatus{.status = Status::retrying,
                         .phase = "model",
-                        .title = "Asking again",
+                        .title = "Retrying",
                         .detail = fmt::format("retry {} of {} in {} ms: {}", retry->number,
                                               inputs.settings->model_retries_max, retry->after_ms,
                                               report.error.message)});

@@ -34,7 +34,7 @@ Decision create_session(const Session& view, const CreateSession& command, Input
     reply.cwd = view.cwd;  // the default may have changed since the session was created
     if (view.params_hash == inputs.params_hash) return Unchanged{to_json(reply)};
     return refuse(Code::idempotency_conflict,
-                  fmt::format("session {} exists already and was made with other params",
+                  fmt::format("session {} already exists and was created with other params",
                               inputs.session.text()));
   }
   if (auto error = wrong_folders(view, "", asked, inputs)) return *error;
@@ -53,10 +53,11 @@ Decision update_session(const Session& view, const UpdateSession& command, Input
   if (!command.title && !command.metadata && !command.archived)
     return refuse(Code::invalid_params, "nothing to change: give title, metadata or archived");
   if (command.archived.value_or(false) && !view.processes.empty())
-    return refuse(Code::conflict,
-                  fmt::format("{} commands of this session run in the background: end them with "
-                              "terminate_process first",
-                              view.processes.size()));
+    return refuse(
+        Code::conflict,
+        fmt::format(
+            "the session has {} background processes: end them with terminate_process first",
+            view.processes.size()));
   Facts facts{view, inputs};
   facts.add(facts.of_session(), SessionUpdated{.title = command.title,
                                                .metadata = command.metadata,

@@ -88,7 +88,7 @@ std::variant<QueuedPlace, Error> find_queued(const Session& view, const ThreadId
   if (!status)
     return Error{
         Code::not_found, fmt::format("there is no turn {} in this thread", turn.text()), {}};
-  return Error{Code::conflict, fmt::format("turn {} does not wait in the queue", turn.text()),
+  return Error{Code::conflict, fmt::format("turn {} is not in the queue", turn.text()),
                fmt::format(R"({{"status":"{}"}})", name_of(*status))};
 }
 
@@ -160,7 +160,7 @@ Decision resume_thread(const Session& view, const ResumeThread& command, Inputs 
   if (!thread->active || thread->status != Status::blocked || !thread->resumable.value_or(false))
     return Unchanged{to_json(reply)};
   if (command.resume_token && *command.resume_token != thread->active->ids.turn.text())
-    return refuse(Code::conflict, "the resume token is of another wait: read the thread again",
+    return refuse(Code::conflict, "the resume token is out of date: read the thread again",
                   fmt::format(R"({{"activeTurnId":{}}})", to_json(thread->active->ids.turn)));
   Facts facts{view, inputs};
   facts.resume(*thread->active);
@@ -177,7 +177,8 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     const Turn& turn = *thread.active;
     if (state::waits_for_person(turn)) continue;
     if (turn.action)
-      withdraw(facts, turn, "cancelled", "the runtime stopped, and the server that asked with it");
+      withdraw(facts, turn, "cancelled",
+               "the runtime stopped, and with it the MCP server that asked");
     if (turn.hook) {
       const OnFailure meant = fail_hook(
           facts, turn, {Category::interrupted, "the runtime stopped while the hook ran", false}, 0);
@@ -185,17 +186,15 @@ Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
       const bool of_call = turn.hook->point == HookPoint::pre_tool_use ||
                            turn.hook->point == HookPoint::permission_request;
       if (meant == OnFailure::closed && !of_call) {
-        facts.fail(
-            turn,
-            {Category::interrupted,
-             "the runtime stopped while a hook ran that the turn may not go on without", true});
+        facts.fail(turn,
+                   {Category::interrupted, "the runtime stopped while a required hook ran", true});
         facts.start_next(thread);
         continue;
       }
     }
     facts.close_request(turn, Category::interrupted,
                         "the runtime stopped before the model answered");
-    facts.block(turn, "restart", "Stopped by a restart",
+    facts.block(turn, "restart", "Interrupted by a restart",
                 "the runtime stopped while this turn was running; resume_thread continues it");
     if (inputs.settings->after_restart == AfterRestart::resume) facts.resume(turn);
   }

@@ -21,7 +21,7 @@ std::optional<Error> wrong_input(const std::vector<InputPart>& input) {
     const bool text = part.type == InputKind::text;
     if (text ? !part.text || part.path : !part.path || part.text)
       return Error{Code::invalid_params,
-                   fmt::format("input[{}]: a {} part has the member {} and no other", i,
+                   fmt::format("input[{}]: a part of type {} has the member {} and no other", i,
                                name_of(part.type), text ? "text" : "path"),
                    {}};
   }
@@ -45,12 +45,13 @@ std::optional<Error> forbidden(const TurnOptions& options, const Settings& setti
     return value && std::ranges::find(list, *value) != list.end();
   };
   if (among(settings.modes_forbidden, options.mode))
-    return Error{Code::forbidden,
-                 fmt::format("the host policy does not allow the mode {}", name_of(*options.mode)),
-                 {}};
+    return Error{
+        Code::forbidden,
+        fmt::format("the managed configuration does not allow the mode {}", name_of(*options.mode)),
+        {}};
   if (among(settings.sandboxes_forbidden, options.sandbox))
     return Error{Code::forbidden,
-                 fmt::format("the host policy does not allow the sandbox mode {}",
+                 fmt::format("the managed configuration does not allow the sandbox mode {}",
                              name_of(*options.sandbox)),
                  {}};
   return std::nullopt;
@@ -68,7 +69,7 @@ Decision repeated(const Named::KnownTurn& known, const Inputs& inputs) {
   const auto& submitted = std::get<TurnSubmitted>(known.submitted.payload);
   if (submitted.params_hash != inputs.params_hash)
     return refuse(Code::idempotency_conflict,
-                  fmt::format("turn {} exists already and was submitted with other params",
+                  fmt::format("turn {} already exists and was submitted with other params",
                               ids.turn_id.text()));
   const bool queued = submitted.status == Status::queued;
   return Unchanged{to_json(SubmitTurnReply{
@@ -97,14 +98,14 @@ std::optional<Error> no_room(const Session& view, const Place& place, QueuePolic
   if (!place.thread && view.threads.size() >= settings.threads_max)
     return Error{
         Code::limit_exceeded,
-        fmt::format("the session has {} threads, the most it may have", settings.threads_max),
+        fmt::format("the session has reached the limit of {} threads", settings.threads_max),
         {}};
   if (place.thread && place.thread->active && policy == QueuePolicy::enqueue &&
       place.thread->queue.size() >= settings.queue_turns_max)
-    return Error{
-        Code::limit_exceeded,
-        fmt::format("the queue of this thread is full: {} turns wait", settings.queue_turns_max),
-        fmt::format(R"({{"queueTurnsMax":{}}})", settings.queue_turns_max)};
+    return Error{Code::limit_exceeded,
+                 fmt::format("the queue of this thread is full: {} turns are waiting",
+                             settings.queue_turns_max),
+                 fmt::format(R"({{"queueTurnsMax":{}}})", settings.queue_turns_max)};
   return std::nullopt;
 }
 
@@ -132,7 +133,7 @@ Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inpu
     return refuse(Code::invalid_params, "metadata: expected an object");
   if (inputs.named.task)
     return refuse(Code::conflict,
-                  fmt::format("task {} exists already: leave taskId out or choose another",
+                  fmt::format("task {} already exists: omit taskId or choose another",
                               command.task_id->text()));
 
   Place place;

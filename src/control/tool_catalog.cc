@@ -70,8 +70,9 @@ ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& p
   if (of_servers.size() > state::kServerToolsMax) {
     missing.push_back(
         {"servers",
-         fmt::format("{} of their tools are left out: at most {} have room",
-                     of_servers.size() - state::kServerToolsMax, state::kServerToolsMax)});
+         fmt::format(
+             "{} MCP tools are omitted: the limit is {}; choose tools with tools or disabled_tools",
+             of_servers.size() - state::kServerToolsMax, state::kServerToolsMax)});
     of_servers.resize(state::kServerToolsMax);
   }
   for (CatalogTool& tool : of_servers) {

@@ -49,10 +49,9 @@ bool asks_outside(const policy::Effective& policy, const state::ToolCall& call,
 }
 
 constexpr std::string_view kOutsideHint =
-    "[The sandbox stopped something that this command tried. If it needs that (git config, "
-    "remotes, "
-    "submodules and hooks do), call shell again with outsideSandbox: true and a justification; a "
-    "person decides.]";
+    "[The sandbox blocked an operation of this command. If the command needs it, as changes of git "
+    "config, remotes, submodules and hooks do, call shell again with outsideSandbox: true and a "
+    "justification; a person decides.]";
 
 // What the model reads: with a way to go on, where the sandbox was in it.
 std::string preview_with_hint(const policy::Effective& policy, const state::ToolCall& call,
@@ -105,8 +104,8 @@ bool may_run_again(const Session& view, const state::ToolCall& call) {
 std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& call) {
   if (call.args_omitted)
     return Failure{Category::invalid_input,
-                   fmt::format("the arguments of one answer have at most {} KiB together; do it in "
-                               "smaller steps",
+                   fmt::format("the arguments of all calls in one answer are larger than {} KiB in "
+                               "total; work in smaller steps",
                                kToolArgsBytesMax >> 10),
                    false};
   if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
@@ -116,17 +115,17 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
   if (own) return tools::wrong_arguments(*own, call.args);
   if (server_tool(view, call.tool)) return std::nullopt;
   if (call.tool.starts_with(kServerToolPrefix))
-    return Failure{Category::not_found,
-                   fmt::format("there is no tool called {} now; its server is not configured or "
-                               "not available",
-                               call.tool),
-                   false};
-  return Failure{Category::not_found,
-                 fmt::format("{}; the runtime's own are: {}",
-                             call.tool.empty() ? "the call names no tool"
-                                               : "there is no tool called " + call.tool,
-                             names_of_tools()),
-                 false};
+    return Failure{
+        Category::not_found,
+        fmt::format("there is no tool {} now: its MCP server is not configured or not available",
+                    call.tool),
+        false};
+  return Failure{
+      Category::not_found,
+      fmt::format("{}; the built-in tools are: {}",
+                  call.tool.empty() ? "the call has no tool name" : "there is no tool " + call.tool,
+                  names_of_tools()),
+      false};
 }
 
 std::string text_of(const state::ToolCall& call) {
@@ -207,11 +206,11 @@ std::string what_changed(const Session& view, const Turn& turn, const state::Too
   for (const ExecutedFile& file : now ? now->files : std::vector<ExecutedFile>{}) {
     const auto then = std::ranges::find(files, file.path, &ExecutedFile::path);
     if (then == files.end() || then->digest == file.digest) continue;
-    return fmt::format("{} has changed: {} was approved, {} is there now", file.path,
-                       then->digest.value_or("one that could not be read"),
-                       file.digest.value_or("one that cannot be read"));
+    return fmt::format("{} has changed: {} was approved, it is {} now", file.path,
+                       then->digest.value_or("an unreadable version"),
+                       file.digest.value_or("unreadable"));
   }
-  return "its folder, its environment, the sandbox or a file that it is about has changed";
+  return "its folder, its environment, the sandbox or a file that it uses has changed";
 }
 
 }  // namespace
@@ -221,7 +220,7 @@ void refuse_changed(Facts& facts, const Session& view, const OpenCall& open,
   const Turn& turn = *open.thread->active;
   const ToolScope scope{facts.of(turn.ids), open.call->step, open.call->id};
   const std::string reason = fmt::format(
-      "binding_mismatch: what would run is not what was approved (approved {}, now {}): {}",
+      "binding_mismatch: the call differs from what was approved (approved {}, now {}): {}",
       *open.call->digest, digest_now.empty() ? "unknown" : digest_now,
       what_changed(view, turn, *open.call, now));
   PermissionEvaluated decision;
@@ -246,8 +245,7 @@ namespace {
 // A change that was announced may be under way at this very moment: the file tells.
 Failure with_change(Failure error, const state::ToolCall& call) {
   if (call.change)
-    error.message +=
-        fmt::format("; whether {} was changed by then is not known", call.change->path);
+    error.message += fmt::format("; whether {} was changed is unknown", call.change->path);
   return error;
 }
 
@@ -273,8 +271,8 @@ void close_tools(Facts& facts, const Turn& turn, const Failure& error, const Boo
     else if (call.process)
       facts.add(ProcessScope{scope, *call.process},
                 ProcessFailed{.error = Failure{Category::lost,
-                                               "the runtime stopped while the command ran, and its "
-                                               "turn was ended before anyone knew how it did",
+                                               "the runtime stopped while the command ran, and the "
+                                               "turn ended before the outcome was known",
                                                false},
                               .duration_ms = {}});
     end_call(facts, scope, call, with_change(error, call));
@@ -369,7 +367,7 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     if (!good)
       item.error =
           Failure{Category::exit_nonzero,
-                  report.signal ? fmt::format("ended by signal {}", *report.signal)
+                  report.signal ? fmt::format("killed by signal {}", *report.signal)
                                 : fmt::format("exit code {}", report.exit_code.value_or(-1)),
                   false};
     facts.add(scope, std::move(result));

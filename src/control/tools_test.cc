@@ -56,10 +56,11 @@ TEST_CASE("a call of no tool, or with wrong arguments, is refused in words a mod
   const Outcome outcome = when(past.view(), report, inputs_of(past));
   const auto failures = outcome.all_of<ToolFailed>();
   REQUIRE(failures.size() == 5);
-  CHECK(failures[4].error.message.starts_with("the call names no tool; the runtime's own are: "));
+  CHECK(
+      failures[4].error.message.starts_with("the call has no tool name; the built-in tools are: "));
   CHECK(failures[0].error.category == Category::not_found);
   CHECK(failures[0].error.message.starts_with(
-      "there is no tool called rm; the runtime's own are: shell, read_file, "));
+      "there is no tool rm; the built-in tools are: shell, read_file, "));
   CHECK(failures[1].error.message == "command: is required and missing");
   CHECK(failures[2].error.message == "command: must not be empty");
   CHECK(failures[3].error.message == "timeoutMs: must be at least 1");
@@ -82,7 +83,8 @@ TEST_CASE(
   const auto failures = outcome.all_of<ToolFailed>();
   REQUIRE(failures.size() == 2);
   CHECK(failures[1].error.message ==
-        "the arguments of one answer have at most 48 KiB together; do it in smaller steps");
+        "the arguments of all calls in one answer are larger than 48 KiB in total; work in smaller "
+        "steps");
 }
 
 TEST_CASE("a turn that ends before anyone knows how its process did, says so") {
@@ -196,8 +198,8 @@ TEST_CASE("a turn may ask the model so often and no more") {
   const Outcome ended = when(asked.after, end_of(asked.after, 0), inputs_of(past, few));
   CHECK(ended.shape() == "tool.result item.completed task.attempt.failed turn.failed task.failed");
   CHECK(ended.payload_of<TurnFailed>().error->message ==
-        "the turn asked the model 1 times, which is all that limits.turn_steps lets it; go on with "
-        "another prompt, or raise that limit in the configuration");
+        "the turn reached the limit of 1 model requests (limits.turn_steps); continue with another "
+        "prompt, or raise the limit in the configuration");
 }
 
 TEST_CASE("while the thread is blocked an end is stored and nothing is asked") {

@@ -74,7 +74,7 @@ class Gate(DecisionCase):
         self.daemon.wait_turn(turn)
         self.assertIsNone(self.made())
         self.assertEqual(self.of("tool.failed")[0]["error"]["message"],
-                         "a person said no: not today")
+                         "denied by a person: not today")
         self.assertEqual(self.of("turn.completed")[0]["status"], "completed")
 
     def test_nobody_is_asked_about_a_change_that_would_be_refused_anyway(self):
@@ -291,7 +291,7 @@ class Restarts(DecisionCase):
         write = {"name": "write_file", "args": {"path": "kept.txt", "content": "new\n"}}
         turn = self.submit({"toolCalls": [write]}, {"text": "Done."})
         asked = self.action()
-        self.assertEqual(asked["payload"]["impact"], "it replaces a file that is there")
+        self.assertEqual(asked["payload"]["impact"], "it replaces an existing file")
         self.daemon.kill()
         self.home.environment["TERM"] = "another"
         self.daemon = self.start()

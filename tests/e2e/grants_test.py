@@ -311,7 +311,7 @@ while not os.path.exists('stop'):
     def test_a_file_that_cannot_be_compared_is_said(self):
         (self.home.workspace / "big").write_bytes(b"\x7fELF" + b"\0" * (9 << 20))
         turn, action = self.ask(call("./big"))
-        self.assertIn("the answer is not about its contents",
+        self.assertIn("the approval does not cover its contents",
                       action["payload"]["executesUnknown"])
         self.answer(action, "deny")
         self.daemon.wait_turn(turn)

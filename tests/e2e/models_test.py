@@ -139,7 +139,7 @@ class SameFacts(ModelCase):
                 self.assertEqual(len(bodies), 4)
                 told = json.dumps(bodies[-1], ensure_ascii=False)
                 for text in ("one\\nzwei: ä🙂", "Exit code 3.", "no_such_tool", "All of it is done.",
-                             "and again?", "as one JSON object"):
+                             "and again?", "must be one JSON object"):
                     self.assertIn(text, told)
                 self.assertEqual([t.get("name") or t["function"]["name"]
                                   for t in bodies[0]["tools"]],

@@ -96,8 +96,8 @@ class Shell(ToolCase):
                                 call("true", cwd="/etc")), {"text": "Sorry."})
         messages = [e["payload"]["error"]["message"] for e in self.of(events, "tool.failed")]
         self.assertEqual(len(messages), 4)
-        self.assertIn("the runtime's own are: shell", messages[0])
-        self.assertIn("not a folder of the workspace", messages[3])
+        self.assertIn("the built-in tools are: shell", messages[0])
+        self.assertIn("not a folder in the workspace", messages[3])
         self.assertEqual(events[-1]["type"], "task.completed")
 
     def test_the_sandbox_stops_what_leaves_it_and_says_what_was_tried(self):
