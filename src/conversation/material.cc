@@ -74,7 +74,7 @@ std::vector<ports::GivenFile> all_given(ports::Workspace& workspace, const Mater
     if (room && file.text.size() > *room) {
       ports::GivenFile refused;
       refused.ref = {.ref = file.ref.ref,
-                     .reason = fmt::format("its {} bytes do not fit into the model's context",
+                     .reason = fmt::format("its {} bytes do not fit into the context of the model",
                                            file.text.size())};
       file = std::move(refused);
     }

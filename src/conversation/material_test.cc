@@ -238,7 +238,7 @@ TEST_CASE(
   CHECK(material.files->given[0].text.size() == 1'000);
   CHECK(material.files->given[1].text.empty());
   CHECK(material.files->given[1].ref.reason ==
-        "its 50000 bytes do not fit into the model's context");
+        "its 50000 bytes do not fit into the context of the model");
   query.files = material.files;
   gather(files, past, query);
   CHECK(past.asked.bytes_max == left);

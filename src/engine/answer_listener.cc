@@ -15,8 +15,8 @@ using namespace schema;
 namespace {
 
 constexpr const char* kCutOff =
-    "the answer reached the model's output limit within these arguments; ask for less at once, "
-    "such as a long file in parts";
+    "the answer reached the output limit of the model within these arguments; use smaller "
+    "arguments, for example write a long file in parts";
 
 }  // namespace
 
@@ -91,8 +91,9 @@ void AnswerListener::on_call(std::string name, Json args) {
   if (offered != offered_.end() && !omitted)
     call.wrong = wrong_arguments(offered->second, call.args);
   if (calls_.size() >= kToolCallsMax)
-    call.wrong = fmt::format("{} calls of one answer are the most; make it again in the next",
-                             kToolCallsMax);
+    call.wrong =
+        fmt::format("one answer can make at most {} calls; make this call again in the next answer",
+                    kToolCallsMax);
   calls_.push_back(std::move(call));
 }
 

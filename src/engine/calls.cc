@@ -62,8 +62,7 @@ class PathRules {
     asked.real_path = real_path;
     const policy::Judgement now = policy::judge(asked, policy_, evidence_);
     if (now.decision == Decision::allow || now.decision == Decision::sandboxed) return std::nullopt;
-    return fmt::format("{} leads to {}: {} Call it by that path.", asked_.text, real_path,
-                       now.reason);
+    return fmt::format("{} resolves to {}: {} Use that path.", asked_.text, real_path, now.reason);
   }
 
   policy::Asked asked_;

@@ -43,7 +43,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
 Result<void> read_place(const GenerationId& generation, std::string_view cursor,
                         store::IndexQuery& query) {
   const auto malformed = [] {
-    return fail(Code::invalid_params, "cursor: not one that this runtime gave");
+    return fail(Code::invalid_params, "cursor: not a cursor of this runtime");
   };
   const std::size_t dot = cursor.find('.');
   const std::size_t first = cursor.find(':');
@@ -51,7 +51,8 @@ Result<void> read_place(const GenerationId& generation, std::string_view cursor,
   if (dot == std::string_view::npos || second == std::string_view::npos || dot > first)
     return malformed();
   if (cursor.substr(0, dot) != generation.text())
-    return fail(Code::gone, "cursor: the store was restored since: start again without a cursor");
+    return fail(Code::gone,
+                "cursor: the store was restored since then: start again without a cursor");
   const auto order = number(cursor.substr(dot + 1, first - dot - 1));
   const auto place = number(cursor.substr(first + 1, second - first - 1));
   if (!order || !place) return malformed();
@@ -98,11 +99,12 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
       return std::unexpected(*std::move(error));
   if (query.session_id && query.cwd && *query.cwd != view.cwd)
     return fail(Code::conflict,
-                fmt::format("the workspace of this session is fixed: {}", view.cwd));
+                fmt::format("the workspace of a session cannot change; that of this session is {}",
+                            view.cwd));
   const auto& forbidden = settings.modes_forbidden;
   if (query.mode && std::ranges::find(forbidden, *query.mode) != forbidden.end())
-    return fail(Code::forbidden,
-                fmt::format("the host policy does not allow the mode {}", name_of(*query.mode)));
+    return fail(Code::forbidden, fmt::format("the managed configuration does not allow the mode {}",
+                                             name_of(*query.mode)));
   check(policies != nullptr, "a kernel that answers about policy can read it");
   TRY_ASSIGN(view.policy, policies->policy(view.cwd));
   state::Turn turn;

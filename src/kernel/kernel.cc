@@ -57,7 +57,7 @@ void Kernel::call(ports::Authorized<Command> command, ports::ReplyTo reply_to) {
     --in_flight_;
     ++parts_.metrics.commands_overloaded;
     parts_.loop.post([reply_to = std::move(reply_to)]() mutable {
-      reply_to(fail(Code::overloaded, "the runtime has too many commands in hand: try again"));
+      reply_to(fail(Code::overloaded, "the runtime is processing too many commands: try again"));
     });
     return;
   }
@@ -85,7 +85,7 @@ void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
     if (page) parts_.metrics.events_damaged += page->damaged;
     (*shared)(std::move(page));
   });
-  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
+  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are in progress: try again"));
 }
 
 Result<ports::HistoryWindow> Kernel::window(const ports::HistoryQuery& query) {

@@ -66,8 +66,8 @@ Error blocked_error(const SessionId& session, const Error& cause) {
   schema::write_string(details, cause.message);
   details += '}';
   return {Code::internal,
-          fmt::format("session {} is blocked, because its facts cannot be stored: {}; restore the "
-                      "store from a backup, or go on in another session",
+          fmt::format("session {} is blocked because its facts cannot be stored: {}; restore the "
+                      "store from a backup, or use another session",
                       session.text(), cause.message),
           std::move(details)};
 }
@@ -148,7 +148,7 @@ void Lanes::put(const SessionId& session, Work work) {
     if (lane.commands >= parts_.limits.lane_queue_max) {
       ++parts_.metrics.commands_overloaded;
       command->reply_to(
-          fail(Code::overloaded, "too many commands wait for this session: try again"));
+          fail(Code::overloaded, "too many commands are waiting for this session: try again"));
       return;
     }
     ++lane.commands;

@@ -56,7 +56,8 @@ std::string stale_record(const std::string& record) {
 Result<void> check_generation(const store::Store& store,
                               const std::optional<GenerationId>& generation) {
   if (generation && *generation != store.generation())
-    return fail(Code::gone, "the store was restored since: take a snapshot and go on from there",
+    return fail(Code::gone,
+                "the store was restored since then: read a snapshot and continue from there",
                 fmt::format(R"({{"generation":{}}})", to_json(store.generation())));
   return {};
 }
@@ -66,12 +67,11 @@ Result<void> check_head(store::Store& store, const SessionId& session, Sequence 
   if (head == 0)
     return fail(Code::not_found, fmt::format("there is no session {}", session.text()));
   if (after > head)
-    return fail(
-        Code::gone,
-        fmt::format("sequence {} is in the future of this session, which ends at {}: take a "
-                    "snapshot and go on from there",
-                    after, head),
-        fmt::format(R"({{"lastSequence":{}}})", head));
+    return fail(Code::gone,
+                fmt::format("sequence {} is beyond the end of this session, which is {}: read a "
+                            "snapshot and continue from there",
+                            after, head),
+                fmt::format(R"({{"lastSequence":{}}})", head));
   return {};
 }
 
@@ -87,9 +87,10 @@ Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_vi
   const char* end = cursor.data() + cursor.size();
   if (dot == std::string_view::npos || !cursor.starts_with("gen_") ||
       std::from_chars(cursor.data() + dot + 1, end, place).ptr != end || dot + 1 == cursor.size())
-    return fail(Code::invalid_params, "cursor: not one that this runtime gave");
+    return fail(Code::invalid_params, "cursor: not a cursor of this runtime");
   if (cursor.substr(0, dot) != generation.text())
-    return fail(Code::gone, "cursor: the store was restored since: start again without a cursor");
+    return fail(Code::gone,
+                "cursor: the store was restored since then: start again without a cursor");
   return place;
 }
 
@@ -170,9 +171,9 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
   } else {
     TRY_ASSIGN(const store::Position last, store.last_position());
     if (query.after > last)
-      return fail(Code::gone, fmt::format("position {} is in the future of this store, which ends "
-                                          "at {}",
-                                          query.after, last));
+      return fail(Code::gone,
+                  fmt::format("position {} is beyond the end of this store, which is {}",
+                              query.after, last));
     TRY_ASSIGN(events, store.all_events(query.after, query.events_max, query.bytes_max));
   }
   // Asked after the read: what was stored meanwhile is in the page, or is said to follow.

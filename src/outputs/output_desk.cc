@@ -60,7 +60,7 @@ Result<schema::KeptOutput> OutputDesk::keep_file(const std::string& path,
   struct stat about{};
   if (!file || ::fstat(file.get(), &about) != 0) return cannot_read(path);
   if (!S_ISREG(about.st_mode))
-    return fail(Code::unavailable, fmt::format("cannot read {}: it is no file", path));
+    return fail(Code::unavailable, fmt::format("cannot read {}: it is not a regular file", path));
   TRY_ASSIGN(const auto writer, OutputWriter::begin(parts_.blobs, parts_.redactor));
   std::string piece(kPieceBytes, '\0');
   for (;;) {
@@ -108,7 +108,7 @@ Result<std::shared_ptr<ports::OpenOutput>> OutputDesk::find(const std::string& r
   TRY(schema::from_json(entry->row.record, record, schema::Unknown::ignore));
   const bool past = has_expired(record.spilled_at, record.expires_at, parts_.clock);
   if (entry->row.status == schema::kOutputExpired || past)
-    return fail(Code::expired, fmt::format("output {} was not kept any longer", ref));
+    return fail(Code::expired, fmt::format("output {} has expired and was deleted", ref));
   const auto digest = digest_of(record.digest);
   if (!digest) return fail(Code::internal, fmt::format("the row of output {} is damaged", ref));
   TRY_ASSIGN(auto bytes, parts_.blobs.open(*digest, record.size));
@@ -181,8 +181,8 @@ class OutputDesk::Upload final : public ports::OutputUpload,
 };
 
 std::unexpected<Error> OutputDesk::too_large() const {
-  return fail(Code::too_large,
-              fmt::format("an upload may have at most {} bytes", parts_.limits.upload_bytes_max));
+  return fail(Code::too_large, fmt::format("the upload is larger than the limit of {} bytes",
+                                           parts_.limits.upload_bytes_max));
 }
 
 Result<std::shared_ptr<ports::OutputUpload>> OutputDesk::upload(SessionId session,
@@ -190,10 +190,10 @@ Result<std::shared_ptr<ports::OutputUpload>> OutputDesk::upload(SessionId sessio
                                                                 std::optional<std::uint64_t> size) {
   if (size && *size > parts_.limits.upload_bytes_max) return too_large();
   if (parts_.redactor.holds(media_type) || parts_.redactor.holds(session.text()))
-    return fail(Code::invalid_params, "sessionId and mediaType must not hold a secret");
+    return fail(Code::invalid_params, "sessionId and mediaType must not contain a secret");
   if (uploads_->fetch_add(1) >= parts_.limits.uploads_max) {
     --*uploads_;
-    return fail(Code::overloaded, "too many uploads are under way: try again");
+    return fail(Code::overloaded, "too many uploads are in progress: try again");
   }
   return std::make_shared<Upload>(*this, std::move(session), std::move(media_type));
 }

@@ -131,7 +131,7 @@ class Files(Case):
         for path in ("hub/ci.yml", "hub/new.yml"):
             result = self.one("write_file", {"mode": "auto"}, path=path, content="mine\n")
             self.assertEqual(result[0], "denied", (path, result))
-            self.assertIn("leads to", result[1])
+            self.assertIn("resolves to", result[1])
         self.assertEqual((self.home.workspace / ".github/ci.yml").read_text(), "steps\n")
         self.put("open/known.txt", "known\n")
         os.symlink("../a.txt", self.home.workspace / "open/link")

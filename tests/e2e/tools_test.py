@@ -191,7 +191,8 @@ class Shell(ToolCase):
         self.assertEqual([e["payload"]["preview"] for e in self.of(events, "tool.result")],
                          [f"{number}\n" for number in range(64)])
         self.assertEqual([e["payload"]["error"]["message"] for e in self.of(events, "tool.failed")],
-                         ["64 calls of one answer are the most; make it again in the next"] * 2)
+                         ["one answer can make at most 64 calls; make this call again in the "
+                          "next answer"] * 2)
         self.assertEqual(events[-1]["type"], "task.completed")
 
     def test_an_interrupt_ends_the_command(self):

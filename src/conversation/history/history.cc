@@ -35,7 +35,7 @@ std::string text_of(const std::vector<InputPart>& input) {
     if (!out.empty()) out += '\n';
     out += part.type == InputKind::text
                ? part.text.value_or("")
-               : fmt::format("[file {}: was given with this message]", part.path.value_or(""));
+               : fmt::format("[file {}: was attached to this message]", part.path.value_or(""));
   }
   return out;
 }
@@ -205,7 +205,7 @@ Result<Exchanges> find_exchanges(store::Store& store, const HistoryLimits& limit
       TRY_ASSIGN(Exchange exchange, read_exchange(store, limits, query.session, turns[i], facts));
       if (out.found.empty() && size_of(exchange.messages) > bytes_max) {
         cut_down(exchange.messages, bytes_max);
-        out.limit = "the newest turn does not fit whole";
+        out.limit = "the newest turn does not fit completely";
       }
       bytes += size_of(exchange.messages);
       if (bytes > bytes_max) {
@@ -262,9 +262,9 @@ void put_own(const OwnTurn& own, const ports::HistoryQuery& query, ports::Histor
   window.tools = own.reading.tools();
   if (!query.bytes_max) return;
   if (const std::size_t cut = shorten(window.so_far, *query.bytes_max); cut > 0)
-    window.omitted.push_back({.ref = "turn:" + query.turn.text(),
-                              .reason = fmt::format("{} results of tools do not fit into {} bytes",
-                                                    cut, *query.bytes_max)});
+    window.omitted.push_back(
+        {.ref = "turn:" + query.turn.text(),
+         .reason = fmt::format("{} tool results do not fit into {} bytes", cut, *query.bytes_max)});
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ Result<void> TurnReading::read_on(store::Store& store, Sequence last) {
   while (ended_ == 0 && (last == 0 || after_ < last)) {
     if (facts_left_ == 0)
       return fail(Code::limit_exceeded,
-                  fmt::format("turn {} lies in more facts than are looked at", turn_.text()));
+                  fmt::format("turn {} has more facts than can be read", turn_.text()));
     TRY_ASSIGN(const auto page, store.events(session_, after_, kPageEvents, kPageBytes));
     if (page.empty() && last > 0)
       return fail(Code::unavailable, fmt::format("fact {} is not stored yet", last));
