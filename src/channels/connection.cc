@@ -362,7 +362,7 @@ void Connection::tick(Instant now) {
   if (state_ != State::reading || phase_ == Phase::idle) return close();
   error_code ignored;
   socket_.cancel(ignored);  // the read under way must not touch input_ any more
-  refuse({Code::timeout, "the request took too long to arrive", {}});
+  refuse({Code::timeout, "the request did not arrive within the time limit", {}});
 }
 
 void Connection::stop() {

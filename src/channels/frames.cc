@@ -38,7 +38,7 @@ Result<Cursor> read_cursor(std::string_view text) {
   const std::string_view generation =
       dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1);
   if (error != std::errc{} || stopped != end || !well_formed_id(generation))
-    return fail(Code::invalid_params, "the cursor is not one that this daemon gave out");
+    return fail(Code::invalid_params, "the cursor is not a cursor of this daemon");
   out.generation = GenerationId{std::string(generation)};
   return out;
 }

@@ -51,10 +51,10 @@ Result<void> remove_stale(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return {};
-    return failed("look at", path);
+    return failed("access", path);
   }
   if (!S_ISSOCK(info.st_mode))
-    return fail(Code::unavailable, fmt::format("{} is in the way: it is not a socket", path));
+    return fail(Code::unavailable, fmt::format("{} exists and is not a socket; remove it", path));
   if (::unlink(path.c_str()) != 0) return failed("remove", path);
   return {};
 }
@@ -69,9 +69,11 @@ Result<ListeningSocket> open_tcp(const std::string& host, std::uint16_t port) {
   const std::string address = host == "localhost" ? "127.0.0.1" : host;
   const std::string where = fmt::format("{}:{}", host, port);
   if (::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-    return fail(Code::invalid_params,
-                fmt::format("{} is not an address to listen on; give numbers, as in 127.0.0.1:7717",
-                            where));
+    return fail(
+        Code::invalid_params,
+        fmt::format(
+            "{} is not an address to listen on; give a numeric address, as in 127.0.0.1:7717",
+            where));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, &::freeaddrinfo);
   Socket socket(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) return failed("open a socket for", where);
@@ -88,10 +90,9 @@ Result<ListeningSocket> open_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    return fail(Code::invalid_params,
-                fmt::format("{} is too long for a socket: {} characters at most; choose a shorter "
-                            "data folder",
-                            path, sizeof address.sun_path - 1));
+    return fail(Code::invalid_params, fmt::format("{} is too long for a socket: the limit is {} "
+                                                  "bytes; choose a data folder with a shorter path",
+                                                  path, sizeof address.sun_path - 1));
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   TRY(remove_stale(path));
   Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

@@ -56,7 +56,7 @@ class HeldReply {
 
 // What is answered where there is no room.
 inline Error no_room_for_reply() {
-  return {Code::overloaded, "too many large replies wait to be read; try again", {}};
+  return {Code::overloaded, "too many large replies are waiting to be read; try again", {}};
 }
 
 }  // namespace agentrt::channels

@@ -103,7 +103,7 @@ Result<void> check_origin(const Head& head, std::span<const std::string> names) 
                 "this daemon does not answer for that Host; use 127.0.0.1 or localhost, or start "
                 "it with --host NAME");
   if (head.origin && !origin_is_own(*head.origin, head.host))
-    return fail(Code::forbidden, "requests from pages of another origin are refused");
+    return fail(Code::forbidden, "requests from web pages of another origin are refused");
   return {};
 }
 
@@ -145,7 +145,7 @@ Result<Target> read_target(std::string_view target) {
   path.remove_prefix(1);
   while (!path.empty()) {
     auto segment = decode(next_part(path, '/'), Plus::stays);
-    if (!segment) return fail(Code::invalid_params, "the path has a damaged percent encoding");
+    if (!segment) return fail(Code::invalid_params, "the path has an invalid percent-encoding");
     out.path.push_back(*std::move(segment));
   }
   while (!target.empty()) {
@@ -154,7 +154,7 @@ Result<Target> read_target(std::string_view target) {
     auto name = decode(next_part(pair, '='), Plus::is_space);
     auto value = decode(pair, Plus::is_space);
     if (!name || !value)
-      return fail(Code::invalid_params, "the query has a damaged percent encoding");
+      return fail(Code::invalid_params, "the query has an invalid percent-encoding");
     out.query.emplace_back(*std::move(name), *std::move(value));
   }
   return out;

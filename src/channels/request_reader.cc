@@ -131,11 +131,11 @@ Result<std::size_t> RequestReader::put_head(std::string_view bytes) {
   // The parser's own limit covers only buffered bytes; count the fields already consumed.
   if (error == http::error::header_limit ||
       head_bytes_ + (whole ? 0 : waiting) > limits_.header_bytes_max)
-    return fail(Code::header_too_large, fmt::format("the request's header is larger than {} bytes",
+    return fail(Code::header_too_large, fmt::format("the request header is larger than {} bytes",
                                                     limits_.header_bytes_max));
   if (error && error != http::error::need_more) return malformed(error.message());
   if (is_folded(bytes.substr(0, used)))
-    return malformed("a field is folded over two lines, which is obsolete");
+    return malformed("a header field is folded over two lines, which is not allowed");
   if (!whole) return skipped + used;
   if (const auto why = ambiguous(*parser_->http)) return malformed(*why);
   head_ = parser_->head();

@@ -27,10 +27,10 @@ std::unexpected<Error> failed(std::string_view what, const std::string& path) {
 }
 
 std::unexpected<Error> damaged(const std::string& path, std::string_view what) {
-  return fail(Code::unavailable,
-              fmt::format("{} is damaged ({}); restore it, or remove it to start without the "
-                          "tokens in it",
-                          path, what));
+  return fail(
+      Code::unavailable,
+      fmt::format("{} is damaged ({}); restore it, or remove it to start without its tokens", path,
+                  what));
 }
 
 class File {

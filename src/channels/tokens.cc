@@ -35,10 +35,11 @@ Result<void> check_wanted(const NewToken& wanted) {
                 fmt::format("name: at most {} characters", kTokenNameSizeMax));
   const auto admin = std::ranges::find(wanted.scopes, TokenScope::admin);
   if (wanted.session_id && admin != wanted.scopes.end())
-    return fail(Code::invalid_params, "sessionId: a token with scope admin is not bound to one");
+    return fail(Code::invalid_params,
+                "sessionId: a token with scope admin cannot be bound to a session");
   if (wanted.cwd && !wanted.session_id)
     return fail(Code::invalid_params,
-                "cwd: only a token that is bound to a session (sessionId) has a folder");
+                "cwd: allowed only for a token that is bound to a session (sessionId)");
   if (wanted.cwd && (!wanted.cwd->starts_with('/') || wanted.cwd->contains('\0') ||
                      wanted.cwd->size() > schema::kFolderBytesMax))
     return fail(Code::invalid_params, "cwd: expected an absolute path");
@@ -125,7 +126,7 @@ Result<Tokens::Created> Tokens::create(const NewToken& wanted) {
         std::ranges::find_if(changed, [](const Entry& e) { return e.view.revoked_at.has_value(); });
     if (revoked == changed.end())
       return fail(Code::limit_exceeded,
-                  fmt::format("there are {} tokens already; revoke one first", kTokensMax));
+                  fmt::format("the limit of {} tokens is reached; revoke one first", kTokensMax));
     changed.erase(revoked);  // a forgotten revoked token stays invalid: its hash is in no list
   }
   changed.push_back(entry_of(view, hash_of(token)));
@@ -136,10 +137,9 @@ Result<Tokens::Created> Tokens::create(const NewToken& wanted) {
 
 Result<TokenView> Tokens::revoke(std::string_view id) {
   if (id == kFirstTokenId)
-    return fail(Code::conflict,
-                fmt::format("the first token is the file {}/token; remove it and start again to "
-                            "replace it",
-                            data_));
+    return fail(Code::conflict, fmt::format("this token is stored in {}/token; to replace it, "
+                                            "remove the file and restart the daemon",
+                                            data_));
   std::unique_lock lock(mutex_);
   std::vector<Entry> changed = entries_;
   const auto found = std::ranges::find_if(

@@ -118,7 +118,7 @@ void start_call(Services& services, const Exchange& exchange,
 template <class AnyId>
 Result<AnyId> read_id(const std::string& text) {
   if (!well_formed_id(text))
-    return fail(Code::invalid_params, "an id is 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
+    return fail(Code::invalid_params, "an id has 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
   return AnyId{text};
 }
 

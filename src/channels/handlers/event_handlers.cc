@@ -14,7 +14,7 @@ Result<std::optional<std::string>> place_of(const Request& request) {
   const std::string* const after = find(request.query, "after");
   const std::string* const cursor = find(request.query, "cursor");
   if (after && cursor)
-    return fail(Code::invalid_params, "after and cursor say the same; send one of them");
+    return fail(Code::invalid_params, "after and cursor are alternatives; send only one of them");
   const auto& last_event_id = request.head.last_event_id;
   if (last_event_id && !last_event_id->empty()) return *last_event_id;
   if (after) return *after;
@@ -25,13 +25,14 @@ Result<std::optional<std::string>> place_of(const Request& request) {
 Result<std::optional<GenerationId>> generation_of(const Request& request) {
   const std::string* const text = find(request.query, "generation");
   if (!text) return std::nullopt;
-  if (!well_formed_id(*text)) return fail(Code::invalid_params, "generation: not a generation");
+  if (!well_formed_id(*text))
+    return fail(Code::invalid_params, "generation: not a valid generation");
   return GenerationId{*text};
 }
 
 Result<StreamStart> session_start(const Request& request) {
   if (!well_formed_id(request.ids[0]))
-    return fail(Code::invalid_params, "an id is 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
+    return fail(Code::invalid_params, "an id has 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
   StreamStart start;
   start.session = SessionId{request.ids[0]};
   TRY_ASSIGN(start.generation, generation_of(request));
@@ -48,7 +49,7 @@ Result<StreamStart> everything_start(const Request& request) {
   if (!place || place->empty() || *place == "0") return start;
   TRY_ASSIGN(const Cursor cursor, read_cursor(*place));
   if (start.generation && *start.generation != cursor.generation)
-    return fail(Code::invalid_params, "generation: the cursor is of another one");
+    return fail(Code::invalid_params, "generation: the cursor belongs to a different generation");
   start.after = cursor.position;
   start.generation = cursor.generation;
   return start;

@@ -46,7 +46,7 @@ bool is_id(std::string_view text) {
 RpcCall read_call(std::string_view text) {
   CallText call;
   if (!text.starts_with('{') || !schema::from_json(text, call, schema::Unknown::ignore))
-    return invalid(kNoId, "a call is an object");
+    return invalid(kNoId, "a call must be an object");
   // Reject repeated members: different parsers could pick different ones.
   if (const auto name = schema::repeated_member(text))
     return invalid(kNoId, fmt::format("{}: given twice", *name));
@@ -80,11 +80,11 @@ RpcMessage read_rpc(std::string_view text) {
   BatchText batch;
   const std::string wrapped = fmt::format(R"({{"calls":{}}})", text);
   if (!schema::from_json(wrapped, batch, schema::Unknown::ignore) || batch.calls.empty())
-    return {RpcMessage::Shape::single, {invalid(kNoId, "a batch has at least one call")}};
+    return {RpcMessage::Shape::single, {invalid(kNoId, "a batch must have at least one call")}};
   if (batch.calls.size() > kRpcBatchMax)
     return {RpcMessage::Shape::single,
             {faulty(kNoId, kRpcInvalidRequest, Code::limit_exceeded,
-                    fmt::format("a batch has at most {} calls", kRpcBatchMax))}};
+                    fmt::format("a batch can have at most {} calls", kRpcBatchMax))}};
   RpcMessage out{RpcMessage::Shape::batch, {}};
   for (const Json& call : batch.calls) out.calls.push_back(read_call(call.text));
   return out;
