@@ -20,7 +20,7 @@ Error damaged_row(const SessionId& session, Sequence sequence, std::string_view 
   details += fmt::format(R"(,"sequence":{}}})", sequence);
   return {Code::internal,
           fmt::format("the stored event {} of session {} is damaged: {}; other sessions are not "
-                      "affected, restore this one from a backup",
+                      "affected; restore this session from a backup",
                       sequence, session.text(), what),
           std::move(details)};
 }

@@ -195,7 +195,7 @@ class Unusable(StoreCase):
         for size in (len(whole) // 2, 4096, 50, 0):
             with self.subTest(size=size):
                 self.database.write_bytes(whole[:size])
-                text = self.check_refused("was cut short", "backup")
+                text = self.check_refused("is truncated", "backup")
                 self.assertNotIn("not an agentrt store", text)
                 self.assertEqual(self.database.stat().st_size, size)
         self.database.write_bytes(whole[:100] + b"\xff" * 1000 + whole[1100:])

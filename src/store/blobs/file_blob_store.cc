@@ -82,7 +82,7 @@ class FileReader final : public BlobReader {
     std::string out(static_cast<std::size_t>(std::min<std::uint64_t>(bytes_max, left)), '\0');
     TRY_ASSIGN(const std::size_t got, read_at(file_.get(), offset, out, path_));
     if (got < out.size())
-      return fail(Code::internal, fmt::format("{} was cut short while it was read", path_));
+      return fail(Code::internal, fmt::format("{} was truncated while it was read", path_));
     return out;
   }
 
@@ -179,10 +179,10 @@ void FileBlobStore::remember(const std::string& name, std::string stamp) {
 Result<std::unique_ptr<BlobReader>> FileBlobStore::open(const Digest& digest, std::uint64_t size) {
   const std::string path = path_of(digest);
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (!file && errno == ENOENT) return damaged(digest, "are not there");
+  if (!file && errno == ENOENT) return damaged(digest, "are missing");
   if (!file) return disk_error("open", path);
   struct stat about{};
-  if (::fstat(file.get(), &about) != 0) return disk_error("look at", path);
+  if (::fstat(file.get(), &about) != 0) return disk_error("access", path);
   if (static_cast<std::uint64_t>(about.st_size) != size)
     return damaged(digest, fmt::format("are damaged: {} bytes instead of {}", about.st_size, size));
   const std::string stamp = fmt::format("{} {} {}.{}", about.st_ino, about.st_size,
@@ -192,11 +192,11 @@ Result<std::unique_ptr<BlobReader>> FileBlobStore::open(const Digest& digest, st
     std::string piece(kCheckBytes, '\0');
     for (std::uint64_t at = 0; at < size;) {
       TRY_ASSIGN(const std::size_t got, read_at(file.get(), at, piece, path));
-      if (got == 0) return damaged(digest, "are damaged: they were cut short");
+      if (got == 0) return damaged(digest, "are damaged: the file is truncated");
       found.add(std::string_view(piece).substr(0, got));
       at += got;
     }
-    if (found.end() != digest) return damaged(digest, "are damaged: their digest is another");
+    if (found.end() != digest) return damaged(digest, "are damaged: the digest does not match");
     remember(path, stamp);
   }
   return std::make_unique<FileReader>(std::move(file), size, path);

@@ -39,17 +39,17 @@ std::string_view meaning_of(Fault fault) {
     case Fault::damaged:
       return "the store file is damaged; restore it from a backup";
     case Fault::taken:
-      return "the row is there already";
+      return "the row already exists";
     case Fault::too_large:
       return "a value is too large to store";
     case Fault::sync:
       return "the disk did not confirm a write";
     case Fault::unreadable:
-      return "the disk could not be read; try again, and check the disk if it stays so";
+      return "reading from the disk failed; try again, and check the disk if it fails again";
     case Fault::other:
       break;
   }
-  return "the store cannot be used now";
+  return "the store is not available now";
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ Result<void> check_folder_of(const std::string& path) {
   const auto type = static_cast<std::uint32_t>(about.f_type);
   if (const auto name = network_file_system(type))
     return fail(Code::unavailable,
-                fmt::format("the data folder {} is on a network file system ({}), where the store "
-                            "would not be safe; choose a folder on a local disk with --data",
+                fmt::format("the data folder {} is on a network file system ({}), on which the "
+                            "store is not safe; choose a folder on a local disk with --data",
                             folder, *name));
   return {};
 }

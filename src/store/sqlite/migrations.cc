@@ -124,10 +124,10 @@ std::unexpected<Error> damaged(const std::string& path, const Error& why) {
   if (!header.sqlite || (header.application && *header.application != kApplicationId))
     return not_ours(path);
   if (header.bytes < header.bytes_expected)
-    return fail(Code::unavailable,
-                fmt::format("the store {} was cut short: {} of {} bytes are there; restore it from "
-                            "a backup",
-                            path, header.bytes, header.bytes_expected));
+    return fail(
+        Code::unavailable,
+        fmt::format("the store {} is truncated: it has {} of {} bytes; restore it from a backup",
+                    path, header.bytes, header.bytes_expected));
   return fail(Code::unavailable, fmt::format("the store {} is damaged: {}", path, why.message));
 }
 
@@ -151,10 +151,11 @@ Result<FileKind> inspect(Connection& connection, const std::string& path,
   if (application != kApplicationId || version < 1) return not_ours(path);
   const std::int64_t newest = known.back().version;
   if (version > newest)
-    return fail(Code::unavailable,
-                fmt::format("the store {} has schema version {} and this program knows versions up "
-                            "to {}; run the newer agentrt that wrote it (nothing was changed)",
-                            path, version, newest));
+    return fail(
+        Code::unavailable,
+        fmt::format("the store {} has schema version {}, but this program supports versions up to "
+                    "{}; run the newer agentrt that wrote it (nothing was changed)",
+                    path, version, newest));
   return FileKind::ours;
 }
 

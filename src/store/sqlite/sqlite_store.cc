@@ -49,8 +49,8 @@ Result<void> lay_out(Connection& connection, FileKind kind) {
   TRY_ASSIGN(const std::string mode, connection.ask_blob("PRAGMA journal_mode = WAL"));
   if (mode != "wal")
     return fail(Code::unavailable,
-                "the data folder does not support the store's write-ahead log; choose a folder on "
-                "a local disk with --data");
+                "the file system of the data folder does not support the write-ahead log of the "
+                "store; choose a folder on a local disk with --data");
   return {};
 }
 
@@ -60,10 +60,11 @@ Result<void> check_emptied(const std::string& path) {
   if (std::filesystem::file_size(path, error) != 0 || error) return {};
   const auto head = Witness(path).head();
   if (!head || head->position == 0) return {};
-  return fail(Code::unavailable,
-              fmt::format("the store {0} was cut short: 0 bytes are there, and it held {1} events; "
-                          "restore it from a backup, or remove {0} and {0}.head to start anew",
-                          path, head->position));
+  return fail(
+      Code::unavailable,
+      fmt::format("the store {0} is truncated: it is empty, but contained {1} events; restore it "
+                  "from a backup, or remove {0} and {0}.head to start with an empty store",
+                  path, head->position));
 }
 
 // The event at this position, as the store has it; nothing where it has none.
@@ -183,11 +184,12 @@ SqliteStore::~SqliteStore() {
 
 Result<void> SqliteStore::check_files() const {
   const auto gone = [&](const std::string& path) {
-    return fail(Code::unavailable,
-                fmt::format("the store file {} was deleted, moved or replaced while the program "
-                            "ran, so nothing more can be kept; put it back or restore a backup, "
-                            "then start the program again",
-                            path));
+    return fail(
+        Code::unavailable,
+        fmt::format(
+            "the store file {} was deleted, moved or replaced while agentrt was running, so "
+            "nothing more can be stored; put it back or restore a backup, then start agentrt again",
+            path));
   };
   if (database_id_ && file_id(path_) != database_id_) return gone(path_);
   if (log_id_ && file_id(path_ + "-wal") != log_id_) return gone(path_ + "-wal");

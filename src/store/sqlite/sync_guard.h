@@ -28,9 +28,10 @@ class SyncGuard {
   }
 
   static Error error() {
-    return {Code::unavailable,
-            "the disk did not confirm a write, so the store accepts no more; restart the program",
-            {}};
+    return {
+        Code::unavailable,
+        "the disk did not confirm a write, so the store accepts no more writes; restart agentrt",
+        {}};
   }
 
  private:

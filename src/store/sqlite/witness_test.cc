@@ -198,7 +198,7 @@ TEST_CASE("a store that was cut short is called that, and left as it is") {
     const auto opened = folder.try_open();
     REQUIRE_FALSE(opened);
     CHECK(opened.error().code == Code::unavailable);
-    CHECK(opened.error().message.contains("was cut short"));
+    CHECK(opened.error().message.contains("is truncated"));
     CHECK(opened.error().message.contains("backup"));
     CHECK_FALSE(opened.error().message.contains("not an agentrt store"));
     CHECK(fs::file_size(folder.path()) == size);
