@@ -110,12 +110,12 @@ class Judge {
  private:
   bool step() { return ++steps_ <= kSchemaStepsMax; }
   static Wrong exhausted() {
-    return "the arguments: the schema of this tool is too intricate to check them";
+    return "the arguments: the schema of this tool is too complex to check them";
   }
 
   Wrong judge_here(element schema, element value, const std::string& path) {
     if (schema.is_bool())
-      return schema.get_bool().value_unsafe() ? Wrong() : wrong(path, "nothing may stand here");
+      return schema.get_bool().value_unsafe() ? Wrong() : wrong(path, "no value is allowed here");
     object words;
     if (schema.get_object().get(words)) return {};
     if (auto found = judge_type(words, value, path)) return found;
@@ -147,7 +147,7 @@ class Judge {
       if (is_of_type(value, each)) return {};
       expected += fmt::format("{}{}", expected.empty() ? "" : " or ", expected_of(each));
     }
-    return wrong(path, fmt::format("expected {}, and this is {}", expected, kind_of(value)));
+    return wrong(path, fmt::format("expected {}, but got {}", expected, kind_of(value)));
   }
 
   Wrong judge_values(const object& words, element value, const std::string& path) {
@@ -193,7 +193,7 @@ class Judge {
       return wrong(path, fmt::format("must have at most {} characters", bound));
     std::string_view pattern;
     if (!words["pattern"].get_string().get(pattern) && !fits(pattern, text))
-      return wrong(path, fmt::format("must fit the pattern {}", pattern));
+      return wrong(path, fmt::format("must match the pattern {}", pattern));
     return {};
   }
 
@@ -222,7 +222,7 @@ class Judge {
       std::set<std::string> seen;
       for (const element each : values)
         if (!seen.insert(simdjson::minify(each)).second)
-          return wrong(path, fmt::format("has {} twice", shown(each)));
+          return wrong(path, fmt::format("contains {} twice", shown(each)));
     }
     if (auto found = judge_entries(words, values, path)) return found;
     return judge_contains(words, values, path);
@@ -262,7 +262,7 @@ class Judge {
     for (const element each : values)
       if (!judge(wanted, each, path)) ++count;
     if (count >= least && count <= most) return {};
-    return wrong(path, "does not contain as many fitting entries as it must");
+    return wrong(path, "does not contain the required number of matching entries");
   }
 
   Wrong judge_object(const object& words, element value, const std::string& path) {
@@ -309,7 +309,7 @@ class Judge {
       if (auto found = judge_name(schema, name, here)) return found;
     if (known || words["additionalProperties"].get(schema)) return {};
     if (schema.is_bool() && !schema.get_bool().value_unsafe())
-      return wrong(here, "is not a known member" + known_members(words));
+      return wrong(here, "is not a known argument" + known_members(words));
     return judge(schema, value, here);
   }
 
@@ -321,7 +321,7 @@ class Judge {
     for (const auto& each : schemas)
       if (++count <= kShownMax)
         list += fmt::format("{}{}", list.empty() ? "" : ", ", utf8_prefix(each.key, kShownBytes));
-    return fmt::format("; there are {}{}", list, count > kShownMax ? ", …" : "");
+    return fmt::format("; known ones are {}{}", list, count > kShownMax ? ", …" : "");
   }
 
   Wrong judge_name(element schema, std::string_view name, const std::string& path) {
@@ -367,7 +367,7 @@ class Judge {
       if (auto found = judge_any(schemas, value, path, 1)) return found;
     element schema;
     if (!words["not"].get(schema) && !judge(schema, value, path))
-      return wrong(path, "has a form that is not allowed");
+      return wrong(path, "matches a schema that is not allowed");
     if (words["if"].get(schema)) return {};
     const bool holds = !judge(schema, value, path);
     if (words[holds ? "then" : "else"].get(schema)) return {};
@@ -384,8 +384,10 @@ class Judge {
       else if (reasons.size() < kWrongBytesMax)
         reasons += fmt::format("{}{}", reasons.empty() ? "" : "; or ", *found);
     }
-    if (fitting == 0) return wrong(path, fmt::format("fits no allowed form ({})", reasons));
-    if (fitting > most) return wrong(path, "fits more than one form, and only one is allowed");
+    if (fitting == 0)
+      return wrong(path, fmt::format("matches none of the allowed schemas ({})", reasons));
+    if (fitting > most)
+      return wrong(path, "matches more than one schema, but must match exactly one");
     return {};
   }
 
@@ -436,7 +438,7 @@ std::optional<std::string> unusable_schema(const Json& schema) {
   if (parser.parse(schema.text).get(words)) return "its schema is not an object";
   std::string_view type;
   if (!words["type"].get_string().get(type) && type != "object")
-    return fmt::format("its schema wants {} for arguments, and they are always an object",
+    return fmt::format("its schema requires {} as arguments, but arguments are always an object",
                        expected_of(type));
   return {};
 }

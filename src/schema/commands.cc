@@ -66,9 +66,7 @@ Result<Command> read_command(std::string_view name, std::string_view params) {
     return row.read(params);
   }
   return fail(Code::not_found,
-              fmt::format("there is no command {}; `agentrt schema commands` lists "
-                          "them all",
-                          name));
+              fmt::format("there is no command {}; `agentrt schema commands` lists them", name));
 }
 
 std::optional<SessionId> session_of(const Command& command) {

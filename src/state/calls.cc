@@ -19,7 +19,7 @@ void rewrite(ToolCall& call, const HookCompleted& said) {
   if (said.point != HookPoint::permission_request) return;
   if (call.rewritten_late)
     call.said.push_back({DecisionSource::hook, Decision::deny, std::nullopt,
-                         "hooks rewrote the call again after it had been judged anew"});
+                         "hooks changed the call again after it had been re-evaluated"});
   call.pre_hooks = call.permission_hooks = 0;
   call.rewritten_late = true;
 }

@@ -171,7 +171,7 @@ class Hooks(HookCase):
         self.configure(("permission_request", script), rules="")
         self.play(line(call("ls -la > x")), {"text": "Done."})
         self.assertEqual(len(self.heard()), 2)
-        self.assertIn("rewrote the call again", self.error("tool.failed"))
+        self.assertIn("changed the call again", self.error("tool.failed"))
         self.assertIsNone(self.made())
 
     def test_a_hook_sees_neither_data_nor_token_nor_secrets_of_the_environment(self):

@@ -95,7 +95,7 @@ class Calls(ServerCase):
     def test_arguments_that_do_not_fit_are_told_to_the_model_and_never_sent(self):
         self.configure()
         self.play(line(use("echo", text=7)), DONE)
-        self.assertIn("text: expected a string, and this is a number",
+        self.assertIn("text: expected a string, but got a number",
                       json.dumps(self.daemon.events("s")))
         self.assertEqual(self.of("tool.result"), [])
 

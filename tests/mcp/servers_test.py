@@ -42,7 +42,7 @@ class Filesystem(unittest.TestCase):
 
     def test_arguments_are_checked_before_they_are_sent(self):
         _, heard = probing.probe([("read_text_file", {"path": 7})], self.server, self.root)
-        self.assertEqual(heard[0]["failure"], "path: expected a string, and this is a number")
+        self.assertEqual(heard[0]["failure"], "path: expected a string, but got a number")
 
     def test_a_server_that_cannot_start_says_why(self):
         listing, _ = probing.probe(
