@@ -92,7 +92,8 @@ void CommandGroups::close_entries() {
 }
 
 std::string CommandGroups::how() const {
-  if (!any()) return reason_.empty() ? "no writable cgroup" : "no cgroup can be made: " + reason_;
+  if (!any())
+    return reason_.empty() ? "no writable cgroup" : "a cgroup cannot be created: " + reason_;
   std::string out;
   if (limits_processes()) out = std::to_string(processes_max_) + " processes";
   if (limits_memory())

@@ -42,9 +42,9 @@ class Init {
       in_force(Layer::mount_namespace);
       if (wants(Layer::pid_namespace))
         in_force(Layer::pid_namespace,
-                 own_proc ? "enforced" : "/proc is empty: the kernel allows no new one");
+                 own_proc ? "enforced" : "/proc is empty: the kernel does not allow a new mount");
     } else if (wants(Layer::pid_namespace)) {
-      in_force(Layer::pid_namespace, "without a /proc of its own");
+      in_force(Layer::pid_namespace, "without its own /proc");
     }
     if (!await_prepared(link(), prepared_)) ::_exit(kFailedExit);
     enter_cgroups();
@@ -97,7 +97,7 @@ class Init {
   // filter then knows no such sockets.
   void enter_network() {
     if (inside_.spaces->enter_network() || (::unshare(CLONE_NEWNET) == 0 && loopback_up()))
-      return in_force(Layer::network_namespace, "a loopback of its own");
+      return in_force(Layer::network_namespace, "own loopback interface");
     absent(Layer::network_namespace, std::strerror(errno));
     spec_.network = Network::none;
   }
@@ -124,7 +124,7 @@ class Init {
     errno = ESTALE;
     if (::stat(".", &here) != 0 ||
         std::to_string(here.st_dev) + ":" + std::to_string(here.st_ino) != spec_.cwd_identity)
-      give_up(link(), "another folder than was approved is now", spec_.cwd);
+      give_up(link(), "the approved folder was replaced:", spec_.cwd);
   }
 
   // From the sandbox's own devpts, so that its name means something inside.
@@ -186,8 +186,8 @@ class Init {
       if (wants(Layer::notify)) listener = install_filter(spec_, Asking::on);
       if (listener < 0 && wants(Layer::notify))
         absent(Layer::notify,
-               "the kernel gives no listener: no local sockets, and attempts are "
-               "not reported");
+               "the kernel does not support seccomp notifications: no Unix sockets, and blocked "
+               "attempts are not reported");
       else if (listener >= 0)
         in_force(Layer::notify);
       if (listener < 0 && install_filter(spec_, Asking::off) != 0) give_up(link(), "seccomp");

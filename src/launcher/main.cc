@@ -54,7 +54,7 @@ Spec read_spec(int control) {
   }
   Spec spec;
   errno = EINVAL;
-  if (!decode(bytes, spec)) stop(control, "the spec is not whole");
+  if (!decode(bytes, spec)) stop(control, "the spec is incomplete");
   return spec;
 }
 
@@ -67,7 +67,7 @@ void map_owners(const Spec& spec, int control, IdMaps& maps) {
   for (const std::string& root : spec.roots) {
     struct stat found{};
     if (::stat(root.c_str(), &found) != 0) stop(control, "root", root);
-    if (!maps.add({found.st_uid, found.st_gid})) stop(control, "user namespace of a root");
+    if (!maps.add({found.st_uid, found.st_gid})) stop(control, "user namespace of a root daemon");
   }
 }
 

@@ -107,12 +107,11 @@ class Mounts {
     struct statfs found{};
     const bool overlay = ::fstatfs(at, &found) == 0 && found.f_type == OVERLAYFS_SUPER_MAGIC;
     errno = error;
-    fail(
-        "idmapped mount",
-        root + (overlay ? " (overlayfs)" : "") +
-            ": the file system cannot be mounted for another user, which a runtime that is root "
-            "needs; run agentrt as the ordinary user who owns the workspace, or keep the workspace "
-            "on ext4, xfs, btrfs or tmpfs (in a container: on a volume)");
+    fail("idmapped mount",
+         root + (overlay ? " (overlayfs)" : "") +
+             ": the file system does not support idmapped mounts, which agentrt needs when it runs "
+             "as root; run agentrt as the user who owns the workspace, or keep the workspace on "
+             "ext4, xfs, btrfs or tmpfs (in a container: on a volume)");
   }
 
   void attach(int tree, int at, const char* path, const std::string& what) {

@@ -35,7 +35,7 @@ Supervisor::Supervisor(Parts parts)
   if (!plain_) connections_.add(std::move(parts_.control), Connections::Which::first);
   for (std::size_t i = 0; i < kLayers; ++i)
     if (parts_.dropped & bit(static_cast<Layer>(i)))
-      layers_.emplace_back(static_cast<Layer>(i), "the kernel does not give it");
+      layers_.emplace_back(static_cast<Layer>(i), "the kernel does not support it");
 }
 
 int Supervisor::run() {
@@ -241,7 +241,7 @@ void Supervisor::check_layers() {
   if (missing == 0) return;
   for (std::size_t i = 0; i < kLayers; ++i)
     if (missing & bit(static_cast<Layer>(i)))
-      refuse(std::string(name_of(static_cast<Layer>(i))) + " is required and not in force", 0);
+      refuse(std::string(name_of(static_cast<Layer>(i))) + " is required but not enforced", 0);
 }
 
 void Supervisor::say_ready(pid_t command) {
@@ -285,7 +285,7 @@ void Supervisor::hear_exec() {
 // nobody was there to let it go, that is how it ended, and whoever comes later finds it on record.
 void Supervisor::check_beginning() {
   if (parts_.link || parts_.exec_pipe || going_ || status_ || abandoned_) return;
-  refuse("the sandbox ended before the command began", 0);
+  refuse("the sandbox ended before the command started", 0);
 }
 
 void Supervisor::take_signals() {

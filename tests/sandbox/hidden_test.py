@@ -94,7 +94,7 @@ class Overlay(unittest.TestCase):
             return
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertIn("overlayfs", done.stderr)
-        self.assertIn("run agentrt as the ordinary user who owns the workspace", done.stderr)
+        self.assertIn("run agentrt as the user who owns the workspace", done.stderr)
         self.assertFalse((merged / "x").exists())
 
 

@@ -156,7 +156,7 @@ class Limits(cage.Caged):
         done = self.cage.probed(["touch", "{ws}/trace"], without="seccomp", require="notify")
         self.assertEqual(done.returncode, 125)
         self.assertFalse(trace.exists())
-        self.assertEqual(done.reports[-1]["stage"], "notify is required and not in force")
+        self.assertEqual(done.reports[-1]["stage"], "notify is required but not enforced")
 
     def test_read_only_writes_nowhere(self):
         done = self.cage.probed(["bash", "-c", "touch x; touch .git/x; touch /tmp/x"],

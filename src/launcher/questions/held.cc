@@ -263,7 +263,7 @@ HeldFiles::Answered HeldFiles::execute(const Asker& asker, seccomp_notif_resp& r
   errand->tell = Fd(::fcntl(tell_.get(), F_DUPFD_CLOEXEC, 0));
   errand->text = text;
   errand->refusal =
-      ("execute " + path->path).substr(0, kRefusalBytes) + ": it is not what was approved";
+      ("execute " + path->path).substr(0, kRefusalBytes) + ": it differs from the approved file";
   if (!send_off(std::move(errand))) return Answered::reply;
   return Answered::sent;
 }
