@@ -80,8 +80,8 @@ class Reader {
 
  private:
   std::unexpected<Error> wrong(const std::string& place, const Error& error) const {
-    return wrong_at(path_, 0, place.empty() ? "cannot be understood:" : place + " is wrong:",
-                    error.message + ".");
+    return wrong_at(
+        path_, 0, place.empty() ? "is not valid:" : place + " is not valid:", error.message + ".");
   }
   void note(const std::string& words) {
     if (out_.unmapped.size() < kNotesMax)
@@ -94,7 +94,7 @@ class Reader {
     read_rules(schema::RuleEffect::allow, permissions.allow);
     read_rules(schema::RuleEffect::ask, permissions.ask);
     read_rules(schema::RuleEffect::deny, permissions.deny);
-    if (permissions.default_mode) note("permissions.defaultMode is not read");
+    if (permissions.default_mode) note("permissions.defaultMode is ignored");
   }
   void read_rules(schema::RuleEffect effect, const std::optional<std::vector<std::string>>& rules) {
     constexpr std::size_t kNamed = 3;
@@ -109,7 +109,7 @@ class Reader {
     if (left.empty()) return;
     const std::size_t more = left.size() - std::min(left.size(), kNamed);
     left.resize(left.size() - more);
-    note(fmt::format("permissions.{} has rules without a counterpart: {}{}",
+    note(fmt::format("permissions.{} has rules without an equivalent, which are ignored: {}{}",
                      schema::name_of(effect), fmt::join(left, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : ""));
   }
@@ -117,7 +117,7 @@ class Reader {
   Result<void> read_event(const std::string& event, const std::vector<Json>& groups) {
     const auto point = policy::point_of_event(event);
     if (!point) {
-      if (!groups.empty()) note(fmt::format("{} has no counterpart here", event));
+      if (!groups.empty()) note(fmt::format("{} has no equivalent and is ignored", event));
       return {};
     }
     for (const Json& json : groups) {
@@ -147,8 +147,7 @@ class Reader {
                     fmt::format("a command is longer than {} bytes", schema::kHookCommandBytesMax),
                     {}});
     if (entry.args) {
-      note(fmt::format("{}: \"{}\" is not run: args have no counterpart here", event,
-                       *entry.command));
+      note(fmt::format("{}: \"{}\" is not run: args are not supported", event, *entry.command));
       return {};
     }
     HookSpec hook;
@@ -161,10 +160,11 @@ class Reader {
     hook.dialect = schema::HookDialect::claude;
     if (entry.if_)
       note(fmt::format(
-          "{}: \"if\" is not read, so \"{}\" runs for every call that its matcher names", event,
+          "{}: \"if\" is ignored, so \"{}\" runs for every call that its matcher matches", event,
           hook.command));
     if (entry.async.value_or(false))
-      note(fmt::format("{}: \"async\" is not read, so \"{}\" is waited for", event, hook.command));
+      note(fmt::format("{}: \"async\" is ignored, so the turn waits for \"{}\"", event,
+                       hook.command));
     out_.hooks.push_back(std::move(hook));
     return {};
   }
@@ -172,10 +172,8 @@ class Reader {
   std::string matcher_of(const std::string& event, HookPoint point, const std::string& expression) {
     if (!policy::concerns_a_tool(point) && point != HookPoint::session_start) return "";
     if (auto matcher = policy::matcher_of_claude(expression)) return *std::move(matcher);
-    note(
-        fmt::format("{}: the matcher \"{}\" says more than we can read, so its hooks run for every "
-                    "tool",
-                    event, expression));
+    note(fmt::format("{}: the matcher \"{}\" is not supported, so its hooks run for every tool",
+                     event, expression));
     return "";
   }
 
@@ -184,8 +182,8 @@ class Reader {
     const double ms = std::strtod(entry.timeout->text.c_str(), nullptr) * 1'000;
     if (ms >= 1 && ms <= static_cast<double>(schema::kHookTimeoutMaxMs))
       return static_cast<std::uint64_t>(ms);
-    note(fmt::format("{}: the timeout {} of \"{}\" is taken as {} s", event, entry.timeout->text,
-                     *entry.command, schema::kHookTimeoutMaxMs / 1'000));
+    note(fmt::format("{}: the timeout {} of \"{}\" is out of range; {} s is used instead", event,
+                     entry.timeout->text, *entry.command, schema::kHookTimeoutMaxMs / 1'000));
     return schema::kHookTimeoutMaxMs;
   }
 

@@ -83,14 +83,14 @@ TEST_CASE("what has no counterpart is named") {
   const auto named = [](const ClaudeSettings& settings, const std::string& part) {
     return settings.unmapped.size() == 1 && settings.unmapped[0].find(part) != std::string::npos;
   };
-  CHECK(named(one("SubagentStop"), "SubagentStop has no counterpart"));
+  CHECK(named(one("SubagentStop"), "SubagentStop has no equivalent"));
   CHECK(named(read(R"({"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"p"}]}]}})"),
               "type \"prompt\""));
   CHECK(named(one("Stop", R"(,"args":["a"])"), "args"));
   CHECK(one("Stop", R"(,"args":["a"])").hooks.empty());
-  CHECK(named(one("PreToolUse", R"(,"if":"Bash")"), "\"if\" is not read"));
-  CHECK(named(one("PostToolUse", R"(,"async":true)"), "\"async\" is not read"));
-  CHECK(named(read(R"({"permissions":{"defaultMode":"plan"}})"), "defaultMode is not read"));
+  CHECK(named(one("PreToolUse", R"(,"if":"Bash")"), "\"if\" is ignored"));
+  CHECK(named(one("PostToolUse", R"(,"async":true)"), "\"async\" is ignored"));
+  CHECK(named(read(R"({"permissions":{"defaultMode":"plan"}})"), "defaultMode is ignored"));
   CHECK(named(read(R"({"permissions":{"deny":["A","B","C","D","E"]}})"), "A, B, C and 2 more"));
 }
 
@@ -105,7 +105,8 @@ TEST_CASE("rules that have a counterpart are taken, each with its effect") {
                                         {RuleEffect::ask, "shell", RuleOrigin::workspace},
                                         {RuleEffect::deny, "shell(rm:*)", RuleOrigin::workspace}});
   CHECK(settings.unmapped ==
-        std::vector<std::string>{"permissions.allow has rules without a counterpart: WebFetch"});
+        std::vector<std::string>{
+            "permissions.allow has rules without an equivalent, which are ignored: WebFetch"});
 }
 
 TEST_CASE("what is named is bounded, whatever the file holds") {
@@ -122,16 +123,16 @@ TEST_CASE("a file that cannot be understood is an error that names it") {
   const auto says = [](const std::string& text, const std::string& part) {
     return error(text).find(part) != std::string::npos;
   };
-  CHECK(says("", "/f: cannot be understood"));
-  CHECK(says("{", "/f: cannot be understood"));
-  CHECK(says("[]", "/f: cannot be understood"));
+  CHECK(says("", "/f: is not valid"));
+  CHECK(says("{", "/f: is not valid"));
+  CHECK(says("[]", "/f: is not valid"));
   CHECK(says("{\"a\":\"\xff\"}", "UTF-8"));
   CHECK(says(R"({"hooks":[]})", "hooks"));
   CHECK(says(R"({"permissions":{"deny":"Bash"}})", "permissions.deny"));
   CHECK(says(R"({"hooks":{"Stop":{}}})", "hooks"));
-  CHECK(says(R"({"hooks":{"Stop":[1]}})", "hooks.Stop is wrong"));
+  CHECK(says(R"({"hooks":{"Stop":[1]}})", "hooks.Stop is not valid"));
   CHECK(says(R"({"hooks":{"Stop":[{"hooks":[{"type":"command"}]}]}})", "no command"));
-  CHECK(says(R"({"hooks":{"Stop":[{"hooks":[{"command":1}]}]}})", "hooks.Stop is wrong"));
+  CHECK(says(R"({"hooks":{"Stop":[{"hooks":[{"command":1}]}]}})", "hooks.Stop is not valid"));
   CHECK(says(R"({"hooks":{"Stop":[{"hooks":[{"command":")" + std::string(5'000, 'x') + "\"}]}]}}",
              "longer than 4096"));
 }

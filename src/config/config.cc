@@ -61,7 +61,7 @@ std::unexpected<Error> loosened(const ConfigLayer& layer, std::size_t line, cons
                                 const Ceiling& ceiling) {
   return wrong_at(
       layer.path, line, key,
-      fmt::format("goes beyond what {} allows; make it stricter or remove it.", ceiling.path));
+      fmt::format("allows more than {} permits; make it stricter or remove it.", ceiling.path));
 }
 
 template <class T, class Stricter>
@@ -92,8 +92,8 @@ Result<void> check_supported(const ConfigLayer& layer) {
   for (const auto& [name, model] : layer.models)
     if (!known_provider(model.value.provider))
       return wrong_at(layer.path, model.line, "models." + name + ".provider",
-                      fmt::format("\"{}\" is not a provider; there are \"openai_chat\", "
-                                  "\"openai_responses\", \"anthropic\" and \"script\".",
+                      fmt::format("\"{}\" is not a provider; use \"openai_chat\", "
+                                  "\"openai_responses\", \"anthropic\" or \"script\".",
                                   model.value.provider));
   return {};
 }
@@ -188,8 +188,9 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.redact, "redact.names");
   drop(layer.roots, "sandbox.roots");
   if (!keys.empty())
-    config.warnings.push_back(fmt::format("{}: ignored: {} (this is for the user's file)",
-                                          layer.path, fmt::join(keys, ", ")));
+    config.warnings.push_back(
+        fmt::format("{}: ignored: {} (only the user configuration file may set this)", layer.path,
+                    fmt::join(keys, ", ")));
 }
 
 // A workspace file that nobody trusts may make things stricter and nothing else. Returns what else
@@ -231,7 +232,7 @@ void note_asked(Config& config, const WorkspaceFile& file, const std::string& as
   const std::string_view shown = schema::utf8_prefix(asked, kAskedBytesMax);
   config.ignored.push_back(fmt::format(
       "{}: ignored: {}{} ({})", file.path, shown, shown.size() < asked.size() ? "…" : "",
-      changed ? "the file changed since a person trusted it" : "until a person trusts the file"));
+      changed ? "the file has changed since it was trusted" : "the file is not trusted"));
 }
 
 Result<std::optional<ConfigLayer>> apply_workspace(Config& config, const Ceiling* ceiling) {
@@ -297,7 +298,7 @@ Result<void> apply_servers(Config& config) {
   TRY_ASSIGN(const auto file,
              read_workspace_file(config.sources.workspace, kServersFile, config.sources.trusted));
   if (!file) return {};
-  note_asked(config, *file, "its servers");
+  note_asked(config, *file, "its MCP servers");
   return {};
 }
 
@@ -308,8 +309,9 @@ Result<void> check_names(const Config& config, const std::vector<const ConfigLay
     if (config.models.contains(name)) return {};
     for (const ConfigLayer* layer : layers)
       if (const auto& given = layer->*member)
-        return wrong_at(layer->path, given->line, key,
-                        fmt::format("names \"{}\", and there is no [models.{}].", name, name));
+        return wrong_at(
+            layer->path, given->line, key,
+            fmt::format("names the model \"{}\", but there is no [models.{}].", name, name));
     return {};
   };
   if (config.routing.default_name)
@@ -339,10 +341,10 @@ Result<void> check_sizes(const Config& config) {
   for (const schema::HookSpec& hook : config.hooks)
     bytes += hook.command.size() + hook.matcher.size();
   const auto too_many = [](std::size_t there, std::size_t most, std::string_view what) {
-    return fail(Code::invalid_params,
-                fmt::format("The configuration files hold {} {} together, and {} are the most; "
-                            "remove some.",
-                            there, what, most));
+    return fail(
+        Code::invalid_params,
+        fmt::format("The configuration files contain {} {} in total; the limit is {}. Remove some.",
+                    there, what, most));
   };
   if (rules.size() > schema::kPolicyRulesMax)
     return too_many(rules.size(), schema::kPolicyRulesMax, "rules");
@@ -392,7 +394,7 @@ Result<Config> load_config(const ConfigSources& sources, const Environment& envi
     user_path = std::filesystem::absolute(user_path).lexically_normal().string();
   TRY_ASSIGN(const auto user, load_layer(config, user_path, "user"));
   if (sources.named && !user)
-    return wrong_at(user_path, 0, "does not exist;", "--config must name a file.");
+    return wrong_at(user_path, 0, "does not exist;", "give --config a file that exists.");
   if (user) TRY(apply_trusted(config, *user, RuleOrigin::user, most));
   TRY(apply_user_claude(config));
 

@@ -69,7 +69,7 @@ class Section {
     for (const auto& [key, unused] : table_)
       if (!known_.contains(std::string(key.str())))
         return wrong_at(path_, line_of(key), full(key.str()),
-                        "is not a known key; docs/configuration.md lists them.");
+                        "is not a known key; docs/configuration.md lists the keys.");
     return {};
   }
 
@@ -89,7 +89,7 @@ class Section {
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (const auto* value = found.as_string(); value && !value->get().empty())
         return value->get();
-      return wrong(key, found, "must be a text that is not empty.");
+      return wrong(key, found, "must be a string that is not empty.");
     } else if constexpr (std::is_same_v<T, std::uint64_t>) {
       if (const auto* value = found.as_integer(); value && value->get() >= 0)
         return static_cast<std::uint64_t>(value->get());
@@ -117,12 +117,12 @@ class Section {
 
   Result<std::vector<std::string>> read_texts(std::string_view key, const toml::node& found) const {
     const toml::array* array = found.as_array();
-    if (array == nullptr) return wrong(key, found, "must be a list of texts.");
+    if (array == nullptr) return wrong(key, found, "must be a list of strings.");
     std::vector<std::string> texts;
     for (const toml::node& element : *array) {
       const auto* text = element.as_string();
       if (text == nullptr || text->get().empty())
-        return wrong(key, element, "must be a list of texts, none of them empty.");
+        return wrong(key, element, "must be a list of strings that are not empty.");
       texts.push_back(text->get());
     }
     return texts;
@@ -131,11 +131,11 @@ class Section {
   Result<std::map<std::string, std::string>> read_named_texts(std::string_view key,
                                                               const toml::node& found) const {
     const toml::table* table = found.as_table();
-    if (table == nullptr) return wrong(key, found, "must be a table { NAME = \"text\" }.");
+    if (table == nullptr) return wrong(key, found, "must be a table { NAME = \"value\" }.");
     std::map<std::string, std::string> texts;
     for (const auto& [name, node] : *table) {
       const auto* text = node.as_string();
-      if (text == nullptr) return wrong(key, node, "must be a table { NAME = \"text\" }.");
+      if (text == nullptr) return wrong(key, node, "must be a table { NAME = \"value\" }.");
       texts.emplace(name.str(), text->get());
     }
     return texts;
@@ -210,14 +210,16 @@ Result<ModelConfig> read_model(const toml::table& table, const std::string& name
   model.capabilities = capabilities.value_or(std::vector<std::string>{});
   if (model.provider == "script") {
     if (!script)
-      return wrong_at(path, line, section_name + ".script", "is missing: the file to play.");
+      return wrong_at(path, line, section_name + ".script",
+                      "is missing; set it to the script file.");
     const std::filesystem::path file(*script);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     model.script = (file.is_absolute() ? file : folder / file).lexically_normal().string();
     model.model = model_id.value_or(file.filename().string());
   } else {
     if (script)
-      return wrong_at(path, line, section_name + ".script", "is for the provider \"script\" only.");
+      return wrong_at(path, line, section_name + ".script",
+                      "is valid only for the provider \"script\".");
     if (!model_id) return wrong_at(path, line, section_name + ".model", "is missing.");
     model.model = *model_id;
     fill_in_endpoint(model);
@@ -233,7 +235,7 @@ Result<void> read_models(const toml::table& table, ConfigLayer& layer) {
       return wrong_at(layer.path, line_of(key), "models." + name, "must be a section of its own.");
     if (name.starts_with("script:"))
       return wrong_at(layer.path, line_of(key), "models." + name,
-                      "cannot be a name: script:FILE already stands for that file.");
+                      "is not a valid name; names that start with script: refer to files.");
     TRY_ASSIGN(ModelConfig read, read_model(*model, name, layer.path));
     layer.models.emplace(name, Given<ModelConfig>{std::move(read), line_of(*model)});
   }
@@ -300,18 +302,19 @@ Result<schema::HookSpec> read_hook(const toml::table& table, schema::HookPoint p
   const std::size_t line = line_of(table);
   if (!command) return wrong_at(path, line, section_name + ".command", "is missing.");
   if (command->size() > schema::kHookCommandBytesMax)
-    return wrong_at(path, line, section_name + ".command",
-                    fmt::format("is too long: at most {} bytes; put it into a script.",
-                                schema::kHookCommandBytesMax));
+    return wrong_at(
+        path, line, section_name + ".command",
+        fmt::format("is too long: the limit is {} bytes; put the command into a script.",
+                    schema::kHookCommandBytesMax));
   if (matcher && !policy::concerns_a_tool(point))
     return wrong_at(path, matcher->line, section_name + ".matcher",
-                    "has no tool to match at this point; remove it.");
+                    "is not allowed at this hook point, which concerns no tool; remove it.");
   if (matcher && !policy::is_matcher(matcher->value))
     return wrong_at(path, matcher->line, section_name + ".matcher",
-                    "must be names of tools with | between them and * for any characters.");
+                    "must be tool names separated by |; * matches any characters.");
   if (timeout && (timeout->value == 0 || timeout->value > schema::kHookTimeoutMaxMs))
     return wrong_at(path, timeout->line, section_name + ".timeout_ms",
-                    fmt::format("must be 1 to {}.", schema::kHookTimeoutMaxMs));
+                    fmt::format("must be from 1 to {}.", schema::kHookTimeoutMaxMs));
   if (matcher) hook.matcher = matcher->value;
   if (timeout) hook.timeout_ms = timeout->value;
   hook.command = *command;
@@ -325,7 +328,7 @@ Result<void> read_hooks(const toml::table& table, ConfigLayer& layer) {
     const auto point = schema::enum_of<schema::HookPoint>(key.str());
     if (!point)
       return wrong_at(layer.path, line_of(key), name,
-                      "is not a point at which hooks run; docs/hooks.md lists them.");
+                      "is not a hook point; docs/hooks.md lists the hook points.");
     const toml::array* list = node.as_array();
     if (list == nullptr)
       return wrong_at(layer.path, line_of(key), name,
@@ -358,7 +361,7 @@ Result<void> check_roots(const ConfigLayer& layer) {
   for (const std::string& root : layer.roots->value)
     if (policy::wrong_folder("", root))
       return wrong_at(layer.path, layer.roots->line, "sandbox.roots",
-                      fmt::format("names \"{}\"; write absolute paths of folders.", root));
+                      fmt::format("contains \"{}\"; use absolute paths of folders.", root));
   return {};
 }
 
@@ -413,7 +416,7 @@ Result<ConfigLayer> read_table(const toml::table& root, const std::string& path)
     const std::string name(key.str());
     if (!kSections.contains(name))
       return wrong_at(path, line_of(key), name,
-                      "is not a known section; docs/configuration.md lists them.");
+                      "is not a known section; docs/configuration.md lists the sections.");
     const toml::table* table = node.as_table();
     if (table == nullptr)
       return wrong_at(path, line_of(key), name, fmt::format("must be a section: [{}].", name));
@@ -454,9 +457,10 @@ Result<std::optional<std::string>> read_config_file(const std::string& path) {
     file.read(piece.data(), piece.size());
     text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   }
-  if (file.bad()) return wrong_at(path, 0, "cannot be read:", "the disk failed.");
+  if (file.bad()) return wrong_at(path, 0, "cannot be read:", "reading from the disk failed.");
   if (text.size() > kConfigBytesMax)
-    return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
+    return wrong_at(path, 0,
+                    "is too large:", fmt::format("the limit is {} bytes.", kConfigBytesMax));
   return text;
 }
 

@@ -232,10 +232,10 @@ TEST_CASE("a workspace file tightens, and what it would loosen or add is named a
   CHECK(config->sandbox.network == false);
   CHECK(config->limits == LimitConfig{5, 1000, 3});
   CHECK(config->ignored ==
-        std::vector<std::string>{files.workspace_file() +
-                                 ": ignored: hooks, models.evil, routing.default, "
-                                 "permissions.allow, sandbox.network, limits.queue_turns_max "
-                                 "(until a person trusts the file)"});
+        std::vector<std::string>{
+            files.workspace_file() +
+            ": ignored: hooks, models.evil, routing.default, permissions.allow, sandbox.network, "
+            "limits.queue_turns_max (the file is not trusted)"});
   REQUIRE(config->policy_files.size() == 1);
   CHECK(config->policy_files[0].path == files.workspace_file());
   CHECK_FALSE(config->policy_files[0].trusted);
@@ -254,11 +254,12 @@ TEST_CASE("folders for sessions are for the host and the user, and never for a w
     CHECK(config->sandbox.roots == std::vector<std::string>{"/srv/all", "/srv/mine"});
     CHECK(config->managed_roots == std::vector<std::string>{"/srv/all"});
     CHECK(config->warnings ==
-          std::vector<std::string>{files.workspace_file() +
-                                   ": ignored: sandbox.roots (this is for the user's file)"});
+          std::vector<std::string>{
+              files.workspace_file() +
+              ": ignored: sandbox.roots (only the user configuration file may set this)"});
   }
   files.user("[sandbox]\nroots = [\"relative\"]\n");
-  CHECK(contains(files.error(), ":2: sandbox.roots names \"relative\""));
+  CHECK(contains(files.error(), ":2: sandbox.roots contains \"relative\""));
 }
 
 TEST_CASE("everything in a workspace file counts once it is trusted as it is") {
@@ -290,7 +291,7 @@ TEST_CASE("a file that changed is not trusted any more, and says so") {
   CHECK(config->hooks.empty());
   CHECK(config->sandbox.network == false);
   REQUIRE(config->ignored.size() == 1);
-  CHECK(contains(config->ignored[0], "(the file changed since a person trusted it)"));
+  CHECK(contains(config->ignored[0], "(the file has changed since it was trusted)"));
   CHECK(config->policy_files[0].changed);
   CHECK_FALSE(config->policy_files[0].trusted);
 }
@@ -301,10 +302,10 @@ TEST_CASE("trust does not reach beyond the host policy") {
   files.workspace("[sandbox]\nnetwork = true\n");
   CHECK(files.load()->sandbox.network == false);
   files.trust_all();
-  CHECK(contains(files.error(), ":2: sandbox.network goes beyond"));
+  CHECK(contains(files.error(), ":2: sandbox.network allows more than"));
   files.workspace("[permissions]\nmode = \"bypass\"\n");
   files.trust_all();
-  CHECK(contains(files.error(), "permissions.mode goes beyond"));
+  CHECK(contains(files.error(), "permissions.mode allows more than"));
 }
 
 TEST_CASE("hooks are read at every point, with what they leave out") {
@@ -338,13 +339,14 @@ TEST_CASE("a hook that is wrong is named with file, line and key") {
   const auto error = [&](const std::string& text) {
     return files.user("[hooks]\n" + text).error();
   };
-  CHECK(contains(error("pre_tool = []\n"), ":2: hooks.pre_tool is not a point"));
+  CHECK(contains(error("pre_tool = []\n"), ":2: hooks.pre_tool is not a hook point"));
   CHECK(contains(error("stop = \"x\"\n"), ":2: hooks.stop must be a list"));
   CHECK(contains(error("stop = [\"x\"]\n"), "hooks.stop must be a list"));
   CHECK(contains(error("stop = [{}]\n"), "hooks.stop.command is missing"));
-  CHECK(contains(error("stop = [{ command = \"a\", matcher = \"b\" }]\n"), "no tool to match"));
+  CHECK(contains(error("stop = [{ command = \"a\", matcher = \"b\" }]\n"), "concerns no tool"));
   CHECK(contains(error("pre_tool_use = [{ command = \"a\", matcher = \"(\" }]\n"), "matcher must"));
-  CHECK(contains(error("stop = [{ command = \"a\", timeout_ms = 0 }]\n"), "must be 1 to 60000"));
+  CHECK(
+      contains(error("stop = [{ command = \"a\", timeout_ms = 0 }]\n"), "must be from 1 to 60000"));
   CHECK(contains(error("stop = [{ command = \"a\", timeout_ms = 60001 }]\n"), "timeout_ms"));
   CHECK(contains(error("stop = [{ command = \"a\", on_failure = \"x\" }]\n"), "on_failure must"));
   CHECK(contains(error("stop = [{ command = \"a\", when = 1 }]\n"), "hooks.stop.when"));
@@ -379,10 +381,10 @@ TEST_CASE("hook files of Claude Code count for the user, and for a workspace onc
   CHECK(before->hooks[0].dialect == schema::HookDialect::claude);
   REQUIRE(before->hook_files.size() == 2);
   CHECK(before->hook_files[0].unmapped ==
-        std::vector<std::string>{"Notification has no counterpart here"});
+        std::vector<std::string>{"Notification has no equivalent and is ignored"});
   CHECK_FALSE(before->hook_files[1].counts);
   REQUIRE(before->ignored.size() == 1);
-  CHECK(contains(before->ignored[0], ".claude/settings.json: ignored: hooks (until"));
+  CHECK(contains(before->ignored[0], ".claude/settings.json: ignored: hooks (the file"));
   files.trust_all();
   const auto after = files.load();
   REQUIRE(after);
@@ -400,7 +402,7 @@ TEST_CASE("the servers of a workspace need trust") {
   const auto config = files.load();
   REQUIRE(config);
   REQUIRE(config->policy_files.size() == 1);
-  CHECK(contains(config->ignored[0], ".mcp.json: ignored: its servers"));
+  CHECK(contains(config->ignored[0], ".mcp.json: ignored: its MCP servers"));
 }
 
 TEST_CASE("a broken workspace file stops the program like any other") {
@@ -452,7 +454,7 @@ TEST_CASE("outputs and secrets are set by trusted files alone, within the host's
   REQUIRE(config->warnings.size() == 1);
   CHECK(contains(config->warnings[0], "outputs.keep_days, redact.names"));
   files.user("[outputs]\nkeep_days = 6\n");
-  CHECK(contains(files.error(), "outputs.keep_days goes beyond"));
+  CHECK(contains(files.error(), "outputs.keep_days allows more than"));
   files.user("[redact]\nvalues = [\"x\"]\n");
   CHECK(contains(files.error(), "redact.values is not a known key"));
 }

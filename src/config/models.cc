@@ -66,7 +66,7 @@ Result<void> check_base_url(std::string_view url) {
   const bool named = rest.size() < url.size() && !rest.empty() && rest.front() != '/';
   if (!named || rest.find_first_of("@?# \t\r\n\\") != std::string_view::npos)
     return fail(Code::invalid_params,
-                "must be a URL like https://HOST/v1, without a user name, a query or spaces.");
+                "must be a URL like https://HOST/v1, without user name, query or spaces.");
   return {};
 }
 
@@ -81,8 +81,8 @@ void fill_in_endpoint(ModelConfig& model) {
   if (!model.model_setting.empty()) return;
   model.model_setting = fmt::format("model in [models.{}]", model.name);
   model.url_setting = fmt::format("base_url in [models.{}]", model.name);
-  model.key_setting =
-      fmt::format("name the variable that holds it in api_key_env of [models.{}]", model.name);
+  model.key_setting = fmt::format(
+      "set api_key_env in [models.{}] to the environment variable that contains it", model.name);
 }
 
 Result<void> add_environment_models(Config& config, const Environment& environment) {

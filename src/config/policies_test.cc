@@ -142,7 +142,7 @@ TEST_CASE("trust is asked for by the folder's real name, and bound to path and d
 
   // Trust applies neither to the same bytes at another path nor to other bytes at this path.
   Workspace::write(w.cwd() + "/.claude/settings.json", kAllow);
-  CHECK(contains(w.error(), ".claude/settings.json: cannot be understood"));
+  CHECK(contains(w.error(), ".claude/settings.json: is not valid"));
   fs::remove(w.cwd() + "/.claude/settings.json");
   Workspace::write(w.config(), kAllow + "\n");
   CHECK(w.policy()->rules.empty());
@@ -178,7 +178,7 @@ TEST_CASE("links in place of a file, or on the way to it, are refused") {
   fs::create_directory(w.root + "/folder");
   Workspace::write(w.root + "/folder/config.toml", "");
   fs::create_directory_symlink(w.root + "/folder", w.cwd() + "/.agentrt");
-  CHECK(contains(w.error(), "lies behind one"));
+  CHECK(contains(w.error(), "is reached through one"));
   fs::remove(w.cwd() + "/.agentrt");
   fs::create_symlink("/etc/passwd", w.cwd() + "/.mcp.json");
   CHECK(contains(w.error(), ".mcp.json: is a symbolic link"));
@@ -241,7 +241,7 @@ TEST_CASE("a file that is as large and as full as can be costs little and says l
     rules += fmt::format("\"shell({})\",", i);
   Workspace::write(w.config(), rules + "]\n");
   const auto began = std::chrono::steady_clock::now();
-  CHECK(contains(w.error(), "rules together, and 1000 are the most"));
+  CHECK(contains(w.error(), "rules in total; the limit is 1000"));
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
   std::string models;
   for (int i = 0; i < 5'000; ++i)

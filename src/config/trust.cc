@@ -37,8 +37,8 @@ Result<Descriptor> open_entry(int folder, const std::string& name, int flags,
   if (entry || errno == ENOENT) return entry;
   const int error = errno;
   if (is_link(folder, name))
-    return wrong_at(path, 0, "is a symbolic link or lies behind one;",
-                    "put the file itself there, or remove the link.");
+    return wrong_at(path, 0, "is a symbolic link or is reached through one;",
+                    "replace the link by the file itself, or remove it.");
   if (error == ENOTDIR) return Descriptor();
   errno = error;
   return unreadable(path);
@@ -57,7 +57,7 @@ Result<std::string> read_text(int file, const std::string& path) {
     if (size == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(size));
   }
-  return wrong_at(path, 0, "is too large:", fmt::format("at most {} bytes.", kConfigBytesMax));
+  return wrong_at(path, 0, "is too large:", fmt::format("the limit is {} bytes.", kConfigBytesMax));
 }
 
 Trust trust_of(const WorkspaceFile& file, const std::vector<TrustRecord>& records) {

@@ -91,8 +91,8 @@ Error owned_by_another(const std::string& data) {
       owner.pid > 0 ? fmt::format("process {}", owner.pid) : std::string("another process");
   const std::string where = owner.url ? fmt::format(", which listens on {}", *owner.url) : "";
   return Error{Code::conflict,
-               fmt::format("The data folder {} belongs to {}{}; use that one, stop it, or choose "
-                           "another folder with --data.",
+               fmt::format("The data folder {} is in use by {}{}; use that process, stop it, or "
+                           "choose another folder with --data.",
                            data, who, where),
                std::move(details)};
 }
@@ -103,20 +103,22 @@ Result<void> make_folder(const std::string& data) {
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (::mkdir(data.c_str(), 0700) != 0 && errno != EEXIST)
     return fail(Code::unavailable,
-                fmt::format("The data folder {} cannot be made: {}.", data, reason(errno)));
+                fmt::format("The data folder {} cannot be created: {}.", data, reason(errno)));
   struct stat found{};
   if (::stat(data.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
     return fail(Code::unavailable,
-                fmt::format("{} is not a folder; choose another with --data.", data));
+                fmt::format("{} is not a folder; choose another one with --data.", data));
   if (found.st_uid != ::geteuid())
-    return fail(Code::unavailable,
-                fmt::format("The data folder {} belongs to another user; choose another with "
-                            "--data.",
-                            data));
+    return fail(
+        Code::unavailable,
+        fmt::format("The data folder {} belongs to another user; choose another one with --data.",
+                    data));
   if ((found.st_mode & 077) != 0 && ::chmod(data.c_str(), 0700) != 0)
-    return fail(Code::unavailable, fmt::format("The data folder {} is open to other users and its "
-                                               "mode cannot be changed: {}.",
-                                               data, reason(errno)));
+    return fail(
+        Code::unavailable,
+        fmt::format(
+            "The data folder {} is accessible to other users and its mode cannot be changed: {}.",
+            data, reason(errno)));
   return {};
 }
 
@@ -135,14 +137,14 @@ Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
     chosen = std::filesystem::path(*user_home) / ".local" / "share" / "agentrt";
   } else {
     return fail(Code::invalid_params,
-                "No data folder is known: give --data DIR, or set AGENTRT_HOME or HOME.");
+                "There is no data folder; give --data DIR, or set AGENTRT_HOME or HOME.");
   }
   std::error_code error;
   std::filesystem::path absolute = std::filesystem::absolute(chosen, error).lexically_normal();
   if (error)
     return fail(Code::invalid_params,
-                fmt::format("The data folder {} cannot be found from here: {}.", chosen.string(),
-                            error.message()));
+                fmt::format("The path of the data folder {} cannot be resolved: {}.",
+                            chosen.string(), error.message()));
   if (!absolute.has_filename()) absolute = absolute.parent_path();
   return absolute.string();
 }
@@ -167,7 +169,7 @@ Result<std::optional<Owner>> read_owner(const std::string& data) {
   if (errno != EWOULDBLOCK)
     return fail(
         Code::unavailable,
-        fmt::format("The lock of the data folder {} cannot be tested: {}.", data, reason(errno)));
+        fmt::format("The lock of the data folder {} cannot be checked: {}.", data, reason(errno)));
   return read_owner_file(data);
 }
 
@@ -205,11 +207,12 @@ Result<void> DataFolder::check() const {
   if (::fstat(lock_, &ours) == 0 && ::stat(lock_path(path_).c_str(), &found) == 0 &&
       ours.st_dev == found.st_dev && ours.st_ino == found.st_ino)
     return {};
-  return fail(Code::unavailable,
-              fmt::format("The data folder {} was deleted, moved or replaced while the program "
-                          "ran, so nothing more can be kept; put it back or restore a backup, then "
-                          "start the program again.",
-                          path_));
+  return fail(
+      Code::unavailable,
+      fmt::format(
+          "The data folder {} was deleted, moved or replaced while agentrt was running, so nothing "
+          "more can be stored; put it back or restore a backup, then start agentrt again.",
+          path_));
 }
 
 Result<void> DataFolder::announce(const std::optional<std::string>& url, Timestamp now) const {
@@ -226,8 +229,7 @@ Result<void> DataFolder::announce(const std::optional<std::string>& url, Timesta
                 fmt::format("{} cannot be written: {}.", fresh, written.error().message));
   }
   if (::rename(fresh.c_str(), owner_path(path_).c_str()) != 0)
-    return fail(Code::unavailable,
-                fmt::format("{} cannot be put in place: {}.", fresh, reason(errno)));
+    return fail(Code::unavailable, fmt::format("{} cannot be replaced: {}.", fresh, reason(errno)));
   return {};
 }
 

@@ -46,7 +46,7 @@ Result<std::optional<std::string>> contents_of(const std::string& path) {
 Result<std::string> identity_of(const std::string& folder) {
   struct stat found{};
   if (::stat(folder.c_str(), &found) != 0)
-    return fail(Code::invalid_params, fmt::format("cwd: {} cannot be looked at", folder));
+    return fail(Code::invalid_params, fmt::format("cwd: {} cannot be accessed", folder));
   return fmt::format("{}:{}", found.st_dev, found.st_ino);
 }
 
@@ -118,8 +118,9 @@ Result<std::shared_ptr<const ports::HeldFiles>> DiskInspector::hold(
     TRY_ASSIGN(const auto contents, contents_of(whole));
     if (!contents || all.size() + contents->size() > kHeldBytesMax) continue;
     if (!follow_links(whole, held->sizes.size(), *held))
-      return fail(Code::invalid_params,
-                  fmt::format("{} is reached over more than {} links", path, kLinksMax));
+      return fail(
+          Code::invalid_params,
+          fmt::format("{} is reached through more than {} symbolic links", path, kLinksMax));
     held->files.back().digest = digest_text(sha256(*contents));
     held->sizes.push_back(contents->size());
     all += *contents;

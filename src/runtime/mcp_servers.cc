@@ -29,7 +29,8 @@ Result<void> check_url(std::string_view url) {
   const std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
   if (rest.size() == url.size() || host.empty() || host.find('@') != host.npos ||
       rest.find_first_of(" \\") != rest.npos || has_control(rest))
-    return fail(Code::invalid_params, "its url must be like https://HOST/mcp, without a user name");
+    return fail(Code::invalid_params,
+                "its url must look like https://HOST/mcp, without a user name");
   return {};
 }
 
@@ -42,13 +43,14 @@ Result<adapters::McpHttp> http_of(const config::McpServerConfig& server,
   for (const auto& [name, text] : server.headers) {
     TRY_ASSIGN(const std::string value, config::expanded(text, environment));
     if (has_control(value))
-      return fail(Code::invalid_params, fmt::format("its header {} has a line break in it", name));
+      return fail(Code::invalid_params,
+                  fmt::format("its header {} contains a control character", name));
     out.headers.push_back(fmt::format("{}: {}", name, value));
   }
   if (!server.bearer_token_env) return out;
   const auto token = environment(*server.bearer_token_env);
   if (!token || token->empty() || has_control(*token))
-    return fail(Code::not_found, fmt::format("the environment variable {} holds no token for it",
+    return fail(Code::not_found, fmt::format("the environment variable {} does not contain a token",
                                              *server.bearer_token_env));
   out.headers.push_back("Authorization: Bearer " + *token);
   return out;
@@ -67,7 +69,7 @@ Result<schema::SandboxProfile> profile_of(const config::McpServerConfig& server,
       server.sandbox.value_or(config.managed_sandbox.value_or(schema::SandboxMode::full_access));
   choice.network = server.network.value_or(config.managed_network.value_or(true));
   if (*choice.network && config.managed_network == false)
-    return fail(Code::invalid_params, "the host policy allows it no network");
+    return fail(Code::invalid_params, "the managed configuration does not allow network access");
   if (server.cwd) {
     TRY_ASSIGN(const std::string folder, config::expanded(*server.cwd, environment));
     choice.cwd = real_path((std::filesystem::path(cwd) / folder).lexically_normal().string());

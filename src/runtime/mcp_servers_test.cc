@@ -111,21 +111,21 @@ TEST_CASE("a server behind a URL is given headers and a token") {
   CHECK(http.headers == std::vector<std::string>{"X-Team: red", "Authorization: Bearer t0p"});
   CHECK(http.kind == adapters::McpHttpKind::streamable);
   home.variables["TEAM"] = "red\r\nEvil: 1";
-  CHECK(home.only().unusable == "its header X-Team has a line break in it");
+  CHECK(home.only().unusable == "its header X-Team contains a control character");
   home.variables.erase("TEAM");
-  CHECK(home.only().unusable == "the environment variable TEAM that it uses is not set");
+  CHECK(home.only().unusable == "it uses the environment variable TEAM, which is not set");
   home.variables["TEAM"] = "red";
   home.variables.erase("TOKEN");
-  CHECK(home.only().unusable == "the environment variable TOKEN holds no token for it");
+  CHECK(home.only().unusable == "the environment variable TOKEN does not contain a token");
   for (const char* const url : {"ftp://x", "https://", "https://me@x/", "https://x/ y"}) {
     home.user(std::string("[mcp_servers.web]\nurl = \"") + url + "\"\n");
-    CHECK(has(home.only().unusable.value_or(""), "its url must be like"));
+    CHECK(has(home.only().unusable.value_or(""), "its url must look like"));
   }
   home.user("[mcp_servers.web]\nurl = \"https://x/sse\"\ntype = \"sse\"\n");
   const auto older = home.only();
   CHECK(std::get<adapters::McpHttp>(older.way).kind == adapters::McpHttpKind::older);
   home.user("[mcp_servers.web]\nurl = \"https://x/sse\"\ntype = \"stdio\"\n");
-  CHECK(has(home.error(), "mcp_servers.web has a type that does not fit"));
+  CHECK(has(home.error(), "mcp_servers.web has the wrong type"));
 }
 
 TEST_CASE("a sandbox of its own, and what the host policy allows") {
@@ -140,9 +140,9 @@ TEST_CASE("a sandbox of its own, and what the host policy allows") {
   CHECK(bounded.mode == schema::SandboxMode::workspace_write);
   CHECK(bounded.network == schema::CommandNetwork::none);
   home.user("[mcp_servers.a]\ncommand = [\"x\"]\nsandbox = \"full_access\"\n");
-  CHECK(has(home.only().unusable.value_or(""), "The host policy allows at most"));
+  CHECK(has(home.only().unusable.value_or(""), "The managed configuration allows at most"));
   home.user("[mcp_servers.a]\ncommand = [\"x\"]\nnetwork = true\n");
-  CHECK(home.only().unusable == "the host policy allows it no network");
+  CHECK(home.only().unusable == "the managed configuration does not allow network access");
 }
 
 TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
@@ -169,12 +169,12 @@ TEST_CASE("the servers of .mcp.json count once a person trusts the file") {
   CHECK(std::get<adapters::McpHttp>(by_name["web"].way).kind == adapters::McpHttpKind::streamable);
   CHECK(std::get<adapters::McpHttp>(by_name["old"].way).kind == adapters::McpHttpKind::older);
   for (const char* const name : {"unfit", "unfit2"})
-    CHECK(has(by_name[name].unusable.value_or(""), "has a type that does not fit"));
-  CHECK(has(by_name["strange"].unusable.value_or(""), "none of stdio, http and sse"));
+    CHECK(has(by_name[name].unusable.value_or(""), "has the wrong type"));
+  CHECK(has(by_name["strange"].unusable.value_or(""), "other than stdio, http and sse"));
   CHECK(has(by_name["none"].unusable.value_or(""), "must have either a command or a url"));
   for (const char* const name : {"bare", "mixed"})
-    CHECK(has(by_name[name].unusable.value_or(""), "args and no command; it must have a command"));
-  CHECK(has(by_name["empty"].unusable.value_or(""), "has a command that is empty"));
+    CHECK(has(by_name[name].unusable.value_or(""), "args but no command; give it a command"));
+  CHECK(has(by_name["empty"].unusable.value_or(""), "has an empty command"));
   CHECK(has(by_name["odd"].unusable.value_or(""), "command"));
 }
 
@@ -195,11 +195,12 @@ TEST_CASE("servers of a workspace file that nobody trusts are named with the rea
     return out;
   };
   home.workspace(text, false);
-  const std::string untrusted = ".mcp.json is not trusted; `agentrt trust` shows it and trusts it";
+  const std::string untrusted = ".mcp.json is not trusted; trust it with `agentrt trust`";
   CHECK(reasons() == std::map<std::string, std::string>{
                          {"mine", ""}, {"odd", untrusted}, {"theirs", untrusted}});
   home.records = {{home.root + "/work/.mcp.json", "sha256:of-other-bytes"}};
-  CHECK(has(reasons()["theirs"], ".mcp.json changed since it was trusted; `agentrt trust`"));
+  CHECK(has(reasons()["theirs"],
+            ".mcp.json has changed since it was trusted; trust it with `agentrt trust`"));
   home.workspace(R"({"mcpServers":)", false);
   CHECK(reasons()[".mcp.json"] == untrusted);
   home.workspace(R"({"mcpServers":{}})", false);
@@ -270,12 +271,13 @@ TEST_CASE("a broken configuration file is an error that names the place") {
     home.user("[mcp_servers.a]\n" + text);
     return home.error();
   };
-  CHECK(has(told("command = \"x\"\n"), ":2: mcp_servers.a.command must be a list of texts"));
+  CHECK(has(told("command = \"x\"\n"), ":2: mcp_servers.a.command must be a list of strings"));
   CHECK(has(told(""), "mcp_servers.a must have either a command or a url"));
   CHECK(has(told("command = [\"x\"]\nurl = \"https://x/\"\n"), "either a command or a url"));
   CHECK(has(told("url = \"https://x/\"\ncwd = \"/\"\n"), "env, cwd, sandbox and network"));
   CHECK(has(told("command = [\"x\"]\nheaders = { A = \"b\" }\n"), "headers and bearer_token_env"));
-  CHECK(has(told("command = [\"x\"]\nenv = { \"A-B\" = \"b\" }\n"), "an env whose name"));
+  CHECK(has(told("command = [\"x\"]\nenv = { \"A-B\" = \"b\" }\n"),
+            "an env with an invalid variable name"));
   CHECK(has(told("command = [\"x\"]\ntool_timeout_ms = 0\n"), "tool_timeout_ms"));
   CHECK(has(told("command = [\"x\"]\nspeed = 1\n"), "mcp_servers.a.speed is not a known key"));
   CHECK(told("command = [\"x\"]\nenabled = false\n").empty());
@@ -286,7 +288,7 @@ TEST_CASE("a server of the host policy cannot be replaced") {
   Home home;
   home.managed("[mcp_servers.a]\ncommand = [\"x\"]\n");
   home.user("[mcp_servers.a]\ncommand = [\"y\"]\n");
-  CHECK(has(home.error(), "mcp_servers.a goes beyond what"));
+  CHECK(has(home.error(), "mcp_servers.a allows more than"));
 }
 
 TEST_CASE("servers have a limit, and those beyond it say so") {
@@ -297,7 +299,7 @@ TEST_CASE("servers have a limit, and those beyond it say so") {
   home.user(text);
   const auto all = home.servers();
   REQUIRE(all);
-  CHECK(all->back().unusable == "32 servers are the most");
+  CHECK(all->back().unusable == "there are more than 32 MCP servers");
 }
 
 TEST_CASE("variables stand in texts, with a default or without") {
@@ -316,7 +318,7 @@ TEST_CASE("variables stand in texts, with a default or without") {
   server.bearer_token_env = "T";
   CHECK(config::secret_names_of({{"s", server}}) == std::vector<std::string>{"T", "A"});
   server.url = "https://example.com/mcp";
-  CHECK(unready(server, environment) == "the environment variable T holds no token for it");
+  CHECK(unready(server, environment) == "the environment variable T does not contain a token");
   server.bearer_token_env = "A";
   CHECK(!unready(server, environment));
 }

@@ -284,7 +284,7 @@ class WithoutDaemon(Case):
         self.assertEqual(found["hooks"], ["1 at stop"])
         self.assertEqual(len(found["hook file"]), 2, found)
         for finding in found["hook file"]:
-            self.assertIn("Notification has no counterpart", finding)
+            self.assertIn("Notification has no equivalent", finding)
         self.assertIn("not run until the file is trusted", found["hook file"][1])
         self.assertEqual(len(found["trust"]), 1, found)
         self.assertIn("only its restrictions apply", found["trust"][0])

@@ -304,7 +304,7 @@ class Trust(TrustCase):
         self.write(self.file.read_text() + "\n")
         self.play(line(call("touch b.txt")), {"text": "Done."}, session="s3", interactive=False)
         self.assertIsNone(self.made("b.txt"))
-        self.assertIn("changed since a person trusted it", self.ignored("s3")[0])
+        self.assertIn("the file has changed since it was trusted", self.ignored("s3")[0])
         self.assertIn("changed since it was trusted", self.trust("--list"))
 
     def test_a_run_that_asks_nobody_says_what_was_left_out(self):

@@ -151,7 +151,7 @@ class Command(cage.Caged):
         inside = self.cage.data / "ws"
         inside.mkdir(exist_ok=True)
         self.cage.own()
-        for folder, word in (("/", "may not be /"), (inside, "is hidden"),
+        for folder, word in (("/", "cannot be /"), (inside, "is hidden"),
                              (self.cage.base / "absent", "not a folder"),
                              (self.cage.outside / "file", "not a folder")):
             with self.subTest(folder=str(folder)):

@@ -69,12 +69,12 @@ ToolResult result_of(std::string preview, bool is_error = false) {
 
 TEST_CASE("ignored settings of files are reported once, unless they were trusted meanwhile") {
   PolicyChanged changed{.change = "resolved"};
-  changed.policy.emplace().ignored = {"/w/x: ignored: hooks (until a person trusts the file)"};
+  changed.policy.emplace().ignored = {"/w/x: ignored: hooks (the file is not trusted)"};
   TurnView view = piped_view();
   CHECK(notes_of(view.show(event_of(changed, TurnId{}))) == "");
   CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) ==
-        "· /w/x: ignored: hooks (until a person trusts the file); agentrt trust accepts its "
-        "current version\n· model m (p)\n");
+        "· /w/x: ignored: hooks (the file is not trusted); agentrt trust accepts its current "
+        "version\n· model m (p)\n");
   CHECK(notes_of(view.show(event_of(ModelRequested{.provider = "p", .model_name = "m"}))) == "");
   (void)view.show(event_of(changed, TurnId{}));
   changed.policy->ignored.clear();
