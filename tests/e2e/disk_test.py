@@ -156,7 +156,8 @@ class FullWhilePrinting(unittest.TestCase):
         events = self.check_events("s", record)
         result = [e["payload"] for e in events if e["type"] == "tool.result"][0]
         missing = record["stdout"] - record["stdoutKept"]
-        self.assertIn(f"wrote {missing} bytes more: the disk took no more", result["preview"])
+        self.assertIn(f"{missing} more bytes that the command wrote were not stored: the disk was "
+                      "full", result["preview"])
 
     def test_a_process_in_the_background(self):
         record, _ = self.play("b", background=True)

@@ -115,11 +115,11 @@ class Files(Case):
                 result = self.one(name, path=path, **more)
                 self.assertEqual(result[0], "denied", (name, path, result))
         found = self.one("search_files", pattern="needle")
-        self.assertEqual(found, "[No line fits in 1 files.]\n"
-                                "[Left out, since rules or the sandbox hide it: 2.]\n")
+        self.assertEqual(found, "[No line matches in 1 files.]\n"
+                                "[Omitted because rules or the sandbox hide them: 2.]\n")
         listed = self.one("list_files", pattern="**")
         self.assertEqual(listed, "a.txt\nlink -> secrets/key.txt\n"
-                                 "[Left out, since rules or the sandbox hide it: 2.]\n")
+                                 "[Omitted because rules or the sandbox hide them: 2.]\n")
         kept = self.home.workspace / "secrets/key.txt"
         self.assertEqual(kept.read_text(), "needle in secrets\n")
         self.assertEqual(self.one("write_file", path="fixed.txt", content="x")[0], "denied")
@@ -186,7 +186,7 @@ class Files(Case):
         latin = self.home.workspace / "latin.txt"
         latin.write_bytes(b"caf\xe9\nold\n")
         shown = self.one("read_file", path="latin.txt")
-        self.assertIn("Bytes that are no UTF-8", shown)
+        self.assertIn("Bytes that are not UTF-8", shown)
         category, why = self.one("write_file", path="latin.txt", content="caf\ufffd\nnew\n")
         self.assertEqual((category, "edit_file" in why), ("invalid_input", True))
         category, why = self.one("edit_file", path="latin.txt", oldText="caf\ufffd",
@@ -198,11 +198,11 @@ class Files(Case):
     def test_a_search_says_what_it_did_not_look_at(self):
         self.put("wide.txt", "x" * 70_000 + "needle\n")
         self.assertEqual(self.one("search_files", pattern="needle", path="wide.txt"),
-                         "[No line fits in 1 files.]\n"
-                         "[Of 1 line only the first 64 KiB were looked at.]\n")
+                         "[No line matches in 1 files.]\n"
+                         "[1 long line: only the first 64 KiB were searched.]\n")
         category, why = self.one("search_files", pattern="one\\ntwo")
         self.assertEqual(category, "invalid_input")
-        self.assertIn("lines are searched one by one", why)
+        self.assertIn("each line is searched separately", why)
 
     def test_a_change_keeps_its_mode_and_leaves_a_diff_that_git_applies(self):
         self.put("run.sh", "echo one\necho two\n")

@@ -295,7 +295,7 @@ class Faults(ModelCase):
         for fault, words in (("refused_key_openai_chat", "api_key_env"),
                              ("unknown_model_openai_chat", "correct model in [models."),
                              ("context_full_anthropic", "start a new thread"),
-                             ("empty_answer_anthropic", "ask again")):
+                             ("empty_answer_anthropic", "try again")):
             done = self.home.run("run", "--model", fault, "hello")
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(words, done.stderr)
@@ -430,7 +430,7 @@ class Payloads(ModelCase):
                 request = self.bytes_of(completed["rawRequestRef"])
                 self.assertTrue(request.startswith("POST http://127.0.0.1:"), request[:80])
                 self.assertIn('"talk"', request)
-                self.assertIn(": [left out]", request)
+                self.assertIn(": [omitted]", request)
                 answer = self.bytes_of(completed["rawResponseRef"])
                 self.assertTrue(answer.startswith("HTTP 200\n"), answer[:80])
                 self.assertIn("data: ", answer)
@@ -505,7 +505,7 @@ class Reaching(Case):
         self.assertIn("correct OPENAI_MODEL", done.stderr)
         done = self.home.run("run", "hello", OPENAI_BASE_URL=double.url + "/v1",
                              OPENAI_MODEL="hello")
-        self.assertIn("wants a key (status 401: ", done.stderr)
+        self.assertIn("requires an API key (status 401: ", done.stderr)
         self.assertIn("; set OPENAI_API_KEY", done.stderr)
         done = self.home.run("run", "hello", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
         self.assertEqual(done.returncode, 1)

@@ -364,7 +364,7 @@ class Told(Case):
         self.assertTrue(all(ref["digest"].startswith("sha256:")
                             for ref in context["workspaceRefs"] + context["instructionRefs"]))
         self.assertEqual([ref["reason"] for ref in context["missing"]],
-                         ["it does not begin with a head between two lines of ---"])
+                         ["it does not start with a header between two lines of ---"])
 
 
 if __name__ == "__main__":

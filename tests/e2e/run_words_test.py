@@ -50,10 +50,10 @@ class Words(Case):
             ["longer than the model's context", "start a new thread", "context_tokens"]),
         "an answer in which nothing is said": (
             ["--model", "empty_answer"], 1, "internal", "provider",
-            ["empty answer", "ask again", "--model"]),
+            ["empty answer", "try again", "--model"]),
         "a provider that limits how often it is asked": (
             ["--model", "rate_limit"], 1, "internal", "rate_limited",
-            ["limits how often it is asked", "429", "try again later"]),
+            ["rate limit is reached", "429", "try again later"]),
         "a key that is refused": (
             ["--model", "refused_key"], 1, "internal", "denied", ["key", "api_key_env"]),
         "a provider that is not there": (

@@ -113,7 +113,7 @@ class Shell(ToolCase):
                                      "echo x > .envrc")), {"text": "Done."})
         seen = [e["payload"] for e in self.of(events, "sandbox.violation")]
         self.assertEqual([(v["advisory"], v["layer"]) for v in seen], [(True, "inspection")] * 2)
-        self.assertIn("made/.git/config names a program that git runs: core.fsmonitor",
+        self.assertIn("made/.git/config sets a program that git runs: core.fsmonitor",
                       seen[0]["attempted"])
         self.assertIn("/.envrc", seen[1]["attempted"])
         self.assertFalse(self.of(events, "tool.result")[0]["payload"]["isError"])

@@ -154,7 +154,7 @@ class Faults(unittest.TestCase):
     def test_sessions_that_are_always_over_are_not_begun_for_ever(self):
         self.refuse_sessions(lambda _: True)
         _, heard = self.probe()
-        self.assertIn("its session is over (it answered with HTTP status 400)",
+        self.assertIn("its session has ended (it answered with HTTP status 400)",
                       heard[0]["failure"])
         self.assertEqual(self.begun(), 2)
 
@@ -258,7 +258,7 @@ class Faults(unittest.TestCase):
         def play(handler, _):
             handler.give(200, b"<html>", "text/html")
         self.server.plays["initialize"] = play
-        self.assertIn("its answer is no message of the protocol", self.missing())
+        self.assertIn("its answer is not a protocol message", self.missing())
 
 
 if __name__ == "__main__":

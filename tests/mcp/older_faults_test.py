@@ -123,7 +123,7 @@ class Faults(unittest.TestCase):
             handler.begin()
             handler.say("http://example.com/message", "endpoint")
         self.server.greet = greet
-        self.assertIn("it names an address elsewhere to send to (http://example.com)",
+        self.assertIn("its endpoint event names an address on another server (http://example.com)",
                       self.missing())
         self.assertEqual([each[0] for each in self.server.seen], ["GET"])
 
@@ -131,7 +131,7 @@ class Faults(unittest.TestCase):
         def page(handler):
             super(Handler, handler).give(200, b"<html>", "text/html")
         for greet, words in (
-                (page, "its answer is no stream of events"),
+                (page, "its answer is not an event stream"),
                 (lambda handler: handler.give(401), "bearer_token_env"),
                 (lambda handler: handler.give(404), "it answered with HTTP status 404"),
                 (lambda handler: handler.begin(), "its stream ended")):

@@ -48,7 +48,7 @@ class Filesystem(unittest.TestCase):
         listing, _ = probing.probe(
             [], probing.program("server-filesystem") + ["/no/such/folder"], self.root)
         self.assertEqual(listing["tools"], [])
-        self.assertIn("it ended with code 1", listing["missing"][0])
+        self.assertIn("it ended with exit code 1", listing["missing"][0])
 
 
 class Everything:

@@ -56,7 +56,7 @@ refuse("server_error", "fails (500)", 500, "api_error", "something broke")
 refuse("overloaded", "is overloaded (529)", 529, "overloaded_error", "overloaded")
 
 
-@fault("redirect", "sends us elsewhere (302)")
+@fault("redirect", "replies with a redirect (302)")
 def redirect(exchange, body):
     exchange.answer_json(302, {}, Location="http://127.0.0.1:1/")
 

@@ -383,9 +383,9 @@ print(done > 0, os.path.exists(".git/commondir"))
                          "printf '#!/bin/sh' > .git/hooks/pre-commit && "
                          "chmod +x .git/hooks/pre-commit")
         self.assertEqual(seen, [
-            f"{self.ws}/made/.git/config names a program that git runs: core.fsmonitor",
-            f"{self.ws}/made/.git/config names a program that git runs: filter.f.clean",
-            f"{self.ws}/made/.git/hooks/pre-commit is a hook that git runs"])
+            f"{self.ws}/made/.git/config sets a program that git runs: core.fsmonitor",
+            f"{self.ws}/made/.git/config sets a program that git runs: filter.f.clean",
+            f"{self.ws}/made/.git/hooks/pre-commit is a new or changed hook that git runs"])
 
     def test_files_that_other_programs_obey_are_reported(self):
         (self.ws / ".envrc").write_text("x\n")

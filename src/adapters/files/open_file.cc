@@ -60,11 +60,11 @@ ContextFile read_context_file(const std::string& folder, const std::string& path
   out.what = ContextFile::What::unusable;
   struct stat info{};
   if (file.get() < 0 && (errno == EXDEV || errno == ELOOP)) {
-    out.ref.reason = "it is a link that leads out of the workspace";
+    out.ref.reason = "it is a symbolic link that leads out of the workspace";
   } else if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
     out.ref.reason = "it cannot be read";
   } else if (!S_ISREG(info.st_mode)) {
-    out.ref.reason = "not a regular file";
+    out.ref.reason = "it is not a regular file";
   } else if (!owners.empty() && std::ranges::find(owners, info.st_uid) == owners.end()) {
     out.ref.reason = "it belongs to another user";
   }
@@ -74,7 +74,7 @@ ContextFile read_context_file(const std::string& folder, const std::string& path
       out.text.size() > bytes_max ? static_cast<std::uint64_t>(info.st_size) : out.text.size();
   if (out.text.size() > bytes_max) {
     out.text.clear();
-    out.ref.reason = fmt::format("larger than {} bytes", bytes_max);
+    out.ref.reason = fmt::format("it is larger than {} bytes", bytes_max);
     return out;
   }
   out.what = ContextFile::What::read;

@@ -82,7 +82,7 @@ class Finder {
     if (cut)
       out_.omitted.push_back(
           {.ref = fmt::format("file:{}/{}", place.root, place.folder),
-           .reason = fmt::format("only {} of its folders are looked into", kSkillFoldersMax)});
+           .reason = fmt::format("only {} of its folders are searched", kSkillFoldersMax)});
   }
 
  private:
@@ -104,15 +104,15 @@ class Finder {
     const std::size_t bytes = head.name.size() + head.description.size() + path.size();
     const auto [same, is_new] = taken_.try_emplace(head.name, path);
     if (!is_new)
-      reason = "the skill of the same name in " + same->second + " is taken";
+      reason = "the skill of the same name in " + same->second + " is used instead";
     else if (out_.skills.size() == kSkillsMax)
-      reason = fmt::format("no more than {} skills are told of", kSkillsMax);
+      reason = fmt::format("there are more than {} skills", kSkillsMax);
     else if (bytes_ + bytes > kSkillIndexBytesMax)
       reason = fmt::format("the list of skills is longer than {} bytes", kSkillIndexBytesMax);
     else if (place.told_whole && text_bytes_ + head.text.size() > kSkillTextBytesMax)
       reason = fmt::format(
-          "the user's skills are told whole, at most {} bytes together; one in the "
-          "workspace is read when it is needed",
+          "the user's skills have more than {} bytes in total; move it to the workspace, where it "
+          "is read only when needed",
           kSkillTextBytesMax);
     if (reason) {
       ref.reason = std::move(reason);
@@ -137,11 +137,12 @@ class Finder {
 Result<SkillHead> read_skill_head(std::string_view text) {
   std::string_view rest = text;
   if (trimmed(next_line(rest)) != kFence)
-    return fail(Code::invalid_params, "it does not begin with a head between two lines of ---");
+    return fail(Code::invalid_params, "it does not start with a header between two lines of ---");
   SkillHead head;
   std::string* last = nullptr;  // the value that the next line may continue
   while (true) {
-    if (rest.empty()) return fail(Code::invalid_params, "its head has no end: a line of ---");
+    if (rest.empty())
+      return fail(Code::invalid_params, "its header is not closed by a line of ---");
     const std::string_view line = next_line(rest);
     if (line == kFence) break;
     if (line.starts_with(' ') || line.starts_with('\t')) {
@@ -160,8 +161,8 @@ Result<SkillHead> read_skill_head(std::string_view text) {
   head.text = rest;
   if (!well_formed_name(head.name))
     return fail(Code::invalid_params,
-                "its head has no name of up to 64 of the characters A-Z a-z 0-9 - _ . :");
-  if (head.description.empty()) return fail(Code::invalid_params, "its head has no description");
+                "its header has no valid name (1 to 64 of the characters A-Z a-z 0-9 - _ . :)");
+  if (head.description.empty()) return fail(Code::invalid_params, "its header has no description");
   if (head.description.size() > kSkillDescriptionBytesMax)
     head.description =
         std::string(schema::utf8_prefix(head.description, kSkillDescriptionBytesMax)) + "…";

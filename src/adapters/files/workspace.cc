@@ -54,7 +54,7 @@ void add_instructions(const std::string& root, const std::string& path, Links li
   if (file.what == ContextFile::What::read &&
       out.text.size() + file.text.size() > kInstructionBytesMax)
     file.ref.reason =
-        fmt::format("more than {} bytes together with those before it", kInstructionBytesMax);
+        fmt::format("it exceeds the limit of {} bytes in total", kInstructionBytesMax);
   if (file.ref.reason) {
     out.omitted.push_back(std::move(file.ref));
     return;
@@ -73,7 +73,7 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
   const Descriptor file{open_in(cwd, inner, Links::beneath)};
   struct stat info{};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) {
-    out.ref.reason = "there is no such file in the workspace that can be read";
+    out.ref.reason = "it does not exist in the workspace or cannot be read";
     return out;
   }
   if (!S_ISREG(info.st_mode)) {

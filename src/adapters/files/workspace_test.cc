@@ -141,8 +141,8 @@ TEST_CASE("an AGENTS.md that leads out of its repository or is too large is not 
   const auto told = DiskWorkspace{}.instructions((folder.root / "work/sub").string());
   CHECK(told.text.empty());
   REQUIRE(told.omitted.size() == 2);
-  CHECK(told.omitted[0].reason == "larger than 262144 bytes");
-  CHECK(told.omitted[1].reason == "it is a link that leads out of the workspace");
+  CHECK(told.omitted[0].reason == "it is larger than 262144 bytes");
+  CHECK(told.omitted[1].reason == "it is a symbolic link that leads out of the workspace");
   // A link within the repository is followed.
   folder.write("work/AGENTS.md", "all");
   fs::remove(folder.root / "work/sub/AGENTS.md");
@@ -247,8 +247,8 @@ TEST_CASE("skills are found in three places, and the closest of a name is taken"
   REQUIRE(told.omitted.size() == 1);
   CHECK(told.omitted[0].reason->contains("same name"));
   REQUIRE(told.missing.size() == 2);
-  CHECK(told.missing[0].reason == "it does not begin with a head between two lines of ---");
-  CHECK(told.missing[1].reason == "it is a link that leads out of the workspace");
+  CHECK(told.missing[0].reason == "it does not start with a header between two lines of ---");
+  CHECK(told.missing[1].reason == "it is a symbolic link that leads out of the workspace");
 }
 
 TEST_CASE("the list of skills is bounded") {
@@ -280,7 +280,7 @@ TEST_CASE("so many folders of skills are looked into and no more") {
     fs::create_directories(folder.root / "work/.agentrt/skills" / std::to_string(i));
   const auto told = DiskWorkspace{}.instructions((folder.root / "work").string());
   REQUIRE(told.omitted.size() == 1);
-  CHECK(told.omitted[0].reason == "only 256 of its folders are looked into");
+  CHECK(told.omitted[0].reason == "only 256 of its folders are searched");
 }
 
 TEST_CASE("skills that are included in full have a limit in total") {
@@ -295,7 +295,7 @@ TEST_CASE("skills that are included in full have a limit in total") {
   const auto told = workspace.instructions((folder.root / "work").string());
   CHECK(told.skills.size() == 2);
   REQUIRE(told.omitted.size() == 1);
-  CHECK(told.omitted[0].reason->contains("told whole"));
+  CHECK(told.omitted[0].reason->contains("bytes in total"));
 }
 
 TEST_CASE("the head of a skill is read, and what is wrong with it is said") {
@@ -308,9 +308,10 @@ TEST_CASE("the head of a skill is read, and what is wrong with it is said") {
   REQUIRE(head);
   CHECK(head->description == "one two");
   for (const auto& [text, problem] :
-       {std::pair{"", "does not begin"}, std::pair{"# Title", "does not begin"},
-        std::pair{"---\nname: x\n", "no end"}, std::pair{"---\ndescription: x\n---\n", "no name"},
-        std::pair{"---\nname: a b\ndescription: x\n---\n", "no name"},
+       {std::pair{"", "does not start"}, std::pair{"# Title", "does not start"},
+        std::pair{"---\nname: x\n", "not closed"},
+        std::pair{"---\ndescription: x\n---\n", "no valid name"},
+        std::pair{"---\nname: a b\ndescription: x\n---\n", "no valid name"},
         std::pair{"---\nname: x\n---\n", "no description"}}) {
     const auto broken = read_skill_head(text);
     REQUIRE(!broken);

@@ -34,8 +34,9 @@ void LauncherHooks::start(ports::HookRequest request,
   if (stopped_) return;
   if (waiting_.size() >= parts_.waiting_max) {
     parts_.loop.post([listener = std::move(listener), most = parts_.waiting_max] {
-      listener->on_ended(failed(Category::unavailable,
-                                fmt::format("{} hooks wait already; try again later", most)));
+      listener->on_ended(
+          failed(Category::unavailable,
+                 fmt::format("{} hooks are already waiting; try again later", most)));
     });
     return;
   }
@@ -70,7 +71,7 @@ void LauncherHooks::begin(Waiting next) {
     running.thread = std::thread(work);
   } catch (const std::system_error& error) {
     parts_.loop.post([this, number, why = std::string(error.what())] {
-      ended(number, failed(Category::unavailable, "no thread can be started: " + why));
+      ended(number, failed(Category::unavailable, "a thread cannot be started: " + why));
     });
   }
 }

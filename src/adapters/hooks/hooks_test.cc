@@ -109,7 +109,7 @@ TEST_CASE("a hook that does not read its input is not held up by it") {
   request.input.prompt = std::string(500'000, 'x');
   CHECK(place.run(request).failure == std::nullopt);
   request.input.prompt = std::string(schema::kHookInputBytesMax, 'x');
-  CHECK(contains(failure_of(place.run(request), Category::invalid_input), "more than"));
+  CHECK(contains(failure_of(place.run(request), Category::invalid_input), "is larger than"));
 }
 
 TEST_CASE("a hook has the environment that it is given and nothing of ours") {
@@ -263,7 +263,8 @@ TEST_CASE("no more hooks run at once than the limit, and one too many fails at o
   const auto second = machine.start("hook_2", "exit 0");
   const auto third = machine.start("hook_3", "exit 0");
   REQUIRE(machine.loop.run([&] { return third->outcome.has_value(); }));
-  CHECK(failure_of(*third->outcome, Category::unavailable).starts_with("1 hooks wait"));
+  CHECK(failure_of(*third->outcome, Category::unavailable)
+            .starts_with("1 hooks are already waiting"));
   CHECK_FALSE(first->outcome.has_value());
   REQUIRE(machine.loop.run([&] { return second->outcome.has_value(); }));
   CHECK(first->outcome.has_value());

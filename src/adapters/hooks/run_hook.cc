@@ -42,12 +42,12 @@ struct Pipe {
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return fail(Code::unavailable,
-                fmt::format("no pipe can be made: {}", std::generic_category().message(errno)));
+    return fail(Code::unavailable, fmt::format("a pipe cannot be created: {}",
+                                               std::generic_category().message(errno)));
   Pipe pipe{Descriptor(ends[0]), Descriptor(::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveStandard))};
   ::close(ends[1]);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  if (!pipe.theirs) return fail(Code::unavailable, "no pipe can be made");
+  if (!pipe.theirs) return fail(Code::unavailable, "a pipe cannot be created");
   return pipe;
 }
 
@@ -93,14 +93,15 @@ class HookRun {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - Clock::now()).count();
       if (left <= 0) return late();
       const int ready = ::poll(waits, std::size(waits), static_cast<int>(left));
-      if (ready < 0 && errno != EINTR) return failed(Category::internal, "the hook was not heard");
+      if (ready < 0 && errno != EINTR)
+        return failed(Category::internal, "reading the output of the hook failed");
       if (ready <= 0) continue;
       if (waits[3].revents != 0) return std::nullopt;
       if (waits[1].revents != 0 && !out_.read_on()) out_.from = Descriptor();
       if (waits[2].revents != 0) hear_complaints();
       if (out_.more)
         return failed(Category::invalid_input,
-                      fmt::format("the hook wrote more than {} bytes and was ended",
+                      fmt::format("the hook wrote more than {} bytes and was killed",
                                   schema::kHookOutputBytesMax));
       if (waits[0].revents == 0) continue;
       if (auto outcome = hear_launcher()) return outcome;
@@ -125,21 +126,21 @@ class HookRun {
       return failed(Category::sandbox, fmt::format("the sandbox of the hook was not ready within "
                                                    "{} s",
                                                    kHookSetupMaxMs / 1'000));
-    return failed(Category::timeout,
-                  fmt::format("the hook took longer than {} ms and was ended with all that it "
-                              "started",
-                              request_.hook.timeout_ms));
+    return failed(
+        Category::timeout,
+        fmt::format("the hook took longer than {} ms and was killed with its child processes",
+                    request_.hook.timeout_ms));
   }
 
   std::optional<HookOutcome> hear_launcher() {
     const auto text = launched_.report();
     if (!text || text->empty())
-      return failed(Category::lost, "the launcher ended without saying how the hook did");
+      return failed(Category::lost, "the launcher ended without reporting the outcome of the hook");
     const LauncherReport report = read_launcher_report(*text);
     if (report.event == "refused") return failed(Category::sandbox, refusal_of(report));
     if (report.event == "ready") {
       if (!launched_.order("go"))
-        return failed(Category::lost, "the launcher ended before the hook was let go");
+        return failed(Category::lost, "the launcher ended before the hook was started");
       released_ = true;
       until_ = Clock::now() + std::chrono::milliseconds(request_.hook.timeout_ms);
     }
@@ -178,9 +179,9 @@ Result<std::optional<HookOutcome>> run(const ports::HookRequest& request,
                                        const schema::SandboxProfile& profile, int gone) {
   const std::string text = policy::hook_input(request.input, request.hook.dialect);
   if (text.size() > schema::kHookInputBytesMax)
-    return failed(Category::invalid_input,
-                  fmt::format("the hook cannot be told this: more than {} bytes",
-                              schema::kHookInputBytesMax));
+    return failed(
+        Category::invalid_input,
+        fmt::format("the input for the hook is larger than {} bytes", schema::kHookInputBytesMax));
   TRY_ASSIGN(const Descriptor input, file_in_memory("agentrt-hook", text + "\n"));
   TRY_ASSIGN(Pipe out, make_pipe());
   TRY_ASSIGN(Pipe err, make_pipe());

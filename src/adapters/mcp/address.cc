@@ -45,7 +45,7 @@ std::string_view folder_of(std::string_view url, std::string_view origin) {
 Result<std::string> address_beside(std::string_view url, std::string_view named) {
   const auto odd = [](char c) { return c <= ' ' || c == 0x7f || c == '\\'; };
   if (named.empty() || named.size() > kMcpAddressBytesMax || std::ranges::any_of(named, odd))
-    return fail(Code::invalid_params, "it names no address to send to");
+    return fail(Code::invalid_params, "its endpoint event has no valid address");
   const std::string_view origin = origin_of(url);
   if (!has_scheme(named) && !named.starts_with("//")) {
     if (named.front() == '/') return fmt::format("{}{}", origin, named);
@@ -56,7 +56,8 @@ Result<std::string> address_beside(std::string_view url, std::string_view named)
       has_scheme(named) ? std::string(named) : fmt::format("{}:{}", until(url, ":"), named);
   if (plain(origin_of(whole)) != plain(origin))
     return fail(Code::invalid_params,
-                fmt::format("it names an address elsewhere to send to ({})", origin_of(whole)));
+                fmt::format("its endpoint event names an address on another server ({})",
+                            origin_of(whole)));
   return whole;
 }
 

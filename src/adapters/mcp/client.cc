@@ -93,12 +93,12 @@ void McpClient::limit_by_time(std::string what) {
 }
 
 void McpClient::take_greeting(const Result<Json>& result) {
-  if (!result) return fail_all(fmt::format("it refused to begin: {}", result.error().message));
+  if (!result) return fail_all(fmt::format("it refused to initialize: {}", result.error().message));
   Greeting greeting;
-  if (!read(*result, greeting)) return fail_all("its greeting cannot be read");
+  if (!read(*result, greeting)) return fail_all("its reply to initialize is not valid");
   if (std::ranges::find(kProtocols, greeting.protocol_version) == kProtocols.end())
     return fail_all(
-        fmt::format("it speaks the protocol revision {}, which is not known here",
+        fmt::format("it uses the protocol version {}, which is not supported",
                     as_json(schema::utf8_prefix(greeting.protocol_version, kMcpReasonBytesMax))));
   transport_->agreed(greeting.protocol_version);
   transport_->send(rpc_notification("notifications/initialized", "{}"), std::nullopt);
@@ -177,7 +177,7 @@ Result<std::uint64_t> McpClient::call(const std::string& tool, const Json& args,
   if (over_) return fail(Code::gone, *over_);
   if (calls_.size() >= kMcpRequestsMax)
     return fail(Code::limit_exceeded,
-                fmt::format("{} calls of the server {} wait already; try again later",
+                fmt::format("{} calls of the MCP server {} are already waiting; try again later",
                             kMcpRequestsMax, server_.name));
   const std::uint64_t id = last_id_ + 1;
   Call& call = calls_[id];
@@ -210,7 +210,7 @@ void McpClient::call_timed_out(std::uint64_t id, std::int64_t after_ms) {
   if (found == calls_.end()) return;
   const auto listener = found->second.listener;
   cancel(id);
-  listener->on_end(fail(Code::timeout, fmt::format("the server {} did not answer within {} ms",
+  listener->on_end(fail(Code::timeout, fmt::format("the MCP server {} did not answer within {} ms",
                                                    server_.name, after_ms)));
 }
 
@@ -272,10 +272,12 @@ void McpClient::fail_all(const std::string& why, const std::vector<std::uint64_t
     stop_clocks(call);
     call.listener->on_end(
         std::ranges::find(refused, id) != refused.end()
-            ? fail(Code::expired, fmt::format("the server {} was lost ({})", server_.name, why))
-            : fail(Code::gone, fmt::format("the server {} was lost during the call ({}); whether "
-                                           "it did its work is not known",
-                                           server_.name, why)));
+            ? fail(Code::expired, fmt::format("the connection to the MCP server {} was lost ({})",
+                                              server_.name, why))
+            : fail(Code::gone,
+                   fmt::format("the connection to the MCP server {} was lost during the call ({}); "
+                               "whether the call had an effect is unknown",
+                               server_.name, why)));
   }
   for (Listed& each : std::exchange(listeners_, {})) each(fail(Code::unavailable, why));
   on_over_(why);
@@ -295,7 +297,8 @@ void McpClient::on_refused(std::uint64_t request, std::string why) {
 
 void McpClient::on_garbage() {
   if (++garbage_ > kMcpGarbageMax)
-    fail_all(fmt::format("it sent more than {} lines that are no messages", kMcpGarbageMax));
+    fail_all(
+        fmt::format("it sent more than {} lines that are not protocol messages", kMcpGarbageMax));
 }
 
 void McpClient::on_message(std::string text, std::optional<std::uint64_t> within) {
@@ -333,7 +336,7 @@ void McpClient::take_request(const RpcMessage& message, std::optional<std::uint6
     return transport_->send(rpc_result(*message.id, "{}"), std::nullopt);
   if (message.method == "roots/list") return answer_roots(*message.id);
   if (message.method == "elicitation/create") return take_question(message, within);
-  transport_->send(rpc_error(*message.id, kRpcNoSuchMethod, "this client does not have it"),
+  transport_->send(rpc_error(*message.id, kRpcNoSuchMethod, "this client does not support it"),
                    std::nullopt);
 }
 

@@ -77,8 +77,7 @@ TEST_CASE("older revisions of the protocol are spoken, unknown ones are not") {
   World world;
   world.server->protocol = "1999-01-01";
   world.start();
-  CHECK(world.listed() ==
-        "it speaks the protocol revision \"1999-01-01\", which is not known here");
+  CHECK(world.listed() == "it uses the protocol version \"1999-01-01\", which is not supported");
   CHECK(world.over.size() == 1);
 }
 
@@ -101,7 +100,7 @@ TEST_CASE("a list that never ends is cut, and a broken one is an end") {
   World broken;
   broken.server->pages = {R"({"tool":[]})"};
   broken.start();
-  CHECK(broken.listed() == "its answer to tools/list is no list of tools");
+  CHECK(broken.listed() == "its answer to tools/list is not a list of tools");
 }
 
 TEST_CASE("tools that cannot be offered are left out with a reason") {
@@ -113,9 +112,9 @@ TEST_CASE("tools that cannot be offered are left out with a reason") {
   world.start();
   CHECK(world.listed() == "ok");
   CHECK(world.client->tools().missing() ==
-        "left out: a (it has no input schema); b (its schema wants a string for arguments, and "
-        "they are always an object); a tool (it has no name); c (another tool of the server has "
-        "this name)");
+        "omitted: a (it has no input schema); b (its schema requires a string as arguments, but "
+        "arguments are always an object); a tool (it has no name); c (another tool of the server "
+        "already has this name)");
   REQUIRE(world.client->tools().tools.size() == 2);
   CHECK(world.client->tools().tools[1].offered_as.starts_with("mcp__fake__d_d_"));
   CHECK(world.client->tools().tools[1].read_only);
@@ -211,7 +210,7 @@ TEST_CASE("progress is reported and extends the time limit of a call, up to a ma
     world.loop.run_for(50'000);
   }
   REQUIRE(heard->ends.size() == 1);
-  CHECK(heard->ends[0].error().message == "the server fake did not answer within 3600000 ms");
+  CHECK(heard->ends[0].error().message == "the MCP server fake did not answer within 3600000 ms");
 }
 
 TEST_CASE("a call without an answer times out, and the server gets a cancellation") {
@@ -264,7 +263,7 @@ TEST_CASE("a server that dies ends its calls with an unknown outcome") {
   world.start();
   CHECK(world.listed() == "ok");
   const auto heard = world.call();
-  world.server->die("it ended with code 1; its last words: out of cheese");
+  world.server->die("it ended with exit code 1; the end of its error output: out of cheese");
   world.loop.run_for(1);
   REQUIRE(heard->ends.size() == 1);
   CHECK(heard->ends[0].error().code == Code::gone);

@@ -68,7 +68,7 @@ class Assembly {
     if (block.type == "resource_link")
       add_line(fmt::format("[resource {}: {}]", shown(block.name), shown(block.uri)));
     else
-      add_line(fmt::format("[content of the unknown kind {}]", shown(block.type)));
+      add_line(fmt::format("[content of unknown type {}]", shown(block.type)));
     return {};
   }
   void add_line(std::string_view line) {
@@ -129,8 +129,7 @@ Result<void> add_blocks(const std::vector<Json>& blocks, Assembly& assembly) {
     TRY(assembly.add(block));
   }
   if (blocks.size() > kMcpContentBlocksMax)
-    assembly.add_line(
-        fmt::format("[{} more pieces of content]", blocks.size() - kMcpContentBlocksMax));
+    assembly.add_line(fmt::format("[{} more content items]", blocks.size() - kMcpContentBlocksMax));
   return {};
 }
 
@@ -156,14 +155,16 @@ ToolEnd tool_end(const Json& result, const std::optional<Json>& output_schema,
   CallResult read;
   schema::Met met;
   if (!schema::read_loosely(result.text, read, met) || (!read.content && !read.structured_content))
-    return failed(schema::Category::provider, "the server's result has no content");
+    return failed(schema::Category::provider, "the result of the MCP server has no content");
   if (output_schema && !read.is_error.value_or(false)) {
     if (!read.structured_content)
       return failed(schema::Category::provider,
-                    "the server's result lacks the structured content that the tool promises");
+                    "the result of the MCP server lacks the structured content that its output "
+                    "schema requires");
     if (const auto wrong = schema::wrong_arguments(*output_schema, *read.structured_content))
-      return failed(schema::Category::provider,
-                    fmt::format("the server's result is not what the tool promises: {}", *wrong));
+      return failed(
+          schema::Category::provider,
+          fmt::format("the result of the MCP server does not match its output schema: {}", *wrong));
   }
   auto end = assembled(read, keeper);
   if (!end) return failed(schema::Category::unavailable, end.error().message);

@@ -62,10 +62,9 @@ TEST_CASE("images and resources are kept behind refs, each with a line in the te
                 R"({"type":"audio","data":"!"},{"type":"hologram"}]})"},
                {}, keeper);
   CHECK(end.text ==
-        "see\n[image, image/png, 5 bytes: output:r1]\n"
-        "[resource x://1, text/plain, 5 bytes: output:r2]\n"
-        "[resource x://2, a/b, 2 bytes: output:r3]\n[resource three: x://3]\n"
-        "[audio that is not base64]\n[content of the unknown kind hologram]");
+        "see\n[image, image/png, 5 bytes: output:r1]\n[resource x://1, text/plain, 5 bytes: "
+        "output:r2]\n[resource x://2, a/b, 2 bytes: output:r3]\n[resource three: x://3]\n[audio "
+        "that is not base64]\n[content of unknown type hologram]");
   REQUIRE(end.outputs.size() == 4);
   CHECK(keeper.kept ==
         std::vector<std::string>{"hello", "words", std::string("\0\1", 2), end.text});
@@ -81,8 +80,8 @@ TEST_CASE("structured content is kept and held to what the tool promises") {
   CHECK(end.structured->media_type == "application/json");
   CHECK(end.text == R"({"n":1})");
   CHECK(tool_end({R"({"structuredContent":{"n":"x"}})"}, promise, keeper).failure->message ==
-        "the server's result is not what the tool promises: n: expected a whole number, and this "
-        "is a string");
+        "the result of the MCP server does not match its output schema: n: expected a whole "
+        "number, but got a string");
   CHECK(tool_end({R"({"content":[]})"}, promise, keeper).failure);
   CHECK(!tool_end({R"({"content":[],"isError":true})"}, promise, keeper).failure);
   CHECK(tool_end({R"({"contents":[]})"}, {}, keeper).failure);
@@ -94,7 +93,7 @@ TEST_CASE("a full disk is a failure of the call, and many pieces are counted") {
   for (std::size_t i = 0; i < kMcpContentBlocksMax + 3; ++i)
     pieces += fmt::format(R"({}{{"type":"text","text":"."}})", i == 0 ? "" : ",");
   const auto end = tool_end({fmt::format(R"({{"content":[{}]}})", pieces)}, {}, keeper);
-  CHECK(end.text.ends_with("[3 more pieces of content]"));
+  CHECK(end.text.ends_with("[3 more content items]"));
   keeper.full = true;
   CHECK(tool_end({R"({"structuredContent":{}})"}, {}, keeper).failure->message ==
         "the disk is full");

@@ -64,7 +64,7 @@ Result<ports::ToolQuestion> read_question(const Json& params) {
     return fail(Code::invalid_params, "message is missing");
   if (params.text.size() > kMcpQuestionBytesMax)
     return fail(Code::invalid_params,
-                fmt::format("a question has at most {} bytes", kMcpQuestionBytesMax));
+                fmt::format("message is longer than {} bytes", kMcpQuestionBytesMax));
   ports::ToolQuestion question;
   question.prompt = std::move(read.message);
   const std::string mode = read.mode.value_or("form");
@@ -77,7 +77,7 @@ Result<ports::ToolQuestion> read_question(const Json& params) {
   if (mode != "form") return fail(Code::invalid_params, "mode must be form or url");
   Form form;
   if (!read.requested_schema || !schema::read_loosely(read.requested_schema->text, form, met))
-    return fail(Code::invalid_params, "requestedSchema must be the schema of an object");
+    return fail(Code::invalid_params, "requestedSchema must be a schema of type object");
   question.schema = *std::move(read.requested_schema);
   return question;
 }

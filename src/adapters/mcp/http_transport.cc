@@ -25,7 +25,7 @@ std::string words_of(const HttpEnd& end) {
     case HttpEnding::refused_peer:
       return fmt::format("its certificate is not accepted ({})", end.detail);
     case HttpEnding::overloaded:
-      return "too many requests wait already";
+      return "too many requests are already waiting";
     case HttpEnding::unavailable:
       return end.detail;
     default:
@@ -78,7 +78,7 @@ class HttpTransport::Exchange final : public HttpExchange {
  private:
   HttpWants stop_reading() {
     ending_.too_large = true;
-    on_end({HttpEnding::broken, "it sends too much"});
+    on_end({HttpEnding::broken, "it sends more data than can be processed"});
     return HttpWants::nothing;
   }
 
@@ -173,7 +173,7 @@ HttpRequest HttpTransport::request_of(HttpMethod method) const {
 void HttpTransport::send(std::string message, std::optional<std::uint64_t> request) {
   if (listener_ == nullptr) return;
   if (!in_order_) return post(std::move(message), request);
-  if (unsent_.size() >= limits_.unsent_max) return lost("it does not take what it is sent");
+  if (unsent_.size() >= limits_.unsent_max) return lost("it does not accept messages");
   unsent_.push_back({std::move(message), request});
 }
 
@@ -288,8 +288,8 @@ std::optional<std::string> HttpTransport::failure_in(const Ending& ending) const
     return fmt::format("it sent a message of more than {} bytes", limits_.message_bytes_max);
   if (status == kUnauthorized || status == kForbidden)
     return fmt::format(
-        "it wants to know who asks (HTTP status {}); name the environment variable with its token "
-        "in bearer_token_env",
+        "it requires authentication (HTTP status {}); set bearer_token_env to the environment "
+        "variable that contains its token",
         status);
   if (status == 0) return words_of(ending.end);
   return std::nullopt;
@@ -312,7 +312,7 @@ void HttpTransport::post_ended(std::uint64_t id, const Ending& ending) {
   } else if (talk.request && read_rpc(ending.body)) {
     listener_->on_message(ending.body, talk.request);
   } else if (status != kAccepted) {
-    answer_failed(talk, "its answer is no message of the protocol");
+    answer_failed(talk, "its answer is not a protocol message");
   }
   drop(id);
 }
@@ -353,7 +353,7 @@ void HttpTransport::session_over(std::uint64_t id, std::string_view refusal) {
     if (talk.request && (each == id || talk.purpose == Purpose::check))
       refused.push_back(*talk.request);
   session_.clear();
-  lost(fmt::format("its session is over{}", refusal.empty() ? "" : fmt::format(" ({})", refusal)),
+  lost(fmt::format("its session has ended{}", refusal.empty() ? "" : fmt::format(" ({})", refusal)),
        std::move(refused));
 }
 
@@ -390,7 +390,7 @@ void HttpTransport::connection_ended(const Ending& ending) {
   if (auto failure = failure_in(ending)) return lost(*std::move(failure));
   if (!is_fine(ending.head))
     return lost(fmt::format("it answered with HTTP status {}", ending.head.status));
-  lost(is_stream(ending.head) ? "its stream ended" : "its answer is no stream of events");
+  lost(is_stream(ending.head) ? "its stream ended" : "its answer is not an event stream");
 }
 
 void HttpTransport::take_up(std::uint64_t id, const Ending& ending) {

@@ -20,7 +20,7 @@ ports::ToolEnd failed(schema::Failure why) {
 }
 
 schema::Failure overloaded() {
-  return {schema::Category::unavailable, "the runtime has too much to do; try again later", true};
+  return {schema::Category::unavailable, "the runtime is overloaded; try again later", true};
 }
 
 std::vector<std::string> folders_of(const std::string& workspace,

@@ -35,7 +35,7 @@ Category category_of(Code code) {
 
 // A note that a connected server lacks some tools, with the number of tools still offered.
 std::string partly(std::string_view lacks, std::size_t offered) {
-  if (offered == 0) return fmt::format("{}; there are no others", lacks);
+  if (offered == 0) return fmt::format("{}; it has no other tools", lacks);
   return fmt::format("{}; {} of its tools {} offered", lacks, offered, offered == 1 ? "is" : "are");
 }
 
@@ -58,11 +58,11 @@ void add_tools(const McpToolList& tools, const McpServer& server, std::size_t& b
     out.missing.push_back({server.name, partly(*missing, offered)});
   if (left_out > 0)
     out.missing.push_back(
-        {server.name, partly(fmt::format("left out: {} that do not fit, because those of all "
-                                         "servers may have {} bytes; choose with tools or "
-                                         "disabled_tools",
-                                         left_out, kMcpCatalogBytesMax),
-                             offered)});
+        {server.name,
+         partly(fmt::format("omitted: {} tools, because the tools of all servers may have at most "
+                            "{} bytes in total; choose with tools or disabled_tools",
+                            left_out, kMcpCatalogBytesMax),
+                offered)});
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ void McpPool::heard(Listing& listing) {
   std::set<std::string> parts;
   for (const McpServer& server : listing.place.servers) {
     if (!parts.insert(mcp_server_part(server.name)).second) {
-      out.missing.push_back({server.name, "another server has this name"});
+      out.missing.push_back({server.name, "another server already has this name"});
       continue;
     }
     const auto at = connections_.find({listing.place.session, server.name});
@@ -198,7 +198,7 @@ void McpPool::reach(const Key& key, const McpServer& server,
 Result<McpClient*> McpPool::connect(const Key& key, const McpServer& server,
                                     const std::vector<std::string>& folders) {
   if (server.unusable) return fail(Code::unavailable, *server.unusable);
-  if (closed_for_good_) return fail(Code::unavailable, "the runtime stops");
+  if (closed_for_good_) return fail(Code::unavailable, "the runtime is stopping");
   if (const auto at = connections_.find(key); at != connections_.end() && at->second.client) {
     at->second.client->set_roots(folders);
     use(key);
@@ -207,7 +207,7 @@ Result<McpClient*> McpPool::connect(const Key& key, const McpServer& server,
   const std::int64_t now = loop_.now().ms;
   if (const auto at = connections_.find(key);
       at != connections_.end() && now < at->second.not_before)
-    return fail(Code::unavailable, fmt::format("{}; it is tried again in {} s", at->second.why,
+    return fail(Code::unavailable, fmt::format("{}; the next attempt is in {} s", at->second.why,
                                                (at->second.not_before - now + 999) / 1'000));
   TRY(make_room());
   Connection& connection = connections_[key];
@@ -232,7 +232,7 @@ Result<void> McpPool::make_room() {
       oldest = at;
   if (oldest == connections_.end())
     return fail(Code::unavailable,
-                fmt::format("{} servers are in use already", limits_.connections_max));
+                fmt::format("{} MCP servers are already in use", limits_.connections_max));
   let_go(oldest->second);
   connections_.erase(oldest);
   return {};
@@ -295,7 +295,7 @@ void McpPool::call(Place place, const ToolCallId& id, const std::string& tool, s
       place.servers, [&](const McpServer& each) { return mcp_server_part(each.name) == part; });
   if (server == place.servers.end())
     return listener->on_failed(failure(
-        Category::not_found, fmt::format("no server is configured that has the tool {}", tool)));
+        Category::not_found, fmt::format("no configured MCP server has the tool {}", tool)));
   auto call = std::make_shared<Call>(*this);
   call->id = id;
   call->key = {place.session, server->name};
@@ -314,7 +314,7 @@ void McpPool::begin(const std::shared_ptr<Call>& call) {
           if (!calls_.contains(call->id)) return;  // cancelled meanwhile
           if (client) return send(*call, **client);
           call->on_end(
-              fail(Code::unavailable, fmt::format("the server {} is unavailable: {}",
+              fail(Code::unavailable, fmt::format("the MCP server {} is unavailable: {}",
                                                   call->server.name, client.error().message)));
         });
 }
@@ -322,8 +322,9 @@ void McpPool::begin(const std::shared_ptr<Call>& call) {
 void McpPool::send(Call& call, McpClient& client) {
   const McpTool* const tool = client.tools().find(call.tool);
   if (tool == nullptr)
-    return call.on_end(fail(Code::unavailable, fmt::format("the server {} has no tool {} any more",
-                                                           call.server.name, call.tool)));
+    return call.on_end(fail(
+        Code::unavailable,
+        fmt::format("the MCP server {} no longer has the tool {}", call.server.name, call.tool)));
   if (const auto wrong = schema::wrong_arguments(tool->input_schema, call.args))
     return call.on_end(fail(Code::invalid_params, *wrong));
   call.output_schema = tool->output_schema;

@@ -106,25 +106,25 @@ TEST_CASE("tools of all servers together have a limit") {
   const auto said = world.list(world.place({"a"}));
   REQUIRE(said.size() == 17);
   CHECK(said.back() ==
-        "!a: left out: 4 that do not fit, because those of all servers may have 262144 bytes; "
-        "choose with tools or disabled_tools; 16 of its tools are offered");
+        "!a: omitted: 4 tools, because the tools of all servers may have at most 262144 bytes in "
+        "total; choose with tools or disabled_tools; 16 of its tools are offered");
 }
 
 TEST_CASE("a server that lacks some tools says which, and that the others are offered") {
   World world;
   world.servers.add()->pages = {R"({"tools":[{"name":"a","inputSchema":{}},{"name":"b"}]})"};
   CHECK(world.list(world.place({"s"})) ==
-        Said{"mcp__s__a", "!s: left out: b (it has no input schema); 1 of its tools is offered"});
+        Said{"mcp__s__a", "!s: omitted: b (it has no input schema); 1 of its tools is offered"});
   World bare;
   bare.servers.add()->pages = {R"({"tools":[{"name":"b"}]})"};
   CHECK(bare.list(bare.place({"s"})) ==
-        Said{"!s: left out: b (it has no input schema); there are no others"});
+        Said{"!s: omitted: b (it has no input schema); it has no other tools"});
   World wide;
   std::string tools;
   for (std::size_t i = 0; i < kMcpLeftOutMax + 3; ++i)
     tools += fmt::format(R"({}{{"name":"t{}"}})", i == 0 ? "" : ",", i);
   wide.servers.add()->pages = {fmt::format(R"({{"tools":[{}]}})", tools)};
-  CHECK(wide.list(wide.place({"s"})).back().ends_with("; and 3 more; there are no others"));
+  CHECK(wide.list(wide.place({"s"})).back().ends_with("; and 3 more; it has no other tools"));
 }
 
 TEST_CASE("a dead server is started again, and not at once again and again") {
@@ -137,13 +137,13 @@ TEST_CASE("a dead server is started again, and not at once again and again") {
   CHECK(world.servers.all.size() == 2);
   world.servers.all.back()->die("boom");
   world.loop.run_for(1);
-  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: boom; it is tried again in 1 s"});
+  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: boom; the next attempt is in 1 s"});
   CHECK(world.servers.all.size() == 2);
   world.loop.run_for(limits.pause_first_ms);
   CHECK(world.list(world.place({"a"}), 1) == Said{"mcp__a__echo"});
   world.servers.all.back()->die("boom");
   world.loop.run_for(1);
-  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: boom; it is tried again in 2 s"});
+  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: boom; the next attempt is in 2 s"});
 }
 
 TEST_CASE("a call that succeeds forgives the deaths before it") {
@@ -161,12 +161,12 @@ TEST_CASE("a call connects by itself, checks its arguments and gives the result"
   World world;
   CHECK(world.call("mcp__a__echo")->said == Said{R"({"content":[{"type":"text","text":"done"}]})"});
   CHECK(world.call("mcp__a__echo", R"({"text":7})")->said ==
-        Said{"invalid_input: text: expected a string, and this is a number"});
+        Said{"invalid_input: text: expected a string, but got a number"});
   CHECK(world.servers.all.back()->count("tools/call") == 1);
   CHECK(world.call("mcp__a__gone")->said ==
-        Said{"unavailable: the server a has no tool mcp__a__gone any more"});
+        Said{"unavailable: the MCP server a no longer has the tool mcp__a__gone"});
   CHECK(world.call("mcp__z__echo")->said ==
-        Said{"not_found: no server is configured that has the tool mcp__z__echo"});
+        Said{"not_found: no configured MCP server has the tool mcp__z__echo"});
 }
 
 TEST_CASE("a cancelled call reports nothing more, even before its server is connected") {
@@ -193,7 +193,8 @@ TEST_CASE("a server that dies under a call ends it as lost") {
   world.servers.all.back()->die("boom");
   world.loop.run_for(1);
   REQUIRE(heard->said.size() == 1);
-  CHECK(heard->said[0].starts_with("lost: the server a was lost during the call (boom)"));
+  CHECK(heard->said[0].starts_with(
+      "lost: the connection to the MCP server a was lost during the call (boom)"));
 }
 
 TEST_CASE("a call that the server did not look at is made again, once") {
@@ -202,13 +203,14 @@ TEST_CASE("a call that the server did not look at is made again, once") {
   const auto second = world.servers.add();
   first->calls = second->calls = false;
   const auto heard = world.call("mcp__a__echo");
-  first->die("its session is over", {*number_of(*first->last("tools/call")->id)});
+  first->die("its session has ended", {*number_of(*first->last("tools/call")->id)});
   world.loop.run_for(10);
   CHECK(heard->said.empty());
   REQUIRE(second->last("tools/call") != nullptr);
-  second->die("its session is over", {*number_of(*second->last("tools/call")->id)});
+  second->die("its session has ended", {*number_of(*second->last("tools/call")->id)});
   world.loop.run_for(10);
-  CHECK(heard->said == Said{"unavailable: the server a was lost (its session is over)"});
+  CHECK(heard->said ==
+        Said{"unavailable: the connection to the MCP server a was lost (its session has ended)"});
 }
 
 TEST_CASE("of calls side by side, those that the server did not look at are made again") {
@@ -219,7 +221,7 @@ TEST_CASE("of calls side by side, those that the server did not look at are made
   const auto seen = world.call("mcp__a__echo", R"({"text":"2"})", "seen");
   const auto two = world.call("mcp__a__echo", R"({"text":"3"})", "two");
   const std::uint64_t last = *number_of(*first->last("tools/call")->id);
-  first->die("its session is over", {last - 2, last});
+  first->die("its session has ended", {last - 2, last});
   world.loop.run_for(10);
   CHECK(one->said == Said{R"({"content":[{"type":"text","text":"done"}]})"});
   CHECK(two->said == one->said);
@@ -289,7 +291,7 @@ TEST_CASE("closing closes everything and connects to nothing any more") {
   CHECK(closed);
   CHECK(world.servers.all[0]->orderly);
   CHECK(world.servers.all[1]->orderly);
-  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: the runtime stops"});
+  CHECK(world.list(world.place({"a"}), 1) == Said{"!a: the runtime is stopping"});
 }
 
 TEST_CASE("names of tools fit every provider and never meet") {

@@ -18,10 +18,10 @@ Result<RpcMessage> read_one(std::string_view text) {
   RpcMessage message;
   schema::Met met;
   if (!schema::read_loosely(text, message, met))
-    return fail(Code::invalid_params, "a message is an object");
+    return fail(Code::invalid_params, "a message must be an object");
   const bool whole = message.is_answer() ? message.error || (message.id && message.result)
                                          : !message.result && !message.error;
-  if (!whole) return fail(Code::invalid_params, "the message is neither a request nor an answer");
+  if (!whole) return fail(Code::invalid_params, "the message is neither a request nor a response");
   return message;
 }
 
@@ -40,7 +40,7 @@ Result<std::vector<RpcMessage>> read_rpc(std::string_view text) {
   TRY(schema::from_json(fmt::format(R"({{"all":{}}})", text), batch, schema::Unknown::ignore));
   if (batch.all.size() > kRpcBatchMax)
     return fail(Code::invalid_params,
-                fmt::format("more than {} messages came at once", kRpcBatchMax));
+                fmt::format("a batch has more than {} messages", kRpcBatchMax));
   for (const schema::Json& each : batch.all) {
     TRY_ASSIGN(RpcMessage message, read_one(each.text));
     out.push_back(std::move(message));

@@ -30,13 +30,13 @@ struct Pipe {
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    return fail(Code::unavailable,
-                fmt::format("no pipe can be made: {}", std::generic_category().message(errno)));
+    return fail(Code::unavailable, fmt::format("a pipe cannot be created: {}",
+                                               std::generic_category().message(errno)));
   Pipe pipe{Descriptor(::fcntl(ends[0], F_DUPFD_CLOEXEC, kAboveStandard)),
             Descriptor(::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveStandard))};
   ::close(ends[0]);
   ::close(ends[1]);
-  if (!pipe.read || !pipe.write) return fail(Code::unavailable, "no pipe can be made");
+  if (!pipe.read || !pipe.write) return fail(Code::unavailable, "a pipe cannot be created");
   return pipe;
 }
 
@@ -45,8 +45,8 @@ void set_nonblocking(const Descriptor& descriptor) {
 }
 
 std::string exit_words(const LauncherReport& report) {
-  if (report.signal) return fmt::format("it was ended by signal {}", *report.signal);
-  return fmt::format("it ended with code {}", report.code.value_or(-1));
+  if (report.signal) return fmt::format("it was killed by signal {}", *report.signal);
+  return fmt::format("it ended with exit code {}", report.code.value_or(-1));
 }
 
 }  // namespace
@@ -99,9 +99,9 @@ void StdioTransport::unwatch_all() {
 // Reads one report per call: the connection stays readable while there are more.
 void StdioTransport::hear_launcher() {
   const auto text = launched_->report();
-  if (!text || text->empty()) return lost("its launcher is gone");
+  if (!text || text->empty()) return lost("its launcher has ended");
   const LauncherReport report = read_launcher_report(*text);
-  if (report.event == "ready" && !launched_->order("go")) return lost("its launcher is gone");
+  if (report.event == "ready" && !launched_->order("go")) return lost("its launcher has ended");
   if (report.event == "refused") return lost(refusal_of(report));
   if (report.event == "execFailed")
     exit_words_ = fmt::format("{} cannot be run: {}", server_.command.front(),
@@ -120,7 +120,7 @@ std::string StdioTransport::last_words() const {
   if (const std::size_t at = line.rfind('\n'); at != std::string_view::npos)
     line.remove_prefix(at + 1);
   if (line.empty()) return exit_words_;
-  return fmt::format("{}; its last words: {}", exit_words_,
+  return fmt::format("{}; the end of its error output: {}", exit_words_,
                      schema::utf8_prefix(line, kMcpReasonBytesMax));
 }
 
@@ -166,7 +166,7 @@ void StdioTransport::send(std::string message, std::optional<std::uint64_t>) {
   if (stage_ != Stage::running || !in_) return;
   message.push_back('\n');
   if (unsent_bytes_ + message.size() > limits_.unsent_bytes_max)
-    return lost("it does not read what it is sent");
+    return lost("it does not read its input");
   unsent_bytes_ += message.size();
   unsent_.push_back(std::move(message));
   if (unsent_.size() == 1) write_in();

@@ -150,14 +150,14 @@ TEST_CASE("a server that does not read is given up") {
   limits.unsent_bytes_max = 1 << 20;
   Program program(script("sleep 100"), limits);
   for (int i = 0; i < 4; ++i) program.send(std::string(1 << 19, ' '));
-  CHECK(program.why_closed() == "it does not read what it is sent");
+  CHECK(program.why_closed() == "it does not read its input");
 }
 
 TEST_CASE("a server that ends says how, with its last words") {
   CHECK(Program(script("echo first >&2; echo no key >&2; exit 3")).why_closed() ==
-        "it ended with code 3; its last words: no key");
-  CHECK(Program(script("kill -9 $$")).why_closed() == "it was ended by signal 9");
-  CHECK(Program(script(R"(echo '{"a":1}'; exit 0)")).why_closed() == "it ended with code 0");
+        "it ended with exit code 3; the end of its error output: no key");
+  CHECK(Program(script("kill -9 $$")).why_closed() == "it was killed by signal 9");
+  CHECK(Program(script(R"(echo '{"a":1}'; exit 0)")).why_closed() == "it ended with exit code 0");
   McpStdio none = script("");
   none.command = {"no-such-server-anywhere"};
   CHECK(Program(none).why_closed() ==

@@ -96,14 +96,14 @@ void add_tool(const schema::Json& json, const McpServer& server, McpToolList& li
   if (!members.input_schema) return list.leave_out(name, "it has no input schema");
   if (members.input_schema->text.size() > kMcpSchemaBytesMax)
     return list.leave_out(
-        name, fmt::format("its input schema has more than {} bytes", kMcpSchemaBytesMax));
+        name, fmt::format("its input schema is larger than {} bytes", kMcpSchemaBytesMax));
   if (const auto why = schema::unusable_schema(*members.input_schema))
     return list.leave_out(name, *why);
   if (list.tools.size() >= kMcpToolsMax)
-    return list.leave_out(name, fmt::format("{} tools of one server are the most", kMcpToolsMax));
+    return list.leave_out(name, fmt::format("the server has more than {} tools", kMcpToolsMax));
   std::string offered_as = mcp_tool_name(mcp_server_part(server.name), name);
   if (list.find(offered_as) != nullptr)
-    return list.leave_out(name, "another tool of the server has this name");
+    return list.leave_out(name, "another tool of the server already has this name");
   list.tools.push_back(tool_of(std::move(members), std::move(offered_as)));
 }
 
@@ -125,7 +125,7 @@ std::optional<std::string> McpToolList::missing() const {
   std::string more;
   if (left_out_count > left_out.size())
     more = fmt::format("; and {} more", left_out_count - left_out.size());
-  return fmt::format("left out: {}{}", fmt::join(left_out, "; "), more);
+  return fmt::format("omitted: {}{}", fmt::join(left_out, "; "), more);
 }
 
 Result<std::optional<std::string>> add_page(const schema::Json& page, const McpServer& server,
@@ -133,7 +133,7 @@ Result<std::optional<std::string>> add_page(const schema::Json& page, const McpS
   Page read;
   schema::Met met;
   if (!schema::read_loosely(page.text, read, met) || !read.tools)
-    return fail(Code::invalid_params, "its answer to tools/list is no list of tools");
+    return fail(Code::invalid_params, "its answer to tools/list is not a list of tools");
   for (const schema::Json& tool : *read.tools) add_tool(tool, server, list);
   if (read.next_cursor && read.next_cursor->empty()) read.next_cursor.reset();
   return std::move(read.next_cursor);

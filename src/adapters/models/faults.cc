@@ -91,27 +91,28 @@ std::string sentence(std::uint64_t status, const ProviderWords& words, const std
   if (context_is_full(words) || status == 413)
     return fmt::format(
         "the conversation is longer than the model's context ({}); start a new thread, or set "
-        "context_tokens in [models.{}] to what the model takes",
+        "context_tokens in [models.{}] to the context size of the model",
         what, subject.name);
   if (mentions(words, "insufficient_quota") || status == 402)
     return fmt::format(
-        "the account behind the key has no credit left ({}); add credit, or choose "
-        "another model",
+        "the account of the API key has no credit left ({}); add credit, or choose another model",
         what);
   if (status == 401 || status == 403)
     return subject.key_env.empty()
-               ? fmt::format("{} wants a key ({}); {}", subject.address, what, subject.key_setting)
-               : fmt::format("{} refuses the key in {} ({}); set that variable to a valid key",
+               ? fmt::format("{} requires an API key ({}); {}", subject.address, what,
+                             subject.key_setting)
+               : fmt::format("{} rejects the API key in {} ({}); set that variable to a valid key",
                              subject.address, subject.key_env, what);
   if (status == 404)
     return fmt::format("{} does not know the model {} ({}); correct {}, or {}", subject.address,
                        subject.model, what, subject.model_setting, subject.url_setting);
   if (mentions(words, "does not support tools"))
-    return fmt::format("{} takes no tools ({}); leave \"tools\" out of capabilities in [models.{}]",
-                       subject.model, what, subject.name);
-  if (status == 429) return fmt::format("the provider limits how often it is asked ({})", what);
+    return fmt::format(
+        "{} does not support tools ({}); remove \"tools\" from capabilities in [models.{}]",
+        subject.model, what, subject.name);
+  if (status == 429) return fmt::format("the provider's rate limit is reached ({})", what);
   if (status >= 300 && status < 400)
-    return fmt::format("{} sends us elsewhere ({}), which is not followed; correct {}",
+    return fmt::format("{} replies with a redirect ({}), which is not followed; correct {}",
                        subject.address, what, subject.url_setting);
   if (status >= 400 && status < 500)
     return fmt::format("the provider refused the request ({})", what);

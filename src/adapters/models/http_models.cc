@@ -35,23 +35,24 @@ ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
                                       address, end.detail, subject.url_setting),
                           Again::later);
     case HttpEnding::refused_peer:
-      return broken_fault(Category::unavailable,
-                          fmt::format("the certificate of {} is not accepted ({}); if that server "
-                                      "is yours, name its authority's file in SSL_CERT_FILE",
-                                      address, end.detail),
-                          Again::never);
+      return broken_fault(
+          Category::unavailable,
+          fmt::format("the certificate of {} is not accepted ({}); if it is your own server, set "
+                      "SSL_CERT_FILE to the file of its certificate authority",
+                      address, end.detail),
+          Again::never);
     case HttpEnding::broken:
       return wrong_answer(fmt::format("the connection to {} broke ({})", address, end.detail),
                           Again::later);
     case HttpEnding::connect_timeout:
       return broken_fault(
           Category::timeout,
-          fmt::format("{} did not take a connection within {} ms", address, limits.connect_ms),
+          fmt::format("{} did not accept a connection within {} ms", address, limits.connect_ms),
           Again::later);
     case HttpEnding::first_byte_timeout:
       return broken_fault(Category::timeout,
                           fmt::format("{} sent nothing for {} ms; raise first_byte_timeout_ms in "
-                                      "[models.{}] where that is usual",
+                                      "[models.{}] if the model needs longer",
                                       address, limits.first_byte_ms, subject.name),
                           Again::later);
     case HttpEnding::idle_timeout:
@@ -63,7 +64,7 @@ ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
                           fmt::format("the answer took longer than {} ms", limits.whole_ms),
                           Again::never);
     case HttpEnding::overloaded:
-      return broken_fault(Category::unavailable, "too many requests wait for models already",
+      return broken_fault(Category::unavailable, "too many model requests are already waiting",
                           Again::later);
     case HttpEnding::unavailable:
       return broken_fault(Category::unavailable, end.detail, Again::never);
@@ -159,8 +160,8 @@ class HttpModels::Exchange final : public HttpExchange,
       return wrong_answer("the provider's answer has no body", Again::later);
     if (body_.contains("\"error\"") && !words.empty()) return told_fault(words, subject_);
     return wrong_answer(
-        fmt::format("{} answered with {} and not with an event stream; correct {}, or choose "
-                    "another provider",
+        fmt::format("{} answered with {} instead of an event stream; correct {}, or choose another "
+                    "provider",
                     subject_.address, utf8_prefix(head_.content_type, kContentTypeShown),
                     subject_.url_setting),
         Again::never);

@@ -35,7 +35,7 @@ void HeadAndTail::put(std::string_view bytes) {
 std::string HeadAndTail::text() const {
   const std::size_t cut = tail_.size() > kHalf ? tail_.size() - kHalf : 0;
   if (left_out_ + cut == 0) return head_ + tail_;
-  return fmt::format("{}\n[{} bytes are not shown]\n{}", head_, left_out_ + cut,
+  return fmt::format("{}\n[{} bytes omitted]\n{}", head_, left_out_ + cut,
                      std::string_view(tail_).substr(cut));
 }
 
@@ -43,7 +43,7 @@ std::string raw_request(const HttpRequest& request) {
   HeadAndTail text;
   text.put(fmt::format("POST {}\n", request.url));
   for (const std::string& header : request.headers)
-    text.put((holds_key(header) ? header.substr(0, header.find(':')) + ": [left out]" : header) +
+    text.put((holds_key(header) ? header.substr(0, header.find(':')) + ": [omitted]" : header) +
              "\n");
   text.put("\n");
   text.put(request.body);

@@ -12,8 +12,8 @@ TEST_CASE("a raw request is stored without its keys") {
   request.headers = {"Authorization: Bearer secret", "X-Api-Key: secret", "accept: text/plain"};
   request.body = R"({"model":"m"})";
   CHECK(raw_request(request) ==
-        "POST http://h/v1/messages\nAuthorization: [left out]\nX-Api-Key: [left out]\n"
-        "accept: text/plain\n\n{\"model\":\"m\"}");
+        "POST http://h/v1/messages\nAuthorization: [omitted]\nX-Api-Key: [omitted]\naccept: "
+        "text/plain\n\n{\"model\":\"m\"}");
 }
 
 TEST_CASE("of much text the beginning and the end are kept, and what is missing is said") {
@@ -26,7 +26,7 @@ TEST_CASE("of much text the beginning and the end are kept, and what is missing 
   CHECK(told.size() < kRawBytesMax + 100);
   CHECK(told.starts_with("begin x"));
   CHECK(told.ends_with("x end"));
-  CHECK(told.contains(std::to_string(5'000'010 - kRawBytesMax) + " bytes are not shown"));
+  CHECK(told.contains(std::to_string(5'000'010 - kRawBytesMax) + " bytes omitted"));
   HeadAndTail little;
   little.put("all");
   little.put(" of it");

@@ -68,7 +68,7 @@ Result<Launched> launch_once(const launcher::Spec& spec, const Streams& streams,
   TRY_ASSIGN(const Descriptor text, file_in_memory("agentrt-spec", launcher::encode(spec)));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return failed("No connection can be made");
+    return failed("A socket pair cannot be created");
   Descriptor ours(ends[0]);
   const Descriptor theirs(ends[1]);
   launcher::CopyOrder order;
@@ -115,7 +115,7 @@ Descriptor Launched::end() const {
 
 Result<void> Launched::order(const std::string& text) const {
   if (::send(control_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-    return failed("The launcher does not listen");
+    return failed("Sending to the launcher failed");
   return {};
 }
 
@@ -125,7 +125,7 @@ Result<std::string> Launched::report() const {
     const ssize_t size = ::recv(control_, text.data(), text.size(), 0);
     // Reset: it is gone and left an order unread. That is said once, before its last words.
     if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
-    if (size < 0) return failed("The launcher cannot be heard");
+    if (size < 0) return failed("Receiving from the launcher failed");
     text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     return text;
   }
@@ -150,7 +150,7 @@ void get_ready_for_next() { origin().get_ready(); }
 
 Result<Launched> attach(const std::string& run_folder) {
   const Descriptor folder(::open(run_folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) return not_found("The run folder is gone");
+  if (!folder) return not_found("The run folder no longer exists");
   // Never waits: a launcher that is stopped takes no connection in.
   Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};

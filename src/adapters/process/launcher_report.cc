@@ -88,7 +88,7 @@ std::vector<LauncherLayer> layers_of(const LauncherReport& report) {
 }
 
 std::string refusal_of(const LauncherReport& report) {
-  const std::string stage = report.stage.value_or("for no reason given");
+  const std::string stage = report.stage.value_or("no reason given");
   const int error = static_cast<int>(report.error.value_or(0));
   return error == 0 ? stage : fmt::format("{}: {}", stage, std::generic_category().message(error));
 }

@@ -140,13 +140,14 @@ class Comparison {
         look_at(found.folder);
       else if (const std::string plan = found.folder + kRebasePlan; before_.has_changed(plan))
         if (policy::plans_a_command(text_of(plan)))
-          report(fmt::format("{} runs commands when the rebase is continued: exec", plan));
+          report(fmt::format(
+              "{} contains exec lines, which run commands when the rebase is continued", plan));
     }
     for (const std::string& root : before_.roots)
       for (const std::string& file : obeyed_below(root))
         if (before_.has_changed(file))
           report(
-              fmt::format("{} is new or changed, and programs outside the sandbox obey it", file));
+              fmt::format("{} is new or changed, and controls programs outside the sandbox", file));
     return std::move(findings_);
   }
 
@@ -155,11 +156,12 @@ class Comparison {
     for (const std::string& file : obeyed_in(repository)) {
       if (!before_.has_changed(file)) continue;
       if (!file.ends_with("/config") && !file.ends_with("/config.worktree")) {
-        if (is_executable(file)) report(fmt::format("{} is a hook that git runs", file));
+        if (is_executable(file))
+          report(fmt::format("{} is a new or changed hook that git runs", file));
         continue;
       }
       for (const std::string& key : policy::programs_named(text_of(file)))
-        report(fmt::format("{} names a program that git runs: {}", file, key));
+        report(fmt::format("{} sets a program that git runs: {}", file, key));
     }
   }
 

@@ -28,11 +28,11 @@ Result<Descriptor> file_in_memory(const char* name, std::string_view bytes, Memo
   if (!made && errno == EINVAL)  // this kernel does not support these flags
     made = Descriptor(::memfd_create(name, flags));
   Descriptor file(made ? ::fcntl(made.get(), F_DUPFD_CLOEXEC, kAboveFixed) : -1);
-  if (!file) return failed("No file can be made in memory");
+  if (!file) return failed("A memory file cannot be created");
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return failed("No file can be written in memory");
+    if (written <= 0) return failed("A memory file cannot be written");
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   ::lseek(file.get(), 0, SEEK_SET);

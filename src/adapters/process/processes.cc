@@ -17,7 +17,7 @@ using schema::Failure;
 
 namespace {
 
-constexpr std::string_view kDiskTookNoMore = "the disk took no more";
+constexpr std::string_view kDiskTookNoMore = "the disk was full";
 constexpr std::string_view kLauncherKilled = "its launcher was killed";
 
 std::string lost_because(const Spooled& stream) {
@@ -39,9 +39,9 @@ std::string preview_of(const RunFolder& folder, const ExitRecord& record, const 
     if (name == std::string_view("stderr")) text += "[stderr]\n";
     text += folder.preview(name, stream.kept, redact);
     if (!stream.whole())
-      text += fmt::format("\n[{} ends here, but the command wrote {}{} bytes more: {}]", name,
-                          stream.exact ? "" : "at least ", stream.size - stream.kept,
-                          lost_because(stream));
+      text += fmt::format(
+          "\n[{} ends here; {}{} more bytes that the command wrote were not stored: {}]", name,
+          stream.exact ? "" : "at least ", stream.size - stream.kept, lost_because(stream));
   }
   return text;
 }
@@ -63,15 +63,15 @@ bool keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::Outp
       ports::OutputMeta meta;
       if (!stream.whole() || stream.size > Watcher::kSpoolBytes) meta.whole_size = stream.size;
       auto output = path ? keeper.keep_file(*path, meta)
-                         : Result<schema::KeptOutput>(
-                               fail(Code::storage_full, "there is no room to put it together"));
+                         : Result<schema::KeptOutput>(fail(
+                               Code::storage_full, "there is not enough disk space to store it"));
       if (output) {
         end.outputs.push_back(*std::move(output));
       } else {
         room = room && output.error().code != Code::storage_full;
         lost.kept = 0;
         lost.why = output.error().message;
-        end.preview += fmt::format("\n[the rest of {} could not be kept: {}]", name, lost.why);
+        end.preview += fmt::format("\n[the rest of {} could not be stored: {}]", name, lost.why);
       }
     }
     if (lost.kept < lost.size) end.lost.push_back(std::move(lost));
@@ -81,8 +81,8 @@ bool keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::Outp
 
 Failure how_abandoned(const ExitRecord& record) {
   return {Category::interrupted,
-          record.started ? "the runtime stopped while the command ran, and the command with it"
-                         : "the runtime stopped before the command was let go: nothing ran",
+          record.started ? "the runtime stopped while the command ran, and the command was killed"
+                         : "the runtime stopped before the command was started: it did not run",
           false};
 }
 
@@ -294,7 +294,7 @@ void LauncherProcesses::look(const ProcessId& process, std::optional<OutputPiece
                           .err = folder.left_of("stderr"),
                           .lost = Failure{Category::lost,
                                           "its launcher or the runtime was killed while the "
-                                          "command ran, and how it ended is not known",
+                                          "command ran; how it ended is unknown",
                                           false}};
     // The watcher did not hear of this end, so nobody has inspected what the command left.
     if (record && record->started)

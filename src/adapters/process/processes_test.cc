@@ -245,7 +245,7 @@ TEST_CASE("what cannot be kept of a long output is said, not swallowed") {
   machine.processes->release(ProcessId{"proc_1"});
   REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));
   CHECK(heard->end->outputs.empty());
-  CHECK(heard->end->preview.ends_with("[the rest of stdout could not be kept: no room]"));
+  CHECK(heard->end->preview.ends_with("[the rest of stdout could not be stored: no room]"));
   REQUIRE(heard->end->lost.size() == 1);
   CHECK(heard->end->lost.front().stream == "stdout");
   CHECK(heard->end->lost.front().size == 23'893);

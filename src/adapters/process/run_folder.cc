@@ -69,7 +69,7 @@ std::optional<ExitRecord> read_exit_record(std::string_view json) {
 Result<void> RunFolder::make_way() const {
   const fs::path around = fs::path(path_).parent_path();
   if (::access(around.c_str(), W_OK | X_OK) != 0 && ::mkdir(around.c_str(), 0700) != 0)
-    return fail(Code::unavailable, fmt::format("the folder {} cannot be made", path_));
+    return fail(Code::unavailable, fmt::format("the folder {} cannot be created", path_));
   std::error_code error;
   if (::access(path_.c_str(), F_OK) == 0) fs::remove_all(path_, error);  // of one that was killed
   if (error) return fail(Code::unavailable, fmt::format("the folder {} cannot be removed", path_));
@@ -121,7 +121,7 @@ std::string RunFolder::preview(std::string_view stream, std::uint64_t size,
   const std::string end = redact(tail(stream, size, kPreviewHalf + kCutMargin));
   const std::string_view first = schema::utf8_prefix(head, kPreviewHalf);
   const std::size_t shown = std::min(kPreviewHalf, end.size());
-  return fmt::format("{}\n[… {} bytes are not shown …]\n{}", first, size - first.size() - shown,
+  return fmt::format("{}\n[… {} bytes omitted …]\n{}", first, size - first.size() - shown,
                      std::string_view(end).substr(end.size() - shown));
 }
 
@@ -135,7 +135,7 @@ std::optional<std::string> RunFolder::whole(std::string_view stream, std::uint64
   if (past <= half_) {
     good = good && append(ring, 0, past, file);
   } else {
-    file << fmt::format("\n[… {} bytes were not kept …]\n", past - half_);
+    file << fmt::format("\n[… {} bytes were not stored …]\n", past - half_);
     const std::uint64_t begin = past % half_;
     good = good && append(ring, begin, half_ - begin, file) && append(ring, 0, begin, file);
   }

@@ -56,7 +56,7 @@ TEST_CASE("short output is shown whole, long output by its beginning and its end
   const std::string preview = Written(much).folder.preview("stdout", much.size(), kAsItIs);
   CHECK(preview.starts_with(much.substr(0, kPreviewHalf)));
   CHECK(preview.ends_with(much.substr(much.size() - kPreviewHalf)));
-  CHECK(preview.contains("4904 bytes are not shown"));
+  CHECK(preview.contains("4904 bytes omitted"));
 }
 
 TEST_CASE("a secret that lies across a cut is not shown by half") {
@@ -88,7 +88,7 @@ TEST_CASE("of more than the spool holds, beginning and end are kept and the rest
   const std::string kept = written.all(text.size());
   CHECK(kept.starts_with(text.substr(0, kSpool / 2)));
   CHECK(kept.ends_with(text.substr(text.size() - kSpool / 2)));
-  CHECK(kept.contains("33616 bytes were not kept"));
+  CHECK(kept.contains("33616 bytes were not stored"));
   CHECK(written.folder.preview("stdout", text.size(), kAsItIs)
             .ends_with(text.substr(text.size() - kPreviewHalf)));
 }

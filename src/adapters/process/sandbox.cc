@@ -42,29 +42,31 @@ bool runs_as_another(const schema::SandboxProfile& profile) {
 }
 
 constexpr const char* kAllowNamespaces =
-    "let ordinary users make namespaces: sysctl user.max_user_namespaces, "
+    "allow unprivileged user namespaces: sysctl user.max_user_namespaces, "
     "kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; in a "
-    "container, allow clone and mount";
+    "container, allow the syscalls clone and mount";
 
 constexpr LayerRule kRules[] = {
-    {Layer::user_namespace, "nothing runs", kAllowNamespaces},
-    {Layer::mount_namespace, "nothing runs", kAllowNamespaces},
-    {Layer::pid_namespace, "nothing runs", kAllowNamespaces},
-    {Layer::network_namespace, "commands have no network at all, not even a loopback of their own",
+    {Layer::user_namespace, "commands cannot run", kAllowNamespaces},
+    {Layer::mount_namespace, "commands cannot run", kAllowNamespaces},
+    {Layer::pid_namespace, "commands cannot run", kAllowNamespaces},
+    {Layer::network_namespace, "commands have no network, not even a loopback interface",
      "use a kernel with CONFIG_NET_NS"},
     {Layer::ipc_namespace, "commands share System V memory and the host name with the machine",
      "use a kernel with CONFIG_IPC_NS and CONFIG_UTS_NS"},
-    {Layer::landlock, "one layer less for writes, signals and abstract sockets",
-     "use Linux 6.12 or newer with landlock among its security modules (lsm=landlock,...)"},
-    {Layer::seccomp, "nothing runs", "use a kernel with CONFIG_SECCOMP_FILTER"},
+    {Layer::landlock, "writes, signals and abstract sockets are restricted by one layer less",
+     "use Linux 6.12 or newer with the landlock security module enabled (lsm=landlock,...)"},
+    {Layer::seccomp, "commands cannot run", "use a kernel with CONFIG_SECCOMP_FILTER"},
     {Layer::notify,
-     "commands have no local sockets, git can only read, and attempts are not reported",
-     "use Linux 5.14 or newer, and not inside another supervisor of system calls"},
-    {Layer::capabilities, "nothing runs", "report it: every kernel can do this"},
-    {Layer::limits, "nothing runs", "raise the limits of whoever starts agentrt (ulimit -a)"},
-    {Layer::cgroup, "the memory of a command is not limited, its processes by limits alone",
+     "commands have no Unix sockets, git can only read, and blocked attempts are not reported",
+     "use Linux 5.14 or newer, outside of other seccomp supervisors"},
+    {Layer::capabilities, "commands cannot run", "report this as a bug; every kernel supports it"},
+    {Layer::limits, "commands cannot run",
+     "raise the resource limits of the process that starts agentrt (ulimit -a)"},
+    {Layer::cgroup,
+     "the memory of a command is not limited, and its processes only by resource limits",
      "give agentrt a cgroup of its own: systemd-run --user --scope -p Delegate=yes agentrt serve"},
-    {Layer::identity, "under root nothing runs",
+    {Layer::identity, "under root, commands cannot run",
      "run agentrt as an ordinary user, or keep the workspace on a file system with idmapped "
      "mounts (ext4, xfs, btrfs)"},
 };

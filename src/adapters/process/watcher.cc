@@ -131,12 +131,11 @@ void Watcher::begin_waiting() {
 void Watcher::begin(ports::ProcessRequest request) {
   const ProcessId id = request.id;
   if (request.background && count(true) >= parts_.background_max)
-    return parts_.hearer.refused(
-        id, {Category::unavailable,
-             fmt::format("{} commands run in the background of this runtime, the most there may "
-                         "be; nothing ran",
-                         parts_.background_max),
-             false});
+    return parts_.hearer.refused(id, {Category::unavailable,
+                                      fmt::format("the command was not run: the limit of {} "
+                                                  "background processes of this runtime is reached",
+                                                  parts_.background_max),
+                                      false});
   auto profile = parts_.profile(request);
   if (!profile)
     return parts_.hearer.refused(id, failure_of(profile.error(), Category::invalid_input));
@@ -346,7 +345,8 @@ void Watcher::hear(Watched& process) {
       parts_.hearer.lost_sight(process.id, process.pieces, process.found ? kLooksMax : 1);
       end(process, Then::nothing);
     } else {
-      refuse(process, Category::lost, "the launcher ended without saying how the command did");
+      refuse(process, Category::lost,
+             "the launcher ended without reporting the outcome of the command");
     }
   }
 }

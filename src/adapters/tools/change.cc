@@ -43,7 +43,7 @@ Outcome<std::string> read_whole(const Opened& file) {
     if (out.size() > kFileBytesMax)
       return refuse(
           Category::invalid_input,
-          fmt::format("The file is larger than {} bytes, which these tools do not change.",
+          fmt::format("The file is larger than {} bytes, the limit for changes with file tools.",
                       kFileBytesMax));
   }
   return out;
@@ -57,8 +57,8 @@ Outcome<void> check_marks(const policy::Redactor* redactor, std::string_view bef
     return {};
   return refuse(
       Category::invalid_input,
-      "The file holds a secret that you were shown as [redacted:…]; this would replace it "
-      "by the mark. Change the lines around it with edit_file.");
+      "The file contains a secret that was shown to you as [redacted:…]; this call would overwrite "
+      "the secret with that placeholder. Change the lines around it with edit_file.");
 }
 
 std::size_t count_of(std::string_view text, std::string_view wanted) {
@@ -74,8 +74,8 @@ Outcome<void> check_characters(std::string_view before, std::string_view after) 
   if (count_of(after, kNoCharacter) <= count_of(before, kNoCharacter) || is_text(before)) return {};
   return refuse(
       Category::invalid_input,
-      "The file holds bytes that are no UTF-8, which you were shown as U+FFFD; this would "
-      "replace them by that mark. Change the text around them with edit_file.");
+      "The file contains bytes that are not UTF-8, which were shown to you as U+FFFD; this call "
+      "would overwrite them with that character. Change the text around them with edit_file.");
 }
 
 Outcome<StagedChange> staged(const Grounds& grounds, Target target, std::string_view before,
@@ -84,7 +84,8 @@ Outcome<StagedChange> staged(const Grounds& grounds, Target target, std::string_
   const bool is_new = !target.present;
   if (!is_new && before == after)
     return refuse(Category::invalid_input,
-                  fmt::format("{} has this content already.", grounds.shown(target.path)));
+                  fmt::format("{} already has this content; nothing was changed.",
+                              grounds.shown(target.path)));
   LineDiff diff = line_diff(grounds.shown(target.path), before, after,
                             is_new ? DiffOf::new_file : DiffOf::present_file);
   out.change.path = target.path;
@@ -111,9 +112,9 @@ Outcome<void> sync_folder(const Descriptor& folder) {
 // Creates a subfolder with the owner of its parent.
 Outcome<Descriptor> make_folder(const Descriptor& parent, const std::string& name) {
   const bool made = ::mkdirat(parent.get(), name.c_str(), 0755) == 0;
-  if (!made && errno != EEXIST) return system_failure("A folder cannot be made", errno);
+  if (!made && errno != EEXIST) return system_failure("A folder cannot be created", errno);
   auto folder = open_beneath(parent.get(), name, Links::refuse, O_PATH | O_DIRECTORY);
-  if (!folder) return system_failure("A folder cannot be made", folder.error());
+  if (!folder) return system_failure("A folder cannot be created", folder.error());
   struct stat about{};
   if (made && is_root() && ::fstat(parent.get(), &about) == 0)
     (void)!::fchownat(folder->get(), "", about.st_uid, about.st_gid, AT_EMPTY_PATH);
@@ -127,16 +128,16 @@ Outcome<void> take_after(int fd, const Descriptor& folder, const Target& target)
   if (target.present)
     model = target.present->about;
   else if (::fstat(folder.get(), &model) != 0)
-    return system_failure("The folder cannot be looked at", errno);
+    return system_failure("The folder cannot be accessed", errno);
   struct stat now{};
-  if (::fstat(fd, &now) != 0) return system_failure("The new file cannot be looked at", errno);
+  if (::fstat(fd, &now) != 0) return system_failure("The new file cannot be accessed", errno);
   bool same_owner = now.st_uid == model.st_uid && now.st_gid == model.st_gid;
   if (!same_owner && (is_root() || target.present))
     same_owner = ::fchown(fd, model.st_uid, model.st_gid) == 0;
   if (!target.present) return {};
   // Setuid, setgid and sticky bits are not kept for another owner.
   const mode_t mode = model.st_mode & (same_owner ? 07777U : 0777U);
-  if (::fchmod(fd, mode) != 0) return system_failure("The mode cannot be kept", errno);
+  if (::fchmod(fd, mode) != 0) return system_failure("The file mode cannot be preserved", errno);
   return {};
 }
 
@@ -161,7 +162,9 @@ bool move_as_new(int folder, const char* from, const char* to) {
 std::unexpected<schema::Failure> changed_meanwhile(const std::string& name) {
   return refuse(
       Category::invalid_input,
-      fmt::format("{} changed while the call waited; nothing was written. Read it again.", name));
+      fmt::format(
+          "{} changed while the call was waiting; nothing was written. Read the file again.",
+          name));
 }
 
 // The digest of the file with this name; empty: no such file.
@@ -171,7 +174,7 @@ Outcome<std::optional<std::string>> digest_at(const Descriptor& folder, const st
   if (!handle) return system_failure("The file cannot be opened", handle.error());
   Opened file{*std::move(handle), {}, {}};
   if (::fstat(file.handle.get(), &file.about) != 0 || !file.is_file())
-    return refuse(Category::denied, "It is not a regular file any more.");
+    return refuse(Category::denied, "It is no longer a regular file.");
   TRY_ASSIGN(const std::string bytes, read_whole(file));
   return digest_of(bytes);
 }
@@ -198,7 +201,7 @@ Outcome<StagedChange> stage(const Grounds& grounds, const agentrt::tools::EditFi
   TRY(grounds.open_file(args.path));  // it must exist and be readable
   TRY_ASSIGN(Target target, grounds.open_target(args.path));
   if (!target.present)
-    return refuse(Category::not_found, fmt::format("{} was removed meanwhile.", args.path));
+    return refuse(Category::not_found, fmt::format("{} was deleted in the meantime.", args.path));
   TRY_ASSIGN(const std::string before, read_whole(*target.present));
   if (before.contains('\0'))
     return refuse(Category::invalid_input, fmt::format("{} is not a text file.", args.path));

@@ -278,8 +278,8 @@ TEST_CASE("a secret that was shown as a mark is not overwritten by the mark") {
   kit.redactor = policy::Redactor({{"KEY", "hunter2hunter2"}});
   kit.put("ws/.env", "KEY=hunter2hunter2\nX=1\n");
   CHECK(kit.read(".env") == "     1\tKEY=[redacted:KEY]\n     2\tX=1\n");
-  CHECK(
-      kit.write(".env", "KEY=[redacted:KEY]\nX=2\n").starts_with("invalid_input: The file holds"));
+  CHECK(kit.write(".env", "KEY=[redacted:KEY]\nX=2\n")
+            .starts_with("invalid_input: The file contains"));
   CHECK(kit.edit(".env", "X=1", "X=2") == "Changed .env (+1 -1).");
   CHECK(kit.get("ws/.env") == "KEY=hunter2hunter2\nX=2\n");
 }
@@ -289,8 +289,8 @@ TEST_CASE("bytes that are no text are not overwritten by the character they were
   const std::string mark = "\xEF\xBF\xBD";
   kit.put("ws/latin", "caf\xe9\nold " + mark + "\n");
   CHECK(kit.write("latin", "caf" + mark + "\nnew " + mark + "\n")
-            .starts_with("invalid_input: The file holds bytes that are no UTF-8"));
-  CHECK(kit.edit("latin", "old", "new " + mark).starts_with("invalid_input: The file holds"));
+            .starts_with("invalid_input: The file contains bytes that are not UTF-8"));
+  CHECK(kit.edit("latin", "old", "new " + mark).starts_with("invalid_input: The file contains"));
   CHECK(kit.edit("latin", "caf" + mark, "tea").contains("edit the text before or after it"));
   CHECK(kit.edit("latin", "old", "new") == "Changed latin (+1 -1).");
   CHECK(kit.get("ws/latin") == "caf\xe9\nnew " + mark + "\n");
@@ -301,14 +301,15 @@ TEST_CASE("bytes that are no text are not overwritten by the character they were
 TEST_CASE("nothing is announced that cannot be kept or is no change") {
   FileKit kit;
   kit.put("ws/a.txt", "one\n");
-  CHECK(kit.write("a.txt", "one\n") == "invalid_input: a.txt has this content already.");
+  CHECK(kit.write("a.txt", "one\n") ==
+        "invalid_input: a.txt already has this content; nothing was changed.");
   kit.put("ws/large", std::string(kFileBytesMax + 1, 'x'));
   CHECK(kit.edit("large", "x", "y").starts_with("invalid_input: The file is larger"));
   kit.put("ws/bin", std::string("a\0b", 3));
   CHECK(kit.edit("bin", "a", "b") == "invalid_input: bin is not a text file.");
   CHECK(kit.edit("none", "a", "b").starts_with("not_found:"));
   kit.kept.full = true;
-  CHECK(kit.write("a.txt", "two\n").starts_with("unavailable: The diff cannot be kept"));
+  CHECK(kit.write("a.txt", "two\n").starts_with("unavailable: The diff cannot be stored"));
   CHECK(kit.get("ws/a.txt") == "one\n");
 }
 

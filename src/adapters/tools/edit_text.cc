@@ -76,23 +76,24 @@ std::unexpected<schema::Failure> not_there(std::string_view path, std::string_vi
                                            std::string_view wanted) {
   if (const auto line = line_without(bytes, wanted, [](char c) { return c == '\r'; }))
     return refuse(Category::invalid_input,
-                  fmt::format("oldText stands in {} at line {}, but with other line ends: some of "
-                              "its lines end with CRLF, others with LF. Edit a single line at a "
-                              "time.",
+                  fmt::format("oldText occurs in {} at line {} with different line endings: some "
+                              "lines end with CRLF, others with LF. Edit one line at a time.",
                               path, line));
   if (const auto line = line_without(bytes, wanted, is_space))
     return refuse(Category::invalid_input,
-                  fmt::format("oldText is not in {}. At line {} it stands with other white space: "
+                  fmt::format("oldText does not occur in {}. Line {} differs only in white space: "
                               "read that part again and copy it exactly.",
                               path, line));
   if (wanted.contains(kNoCharacter) && !is_text(bytes))
-    return refuse(Category::invalid_input,
-                  fmt::format("oldText is not in {}. Its U+FFFD stands for a byte that is no UTF-8 "
-                              "and cannot be given: edit the text before or after it.",
-                              path));
+    return refuse(
+        Category::invalid_input,
+        fmt::format("oldText does not occur in {}. It contains U+FFFD, which stands for a byte "
+                    "that is not UTF-8 and cannot be matched: edit the text before or after it.",
+                    path));
   return refuse(
       Category::invalid_input,
-      fmt::format("oldText is not in {}; read the file again and copy it exactly.", path));
+      fmt::format("oldText does not occur in {}; read the file again and copy the text exactly.",
+                  path));
 }
 
 std::unexpected<schema::Failure> too_often(std::string_view path, std::string_view bytes,
@@ -100,12 +101,11 @@ std::unexpected<schema::Failure> too_often(std::string_view path, std::string_vi
   std::vector<std::size_t> lines;
   for (std::size_t i = 0; i < std::min(places.size(), kPlacesTold); ++i)
     lines.push_back(line_at(bytes, places[i]));
-  return refuse(
-      Category::invalid_input,
-      fmt::format("oldText stands in {} {} times (lines {}{}). Give more of what is around "
-                  "it, or set replaceAll.",
-                  path, places.size(), fmt::join(lines, ", "),
-                  places.size() > kPlacesTold ? ", …" : ""));
+  return refuse(Category::invalid_input,
+                fmt::format("oldText occurs in {} {} times (lines {}{}). Include more surrounding "
+                            "lines, or set replaceAll.",
+                            path, places.size(), fmt::join(lines, ", "),
+                            places.size() > kPlacesTold ? ", …" : ""));
 }
 
 }  // namespace
@@ -117,7 +117,8 @@ Outcome<std::string> edited(std::string_view bytes, const agentrt::tools::EditFi
   const std::string old_text = crlf ? with_crlf(args.old_text) : args.old_text;
   const std::string new_text = crlf ? with_crlf(args.new_text) : args.new_text;
   if (old_text == new_text)
-    return refuse(Category::invalid_input, "oldText and newText are the same: nothing to change.");
+    return refuse(Category::invalid_input,
+                  "oldText and newText are the same; nothing was changed.");
   const auto places = places_of(bytes, old_text);
   if (places.empty()) return not_there(args.path, bytes, old_text);
   if (places.size() > 1 && !args.replace_all.value_or(false))

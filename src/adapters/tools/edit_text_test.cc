@@ -29,7 +29,7 @@ TEST_CASE("a text is replaced at its only place") {
 
 TEST_CASE("a text that stands at several places is counted, or replaced at each") {
   CHECK(edit("a\nb\na\n", "a", "x") ==
-        "! oldText stands in f 2 times (lines 1, 3). Give more of what is around it, or set "
+        "! oldText occurs in f 2 times (lines 1, 3). Include more surrounding lines, or set "
         "replaceAll.");
   CHECK(edit("a\na\na\na\na\na\n", "a", "x").contains("6 times (lines 1, 2, 3, 4, 5, …)"));
   CHECK(edit("a\nb\na\n", "a", "aa", true) == "aa\nb\naa\n");
@@ -42,24 +42,24 @@ TEST_CASE("line ends of the file are kept") {
   CHECK(edit("a\r\nb\r\n", "a\r\nb", "c\r\nd") == "c\r\nd\r\n");
   CHECK(edit("a\nb\r\n", "b\r\n", "c\n") == "a\nc\n");
   CHECK(edit("a\r\nb\nc\n", "a\nb", "x")
-            .starts_with("! oldText stands in f at line 1, but with other"));
+            .starts_with("! oldText occurs in f at line 1 with different"));
 }
 
 TEST_CASE("what is not there is said to be elsewhere, if it is but for white space") {
   CHECK(edit("x\n\tif (a) {\n", "  if (a) {", "y") ==
-        "! oldText is not in f. At line 2 it stands with other white space: read that part again "
+        "! oldText does not occur in f. Line 2 differs only in white space: read that part again "
         "and copy it exactly.");
   CHECK(edit("abc", "abd", "y") ==
-        "! oldText is not in f; read the file again and copy it exactly.");
-  CHECK(edit("", "a", "b").starts_with("! oldText is not in f;"));
+        "! oldText does not occur in f; read the file again and copy the text exactly.");
+  CHECK(edit("", "a", "b").starts_with("! oldText does not occur in f;"));
   CHECK(edit("caf\xe9 x", "caf\xEF\xBF\xBD", "tea") ==
-        "! oldText is not in f. Its U+FFFD stands for a byte that is no UTF-8 and cannot be given: "
-        "edit the text before or after it.");
-  CHECK(edit("café x", "caf\xEF\xBF\xBD", "tea").starts_with("! oldText is not in f;"));
+        "! oldText does not occur in f. It contains U+FFFD, which stands for a byte that is not "
+        "UTF-8 and cannot be matched: edit the text before or after it.");
+  CHECK(edit("café x", "caf\xEF\xBF\xBD", "tea").starts_with("! oldText does not occur in f;"));
 }
 
 TEST_CASE("an edit that changes nothing, or too much, is refused") {
-  CHECK(edit("a", "a", "a") == "! oldText and newText are the same: nothing to change.");
+  CHECK(edit("a", "a", "a") == "! oldText and newText are the same; nothing was changed.");
   CHECK(edit("a", "", "b").starts_with("! oldText is empty"));
   const std::string many(1 << 20, 'a');
   CHECK(edit(many, "a", std::string(64, 'b'), true) == "! f would be larger than 16777216 bytes.");

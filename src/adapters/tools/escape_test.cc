@@ -143,7 +143,7 @@ TEST_CASE("what the system does not let a user open is refused") {
   kit.put("ws/closed.txt", "closed");
   fs::permissions(kit.base / "ws/closed.txt", fs::perms::none);
   const AsOrdinaryUser user;
-  CHECK(kit.read("closed.txt").starts_with("denied: The system does not let closed.txt be read"));
+  CHECK(kit.read("closed.txt").starts_with("denied: closed.txt cannot be read"));
   CHECK(kit.write("new.txt", "x").starts_with("denied:"));
   CHECK(kit.get("ws/closed.txt").empty());
 }

@@ -125,8 +125,8 @@ struct FileTools::Call {
     const ActingAs acting(grounds->identity_at(path().value_or(".")));
     if (!acting.in_force())
       return refuse(Category::sandbox,
-                    "The runtime is root and may not act as the owner of the workspace; run it as "
-                    "an ordinary user, or give it CAP_SETUID and CAP_SETGID.");
+                    "The runtime runs as root but cannot act as the owner of the workspace; run it "
+                    "as an ordinary user, or give it CAP_SETUID and CAP_SETGID.");
     return work();
   }
   Outcome<std::string> look(const Parts& parts) const;
@@ -157,8 +157,11 @@ Outcome<StagedChange> FileTools::Call::stage_again(const Parts& parts) const {
   TRY_ASSIGN(StagedChange again, stage_change(parts));
   const schema::FileChange& announced = *request.announced;
   if (again.change.path != announced.path || again.change.after != announced.after)
-    return refuse(Category::lost, fmt::format("{} is not the change that was announced any more.",
-                                              grounds->shown(announced.path)));
+    return refuse(
+        Category::lost,
+        fmt::format(
+            "{} would now change in a different way than was stored before; nothing was written.",
+            grounds->shown(announced.path)));
   return again;
 }
 
@@ -195,7 +198,7 @@ void FileTools::run(const CallPtr& call, void (FileTools::*step)(const CallPtr&)
   if (taken) return;
   end(call,
       {.failure = schema::Failure{Category::unavailable,
-                                  "Too many file calls wait already; try again later.", true}});
+                                  "Too many file calls are waiting; try again later.", true}});
 }
 
 void FileTools::begin(const CallPtr& call) {
@@ -213,9 +216,10 @@ void FileTools::begin(const CallPtr& call) {
   call->staged = *std::move(staged);
   auto diff = parts_.keeper.keep_bytes(call->staged->diff, {.media_type = "text/x-diff"});
   if (!diff)
-    return end(call, {.failure = schema::Failure{
-                          Category::unavailable,
-                          fmt::format("The diff cannot be kept: {}", diff.error().message), true}});
+    return end(call,
+               {.failure = schema::Failure{
+                    Category::unavailable,
+                    fmt::format("The diff cannot be stored: {}", diff.error().message), true}});
   call->staged->diff = {};
   announce(call, *std::move(diff));
 }
@@ -227,13 +231,13 @@ void FileTools::take_up(const CallPtr& call) {
   if (!state) return end(call, {.failure = state.error()});
   if (*state == FileState::after) return end(call, {.text = told(*call->grounds, announced)});
   if (*state == FileState::other)
-    return end(call, {.failure = schema::Failure{
-                          Category::lost,
-                          fmt::format("{} is neither as it was before this call nor as the call "
-                                      "would have left it: somebody else changed it. Read it "
-                                      "again.",
-                                      call->grounds->shown(announced.path)),
-                          false}});
+    return end(call,
+               {.failure = schema::Failure{
+                    Category::lost,
+                    fmt::format("{} is neither in the state before this call nor in the state "
+                                "after it: something else changed it. Read the file again.",
+                                call->grounds->shown(announced.path)),
+                    false}});
   auto again = call->with_rights([&] { return call->stage_again(parts_); });
   if (!again) return end(call, {.failure = again.error()});
   call->staged = *std::move(again);

@@ -127,7 +127,7 @@ TEST_CASE("many calls run side by side, and of edits of one file none is lost") 
     const auto& failure = editing[static_cast<std::size_t>(i)]->end->failure;
     made += !failure;
     CHECK(now.contains(fmt::format("line {} {}\n", i, failure ? "old" : "new")));
-    if (failure) CHECK(failure->message.contains("changed while the call waited"));
+    if (failure) CHECK(failure->message.contains("changed while the call was waiting"));
     // A reader sees either the old or the new file, never a mix.
     CHECK(reading[static_cast<std::size_t>(i)]->end->text.starts_with("a.txt:1:line 0 "));
   }

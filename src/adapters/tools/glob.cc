@@ -68,17 +68,17 @@ Outcome<Glob> Glob::read(std::string_view pattern) {
   while (pattern.starts_with("./")) pattern.remove_prefix(2);
   if (pattern.empty() || pattern.size() > kGlobBytesMax)
     return refuse(schema::Category::invalid_input,
-                  fmt::format("A pattern has 1 to {} bytes.", kGlobBytesMax));
+                  fmt::format("The pattern must have 1 to {} bytes.", kGlobBytesMax));
   if (pattern.starts_with('/'))
     return refuse(schema::Category::invalid_input,
-                  "Write the pattern relative to the folder, and the folder as path.");
+                  "The pattern must be relative; give the folder as path.");
   if (!closes_its_braces(pattern))
     return refuse(schema::Category::invalid_input, "A brace of the pattern is not closed.");
   Glob out;
   if (!expand(std::string(pattern), out.choices_))
     return refuse(
         schema::Category::invalid_input,
-        fmt::format("The braces of the pattern stand for more than {} patterns.", kGlobChoicesMax));
+        fmt::format("The braces of the pattern expand to more than {} patterns.", kGlobChoicesMax));
   for (std::string& choice : out.choices_)
     if (!choice.contains('/')) choice.insert(0, "**/");
   return out;

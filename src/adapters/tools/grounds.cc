@@ -110,7 +110,8 @@ Outcome<Grounds> Grounds::open(const ports::ToolRequest& request,
     if (!real || ::fstat(folder.get(), &about) != 0)
       return refuse(Category::unavailable, fmt::format("The folder {} cannot be opened.", path));
     if (i < profile.roots.size() && profile.roots[i] != *real)
-      return refuse(Category::denied, fmt::format("The folder {} was replaced meanwhile.", path));
+      return refuse(Category::denied,
+                    fmt::format("The folder {} was replaced in the meantime.", path));
     const FileIdentity identity = profile.mode == schema::SandboxMode::full_access
                                       ? FileIdentity{::geteuid(), ::getegid(), true}
                                       : FileIdentity{about.st_uid, about.st_gid, false};
@@ -125,10 +126,10 @@ Outcome<Grounds> Grounds::open(const ports::ToolRequest& request,
 
 Outcome<Grounds::Spot> Grounds::find(const std::string& path) const {
   if (path.contains('\0'))
-    return refuse(Category::invalid_input, "A path cannot hold a zero byte.");
+    return refuse(Category::invalid_input, "The path contains a NUL character.");
   if (path == "~" || path.starts_with("~/"))
     return refuse(Category::invalid_input,
-                  "Write the path relative to the workspace, or absolute, without ~.");
+                  "The path starts with ~; write it relative to the workspace, or absolute.");
   if (!path.starts_with('/')) return Spot{&roots_.front(), path.empty() ? std::string(".") : path};
   std::optional<Spot> best;
   for (const Root& root : roots_)
@@ -138,8 +139,9 @@ Outcome<Grounds::Spot> Grounds::find(const std::string& path) const {
   if (best) return *std::move(best);
   std::vector<std::string> names;
   for (const Root& root : roots_) names.push_back(root.given);
-  return refuse(Category::denied, fmt::format("{} is outside of where file tools work: {}.", path,
-                                              fmt::join(names, ", ")));
+  return refuse(Category::denied,
+                fmt::format("{} is outside the folders that file tools can access: {}.", path,
+                            fmt::join(names, ", ")));
 }
 
 FileIdentity Grounds::identity_at(const std::string& path) const {
@@ -172,10 +174,10 @@ std::string Grounds::missing_words(const std::string& path) const {
   while (trimmed.size() > 1 && trimmed.ends_with('/')) trimmed.pop_back();
   const std::size_t slash = trimmed.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : trimmed.substr(0, slash + 1);
-  const std::string words = fmt::format("There is no {}.", path);
+  const std::string words = fmt::format("{} does not exist.", path);
   const auto spot = find(parent);
   auto handle = spot ? walk(*spot) : std::unexpected(EXDEV);
-  if (!handle) return words + fmt::format(" Nor is there a folder {}.", parent);
+  if (!handle) return words + fmt::format(" The folder {} does not exist either.", parent);
   const auto folder = opened(*std::move(handle), parent);
   if (!folder) return words;
   if (!folder->is_folder()) return words + fmt::format(" {} is a file.", parent);
@@ -188,7 +190,7 @@ std::string Grounds::missing_words(const std::string& path) const {
   if (near.empty()) return words;
   std::vector<std::string> shown_names;
   for (const std::string& name : near) shown_names.push_back(shown(below(folder->path, name)));
-  return words + fmt::format(" Near it: {}.", fmt::join(shown_names, ", "));
+  return words + fmt::format(" Similar names: {}.", fmt::join(shown_names, ", "));
 }
 
 std::unexpected<schema::Failure> Grounds::cannot_open(const std::string& path, int error) const {
@@ -197,19 +199,19 @@ std::unexpected<schema::Failure> Grounds::cannot_open(const std::string& path, i
     case ENOTDIR:
       return refuse(Category::not_found, missing_words(path));
     case EXDEV:
-      return refuse(
-          Category::denied,
-          fmt::format("{} leads out of the folder that it starts in. File tools follow no "
-                      "link and no .. that does.",
-                      path));
+      return refuse(Category::denied,
+                    fmt::format("{} leads out of the folder that it starts in. File tools do not "
+                                "follow such links and .. components.",
+                                path));
     case ELOOP:
       return refuse(Category::denied,
-                    fmt::format("{} goes through a link that cannot be followed.", path));
+                    fmt::format("{} contains a symbolic link that cannot be followed.", path));
     case ENAMETOOLONG:
-      return refuse(Category::invalid_input, "The path or a name in it is too long.");
+      return refuse(Category::invalid_input, "The path, or a name in it, is too long.");
     case EACCES:
     case EPERM:
-      return refuse(Category::denied, fmt::format("The system does not let {} be opened.", path));
+      return refuse(Category::denied,
+                    fmt::format("Permission denied by the operating system: {}.", path));
     default:
       return refuse(Category::unavailable,
                     fmt::format("{} cannot be opened: {}.", path, std::strerror(error)),
@@ -221,7 +223,8 @@ Outcome<Opened> Grounds::opened(Descriptor handle, const std::string& path) cons
   Opened out{std::move(handle), {}, {}};
   auto real = path_of(out.handle);
   if (!real || ::fstat(out.handle.get(), &out.about) != 0)
-    return refuse(Category::not_found, fmt::format("{} was removed meanwhile.", path), Retry::yes);
+    return refuse(Category::not_found, fmt::format("{} was deleted in the meantime.", path),
+                  Retry::yes);
   out.path = *std::move(real);
   if (auto failure = refusal(out.path, Use::read)) return std::unexpected(*std::move(failure));
   return out;
@@ -279,7 +282,8 @@ Outcome<Target> Grounds::present_target(const Spot& spot, Descriptor handle,
                     ::fstatat(folder->get(), out.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
                     there.st_ino == file.about.st_ino && there.st_dev == file.about.st_dev;
   if (!same)
-    return refuse(Category::unavailable, fmt::format("{} was moved meanwhile.", path), Retry::yes);
+    return refuse(Category::unavailable, fmt::format("{} was moved in the meantime.", path),
+                  Retry::yes);
   out.folder = *std::move(folder);
   if (!may_be_written(file))
     return refuse(Category::denied,
@@ -291,7 +295,8 @@ Outcome<Target> Grounds::present_target(const Spot& spot, Descriptor handle,
 Outcome<Target> Grounds::new_target(const Spot& spot, const std::string& path) const {
   const auto names = names_of(spot.rest);
   if (names.empty() || names.back() == ".." || spot.rest.ends_with('/'))
-    return refuse(Category::invalid_input, fmt::format("{} names a folder, not a file.", path));
+    return refuse(Category::invalid_input,
+                  fmt::format("{} is the path of a folder, not of a file.", path));
   Target out;
   out.name = names.back();
   std::size_t there = names.size() - 1;  // how many of the folders on the way are there
@@ -303,21 +308,24 @@ Outcome<Target> Grounds::new_target(const Spot& spot, const std::string& path) c
     if (!folder) return cannot_open(path, folder.error());
     TRY_ASSIGN(Opened found, opened(*std::move(folder), way));
     if (!found.is_folder())
-      return refuse(Category::invalid_input,
-                    fmt::format("{} is a file; nothing can stand below it.", shown(found.path)));
+      return refuse(
+          Category::invalid_input,
+          fmt::format("{} is a file, so it cannot contain other files.", shown(found.path)));
     out.folder = std::move(found.handle);
     out.folder_path = std::move(found.path);
     break;
   }
   out.missing.assign(names.begin() + static_cast<std::ptrdiff_t>(there), names.end() - 1);
   if (std::ranges::find(out.missing, "..") != out.missing.end())
-    return refuse(Category::invalid_input, "Write a path to a new file without .. in it.");
+    return refuse(Category::invalid_input,
+                  "The path of a new file must not contain .. components.");
   const std::string& first = out.missing.empty() ? out.name : out.missing.front();
   struct stat about{};
   if (::fstatat(out.folder.get(), first.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0)
-    return refuse(Category::denied,
-                  fmt::format("{} is a link that leads nowhere; nothing is written through it.",
-                              shown(below(out.folder_path, first))));
+    return refuse(
+        Category::denied,
+        fmt::format("{} is a symbolic link without a target; file tools do not write through it.",
+                    shown(below(out.folder_path, first))));
   out.path = out.folder_path;
   for (const std::string& name : out.missing) out.path = below(out.path, name);
   out.path = below(out.path, out.name);
@@ -332,7 +340,7 @@ std::optional<schema::Failure> Grounds::refusal(const std::string& real_path, Us
   if (use == Use::write && mode_ == schema::SandboxMode::read_only)
     return denied("cannot be changed: the sandbox mode is read_only.");
   if (use == Use::write && (lies_in(real_path, protected_) || covers(real_path, protected_)))
-    return denied("is read-only for tools and commands: others run or obey it later.");
+    return denied("is read-only for tools and commands, because it controls other programs.");
   if (!refused_) return std::nullopt;
   if (auto failure = refused_(real_path)) return failure;
   // Rules may name the folder as the session does.

@@ -25,7 +25,8 @@ class Answer {
   }
   Outcome<T> wait() {
     if (future_.wait_for(std::chrono::milliseconds(kOutputWaitMs)) != std::future_status::ready)
-      return refuse(Category::timeout, "The output could not be read in time.", Retry::yes);
+      return refuse(Category::timeout, "The output could not be read within the time limit.",
+                    Retry::yes);
     Result<T> value = future_.get();
     if (value) return *std::move(value);
     const bool gone = value.error().code == Code::not_found || value.error().code == Code::expired;
@@ -86,7 +87,9 @@ Outcome<void> LineReader::fill() {
     looked_ -= at_;
     at_ = 0;
   }
-  if (until_.over()) return refuse(Category::timeout, "The file was not read to its end in time.");
+  if (until_.over())
+    return refuse(Category::timeout,
+                  "The file could not be read completely within the time limit.");
   TRY(beginning());
   piece_waits_ = false;
   if (ended_)

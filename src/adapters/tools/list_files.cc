@@ -17,7 +17,7 @@ using schema::Category;
 
 namespace {
 
-constexpr std::string_view kNarrower = "ask for a folder below, or with a narrower pattern";
+constexpr std::string_view kNarrower = "list a subfolder, or use a narrower pattern";
 
 std::string target_of(const Walked& seen) {
   std::array<char, PATH_MAX> target{};
@@ -65,7 +65,7 @@ Outcome<std::string> list_files(const Grounds& grounds, const agentrt::tools::Li
     return Next::go_on;
   });
   if (told == 0 && report.end == WalkEnd::all_seen && (args.pattern || report.ignored == 0))
-    out.note(args.pattern ? fmt::format("Nothing in {} fits {}.", path, *args.pattern)
+    out.note(args.pattern ? fmt::format("Nothing in {} matches {}.", path, *args.pattern)
                           : fmt::format("{} is empty.", path));
   note_walk(report, kNarrower, out);
   return out.take();

@@ -29,8 +29,8 @@ Outcome<Source> open_source(const ReadFrom& from, const std::string& path) {
   TRY_ASSIGN(const Opened file, from.grounds.open_file(path));
   auto readable = reopen(file.handle, O_RDONLY | O_NONBLOCK);
   if (!readable)
-    return refuse(Category::denied, fmt::format("The system does not let {} be read: {}.", path,
-                                                std::strerror(readable.error())));
+    return refuse(Category::denied,
+                  fmt::format("{} cannot be read: {}.", path, std::strerror(readable.error())));
   return Source{std::make_unique<FileBytes>(*std::move(readable)),
                 static_cast<std::uint64_t>(file.about.st_size)};
 }
@@ -42,7 +42,7 @@ std::string_view shown_of(const Line& line) {
 
 std::string numbered(std::uint64_t number, const Line& line) {
   std::string out = fmt::format("{:>6}\t{}", number, valid_utf8(shown_of(line)));
-  if (line.left_out > 0) out += fmt::format(" [… {} bytes more in this line]", line.left_out);
+  if (line.left_out > 0) out += fmt::format(" [… {} more bytes in this line]", line.left_out);
   return out + "\n";
 }
 
@@ -63,7 +63,7 @@ Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadF
   bool all_text = true;
   const auto take = [&] {
     if (!all_text)
-      out.note("Bytes that are no UTF-8 are shown as U+FFFD; an edit has to go around them.");
+      out.note("Bytes that are not UTF-8 are shown as U+FFFD; edit_file cannot match them.");
     return out.take();
   };
   Line line;
@@ -78,7 +78,7 @@ Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadF
       all_text = all_text && is_text(shown_of(line));
       continue;
     }
-    out.note(fmt::format("More follows: go on with offset {}.", number));
+    out.note(fmt::format("The file continues: read on with offset {}.", number));
     return take();
   }
 }

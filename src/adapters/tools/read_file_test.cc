@@ -45,7 +45,8 @@ TEST_CASE("lines are numbered, from an offset and as many as asked for") {
   FileKit kit;
   kit.put("ws/a.txt", "one\ntwo\r\n\nfour");
   CHECK(kit.read("a.txt") == "     1\tone\n     2\ttwo\n     3\t\n     4\tfour\n");
-  CHECK(read_part(kit, "a.txt", 2, 1) == "     2\ttwo\n[More follows: go on with offset 3.]\n");
+  CHECK(read_part(kit, "a.txt", 2, 1) ==
+        "     2\ttwo\n[The file continues: read on with offset 3.]\n");
   CHECK(read_part(kit, "a.txt", 3, 2) == "     3\t\n     4\tfour\n");
   CHECK(read_part(kit, "a.txt", 4, 9) == "     4\tfour\n");
   CHECK(read_part(kit, "a.txt", 5, 9) == "invalid_input: a.txt has 4 lines; there is no line 5.");
@@ -62,10 +63,11 @@ TEST_CASE("a large file is shown a part at a time, and every line once") {
     const std::string part =
         kit.said("read_file", fmt::format(R"({{"path":"big","offset":{}}})", offset));
     CHECK(part.size() <= schema::kToolTextBytesMax);
-    const std::size_t note = part.find("[More follows: go on with offset ");
+    constexpr std::string_view kNote = "[The file continues: read on with offset ";
+    const std::size_t note = part.find(kNote);
     all += part.substr(0, note);
     if (note == std::string::npos) break;
-    offset = std::stoull(part.substr(note + 33));
+    offset = std::stoull(part.substr(note + kNote.size()));
   }
   std::string expected;
   for (int i = 1; i <= 9'000; ++i) expected += fmt::format("{:>6}\tthis is line {}\n", i, i);
@@ -78,7 +80,7 @@ TEST_CASE("a file of a gigabyte with one endless line is read in bounded memory"
   std::ofstream(kit.base / "ws/text") << std::string(50 << 20, 'x') << "\nnext\n";
   CHECK(read_part(kit, "text", 2, 1) == "     2\tnext\n");
   const std::string shown = read_part(kit, "text", 1, 1);
-  CHECK(shown.contains(fmt::format("[… {} bytes more in this line]", (50 << 20) - 2'000)));
+  CHECK(shown.contains(fmt::format("[… {} more bytes in this line]", (50 << 20) - 2'000)));
   CHECK(shown.size() < 3'000);
   fs::resize_file(kit.base / "ws/sparse", 1ULL << 30);
   CHECK(kit.read("sparse") ==
@@ -97,14 +99,13 @@ TEST_CASE("what is no text is said, not shown") {
         "[p.png is an image (image/png) of 10 bytes; it is not shown as text.]\n");
   CHECK(kit.read("u16") == "[u16 is UTF-16 text of 4 bytes; it is not shown as text.]\n");
   CHECK(kit.read("latin") ==
-        "     1\tcaf\xEF\xBF\xBD \xEF\xBF\xBD\n"
-        "[Bytes that are no UTF-8 are shown as U+FFFD; an edit has to go around them.]\n");
+        "     1\tcaf\xEF\xBF\xBD \xEF\xBF\xBD\n[Bytes that are not UTF-8 are shown as U+FFFD; "
+        "edit_file cannot match them.]\n");
   kit.put("ws/some", "caf\xe9\nthe\xEF\xBF\xBD\n");
   CHECK(read_part(kit, "some", 2, 1) == "     2\tthe\xEF\xBF\xBD\n");
-  CHECK(
-      read_part(kit, "some", 1, 1)
-          .starts_with(
-              "     1\tcaf\xEF\xBF\xBD\n[More follows: go on with offset 2.]\n[Bytes that are no"));
+  CHECK(read_part(kit, "some", 1, 1)
+            .starts_with("     1\tcaf\xEF\xBF\xBD\n[The file continues: read on with offset "
+                         "2.]\n[Bytes that are no"));
   CHECK(kit.read("empty") == "[empty is empty.]\n");
 }
 
@@ -113,10 +114,13 @@ TEST_CASE("a missing file is reported with similar names, except for hidden ones
   kit.put("ws/src/main.cc", "");
   kit.put("ws/src/secret.cc", "");
   kit.profile.hidden_paths = {kit.ws() + "/src/secret.cc"};
-  CHECK(kit.read("src/Main.cc") == "not_found: There is no src/Main.cc. Near it: src/main.cc.");
-  CHECK(kit.read("src/mian.cc") == "not_found: There is no src/mian.cc. Near it: src/main.cc.");
-  CHECK(kit.read("src/secrets.cc") == "not_found: There is no src/secrets.cc.");
-  CHECK(kit.read("scr/x") == "not_found: There is no scr/x. Nor is there a folder scr/.");
+  CHECK(kit.read("src/Main.cc") ==
+        "not_found: src/Main.cc does not exist. Similar names: src/main.cc.");
+  CHECK(kit.read("src/mian.cc") ==
+        "not_found: src/mian.cc does not exist. Similar names: src/main.cc.");
+  CHECK(kit.read("src/secrets.cc") == "not_found: src/secrets.cc does not exist.");
+  CHECK(kit.read("scr/x") ==
+        "not_found: scr/x does not exist. The folder scr/ does not exist either.");
 }
 
 TEST_CASE("kept outputs of the session are read like files") {

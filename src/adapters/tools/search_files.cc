@@ -17,7 +17,8 @@ using schema::Category;
 
 namespace {
 
-constexpr std::string_view kNarrower = "search a folder below, fewer files, or for more";
+constexpr std::string_view kNarrower =
+    "search a subfolder, fewer files, or for a longer expression";
 
 // The part of a line around the match, with dots where text was omitted.
 std::string shown_part(std::string_view line, std::size_t from, std::size_t size) {
@@ -61,12 +62,12 @@ class Search {
 
   void finish(const WalkReport& report) {
     if (matches_ == 0 && report.end == WalkEnd::all_seen && !late_)
-      out_.note(fmt::format("No line fits in {} files.", files_));
+      out_.note(fmt::format("No line matches in {} files.", files_));
     WalkReport said = report;
     if (late_) said.end = WalkEnd::time;
     note_walk(said, kNarrower, out_);
     if (cut_ > 0)
-      out_.note(fmt::format("Of {} line{} only the first {} KiB were looked at.", cut_,
+      out_.note(fmt::format("{} long line{}: only the first {} KiB were searched.", cut_,
                             cut_ == 1 ? "" : "s", kSearchLineBytesMax / 1'024));
     if (skipped_ > 0) out_.note(fmt::format("Files that cannot be read: {}.", skipped_));
   }
@@ -176,15 +177,15 @@ Outcome<std::string> search_files(const Grounds& grounds, const policy::Redactor
                                   std::string_view excludes, const Until& until) {
   if (args.pattern.size() > kExpressionBytesMax)
     return refuse(Category::invalid_input,
-                  fmt::format("The expression has more than {} bytes.", kExpressionBytesMax));
+                  fmt::format("The expression is longer than {} bytes.", kExpressionBytesMax));
   const RE2 expression(args.pattern, options_of(args));
   if (!expression.ok())
     return refuse(Category::invalid_input,
-                  fmt::format("The expression cannot be read: {}.", expression.error()));
+                  fmt::format("The expression cannot be parsed: {}.", expression.error()));
   if (fits_nothing(expression))
     return refuse(Category::invalid_input,
-                  "No line can fit the expression: lines are searched one by one, without their "
-                  "ends. Search for a part of it that stands on one line, with context.");
+                  "The expression can match no line: each line is searched separately, without its "
+                  "line break. Search for a part that is on one line, and use context.");
   std::optional<Glob> glob;
   if (args.files) {
     TRY_ASSIGN(glob, Glob::read(*args.files));

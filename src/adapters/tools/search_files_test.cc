@@ -66,7 +66,7 @@ TEST_CASE("a pattern goes as deep as there are folders") {
   CHECK(tree.list(R"({"pattern":"*.{h,md}"})") == "README.md\nsrc/a.h\n");
   CHECK(tree.list(R"({"path":"src","pattern":"deep/**/*.cc"})") == "src/deep/er/b.cc\n");
   CHECK(tree.list(R"({"pattern":"*.{h,md"})").contains("A brace of the pattern is not closed."));
-  CHECK(tree.list(R"({"pattern":"*.py"})") == "[Nothing in . fits *.py.]\n");
+  CHECK(tree.list(R"({"pattern":"*.py"})") == "[Nothing in . matches *.py.]\n");
 }
 
 TEST_CASE("in a repository the user's global excludes apply after every .gitignore") {
@@ -97,10 +97,11 @@ TEST_CASE("what .gitignore files leave out is passed over, said, and there for t
   tree.put("ws/src/deep/kept.o", "int kept;\n");
   tree.put("ws/er/b.cc", "int elsewhere;\n");
   CHECK(tree.list(R"({"pattern":"*.{cc,o}"})") ==
-        "er/b.cc\nlink.cc -> src/a.cc\nsrc/a.cc\nsrc/deep/kept.o\n"
-        "[Left out by .gitignore: 3; ignored: true shows it.]\n");
+        "er/b.cc\nlink.cc -> src/a.cc\nsrc/a.cc\nsrc/deep/kept.o\n[Omitted because of .gitignore: "
+        "3; set ignored to true to include them.]\n");
   CHECK(tree.search(R"({"pattern":"int (module|object|kept|deep);"})") ==
-        "src/deep/kept.o:1:int kept;\n[Left out by .gitignore: 3; ignored: true shows it.]\n");
+        "src/deep/kept.o:1:int kept;\n[Omitted because of .gitignore: 3; set ignored to true to "
+        "include them.]\n");
   CHECK(tree.search(R"({"pattern":"int (module|object|deep);","ignored":true})") ==
         "node_modules/x/index.cc:1:int module;\nsrc/a.o:1:int object;\n"
         "src/deep/er/b.cc:1:int deep;\n");
@@ -109,7 +110,8 @@ TEST_CASE("what .gitignore files leave out is passed over, said, and there for t
   // .gitignore files of parent folders apply. A folder named explicitly is searched even if
   // ignored.
   CHECK(tree.list(R"({"path":"src","pattern":"*.o"})") ==
-        "src/deep/kept.o\n[Left out by .gitignore: 2; ignored: true shows it.]\n");
+        "src/deep/kept.o\n[Omitted because of .gitignore: 2; set ignored to true to include "
+        "them.]\n");
   CHECK(tree.search(R"({"pattern":"int","path":"node_modules"})") ==
         "node_modules/x/index.cc:1:int module;\n");
   CHECK(tree.search(R"({"pattern":"int","path":"src/a.o"})") == "src/a.o:1:int object;\n");
@@ -152,9 +154,9 @@ TEST_CASE("matching lines are shown with path and number") {
   CHECK(tree.search(R"({"pattern":"int","files":"*.h"})") == "src/a.h:2:int a;\n");
   CHECK(tree.search(R"({"pattern":"deep","path":"src/deep"})") == "src/deep/er/b.cc:1:int deep;\n");
   CHECK(tree.search(R"({"pattern":"^int b","path":"src/a.cc"})") == "src/a.cc:2:int b;\n");
-  CHECK(tree.search(R"({"pattern":"nothing"})") == "[No line fits in 5 files.]\n");
+  CHECK(tree.search(R"({"pattern":"nothing"})") == "[No line matches in 5 files.]\n");
   CHECK(tree.search(R"({"pattern":"(a"})") ==
-        "invalid_input: The expression cannot be read: missing ): (a.");
+        "invalid_input: The expression cannot be parsed: missing ): (a.");
 }
 
 TEST_CASE("lines around a match are shown once, and gaps are marked") {
@@ -168,10 +170,10 @@ TEST_CASE("what rules keep from being read is left out, and counted") {
   Tree tree;
   tree.keep_secrets();
   CHECK(tree.search(R"({"pattern":"int key"})") ==
-        "[No line fits in 4 files.]\n[Left out, since rules or the sandbox hide it: 1.]\n");
-  CHECK(
-      tree.list("{}") ==
-      "README.md\nlink.cc -> src/a.cc\nsrc/\n[Left out, since rules or the sandbox hide it: 1.]\n");
+        "[No line matches in 4 files.]\n[Omitted because rules or the sandbox hide them: 1.]\n");
+  CHECK(tree.list("{}") ==
+        "README.md\nlink.cc -> src/a.cc\nsrc/\n[Omitted because rules or the sandbox hide them: "
+        "1.]\n");
   CHECK(tree.search(R"({"pattern":"int","path":"secrets"})") == "denied: a rule");
   CHECK(tree.list(R"({"path":"secrets"})") == "denied: a rule");
   CHECK(tree.search(R"({"pattern":"int","path":"secrets/key.txt"})") == "denied: a rule");
@@ -182,10 +184,10 @@ TEST_CASE("secrets are found by nobody, in contents and in names") {
   kit.redactor = policy::Redactor({{"KEY", "hunter2hunter2"}});
   kit.put("ws/a.txt", "key hunter2hunter2 end\n");
   kit.put("ws/hunter2hunter2", "");
-  CHECK(kit.said("search_files", R"({"pattern":"hunter2"})") == "[No line fits in 2 files.]\n");
+  CHECK(kit.said("search_files", R"({"pattern":"hunter2"})") == "[No line matches in 2 files.]\n");
   CHECK(kit.said("search_files", R"({"pattern":"key"})") == "a.txt:1:key [redacted:KEY] end\n");
   CHECK(kit.said("list_files", "{}") == "a.txt\n[redacted:KEY]\n");
-  CHECK(kit.read("hunter2hunter3").contains("Near it: [redacted:KEY]."));
+  CHECK(kit.read("hunter2hunter3").contains("Similar names: [redacted:KEY]."));
 }
 
 TEST_CASE("binary files, pipes and links are not searched") {
@@ -194,7 +196,7 @@ TEST_CASE("binary files, pipes and links are not searched") {
   kit.put("outside", "needle");
   kit.link("../outside", "ws/link");
   REQUIRE(::mkfifo((kit.base / "ws/fifo").c_str(), 0666) == 0);
-  CHECK(kit.said("search_files", R"({"pattern":"needle"})") == "[No line fits in 0 files.]\n");
+  CHECK(kit.said("search_files", R"({"pattern":"needle"})") == "[No line matches in 0 files.]\n");
 }
 
 TEST_CASE("long lines and many matches are bounded") {
@@ -207,11 +209,11 @@ TEST_CASE("long lines and many matches are bounded") {
   for (int i = 0; i < 5'000; ++i) many += "needle\n";
   kit.put("ws/many", many);
   const std::string some = kit.said("search_files", R"({"pattern":"needle","files":"many"})");
-  CHECK(some.contains(fmt::format("many:{}:needle\n[There is more: ", kSearchMatchesMax)));
+  CHECK(some.contains(fmt::format("many:{}:needle\n[There are more results: ", kSearchMatchesMax)));
   kit.put("ws/wide", std::string(100'000, 'x'));
   CHECK(kit.said("search_files", R"({"pattern":"x+","files":"wide","context":2})").size() < 500);
   CHECK(kit.said("search_files", fmt::format(R"({{"pattern":"{}"}})", std::string(5'000, 'a')))
-            .starts_with("invalid_input: The expression has more than"));
+            .starts_with("invalid_input: The expression is longer than"));
 }
 
 TEST_CASE("what was not looked at of a line is said, and the place of its cut is not its end") {
@@ -221,16 +223,17 @@ TEST_CASE("what was not looked at of a line is said, and the place of its cut is
     return kit.said("search_files", fmt::format(R"({{"pattern":{}}})", json_of(pattern)));
   };
   kit.put("ws/wide", wide + "\n");
-  CHECK(search("needle") == "[No line fits in 1 files.]\n");
+  CHECK(search("needle") == "[No line matches in 1 files.]\n");
   CHECK(search("a$").starts_with("wide:1:"));
   kit.put("ws/wide", wide + "needle\n");
-  const std::string one = "[Of 1 line only the first 64 KiB were looked at.]\n";
-  CHECK(search("needle") == "[No line fits in 1 files.]\n" + one);
-  CHECK(search("a$") == "[No line fits in 1 files.]\n" + one);
-  CHECK(search("a\\b") == "[No line fits in 1 files.]\n" + one);
+  const std::string one = "[1 long line: only the first 64 KiB were searched.]\n";
+  CHECK(search("needle") == "[No line matches in 1 files.]\n" + one);
+  CHECK(search("a$") == "[No line matches in 1 files.]\n" + one);
+  CHECK(search("a\\b") == "[No line matches in 1 files.]\n" + one);
   CHECK(search("^a").ends_with(one));
   kit.put("ws/wider", wide + wide + wide + "\n" + wide + "x\nneedle\n");
-  CHECK(search("needle") == "wider:3:needle\n[Of 3 lines only the first 64 KiB were looked at.]\n");
+  CHECK(search("needle") ==
+        "wider:3:needle\n[3 long lines: only the first 64 KiB were searched.]\n");
 }
 
 TEST_CASE("an expression over the end of a line is refused, since lines are searched one by one") {
@@ -241,7 +244,8 @@ TEST_CASE("an expression over the end of a line is refused, since lines are sear
   };
   for (const char* const over : {"b\\nc", "b\nc", "b$\\n", "(x|b)\\r?\\n+", "b[\\n]c", "b\\x0ac"}) {
     CAPTURE(over);
-    CHECK(search(over).starts_with("invalid_input: No line can fit the expression: lines are"));
+    CHECK(
+        search(over).starts_with("invalid_input: The expression can match no line: each line is"));
   }
   for (const char* const within : {"b\\n?", "b|x\\ny", "b\\s*", "(?s)b.*", "[^c]$", "b(\\n|$)"}) {
     CAPTURE(within);
@@ -274,9 +278,10 @@ TEST_CASE("a folder of more than a hundred thousand entries is listed in part") 
   MESSAGE("listed in ", took.count(), " s");
   CHECK(took.count() < 5);
   CHECK(std::ranges::count(listed, '\n') == kListEntriesMax + 1);
-  CHECK(listed.ends_with("[There is more: ask for a folder below, or with a narrower pattern.]\n"));
+  CHECK(
+      listed.ends_with("[There are more results: list a subfolder, or use a narrower pattern.]\n"));
   CHECK(kit.said("list_files", R"({"path":"many","pattern":"nope"})")
-            .starts_with("[There are too many files to look at all"));
+            .starts_with("[There are too many files to search all of them"));
   CHECK(kit.said("read_file", R"({"path":"many/nope"})").starts_with("not_found"));
 }
 

@@ -180,17 +180,21 @@ WalkReport walk_folder(const Grounds& grounds, const Opened& start, const WalkLi
 }
 
 void note_walk(const WalkReport& report, std::string_view narrower, BoundedText& out) {
-  if (report.end == WalkEnd::stopped) out.note(fmt::format("There is more: {}.", narrower));
+  if (report.end == WalkEnd::stopped)
+    out.note(fmt::format("There are more results: {}.", narrower));
   if (report.end == WalkEnd::time)
-    out.note(fmt::format("Not everything was looked at in time: {}.", narrower));
+    out.note(
+        fmt::format("The time limit was reached before everything was searched: {}.", narrower));
   if (report.end == WalkEnd::entries)
-    out.note(fmt::format("There are too many files to look at all: {}.", narrower));
+    out.note(fmt::format("There are too many files to search all of them: {}.", narrower));
   if (report.left_out > 0)
-    out.note(fmt::format("Left out, since rules or the sandbox hide it: {}.", report.left_out));
+    out.note(fmt::format("Omitted because rules or the sandbox hide them: {}.", report.left_out));
   if (report.ignored > 0)
-    out.note(fmt::format("Left out by .gitignore: {}; ignored: true shows it.", report.ignored));
+    out.note(fmt::format("Omitted because of .gitignore: {}; set ignored to true to include them.",
+                         report.ignored));
   if (report.unreadable > 0)
-    out.note(fmt::format("Folders that the system does not let be read: {}.", report.unreadable));
+    out.note(
+        fmt::format("Folders that cannot be read (permission denied): {}.", report.unreadable));
 }
 
 }  // namespace agentrt::adapters::tools

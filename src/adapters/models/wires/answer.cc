@@ -94,16 +94,16 @@ bool Answer::has_whole_args(std::uint64_t index) const {
 ports::ModelFault Answer::nothing_said(StopReason reason) {
   if (reason == StopReason::max_tokens)
     return wrong_answer(
-        "the answer was cut off before its first word; raise max_output_tokens, or start a new "
-        "thread",
+        "the output limit was reached before the first word of the answer; raise "
+        "max_output_tokens, or start a new thread",
         Again::never);
   if (reason == StopReason::content_filter)
     return wrong_answer(
-        "the provider held the answer back, by a filter or as a refusal; ask otherwise, or choose "
-        "another model with --model",
+        "the provider withheld the answer because of a content filter or a refusal; rephrase the "
+        "request, or choose another model with --model",
         Again::never);
   return wrong_answer(
-      "the model gave an empty answer; ask again, or choose another model with --model",
+      "the model gave an empty answer; try again, or choose another model with --model",
       Again::later);
 }
 

@@ -28,9 +28,9 @@ void JsonEventReader::on_event(std::string_view type, std::string_view data) {
   JsonElement root;
   if (parser_.parse(data.data(), data.size()).get(root) || !root.is_object())
     return answer_.fail(wrong_answer(
-        fmt::format("the provider sent an event that is not JSON in UTF-8; check {} and the kind "
-                    "of the provider",
-                    subject_.url_setting),
+        fmt::format(
+            "the provider sent an event that is not valid JSON; check {} and the provider setting",
+            subject_.url_setting),
         Again::later));
   on_json(type, root);
 }

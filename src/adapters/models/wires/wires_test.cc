@@ -349,7 +349,7 @@ TEST_CASE("an answer of neither text nor calls is a failure") {
   Answer refused;
   refused.set_stop(StopReason::content_filter);
   refused.complete();
-  CHECK(heard(refused).back().contains("held the answer back"));
+  CHECK(heard(refused).back().contains("withheld the answer"));
   Answer half;
   half.add_text("Hi");
   half.set_stop(StopReason::content_filter);
@@ -362,7 +362,7 @@ TEST_CASE("an event that is no JSON object ends the answer, whatever the wire") 
     for (const char* data : {"nonsense", "[1]", "{\"a\":\"\xc3\"}", R"({"a":)"}) {
       const Lines said = read(provider, {data, R"({"type":"message_stop"})"});
       REQUIRE(said.size() == 1);
-      CHECK(said[0].starts_with("provider: the provider sent an event that is not JSON"));
+      CHECK(said[0].starts_with("provider: the provider sent an event that is not valid JSON"));
     }
 }
 
