@@ -61,8 +61,8 @@ Result<ports::Authorized<schema::Command>> Authorization::command(const Identity
   TRY(check_scope(identity, traits.scope, traits.name));
   if (approves_in_advance(command) && !identity->allows(TokenScope::approve))
     return fail(Code::forbidden,
-                "a turn with this mode or sandbox needs a token with scope approve: it runs what "
-                "others would be asked about");
+                "a turn with this mode or sandbox needs a token with scope approve, because it "
+                "runs calls that otherwise need approval");
   TRY(check_binding(*identity, command));
   return ports::Authorized(std::move(command), caller_of(*identity, std::move(origin)));
 }

@@ -134,8 +134,8 @@ Check check_model(const std::string& name, const config::ModelConfig& model,
   const std::string what =
       fmt::format("{} {} at {}", model.provider, model.model, model.base_url.value_or(""));
   if (const auto variable = config::missing_key(model, environment))
-    return {"model " + name, Health::bad, what + ", without its key",
-            fmt::format("set {} to the key", *variable)};
+    return {"model " + name, Health::bad, what + ", API key missing",
+            fmt::format("set {} to the API key", *variable)};
   return {"model " + name, Health::good,
           what + (model.api_key_env ? ", API key from " + *model.api_key_env
                                     : std::string(", no API key needed")),

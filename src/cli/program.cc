@@ -56,7 +56,7 @@ int run_program(int argc, char** argv) {
   const std::string cwd = std::filesystem::current_path(error).string();
   if (error)
     return output.problem(
-        {Code::invalid_params, "The current folder is gone; change to another one.", {}});
+        {Code::invalid_params, "The current folder no longer exists; change to another one.", {}});
   Context context{arguments, config::process_environment(), cwd, output};
   try {
     return perform(context);

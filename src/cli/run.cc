@@ -46,12 +46,12 @@ Result<void> check_policy(const config::Config& config, const schema::TurnOption
   if (options.mode && config.managed_mode &&
       !policy::at_most_as_lax(*options.mode, *config.managed_mode))
     return fail(Code::invalid_params,
-                fmt::format("--mode {} goes beyond what {} allows; choose a stricter one.",
+                fmt::format("--mode {} allows more than {} permits; choose a stricter mode.",
                             schema::name_of(*options.mode), config::kManagedFile));
   if (options.sandbox && config.managed_sandbox &&
       !policy::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
     return fail(Code::invalid_params,
-                fmt::format("--sandbox {} goes beyond what {} allows; choose a stricter one.",
+                fmt::format("--sandbox {} allows more than {} permits; choose a stricter profile.",
                             schema::name_of(*options.sandbox), config::kManagedFile));
   return {};
 }
@@ -205,11 +205,12 @@ Result<void> check_models(const Request& request, const Context& context) {
     return fail(Code::invalid_params, unknown_model(*request.model, config, file));
   }
   if (config.models.empty())
-    return fail(Code::invalid_params,
-                fmt::format("No model is configured; set OPENAI_API_KEY (or OPENAI_BASE_URL for a "
-                            "server of your own) or ANTHROPIC_API_KEY, or put a [models.main] into "
-                            "{}: docs/models.md shows how.",
-                            file));
+    return fail(
+        Code::invalid_params,
+        fmt::format(
+            "No model is configured; set OPENAI_API_KEY (or OPENAI_BASE_URL for your own server) "
+            "or ANTHROPIC_API_KEY, or add [models.main] to {}, as docs/models.md shows.",
+            file));
   const config::RoutingConfig& routing = config.routing;
   const bool plays_only = std::ranges::all_of(
       config.models, [](const auto& each) { return each.second.provider == "script"; });
@@ -360,8 +361,8 @@ int run_turn(Context& context, const RunArguments& arguments) {
   if (!attachment) return context.output.problem(attachment.error());
   if (context.arguments.config && !attachment->owns())
     context.output.err(
-        "agentrt: --config has no effect on this turn: the process that owns the data "
-        "folder has its own configuration.\n");
+        "agentrt: --config has no effect; the process that owns the data folder uses its own "
+        "configuration.\n");
   // If the turn is submitted a second time, after the owner has left, its key identifies it.
   request->submit.idempotency_key = own_key("run");
   const auto done = attachment->perform(signals, Repeat::may, [&] {

@@ -45,7 +45,7 @@ bool is_header_name(std::string_view text) {
 std::optional<std::string> wrong_time(const std::optional<std::uint64_t>& given,
                                       std::string_view key) {
   if (!given || (*given > 0 && *given <= kMcpTimeoutMaxMs)) return std::nullopt;
-  return fmt::format("has a {} that is not 1 to {}.", key, kMcpTimeoutMaxMs);
+  return fmt::format("has a {} that is not from 1 to {}.", key, kMcpTimeoutMaxMs);
 }
 
 Result<void> read_json_server(const Json& json, McpServerConfig& out) {
@@ -54,10 +54,10 @@ Result<void> read_json_server(const Json& json, McpServerConfig& out) {
   if (!schema::read_loosely(json.text, read, met))
     return fail(Code::invalid_params, "must be an object.");
   if (!met.misfits.empty())
-    return fail(Code::invalid_params, fmt::format("has a {} of the wrong form{}.",
+    return fail(Code::invalid_params, fmt::format("has a {} of the wrong type{}.",
                                                   met.misfits[0].member, met.misfits[0].what));
   if (!read.command && read.args)
-    return fail(Code::invalid_params, "has args and no command; it must have a command or a url.");
+    return fail(Code::invalid_params, "has args but no command; give it a command or a url.");
   if (read.command) out.command.push_back(*read.command);
   if (read.args) out.command.insert(out.command.end(), read.args->begin(), read.args->end());
   out.url = read.url;
@@ -72,8 +72,8 @@ Result<void> read_json_server(const Json& json, McpServerConfig& out) {
 void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::string_view file,
                     Trust trust, UnusableServers& out) {
   const std::string why =
-      fmt::format("{} {}; `agentrt trust` shows it and trusts it", file,
-                  trust == Trust::changed ? "changed since it was trusted" : "is not trusted");
+      fmt::format("{} {}; trust it with `agentrt trust`", file,
+                  trust == Trust::changed ? "has changed since it was trusted" : "is not trusted");
   std::size_t named = 0;
   for (const auto& [name, _] : servers) {
     if (named++ == kMcpServersMax) break;
@@ -81,7 +81,7 @@ void name_untrusted(const std::map<std::string, McpServerConfig>& servers, std::
   }
   if (servers.size() > kMcpServersMax)
     out.try_emplace(std::string(file),
-                    fmt::format("it has {} servers more", servers.size() - kMcpServersMax));
+                    fmt::format("it has {} more servers", servers.size() - kMcpServersMax));
 }
 
 }  // namespace
@@ -90,18 +90,18 @@ std::optional<std::string> wrong_server(const McpServerConfig& server) {
   if (server.command.empty() == !server.url.has_value())
     return "must have either a command or a url.";
   if (server.type && *server.type != "stdio" && *server.type != "http" && *server.type != "sse")
-    return "has a type that is none of stdio, http and sse.";
+    return "has a type other than stdio, http and sse.";
   if (server.type && server.url.has_value() == (*server.type == "stdio"))
-    return "has a type that does not fit: stdio is for a command, http and sse for a url.";
-  if (!server.url && server.command.front().empty()) return "has a command that is empty.";
+    return "has the wrong type: stdio needs a command, http and sse need a url.";
+  if (!server.url && server.command.front().empty()) return "has an empty command.";
   if (server.url && (!server.env.empty() || server.cwd || server.sandbox || server.network))
-    return "has a url, so env, cwd, sandbox and network mean nothing; remove them.";
+    return "has a url, so env, cwd, sandbox and network have no effect; remove them.";
   if (!server.url && (!server.headers.empty() || server.bearer_token_env))
-    return "has a command, so headers and bearer_token_env mean nothing; remove them.";
+    return "has a command, so headers and bearer_token_env have no effect; remove them.";
   for (const auto& [name, value] : server.env)
-    if (!is_name(name)) return "has an env whose name is not one of a variable.";
+    if (!is_name(name)) return "has an env with an invalid variable name.";
   for (const auto& [name, value] : server.headers)
-    if (!is_header_name(name)) return "has a header whose name is not one.";
+    if (!is_header_name(name)) return "has a header with an invalid name.";
   if (auto wrong = wrong_time(server.startup_timeout_ms, "startup_timeout_ms")) return wrong;
   return wrong_time(server.tool_timeout_ms, "tool_timeout_ms");
 }
@@ -146,7 +146,7 @@ Result<std::string> expanded(const std::string& text, const Environment& environ
       out += *value;
     else
       return fail(Code::not_found,
-                  fmt::format("the environment variable {} that it uses is not set", name));
+                  fmt::format("it uses the environment variable {}, which is not set", name));
     rest.remove_prefix(end + 1);
   }
 }

@@ -24,8 +24,8 @@ Result<std::vector<std::string>> roots_of(const SandboxChoice& choice) {
     // Folders are resolved when chosen. A symlink that appears later could redirect the sandbox.
     if (real != policy::normal_path(root, "/", "/"))
       return fail(Code::invalid_params,
-                  fmt::format("{} is now a symlink, or lies below one, and leads to {}; open a "
-                              "session in that folder instead.",
+                  fmt::format("{} is now a symbolic link, or is below one, and resolves to {}; "
+                              "create a session in that folder instead.",
                               root, real));
     root = std::move(real);
   }
@@ -41,7 +41,7 @@ Result<std::string> cwd_of(const SandboxChoice& choice, const std::vector<std::s
   });
   if (!inside || !std::filesystem::is_directory(cwd, error))
     return fail(Code::invalid_params,
-                fmt::format("cwd: {} is not a folder of the workspace", *choice.cwd));
+                fmt::format("cwd: {} is not a folder in the workspace", *choice.cwd));
   return cwd;
 }
 
@@ -54,11 +54,12 @@ Result<void> check_roots(const schema::SandboxProfile& profile) {
   for (const std::string& root : profile.roots) {
     if (root == "/" && profile.mode != schema::SandboxMode::full_access)
       return fail(Code::invalid_params,
-                  "The workspace may not be /; choose a folder, or the profile full_access.");
+                  "The workspace cannot be /; choose another folder, or the profile full_access.");
     for (const std::string& hidden : profile.hidden_paths)
       if (is_within(root, real_path(hidden)))
         return fail(Code::invalid_params,
-                    fmt::format("The workspace {} lies within {}, which is hidden from commands.",
+                    fmt::format("The workspace {} is inside {}, which is hidden from commands; "
+                                "choose another folder.",
                                 root, hidden));
   }
   return {};
@@ -75,7 +76,7 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
   inputs.mode = choice.mode.value_or(config.sandbox.mode);
   if (config.managed_sandbox && !policy::at_most_as_lax(inputs.mode, *config.managed_sandbox))
     return fail(Code::invalid_params,
-                fmt::format("The host policy allows at most the sandbox mode {}.",
+                fmt::format("The managed configuration allows at most the sandbox mode {}.",
                             schema::name_of(*config.managed_sandbox)));
   const bool network = choice.network.value_or(config.sandbox.network);
   inputs.network = network ? schema::CommandNetwork::host : schema::CommandNetwork::none;

@@ -32,7 +32,7 @@ std::string question_about(const state::ToolCall& call, const Binding& binding) 
   if (own && own->runs == tools::Runner::process)
     return fmt::format("Run this command in {}?", binding.cwd);
   if (own && own->runs == tools::Runner::file)
-    return fmt::format("Let {} {} {}?", call.tool,
+    return fmt::format("Allow {} to {} {}?", call.tool,
                        own->access == tools::Access::read ? "read" : "change", text_of(call));
   return fmt::format("Call {}?", call.tool);
 }
@@ -111,8 +111,8 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
 // A question of the model to whoever sits there.
 bool Flow::ask_input(const state::ToolCall& call) {
   if (!effective().asks_people()) {
-    refuse_call(call,
-                {Category::unavailable, "nobody is there to answer: the run asks no one", false});
+    refuse_call(
+        call, {Category::unavailable, "no person can answer: this run is not interactive", false});
     return false;
   }
   const auto question = tools::question_in(call.tool, call.args.text);
@@ -144,7 +144,7 @@ void Flow::ask_for_server(const state::ToolCall& call, const ReportToolAsks& que
   limit_wait(required);
   require(scope_of(call), ids_.next<ActionId>(), std::move(required));
   if (effective().asks_people()) return;
-  withdraw(facts_, turn(), "cancelled", "nobody is there to answer: the run asks no one");
+  withdraw(facts_, turn(), "cancelled", "no person can answer: this run is not interactive");
   facts_.add(scope(), TaskResumed{.reason = "withdrawn"});
 }
 

@@ -111,7 +111,7 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
   if (call.wrong) return Failure{Category::invalid_input, *call.wrong, false};
   const tools::Tool* own = tools::find(call.tool);
   if ((own || server_tool(view, call.tool)) && !call.args.text.starts_with('{'))
-    return Failure{Category::invalid_input, "expected the arguments as one JSON object", false};
+    return Failure{Category::invalid_input, "the arguments must be one JSON object", false};
   if (own) return tools::wrong_arguments(*own, call.args);
   if (server_tool(view, call.tool)) return std::nullopt;
   if (call.tool.starts_with(kServerToolPrefix))

@@ -115,7 +115,7 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
     return reply_to(fail(Code::invalid_params, "sessionId: sess_runtime is reserved"));
   if (parts_.redactor && names_secret(*parts_.redactor, command))
     return reply_to(
-        fail(Code::invalid_params, "an id or idempotencyKey must not hold the value of a secret"));
+        fail(Code::invalid_params, "an id or idempotencyKey must not contain a secret"));
   if (parts_.redactor && parts_.redactor->holds(caller.request.text())) caller.request = {};
 
   auto pending = std::make_unique<Pending>();
@@ -186,7 +186,7 @@ std::optional<ports::Reply> Admission::repeated(const Pending& pending) const {
       (*record)->params_hash == pending.work.params_hash)
     return std::move((*record)->reply);
   return fail(Code::idempotency_conflict,
-              "this idempotencyKey was used before with another command or other params");
+              "this idempotencyKey was already used with another command or other params");
 }
 
 Result<void> Admission::find_ids(Pending& pending) const {

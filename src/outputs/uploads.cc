@@ -29,7 +29,7 @@ Result<schema::ReportUploaded> find_ref(store::Store& store, const SessionId& se
       return schema::ReportUploaded{std::move(output), entry->row.first};
     after = entry->row.first;
   }
-  return fail(Code::limit_exceeded, "these bytes expired in this session too often");
+  return fail(Code::limit_exceeded, "these bytes have expired in this session too often");
 }
 
 }  // namespace

@@ -66,10 +66,9 @@ Verdict shell_mode_verdict(const Effective& policy) {
     case PermissionMode::on_request:
     case PermissionMode::on_failure:
       if (policy.sandbox != SandboxMode::full_access)
-        return says(
-            Decision::sandboxed,
-            fmt::format("The mode {} lets commands run in the sandbox.", mode_name(policy.mode)));
-      return says(Decision::ask, "There is no sandbox that confines the command.");
+        return says(Decision::sandboxed, fmt::format("The mode {} allows commands in the sandbox.",
+                                                     mode_name(policy.mode)));
+      return says(Decision::ask, "The command would run without a sandbox (profile full_access).");
     case PermissionMode::default_:
     case PermissionMode::untrusted:
     case PermissionMode::never:
@@ -84,10 +83,10 @@ Verdict tool_mode_verdict(const Asked& asked, const Effective& policy) {
     return says(Decision::allow, fmt::format("{} affects the session only.", asked.tool));
   const bool reads = asked.access == Access::read_only;
   const bool inside = is_inside(asked, policy);
-  const Verdict ask = says(
-      Decision::ask, is_file_tool(asked.tool) && !inside
-                         ? fmt::format("No rule allows {} outside of the workspace.", asked.tool)
-                         : fmt::format("No rule allows {} here.", asked.tool));
+  const Verdict ask =
+      says(Decision::ask, is_file_tool(asked.tool) && !inside
+                              ? fmt::format("No rule allows {} outside the workspace.", asked.tool)
+                              : fmt::format("No rule allows this call of {}.", asked.tool));
   const Verdict reading = says(Decision::allow, "Reading inside the workspace needs no rule.");
   switch (policy.mode) {
     case PermissionMode::bypass:
@@ -104,10 +103,11 @@ Verdict tool_mode_verdict(const Asked& asked, const Effective& policy) {
       if (reads && inside) return reading;
       if (!reads && inside && is_steering_file(asked, policy))
         return says(Decision::ask,
-                    fmt::format("{} is a file that other programs run or obey.", asked.text));
+                    fmt::format("{} is a file that controls other programs.", asked.text));
       if (!reads && is_confined_write(asked, policy))
-        return says(Decision::allow, fmt::format("The mode {} lets files of the workspace change.",
-                                                 mode_name(policy.mode)));
+        return says(Decision::allow,
+                    fmt::format("The mode {} allows changes of files in the workspace.",
+                                mode_name(policy.mode)));
       return ask;
     case PermissionMode::default_:
     case PermissionMode::never:
@@ -129,7 +129,8 @@ Verdict leaving_mode_verdict(const Effective& policy) {
     case PermissionMode::auto_:
       break;
   }
-  return says(Decision::ask, "It is to run outside of the sandbox, which no rule grants.");
+  return says(Decision::ask,
+              "The command asks to run outside the sandbox, and no rule allows that.");
 }
 
 }  // namespace agentrt::policy

@@ -138,8 +138,8 @@ void decide(const Asked& asked, const Effective& policy, Judgement& out) {
     out.decision = Decision::unavailable;
     out.source = DecisionSource::mode;
     out.reason = fmt::format(
-        "It needs a person, and {}: {}",
-        mode_asks ? "nobody can be asked in this run" : "the mode never asks one", out.reason);
+        "The call needs the approval of a person, but {}: {}",
+        mode_asks ? "this run is not interactive" : "the mode never does not ask", out.reason);
   }
 }
 

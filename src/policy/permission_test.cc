@@ -519,7 +519,7 @@ TEST_CASE("a rule keeps a tool from what a path leads to, unless a person was as
   CHECK(refused("search_files", ".", "/ws/big/x"));
   CHECK_FALSE(refused("list_files", ".", "/ws/big/x"));
   CHECK(path_refusal(*rules, {"/ws", "/users/ada"}, "read_file", "link", "/ws/secrets/key") ==
-        "The deny rule read_file(./secrets/**) keeps read_file from /ws/secrets/key.");
+        "The deny rule read_file(./secrets/**) does not let read_file access /ws/secrets/key.");
 }
 
 TEST_CASE("the files that a command runs are named, or why they cannot be") {

@@ -155,7 +155,7 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   if (!mcp && !tools::find(rule.tool) && !tools::find_reserved(rule.tool))
     return unreadable(
         source,
-        fmt::format("no tool is called {}; tools are {} and mcp__SERVER__TOOL",
+        fmt::format("there is no tool {}; the tools are {} and mcp__SERVER__TOOL",
                     rule.tool.empty() ? "nothing" : rule.tool, fmt::join(tool_names(), ", ")));
   if (mcp && rule.tool.find("__", 5) == std::string::npos && !rule.tool.ends_with('*'))
     rule.tool += "__*";

@@ -210,7 +210,8 @@ Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) 
       out.push_back(unusable(
           name, fmt::format("its name must have 1 to {} bytes", config::kMcpServerNameBytesMax)));
     else if (out.size() >= config::kMcpServersMax)
-      out.push_back(unusable(name, fmt::format("{} servers are the most", config::kMcpServersMax)));
+      out.push_back(unusable(
+          name, fmt::format("there are more than {} MCP servers", config::kMcpServersMax)));
     else
       out.push_back(server_of(name, server, config, sources.workspace, data_, environment_));
   }

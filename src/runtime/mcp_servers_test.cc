@@ -222,7 +222,7 @@ TEST_CASE("of a file that nobody trusts only so many servers are named") {
   const auto all = home.servers();
   REQUIRE(all);
   CHECK(all->size() == config::kMcpServersMax + 1);
-  CHECK(all->front().unusable == "it has 2 servers more");
+  CHECK(all->front().unusable == "it has 2 more servers");
   CHECK(all->back().name.size() == config::kMcpServerNameBytesMax);
 }
 
@@ -312,7 +312,7 @@ TEST_CASE("variables stand in texts, with a default or without") {
   CHECK(*config::expanded("${B:-2}${E:-3}${E}", environment) == "23");
   CHECK(*config::expanded("$A ${A", environment) == "$A ${A");
   CHECK(config::expanded("${B}", environment).error().message ==
-        "the environment variable B that it uses is not set");
+        "it uses the environment variable B, which is not set");
   config::McpServerConfig server;
   server.headers["X"] = "Key ${A}";
   server.bearer_token_env = "T";

@@ -55,7 +55,7 @@ inline constexpr ToolSpec kEditFile = {
 
 inline std::string object(const EditFileArgs& args) { return args.path; }
 inline std::string subject(const EditFileArgs& args) {
-  return args.path + (args.replace_all.value_or(false) ? " (at each place)" : "") +
+  return args.path + (args.replace_all.value_or(false) ? " (every occurrence)" : "") +
          marked_lines(args.old_text, "-") + marked_lines(args.new_text, "+");
 }
 

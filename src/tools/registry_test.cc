@@ -126,7 +126,7 @@ TEST_CASE("a session tool returns its result at once") {
   const std::string args = R"({"plan":[{"step":"look","status":"pending"}]})";
   const auto result = find("update_plan")->run({args, {}});
   REQUIRE(result);
-  CHECK(result->text == "The plan is shown.");
+  CHECK(result->text == "The plan was updated.");
   CHECK(result->item_text == args);
   CHECK_FALSE(find("update_plan")->run({"{}", {}}));
 }

@@ -53,7 +53,7 @@ inline constexpr ToolSpec kUpdatePlan = {
 
 // Views render the plan from the item.
 inline SessionResult run(const UpdatePlanArgs&, const SessionCall& call) {
-  return {.text = "The plan is shown.", .item_text = std::string(call.args)};
+  return {.text = "The plan was updated.", .item_text = std::string(call.args)};
 }
 
 }  // namespace agentrt::tools

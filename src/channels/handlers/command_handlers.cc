@@ -91,7 +91,10 @@ void start_call(Services& services, const Exchange& exchange,
   }
   const schema::CommandTraits* const traits = schema::find_command(call.method);
   if (!traits) {
-    const Error error{Code::not_found, fmt::format("there is no method {}", call.method), {}};
+    const Error error{
+        Code::not_found,
+        fmt::format("there is no method {}; `agentrt schema commands` lists them", call.method),
+        {}};
     if (!call.id.empty()) answers->replies[index] = rpc_error(call.id, error, kRpcMethodNotFound);
     return answers->finish_one();
   }

@@ -195,7 +195,7 @@ Result<Exchanges> find_exchanges(store::Store& store, const HistoryLimits& limit
     Facts facts;
     for (std::size_t i = 0; i < turns.size(); ++i) {
       if (out.found.size() == limits.turns_max) {
-        out.limit = fmt::format("only the newest {} turns are given", limits.turns_max);
+        out.limit = fmt::format("only the newest {} turns are included", limits.turns_max);
         return out;
       }
       if (i % kTurnsTogether == 0) {
