@@ -228,7 +228,7 @@ TEST_CASE("earlier turns that do not fit are left out whole, and that is said") 
   REQUIRE(window.omitted.size() == 1);
   CHECK(window.omitted[0].reason == "turns before the newest 1 do not fit");
   desk.limits.turns_max = 1;
-  CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are given");
+  CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are included");
 }
 
 TEST_CASE("earlier turns that were kept are what is read, also where there is less room") {
