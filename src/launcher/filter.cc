@@ -25,7 +25,7 @@ struct Call {
   const char* name;
 };
 
-// Means to leave the sandbox, to look into others, or to change the machine.
+// Syscalls to leave the sandbox, to inspect other processes, or to change the machine.
 constexpr Call kDenied[] = {
     {SYS_ptrace, "ptrace"},
     {SYS_process_vm_readv, "process_vm_readv"},
@@ -81,14 +81,14 @@ constexpr Call kDenied[] = {
 #endif
 };
 
-// Stopped only with certain arguments.
+// Syscalls that are denied only with certain arguments.
 constexpr Call kPartlyDenied[] = {{SYS_clone, "clone"},           {SYS_unshare, "unshare"},
                                   {SYS_ioctl, "ioctl"},           {SYS_socket, "socket"},
                                   {SYS_socketpair, "socketpair"}, {SYS_connect, "connect"},
                                   {SYS_sendto, "sendto"}};
 
-// The calls that give a file its mode; with `flags_at`, only where those make one. (The kernel
-// takes neither bit that is stopped from mkdir.)
+// Syscalls that set a file's mode. With `flags_at`, only if these flags create a file. (mkdir is
+// missing because the kernel ignores the setuid and setgid bits there.)
 struct ModeCall {
   int number;
   const char* name;
@@ -106,8 +106,8 @@ constexpr ModeCall kModes[] = {
 constexpr unsigned kSetId = S_ISUID | S_ISGID, kModeBits = 07777;
 constexpr unsigned kMakesFile = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
 
-// The calls that name a path and change it. Paths stand behind the arguments given; -1: relative to
-// the working folder, or no second path.
+// Syscalls that change a path, with the argument indexes of start folder and path. -1: no start
+// folder (relative to the working directory), or no second path.
 constexpr WriteCall kWrites[] = {
 #ifdef __x86_64__
     {SYS_open, "open", {{-1, 0}}, 1},
@@ -137,13 +137,13 @@ constexpr WriteCall kWrites[] = {
     {SYS_mknodat, "mknodat", {{0, 1}}},
 };
 
-// The calls that the supervisor performs in a guarded folder.
+// Syscalls that the supervisor performs in a guarded folder.
 struct GuardedCall {
   int number;
   WriteAsked::What what;
   int flags_at = -1;
   int mode_at = -1;
-  int flags = 0;  // where the call has none
+  int flags = 0;  // for a syscall without a flags argument
 };
 constexpr GuardedCall kGuarded[] = {
 #ifdef __x86_64__
@@ -180,11 +180,11 @@ constexpr unsigned kMachine = AUDIT_ARCH_X86_64;
 constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
 #endif
 
-// Writes instructions, one after another.
+// Assembles BPF instructions.
 class Program {
  public:
   void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
-  // The low 32 bits of an argument: all that the kernel looks at for these calls.
+  // Loads the low 32 bits of an argument. The kernel ignores the rest for these syscalls.
   void argument(unsigned index) { load(offsetof(seccomp_data, args) + 8 * std::size_t{index}); }
   void answer(unsigned action) { add(BPF_RET | BPF_K, action); }
   void if_equal(unsigned value, unsigned action) {
@@ -202,7 +202,7 @@ class Program {
     answer(action);
   }
   void and_with(unsigned mask) { add(BPF_ALU | BPF_AND | BPF_K, mask); }
-  // REQUIRES: `body` is short enough for a jump.
+  // REQUIRES: `body` adds at most 255 instructions, the range of a conditional jump.
   template <class Body>
   void when_equal(unsigned value, Body body) {
     when(BPF_JEQ, value, body);
@@ -211,7 +211,7 @@ class Program {
   void when_any_bit(unsigned bits, Body body) {
     when(BPF_JSET, bits, body);
   }
-  // The same for any number of instructions.
+  // The same without a limit on `body`.
   template <class Body>
   void unless_at_least(unsigned value, Body body) {
     add(BPF_JMP | BPF_JGE | BPF_K, value, 0, 1);
@@ -240,21 +240,22 @@ class Program {
   std::vector<sock_filter> code_;
 };
 
-// What is answered for each call that is not simply allowed.
+// The actions for all syscalls that are not simply allowed.
 //
-// The kernel follows the filter through for every call there is, to learn which ones it always
-// allows; through a plain list that took most of the time of installing it. So the numbers are
-// sorted and passed over by the group.
+// When a filter is installed, the kernel simulates it for every syscall number to find those that
+// are always allowed. With a linear list that took most of the installation time. So the numbers
+// are sorted and tested in groups.
 class Answers {
  public:
-  // What was put first answers first; what nobody answers is allowed.
+  // Adds an action for a syscall. If several apply, the first one added wins; the default is to
+  // allow.
   void put(long number, unsigned action) { of_[static_cast<unsigned>(number)].answer(action); }
   template <class Body>
   void put(long number, Body body) {
     body(of_[static_cast<unsigned>(number)]);
   }
 
-  // Into a program that has loaded the number of the call.
+  // Appends to a program that has loaded the syscall number.
   void write(Program& program) const {
     for (auto next = of_.begin(); next != of_.end();) {
       const auto first = next;
@@ -273,15 +274,17 @@ class Answers {
   }
 
  private:
-  static constexpr std::size_t kTogether = 8;  // about the root of how many there are
+  // Group size; about the square root of the number of syscalls.
+  static constexpr std::size_t kTogether = 8;
   std::map<unsigned, Program> of_;
 };
 
 constexpr unsigned kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
 
-// Local sockets, and where there is a network its families. Of the local ones only those that must
-// connect before they can say anything, since that is where they are judged: a datagram goes to any
-// path at once (and what is called raw is a datagram too). Where nobody can be asked, none at all.
+// Allows local sockets and, with a network, the internet families. Only stream and seqpacket local
+// sockets are allowed, because they must connect, and the supervisor checks connect. A datagram
+// socket (SOCK_RAW is one too) can send to any path without connecting. Without a supervisor to
+// ask, local sockets are denied.
 void filter_sockets(Answers& answers, const Spec& spec, unsigned deny, Asking asking) {
   const bool inet = spec.network != Network::none;
   const auto if_local = [&](Program& program) {
@@ -309,7 +312,7 @@ void filter_sockets(Answers& answers, const Spec& spec, unsigned deny, Asking as
   if (asking == Asking::off) return;
   answers.put(SYS_connect, SECCOMP_RET_USER_NOTIF);
   if (spec.network != Network::loopback) return;
-  answers.put(SYS_sendto, [](Program& program) {  // with an address
+  answers.put(SYS_sendto, [](Program& program) {  // only with an address, a non-null argument 4
     program.argument(4);
     program.when_equal(0, [&] {
       program.load(offsetof(seccomp_data, args) + 8 * 4 + 4);
@@ -319,8 +322,8 @@ void filter_sockets(Answers& answers, const Spec& spec, unsigned deny, Asking as
   });
 }
 
-// A program that runs as its owner or its group, whoever starts it: under root the owner of what a
-// command makes may be root.
+// Denies setuid and setgid modes. Under root the command's files may belong to root on disk, so
+// such a program would run as root.
 void filter_modes(Answers& answers, unsigned deny) {
   for (const ModeCall& call : kModes)
     answers.put(call.number, [&](Program& program) {
@@ -334,7 +337,8 @@ void filter_modes(Answers& answers, unsigned deny) {
     });
 }
 
-// Every call that could come by a held file, or change it: the paths stand behind pointers.
+// Syscalls that read or execute a file by its path. A filter cannot read the path itself, because
+// it is behind a pointer.
 constexpr long kReads[] = {
 #ifdef __x86_64__
     SYS_open,   SYS_readlink,
@@ -366,7 +370,8 @@ std::vector<sock_filter> filter_of(const Spec& spec, Asking asking) {
   const unsigned deny = asking == Asking::on ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | EPERM;
   Answers answers;
   for (const Call& call : kDenied) answers.put(call.number, deny);
-  // Their arguments stand behind pointers, or they go around this filter; programs fall back.
+  // A filter cannot check these: their arguments are behind pointers, or io_uring bypasses seccomp.
+  // ENOSYS makes programs fall back to older syscalls.
   for (const long call :
        {SYS_clone3, SYS_openat2, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register})
     answers.put(call, kNoSuchCall);
@@ -409,7 +414,7 @@ int install_filter(const Spec& spec, Asking asking) {
   if (asking == Asking::off) return install(0);
   const int listener = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | kWaitKillable);
   if (listener >= 0 || errno != EINVAL) return listener;
-  return install(SECCOMP_FILTER_FLAG_NEW_LISTENER);  // a kernel older than that flag
+  return install(SECCOMP_FILTER_FLAG_NEW_LISTENER);  // Linux before 5.19 lacks kWaitKillable
 }
 
 std::string call_name(int number) {

@@ -1,8 +1,8 @@
-// launcher/filter.h: the system calls that a command may make.
+// launcher/filter.h: builds the seccomp filter, which decides the syscalls that a command may make.
 //
-// A list of what is denied, since a list of what is allowed breaks programs nobody has tried. What
-// is denied asks the supervisor where the kernel can (Layer::notify), so that the attempt becomes a
-// fact, and is refused with EPERM either way.
+// The filter is a deny list, because an allow list breaks programs that were never tested with it.
+// A denied syscall always fails with EPERM. Where the kernel supports seccomp notifications
+// (Layer::notify), the supervisor is asked first, so that it can report the attempt.
 #pragma once
 
 #include <linux/filter.h>
@@ -17,40 +17,43 @@ namespace agentrt::launcher {
 
 enum class Asking { off, on };
 
-// The filter, as the kernel takes it.
+// The filter as a BPF program for seccomp(2).
 std::vector<sock_filter> filter_of(const Spec& spec, Asking asking);
 
-// Installs it. With asking on: the descriptor on which the supervisor is asked, or -1 and
-// errno when the kernel gives none (then nothing was installed). With asking off: 0, or -1.
+// Installs the filter in the calling process. With Asking::on: returns the listener descriptor for
+// the supervisor, or -1 with errno if the kernel gives none (then no filter is installed). With
+// Asking::off: returns 0, or -1 with errno.
 int install_filter(const Spec& spec, Asking asking);
 
-// The call's name, for those that the filter stops; "call N" otherwise.
+// The name of a syscall that the filter stops; "call N" for any other.
 std::string call_name(int number);
 
-// The mode that the call would give to a file and may not, since a program of it runs as its owner
-// or its group; 0: it is stopped for another reason, or not at all.
+// The file mode of a syscall that is denied because it sets the setuid or setgid bit. 0: the
+// syscall is allowed, or denied for another reason.
 unsigned stopped_mode(const seccomp_data& asked);
 
-// A call that names a path and could change it. The filter passes all of them to the supervisor
-// where writes are watched, and those that what_of() knows where folders are guarded.
+// A syscall that names a path and may change it. With spec.watch_writes or held files, the filter
+// sends all of these to the supervisor. With guarded folders only, it sends those that what_of()
+// knows.
 struct WriteCall {
   struct Path {
-    int folder_at = -1;  // which argument is the folder that it starts from; -1: the working one
-    int path_at = -1;    // which argument is the path; -1: there is none
+    int folder_at = -1;  // index of the argument with the start folder; -1: working directory
+    int path_at = -1;    // index of the argument with the path; -1: there is none
   };
   int number;
   const char* name;
   Path paths[2];
-  int flags_at = -1;  // which argument says whether it writes; -1: it always does
+  int flags_at = -1;  // index of the argument with the open flags; -1: the syscall always writes
 };
-// nullptr: it is none.
+// nullptr: the syscall changes no path.
 const WriteCall* write_call(int number);
 bool opens_to_write(std::uint64_t flags);
 
-// A call that reads, executes or changes a file by its path: asked about where files are held.
+// Whether the syscall reads, executes or changes a file by its path. The supervisor is asked about
+// these if there are held files (questions/held.h).
 bool is_about_files(int number);
 
-// What the call does in a guarded folder; nothing: it is none that is performed there.
+// The operation that the supervisor performs for this syscall in a guarded folder; nullopt: none.
 std::optional<WriteAsked::What> what_of(const seccomp_data& asked);
 int write_flags(const seccomp_data& asked);
 unsigned write_mode(const seccomp_data& asked);

@@ -1,4 +1,4 @@
-// launcher/filter_test.cc: the answer that each system call gets, by running the filter here.
+// launcher/filter_test.cc: tests the action for each syscall, by interpreting the filter.
 #include "launcher/filter.h"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ struct Outcome {
   std::size_t steps = 0;
 };
 
-// What the kernel does with a filter of these instructions.
+// Interprets a BPF program as the kernel does.
 Outcome run(const std::vector<sock_filter>& code, const seccomp_data& call) {
   unsigned a = 0;
   Outcome out;
@@ -91,7 +91,7 @@ struct Filter {
   std::vector<sock_filter> code;
 };
 
-constexpr long kNumbers = 700;  // more than there are calls
+constexpr long kNumbers = 700;  // more than there are syscalls
 
 }  // namespace
 
@@ -166,7 +166,7 @@ TEST_CASE("of some calls the arguments decide") {
   CHECK(filter(SYS_unshare, {0x80}) == kAsk);
   CHECK(filter(SYS_ioctl, {0, TCGETS}) == kAllow);
   CHECK(filter(SYS_ioctl, {0, TIOCSTI}) == kAsk);
-  CHECK(filter(SYS_ioctl, {0, TIOCSTI | 1ull << 32}) == kAsk);  // the kernel looks at 32 bits
+  CHECK(filter(SYS_ioctl, {0, TIOCSTI | 1ull << 32}) == kAsk);  // the kernel uses only 32 bits
   CHECK(filter(SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC}) == kAllow);
   CHECK(filter(SYS_openat, {0, 0, O_RDWR}) == kAsk);
   CHECK(filter(SYS_openat, {0, 0, O_RDONLY | O_CREAT}) == kAsk);
@@ -178,7 +178,7 @@ TEST_CASE("of some calls the arguments decide") {
 TEST_CASE("no call gives a file a mode by which it runs as its owner or its group") {
   struct ModeArguments {
     long number;
-    std::vector<std::uint64_t> before;  // the mode stands behind them
+    std::vector<std::uint64_t> before;  // arguments before the mode
   };
   const std::vector<ModeArguments> calls = {
 #ifdef __x86_64__
@@ -216,7 +216,7 @@ TEST_CASE("no call gives a file a mode by which it runs as its owner or its grou
       CHECK(refusing(number, with(01777)) == kAllow);
       if (!writes) CHECK(asking(number, with(01777)) == kAllow);
     }
-    // Without a file that is made there is no mode, whatever stands in its place.
+    // Without a flag that creates a file, the mode argument is ignored.
     CHECK(refusing(SYS_openat, {0, 0, O_RDONLY | O_DIRECTORY, 06777}) == kAllow);
     CHECK(asking(SYS_openat, {0, 0, O_RDONLY | O_DIRECTORY, 06777}) == kAllow);
     CHECK(refusing(SYS_openat, {0, 0, O_WRONLY, 06777}) == kAllow);

@@ -50,7 +50,7 @@ class Init {
     enter_cgroups();
     if (wants(Layer::identity)) become_unprivileged();
     if (spec_.tty) open_terminal();
-    // By path, and after the mounts: the folder that was inherited lies below them.
+    // By path, after the mounts: the inherited working directory is covered by them.
     if (::chdir(spec_.cwd.c_str()) != 0) give_up(link(), "cwd", spec_.cwd);
     check_folder();
     confine();
@@ -60,7 +60,7 @@ class Init {
  private:
   int link() const { return inside_.link; }
   bool wants(Layer layer) const { return (spec_.wanted & bit(layer)) != 0; }
-  // Kept until all are known: each message by itself would wake the supervisor.
+  // Layer states are collected and sent in one message, because each message wakes the supervisor.
   void in_force(Layer layer, std::string_view how = "enforced") { note(layer, '1', how); }
   void absent(Layer layer, std::string_view why) { note(layer, '0', why); }
   void note(Layer layer, char degree, std::string_view how) {
@@ -74,13 +74,14 @@ class Init {
     ::close(kSpecFd);
     ::close(kControlFd);
     if (!wants(Layer::ipc_namespace)) return;
-    // Where none was made before, this process was born into one.
+    // Without a prepared IPC namespace, clone() has created one for this process.
     if (inside_.spaces->ready() && !inside_.spaces->enter_ipc()) give_up(link(), "ipc namespace");
     in_force(Layer::ipc_namespace);
   }
 
-  // The parent cannot be asked for: its id is 0 seen from here. The lifeline closes the race.
-  // The kernel forgets the signal whenever a process changes its user, so this is said again then.
+  // getppid() cannot tell whether the supervisor is alive: it is 0 in this pid namespace. Polling
+  // the lifeline detects a supervisor that ended before prctl. The kernel clears PDEATHSIG when a
+  // process changes its user, so this is called again after that.
   void live_with_supervisor() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     pollfd gone{inside_.lifeline, POLLIN, 0};
@@ -93,8 +94,8 @@ class Init {
     prepared_.cgroups.clear();
   }
 
-  // A network with nobody else in it. Where the kernel gives none the command has none at all: the
-  // filter then knows no such sockets.
+  // Enters a private network with only a loopback interface. If the kernel does not allow one, the
+  // command has no network, and the filter denies internet sockets.
   void enter_network() {
     if (inside_.spaces->enter_network() || (::unshare(CLONE_NEWNET) == 0 && loopback_up()))
       return in_force(Layer::network_namespace, "own loopback interface");
@@ -102,10 +103,11 @@ class Init {
     spec_.network = Network::none;
   }
 
-  // Under root: a user namespace whose only user is one that owns nothing on the machine. The
-  // mounts stay those of the outer one, so that nobody inside could change them with any right.
+  // Under root: enters a user namespace whose only user owns nothing on the machine. The mounts
+  // belong to the outer user namespace, so no capability inside can change them.
   void become_unprivileged() {
-    // Root's groups open what they own, whoever has them; in there nobody may give them up.
+    // Drop root's supplementary groups now: they give access to files, and setgroups is not allowed
+    // inside the namespace.
     if (::setgroups(0, nullptr) != 0 && ::getgroups(0, nullptr) != 0) give_up(link(), "groups");
     if (::setns(prepared_.identity.get(), CLONE_NEWUSER) != 0) give_up(link(), "user namespace");
     prepared_.identity.reset();
@@ -117,7 +119,7 @@ class Init {
     in_force(Layer::identity);
   }
 
-  // A folder of that name may be another by now than the one that was approved.
+  // The folder at this path may have been replaced since it was approved.
   void check_folder() {
     struct stat here{};
     if (spec_.cwd_identity.empty()) return;
@@ -127,7 +129,7 @@ class Init {
       give_up(link(), "the approved folder was replaced:", spec_.cwd);
   }
 
-  // From the sandbox's own devpts, so that its name means something inside.
+  // Uses the sandbox's own devpts, so that the terminal's name exists inside.
   void open_terminal() {
     master_ = ::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
     int unlock = 0;
@@ -137,7 +139,7 @@ class Init {
     if (slave_ < 0 || ::ioctl(slave_, TIOCSWINSZ, &size) != 0) give_up(link(), "terminal");
   }
 
-  // Never more than whoever started us may have.
+  // Lowers a limit; never raises it above the inherited one.
   void limit(__rlimit_resource what, std::uint64_t value) {
     rlimit both{};
     ::getrlimit(what, &both);
@@ -146,12 +148,12 @@ class Init {
     if (::setrlimit(what, &both) != 0) give_up(link(), "limits");
   }
   void set_limits() {
-    limit(RLIMIT_NPROC, spec_.processes + 1);  // and this one
+    limit(RLIMIT_NPROC, spec_.processes + 1);  // plus P1 itself
     limit(RLIMIT_NOFILE, spec_.open_files);
     limit(RLIMIT_CORE, 0);
     if (spec_.file_bytes > 0) limit(RLIMIT_FSIZE, spec_.file_bytes);
     if (spec_.address_bytes > 0) limit(RLIMIT_AS, spec_.address_bytes);
-    // The kernel exempts root from the number of processes; only a cgroup counts them then.
+    // The kernel does not apply RLIMIT_NPROC to root; then only a cgroup limits processes.
     const bool root = ::geteuid() == 0 && !wants(Layer::identity) && !prepared_.processes_limited;
     std::string how = std::to_string(spec_.open_files) + " open files";
     if (!root) how = std::to_string(spec_.processes) + " processes, " + how;
@@ -198,7 +200,7 @@ class Init {
       if (each >= 0) given.push_back(each);
     tell(link(), Say::confined, listener >= 0 ? 1 : 0, master_ >= 0 ? 1 : 0, layers_, given);
     for (const int each : given) ::close(each);
-    ::prctl(PR_SET_DUMPABLE, 0);  // nobody inside may look into this process
+    ::prctl(PR_SET_DUMPABLE, 0);  // no process inside may inspect P1
   }
 
   [[noreturn]] void start_and_wait() {
@@ -208,10 +210,10 @@ class Init {
     argv.push_back(nullptr);
     env.push_back(nullptr);
     program_ = program_named(spec_.argv.front());
-    const pid_t command = ::vfork();  // memory is shared until exec: nothing is copied
+    const pid_t command = ::vfork();  // shares memory until exec, so nothing is copied
     if (command < 0) give_up(link(), "fork");
     if (command == 0) become_command(argv.data(), env.data());
-    // Nothing of the command's stays open here, so that its readers see its end.
+    // Close P1's copies of the command's descriptors, so that their readers see end of file.
     const auto kept = static_cast<unsigned>(link());
     ::close_range(0, kept - 1, 0);
     ::close_range(kept + 1, ~0u, 0);
@@ -228,8 +230,9 @@ class Init {
     }
   }
 
-  // The kernel would do it at our own end, but not before it has taken the mounts down: whoever
-  // waits for the outcome need not wait for that. False: this is no place of our own.
+  // Kills and reaps all other processes inside. The kernel would do that when P1 exits, but only
+  // after removing the mounts, which would delay the exit report. False: not in a pid namespace of
+  // its own.
   static bool end_the_others() {
     if (::getpid() != 1) return false;
     ::kill(-1, SIGKILL);
@@ -238,16 +241,16 @@ class Init {
     return true;
   }
 
-  // Our own end keeps a processor busy, perhaps the one on which the supervisor is to tell of the
-  // command's. It hangs up when it has.
+  // Waits until the supervisor has reported the exit and closed the link. P1's own exit is
+  // expensive and could otherwise compete with the supervisor for a processor.
   void let_it_be_told() const {
     Message none;
     while (hear(link(), none)) {
     }
   }
 
-  // The first that can be executed of that name in the command's PATH, else the first that is
-  // there, else nothing. Folders that it may not look into have nothing for it.
+  // Finds the program in the command's PATH: the first executable file, or else the first regular
+  // file, or else "". Folders that cannot be read are skipped.
   std::string program_named(const std::string& name) const {
     if (name.find('/') != std::string::npos) return name;
     std::string_view path = "/usr/local/bin:/usr/bin:/bin";
@@ -267,7 +270,7 @@ class Init {
     return there;
   }
 
-  // In the memory of its parent: nothing but system calls.
+  // Runs in the memory of its parent (vfork), so it makes only syscalls.
   [[noreturn]] void become_command(char** argv, char** env) {
     ::setsid();
     if (slave_ >= 0) {
@@ -286,7 +289,8 @@ class Init {
     if (size != 1) ::_exit(kFailedExit);
     const char going = kGoing;
     if (::write(inside_.exec_pipe, &going, 1) != 1) ::_exit(kFailedExit);
-    ::execvpe(program_.c_str(), argv, env);  // a path by now; a script may lack its first line
+    // Program_ is a path; execvpe also runs scripts without a #! line.
+    ::execvpe(program_.c_str(), argv, env);
     const int error = errno;
     (void)!::write(inside_.exec_pipe, &error, sizeof(error));
     ::_exit(error == ENOENT ? 127 : 126);
@@ -295,7 +299,7 @@ class Init {
   Spec spec_;
   const Inside& inside_;
   Prepared prepared_;
-  std::string layers_;  // a line each: which, whether, how
+  std::string layers_;  // one line per layer: letter, 1 or 0, description
   std::string program_;
   int master_ = -1;
   int slave_ = -1;

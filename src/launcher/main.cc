@@ -1,8 +1,9 @@
 // launcher/main.cc: runs one command in a sandbox.
 //
-// Started by the runtime with a Spec on descriptor 3 and a connection on descriptor 4 (none: the
-// command starts at once and its end is this program's), or copied from an origin with the same. It
-// makes the namespaces, puts P1 into them and becomes the supervisor.
+// The runtime starts it with a Spec on descriptor 3 and a connection on descriptor 4, or an origin
+// is forked with the same descriptors. Without a connection the command starts at once and the
+// launcher exits with its exit code. The launcher creates the namespaces, starts P1 in them and
+// becomes the supervisor.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -76,7 +77,7 @@ unsigned long namespaces_of(const Spec& spec, const NextSpaces& spaces) {
   const auto with = [&](Layer layer, unsigned long flag) {
     if (spec.wanted & bit(layer)) flags |= flag;
   };
-  // With an identity of its own P1 leaves root's user namespace later, after the mounts.
+  // With Layer::identity, P1 enters its user namespace later, after the mounts.
   if (!(spec.wanted & bit(Layer::identity))) with(Layer::user_namespace, CLONE_NEWUSER);
   with(Layer::mount_namespace, CLONE_NEWNS);
   with(Layer::pid_namespace, CLONE_NEWPID);
@@ -84,8 +85,8 @@ unsigned long namespaces_of(const Spec& spec, const NextSpaces& spaces) {
   return flags;
 }
 
-// P1, in namespaces of its own. The one that nothing depends on is left out where the kernel does
-// not give it: its layer is dropped from what is wanted.
+// Starts P1 in new namespaces. If the kernel does not allow an IPC namespace and it is not
+// required, retries without it and sets `dropped`.
 pid_t clone_into(Spec& spec, const NextSpaces& spaces, int& init_fd, Layers& dropped) {
   const auto attempt = [&] {
     return static_cast<pid_t>(
@@ -108,8 +109,8 @@ Pipe make_pipe(int control) {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-// A caller that is connected is missed by the end of its connection, which does not depend on the
-// thread that started us; one that is not, by a signal.
+// Makes the launcher end with its caller. With a connection, the supervisor notices that it closes.
+// Without one, PDEATHSIG kills the launcher when the thread that started it ends.
 void live_with_caller(const Spec& spec, int control) {
   const pid_t parent = ::getppid();
   if (spec.survive || spec.apart) ::setsid();
@@ -118,7 +119,7 @@ void live_with_caller(const Spec& spec, int control) {
   if (::getppid() != parent) ::_exit(kFailedExit);
 }
 
-// What does not apply is not wanted; without a network of its own the command has none.
+// Removes layers that do not apply. Without a private network, `loopback` becomes `none`.
 void settle(Spec& spec) {
   if (::geteuid() != 0 || spec.mode == Mode::full_access)
     spec.wanted &= ~bit(Layer::identity), spec.required &= ~bit(Layer::identity);
@@ -127,7 +128,7 @@ void settle(Spec& spec) {
     spec.network = Network::none;
 }
 
-// A folder would be a way to the host's files, whatever is mounted inside.
+// A folder as standard stream would give the command a path to the host's files.
 void check_own_stdio(int control) {
   for (int fd = 0; fd < 3; ++fd) {
     struct stat found{};
@@ -138,7 +139,7 @@ void check_own_stdio(int control) {
 
 struct Pipes {
   Pipe life, exec, gate;
-  Pipe in, out, err;  // with a run folder
+  Pipe in, out, err;  // only with a run folder
 };
 
 Pipes make_pipes(const Spec& spec, int control) {
@@ -198,7 +199,8 @@ int launch(int control, IdMaps maps, NextSpaces spaces, Fd copies) {
     map_owners(spec, control, maps);
   else
     maps.close();
-  if (namespaces_of(spec, spaces) & CLONE_NEWUSER) spaces.close();  // not to be entered from there
+  // P1 cannot enter them from a new user namespace
+  if (namespaces_of(spec, spaces) & CLONE_NEWUSER) spaces.close();
   int link[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) stop(control, "link");
   Pipes pipes = make_pipes(spec, control);
@@ -232,7 +234,7 @@ int launch(int control, IdMaps maps, NextSpaces spaces, Fd copies) {
                     .held = std::move(held)});
 }
 
-// As every program expects them: whoever started us may ignore some, or hold them back.
+// Restores default signal handling; the caller may have ignored or blocked signals.
 void plain_signals() {
   sigset_t none;
   ::sigemptyset(&none);
@@ -247,7 +249,7 @@ int main(int count, char** words) {
   using namespace agentrt::launcher;
   plain_signals();
   ::umask(022);
-  // Nothing that the runtime has open reaches the sandbox.
+  // Close all inherited descriptors except spec and connection, so that none reaches the sandbox.
   const bool stays = count == 2 && std::strcmp(words[1], kStay) == 0;
   const int control = is_socket(kControlFd) ? kControlFd : -1;
   ::close_range(static_cast<unsigned>(kControlFd) + (control >= 0 ? 1 : 0), ~0u, 0);
@@ -257,7 +259,7 @@ int main(int count, char** words) {
   if (stays && !become_copy(maps, spaces, copies)) ::_exit(0);
   ::fcntl(kSpecFd, F_SETFD, FD_CLOEXEC);
   if (control >= 0) ::fcntl(control, F_SETFD, FD_CLOEXEC);
-  for (int fd = 0; fd < 3; ++fd)  // no descriptor of ours may take the place of a standard stream
+  for (int fd = 0; fd < 3; ++fd)  // keep later descriptors out of 0 to 2
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
   ::_exit(launch(control, std::move(maps), std::move(spaces), std::move(copies)));
 }

@@ -62,7 +62,7 @@ std::string text_of(const Address& address) {
   return "family " + std::to_string(address.family());
 }
 
-// The loopback, also as 0.0.0.0 or ::, for which the kernel takes it.
+// True also for 0.0.0.0 and ::, which the kernel treats as loopback.
 bool is_loopback(const Address& address) {
   const auto is_own = [](std::uint32_t ip) { return ip >> 24 == 127 || ip == INADDR_ANY; };
   if (address.family() == AF_INET)
@@ -74,15 +74,14 @@ bool is_loopback(const Address& address) {
   return is_own(ntohl(mapped));
 }
 
-// A connect under way, on our copies of socket and address. It may wait for its peer as long as it
-// likes.
+// A connect on the supervisor's copies of socket and address. It may block until the peer answers.
 struct Connecting final : Errand {
   seccomp_notif_resp reply{};
   Fd own_listener, socket, target;
   Address address;
-  bool as_command = false;  // under root: as the user that the command is
+  bool as_command = false;  // under root: connect with the command's uid
 
-  // Other threads keep their user: the C library's functions would change it for all of them.
+  // Changes the user of this thread only. The C library's functions would change all threads.
   bool step_down() const {
     return !as_command || (::syscall(SYS_setgroups, 0, nullptr) == 0 &&
                            ::syscall(SYS_setresgid, kOuterId, kOuterId, kOuterId) == 0 &&
@@ -132,7 +131,7 @@ class Question {
     reply_.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   }
 
-  // False: there is nothing to read where the address should stand.
+  // False: the address cannot be read.
   bool read_address(int pointer_at, Address& address) {
     const std::uint64_t size = argument(pointer_at + 1) & 0xffffffff;
     if (size > sizeof(address.bytes)) return false;
@@ -154,7 +153,7 @@ class Question {
     return Violation{"network", "connect " + text, "notify"};
   }
 
-  // The errno that the call ends with; EACCES: it is not allowed. 0: the errand will say.
+  // Returns the errno for the command; EACCES: not allowed; 0: an errand will answer.
   int connect_for(const Address& address) {
     std::unique_ptr<Connecting> errand(new (std::nothrow) Connecting);
     if (!errand) return ENOMEM;
@@ -169,7 +168,7 @@ class Question {
     } else if (address.family() != AF_UNSPEC) {
       return EACCES;
     }
-    // All that was taken from the process was really its own only if it still waits.
+    // What was read belongs to the asking process only if it is still waiting.
     if (!still_asks()) return ESRCH;
     errand->own_listener = Fd(::fcntl(asker_.listener(), F_DUPFD_CLOEXEC, 0));
     errand->reply.id = asker_.id();
@@ -179,7 +178,8 @@ class Question {
     return 0;
   }
 
-  // Whoever asks may be one thread of many: kernels before 6.9 find its process only.
+  // The asker may be one of several threads. Kernels before 6.9 have no pidfd for a thread, so use
+  // its process.
   Fd socket_of_asker() {
     Fd process(static_cast<int>(::syscall(SYS_pidfd_open, asker_.pid(), kPidfdThread)));
     if (!process) process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, group_of_asker(), 0)));
@@ -199,8 +199,9 @@ class Question {
     while (file && std::fgets(line, sizeof(line), file.get()) != nullptr) visit(line);
   }
 
-  // A local socket may be reached if it stands where the command may write, or has a name in its
-  // own network. The path is resolved once, within the command's root, and connected to as that.
+  // Allows a local socket if it is on a writable mount, or if its name is abstract and the command
+  // has its own network namespace. The path is resolved once, inside the command's root, and the
+  // connect uses the result.
   int local_target(Address& address, Fd& target) {
     auto& local = reinterpret_cast<sockaddr_un&>(address.bytes);
     constexpr std::size_t kHead = offsetof(sockaddr_un, sun_path);
@@ -223,7 +224,8 @@ class Question {
     return 0;
   }
 
-  // Datagrams stay in the command's own network, where there is nobody else.
+  // Lets the datagram continue; the private network has no other hosts. Reports an address outside
+  // it.
   std::optional<Violation> send_to() {
     let_through();
     Address address;
@@ -256,7 +258,7 @@ class Question {
     return Violation{"filesystem", what, error ? "mountNamespace" : "seccomp"};
   }
 
-  // A file that the command was approved with; else whatever else the call is watched for.
+  // Asks HeldFiles first. If the call is not about a held file, it is handled as any other write.
   std::optional<Violation> about_held() {
     let_through();
     switch (held_.answer(asker_, reply_)) {
@@ -298,7 +300,7 @@ class Question {
     return std::nullopt;
   }
 
-  // Absolute and plain; empty: there is none to read.
+  // The argument as an absolute path without `.` and `..`. Empty: it cannot be read or resolved.
   std::string path_argument(const WriteCall::Path& at) {
     std::string path = asker_.path(at.path_at);
     if (path.empty() || path.size() >= kPathMax) return "";
@@ -307,13 +309,13 @@ class Question {
           asker_.folder_of(at.folder_at < 0 ? AT_FDCWD : static_cast<int>(argument(at.folder_at))) +
           path;
     const std::string plain = asker_.whole_path(path, -1);
-    // As text `..` is not what the kernel makes of it behind a link.
+    // Behind a symlink the kernel resolves `..` differently from the text. So compare both results.
     if (path.find("/..") == path.npos || guarded_.empty()) return plain;
     return folder_is(path, plain.substr(0, std::max<std::size_t>(plain.rfind('/'), 1))) ? plain
                                                                                         : "";
   }
 
-  // `path` names an entry of the folder `expected`.
+  // Whether the folder of `path` resolves to `expected`.
   bool folder_is(const std::string& path, const std::string& expected) {
     std::string_view name = path;
     while (name.ends_with('/')) name.remove_suffix(1);
@@ -332,7 +334,7 @@ class Question {
     bool answered = false;
   };
 
-  // In a guarded folder: by the supervisor, on its own copy of the path.
+  // Performs a write in a guarded folder, on the supervisor's copy of the path.
   Answered write_for_command(const WriteCall& call, WriteAsked::What what,
                              std::string (&paths)[2]) {
     WriteAsked asked{.what = what, .path = paths[0], .to = paths[1]};
@@ -356,7 +358,7 @@ class Question {
                                [&](const Guarded& folder) { return is_under(path, folder.path); });
   }
 
-  // Puts a descriptor of ours into the process, as what its call returns.
+  // Installs a descriptor in the process and makes its syscall return it.
   void give(int opened, int flags) {
     seccomp_notif_addfd add{};
     add.id = asker_.id();
@@ -396,7 +398,7 @@ class Question {
   HeldFiles& held_;
   Asker asker_;
   seccomp_notif_resp reply_{};
-  bool handed_over_ = false;  // the call is answered already, or an errand will
+  bool handed_over_ = false;  // already answered, or an errand will answer
 };
 
 }  // namespace

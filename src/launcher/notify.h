@@ -1,10 +1,10 @@
-// launcher/notify.h: the supervisor answers for the calls that the filter stops.
+// launcher/notify.h: answers the seccomp notifications of one command, in the supervisor.
 //
-// A denied call is refused, and what was attempted is known. A connect is made by the supervisor
-// itself, on its own copies of socket and address, so that there is nothing left to swap between
-// check and use; in a thread of its own, since it may wait for its peer for ever. A write in a
-// guarded folder is performed by the supervisor in the same way (guarded/writes.h). A write
-// elsewhere is let through to the layers that stop it and reported as advice.
+// A denied syscall is refused and reported. A connect is made by the supervisor itself, on its own
+// copies of socket and address, so the command cannot swap them between check and use. It runs on a
+// thread of its own, because it may block forever. A write in a guarded folder is also performed by
+// the supervisor (guarded/writes.h). A write elsewhere continues in the kernel, where the mounts
+// refuse it, and is reported as advisory.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace agentrt::launcher {
 
-inline constexpr std::uint64_t kViolationsTold = 100;  // of one command; the rest is counted
+inline constexpr std::uint64_t kViolationsTold = 100;  // per command; further ones are only counted
 
 struct Violation {
   const char* kind;  // network, filesystem, process
@@ -24,7 +24,7 @@ struct Violation {
   bool advisory = false;
 };
 
-// Answers one question on the listener; what is worth telling, if anything.
+// Answers one notification on the listener. Returns a violation to report, if there is one.
 std::optional<Violation> answer_question(int listener, const Spec& spec,
                                          const std::vector<Guarded>& guarded, HeldFiles& held);
 

@@ -38,7 +38,7 @@ Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
   return size == sizeof(order) ? Heard::order : Heard::nothing;
 }
 
-// False: they are not those that the order speaks of.
+// Moves the received descriptors to their numbers. False: they do not match the order.
 bool put_in_place(const CopyOrder& order, std::vector<Fd>& given, Fd& copies) {
   std::vector<int> places = {kSpecFd, kControlFd};
   for (int stream = 0; stream < 3; ++stream)
@@ -61,7 +61,7 @@ void set_signals(int how) {
 bool become_copy(IdMaps& maps, NextSpaces& spaces, Fd& copies) {
   ::prctl(PR_SET_NAME, "agentrt-origin");
   ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
-  // What is given later must not land where a copy has its own.
+  // Reserve descriptors 0 to 3, so that received descriptors get other numbers.
   for (int fd = 0; fd <= kSpecFd; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
   set_signals(SIG_BLOCK);
@@ -70,10 +70,11 @@ bool become_copy(IdMaps& maps, NextSpaces& spaces, Fd& copies) {
     std::vector<Fd> given;
     const Heard heard = hear_order(order, given);
     if (heard == Heard::end) return false;
-    if (heard == Heard::get_ready && !spaces.make()) ::_exit(kFailedExit);  // another is started
+    // The runtime starts a new origin.
+    if (heard == Heard::get_ready && !spaces.make()) ::_exit(kFailedExit);
     if (heard != Heard::order) continue;
     if (maps.size() + order.owners > kIdMapsMax) maps.close();
-    // Where there is none, the copy asks again and says why.
+    // On failure the copy retries and reports the error.
     for (std::size_t i = 0; i < std::min<std::size_t>(order.owners, kOwnersMax); ++i)
       (void)maps.add({order.owner[i][0], order.owner[i][1]});
     CopyReply reply;

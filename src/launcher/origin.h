@@ -1,11 +1,10 @@
-// launcher/origin.h: a launcher that stays, and is copied for each command.
+// launcher/origin.h: an origin is a launcher process that stays and is forked once per command.
 //
-// To start a program costs more than much of what this one does: the C library asks the processor
-// what it can do, and on a virtual machine each such question leaves the machine. So the runtime
-// starts an origin once, which only waits; a copy of it for a command is born as a child of the
-// runtime and goes on as any launcher. The origin never reads a spec: nothing of one command is in
-// the memory of the next. It ends with its connection, and no other signal than SIGKILL ends it:
-// those from a terminal are meant for the copies. One thread.
+// Starting a program is slow: at start the C library queries the processor with CPUID, which causes
+// a VM exit on a virtual machine. So the runtime starts one origin, which waits for orders. A copy
+// becomes a child of the runtime and continues as an ordinary launcher. The origin never reads a
+// Spec, so its memory holds no data of any command. It exits when its connection closes and blocks
+// all signals except SIGKILL; signals from a terminal are meant for the copies. Single-threaded.
 #pragma once
 
 #include "launcher/id_maps.h"
@@ -13,8 +12,9 @@
 
 namespace agentrt::launcher {
 
-// Answers orders. Returns true in a copy, which has its descriptors in place, the maps of its
-// owners and, where it could get ready before, a network; false once nobody is connected any more.
+// Serves orders on kControlFd. Returns true in a copy: its descriptors are in place, `maps` holds
+// the id maps of its roots, `spaces` the prepared namespaces if there are any, and `copies` the
+// file of held files if one was sent. Returns false in the origin when the connection has closed.
 bool become_copy(IdMaps& maps, NextSpaces& spaces, Fd& copies);
 
 }  // namespace agentrt::launcher

@@ -35,7 +35,7 @@ std::uint64_t start_ticks(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return 0;
-  constexpr int kFieldsBetween = 19;  // the state is field 3, the start field 22
+  constexpr int kFieldsBetween = 19;  // from field 3 (state) to field 22 (starttime)
   const char* at = stat.c_str() + name_end + 1;
   for (int i = 0; i < kFieldsBetween && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
   return at == nullptr ? 0 : std::strtoull(at, nullptr, 10);

@@ -1,4 +1,4 @@
-// launcher/records.h: what stays on disk about a command, and how a process is named for good.
+// launcher/records.h: the record files of a command, and the start time that identifies a process.
 #pragma once
 
 #include <sys/types.h>
@@ -7,19 +7,21 @@
 
 namespace agentrt::launcher {
 
-// When the process started, in the kernel's ticks since boot; with its id it names one process.
-// 0: there is no such process.
+// The start time of the process in clock ticks since boot. Pid and start time together identify a
+// process, because pids are reused. 0: there is no such process.
 std::uint64_t start_ticks(pid_t pid);
 
-// Kept: whenever the power goes, the file is there whole or not at all. Passing: only a reader is
-// sure of that; after a power cut the process is gone anyway.
+// Durability of a record. kept: after a power cut the file is complete or absent. passing: only
+// concurrent readers have that guarantee; after a power cut the process is gone anyway.
 enum class Worth { kept, passing };
-inline constexpr long kRecordRoom = 4'096;  // bytes, set aside so that a full disk takes it
-// One file in an open folder: one that was removed takes nothing, whatever stands at its path now.
-// It is made under another name while there is time for it, and has its own once it is whole.
+// Bytes allocated in advance, so that a full disk does not prevent the record.
+inline constexpr long kRecordRoom = 4'096;
+// A file that appears only when its content is complete. It is created under a temporary name in
+// advance and renamed at the end. It belongs to an open folder: if that folder was removed, nothing
+// is written, even if a new folder has the same path.
 class Record {
  public:
-  // REQUIRES: `folder` stays open. False: with errno.
+  // REQUIRES: `folder` stays open as long as this object. False: failed, see errno.
   bool open(int folder, const std::string& name);
   void keep(const std::string& text, Worth worth);
 
@@ -31,7 +33,7 @@ class Record {
   Fd file_;
 };
 
-// Whole, into a file that is there. False: with errno.
+// Overwrites the start of an existing file with `text`. False: failed, see errno.
 bool write_into(const std::string& path, const std::string& text);
 
 }  // namespace agentrt::launcher

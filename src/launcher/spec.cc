@@ -10,7 +10,7 @@ constexpr std::string_view kNames[kLayers] = {"userNamespace",    "mountNamespac
                                               "seccomp",          "notify",         "capabilities",
                                               "limits",           "cgroup",         "identity"};
 
-// NAME NUL VALUE NUL, for each value; numbers in decimal. The last one is "end".
+// Encodes each value as NAME NUL VALUE NUL, numbers in decimal. The last name is "end".
 struct Writer {
   std::string out;
 
@@ -52,7 +52,7 @@ struct Reader {
   }
 };
 
-// Every member by its name: the one list that both directions share.
+// Visits every member with its name; encode and decode share this list.
 template <class Texts, class Text, class Number, class S>
 void each_member(S& spec, Texts texts, Text text, Number number) {
   texts("argv", spec.argv);

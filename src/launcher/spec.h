@@ -1,8 +1,9 @@
-// launcher/spec.h: what the launcher is asked to do, as both sides know it.
+// launcher/spec.h: a Spec describes one command and its sandbox. The runtime sends it to the
+// launcher.
 //
-// The runtime writes a Spec into a file without a name and hands it to the launcher as descriptor
-// kSpecFd, so that neither arguments nor environment of a command ever stand in a process list.
-// Whoever writes it is trusted; whoever is launched is not. No dependency on the rest of the tree.
+// The runtime writes the Spec into an unnamed file and passes it as descriptor kSpecFd, so that
+// arguments and environment of the launcher stay empty in process lists. The writer of a Spec is
+// trusted; the command is not. This header depends on nothing else in the source tree.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +13,39 @@
 
 namespace agentrt::launcher {
 
-inline constexpr int kSpecFd = 3;                       // a Spec, from its beginning
-inline constexpr int kControlFd = 4;                    // SOCK_SEQPACKET: orders in, reports out
-inline constexpr const char* kControlName = "control";  // the same, in the run folder
+inline constexpr int kSpecFd = 3;     // the encoded Spec; read from offset 0
+inline constexpr int kControlFd = 4;  // SOCK_SEQPACKET: orders in, reports out
+// The name of the control socket in the run folder.
+inline constexpr const char* kControlName = "control";
 
-// A launcher with kStay as its argument is an origin (origin.h): it gets CopyOrders on kControlFd,
-// with the descriptors of the copy beside them: kSpecFd, kControlFd, then the streams given. An
-// order without any makes it get ready for the next copy; it is not answered.
+// A launcher started with the argument kStay is an origin (origin.h). It receives CopyOrders on
+// kControlFd, each with the descriptors of the copy: kSpecFd, kControlFd, the standard streams in
+// `streams`, then the copies of held files. An order without descriptors tells it to prepare
+// namespaces for the next copy; it sends no reply.
 inline constexpr const char* kStay = "stay";
-inline constexpr std::size_t kOwnersMax = 16;  // of one order; a copy maps the others itself
+inline constexpr std::size_t kOwnersMax = 16;  // per order; the copy maps further owners itself
 struct CopyOrder {
-  std::uint32_t streams = 0;  // bit N: standard stream N is given
-  std::uint32_t copies = 0;   // 1: the copies of held files are given, after the streams
-  std::uint32_t owners = 0;   // how many of these, uid and gid, own a root
+  std::uint32_t streams = 0;  // bit N: standard stream N is sent
+  std::uint32_t copies = 0;   // 1: the copies of held files are sent after the streams
+  std::uint32_t owners = 0;   // number of entries of `owner`: uid and gid of the owner of a root
   std::uint32_t owner[kOwnersMax][2] = {};
 };
 struct CopyReply {
-  std::int32_t pid = -1;   // of the copy, a child of whoever started the origin
-  std::int32_t error = 0;  // errno, where there is none
+  std::int32_t pid = -1;   // the copy, a child of the process that started the origin
+  std::int32_t error = 0;  // errno if there is no copy
 };
 
-// Under root a command runs as kOuterId, a user that owns nothing, and sees itself as kInnerId. It
-// lies beyond all that people, their containers (subuid) and systemd are given.
+// Under root a command runs as the uid kOuterId, which owns nothing on the machine, and sees itself
+// as kInnerId. kOuterId is above the ranges for users, containers (subuid) and systemd.
 inline constexpr unsigned kOuterId = 2'000'000'000;
 inline constexpr unsigned kInnerId = 1'000;
 
 enum class Mode { read_only, workspace_write, full_access };
-// none: no sockets but local ones. loopback: a network of its own, with nobody else in it; where
-// the kernel gives none, as none. host: the machine's.
+// none: only local (Unix) sockets. loopback: a private network namespace with only a loopback
+// interface; `none` if the kernel does not allow one. host: the network of the machine.
 enum class Network { none, loopback, host };
 
-// The layers that confine a command. What each one stops: docs/sandbox.md.
+// The layers of the sandbox. docs/sandbox.md describes what each layer prevents.
 enum class Layer {
   user_namespace,
   mount_namespace,
@@ -51,7 +54,7 @@ enum class Layer {
   ipc_namespace,
   landlock,
   seccomp,
-  notify,  // seccomp asks the supervisor, so that attempts become facts
+  notify,  // seccomp notifications to the supervisor, so that attempts are reported
   capabilities,
   limits,
   cgroup,
@@ -66,56 +69,59 @@ inline constexpr Layers kAllLayers = (Layers{1} << kLayers) - 1;
 
 struct Spec {
   std::vector<std::string> argv;
-  std::vector<std::string> env;  // NAME=VALUE, the whole environment
+  std::vector<std::string> env;  // NAME=VALUE; the complete environment
   std::string cwd;
   Mode mode = Mode::workspace_write;
   Network network = Network::none;
-  // The workspace and what else the command may work in, absolute and without symlinks: writable,
-  // or read-only in mode read_only.
+  // The workspace and other folders for the command. Absolute, without symlinks. Writable, except
+  // in mode read_only.
   std::vector<std::string> roots;
-  // Below a root and read-only, there or not; "/" at the end: a folder.
+  // Read-only paths below a root, existing or not. A trailing "/" means a folder.
   std::vector<std::string> protect;
-  // Folders below a root or roots themselves: read-only but for the names that `written` lists
-  // (guarded/names.h), which the supervisor writes for the command. Inner ones after outer ones.
+  // Folders that are roots or below one. They are read-only except for the names in `written`
+  // (guarded/names.h), which the supervisor writes for the command. Outer folders come first.
   std::vector<std::string> guarded;
   std::vector<std::string> written;
-  std::vector<std::string> hide;  // empty for the command
-  // Folders in which the command sees only what they hold when it starts, without what is hidden.
-  // Inner ones may be listed beside outer ones.
+  std::vector<std::string> hide;  // paths that appear empty to the command
+  // Folders in which the command sees only the entries that exist when it starts, without hidden
+  // ones. May contain a folder and folders inside it.
   std::vector<std::string> frozen;
-  // Files that it executes as they were approved (questions/held.h). Their copies stand one after
-  // another in the file given with the order, with these sizes. Each path that leads to one: which
-  // it is, the path, and its folder as DEVICE:INODE. The links on the way, and where they lead.
+  // Files that are executed with their approved content (questions/held.h). The copies follow each
+  // other in one file, which is sent with the order; `held_sizes` holds their sizes in bytes. For
+  // each path to a held file: the index of the file, the path, and its folder as DEVICE:INODE. Then
+  // the symlinks on these paths, and their targets.
   std::vector<std::string> held_sizes;
   std::vector<std::string> held_files, held_paths, held_folders;
   std::vector<std::string> held_links, held_targets;
-  std::string cwd_identity;   // DEVICE:INODE of cwd; another folder is refused. Empty: any
-  std::string run_folder;     // where spools and the exit record go; made; empty: stdio is ours
-  bool tty = false;           // needs a run folder
-  bool no_input = false;      // it reads an empty standard input; with a run folder
-  bool survive = false;       // outlives the connection that it was started over
-  bool apart = false;         // signals of the caller's terminal do not reach it
-  bool watch_writes = false;  // attempts to write elsewhere are reported, as advice
+  std::string cwd_identity;  // DEVICE:INODE that cwd must have; empty: any
+  // For spools and exit record; created if missing; empty: inherited stdio.
+  std::string run_folder;
+  bool tty = false;       // run on a pseudo-terminal; needs a run folder
+  bool no_input = false;  // standard input is empty; only with a run folder
+  bool survive = false;   // the command outlives its first connection
+  // In a session of its own, out of reach of the caller's terminal signals.
+  bool apart = false;
+  bool watch_writes = false;  // report attempts to write outside the roots, as advisory violations
   std::uint16_t rows = 24, columns = 80;
-  std::uint64_t spool_bytes = 64 << 20;  // of one stream: half of it head, half of it tail
+  std::uint64_t spool_bytes = 64 << 20;  // per stream; half for the head, half for the tail
   std::uint64_t processes = 512;
   std::uint64_t open_files = 4'096;
   std::uint64_t file_bytes = 0;     // 0: no limit
-  std::uint64_t address_bytes = 0;  // of one process; 0: no limit
+  std::uint64_t address_bytes = 0;  // per process; 0: no limit
   std::uint64_t tmp_bytes = 512 << 20;
-  std::uint64_t memory_bytes = 0;    // of all processes together, by cgroup; 0: no limit
-  std::vector<std::string> cgroups;  // cgroups in which one for the command may be made
-  Layers wanted = kAllLayers;        // tried
-  Layers required = 0;               // without one of these nothing runs
+  std::uint64_t memory_bytes = 0;    // for all processes together, by cgroup; 0: no limit
+  std::vector<std::string> cgroups;  // parent cgroups in which to create the command's
+  Layers wanted = kAllLayers;        // layers to try
+  Layers required = 0;               // the command does not start if one of these is missing
 };
 
-// Whether there are guarded folders: only the mode workspace_write has them, by its mounts.
+// Whether folders are guarded. That needs mode workspace_write and the mount namespace.
 inline bool guards(const Spec& spec) {
   return spec.mode == Mode::workspace_write && !spec.guarded.empty() &&
          (spec.wanted & bit(Layer::mount_namespace)) != 0;
 }
 
-// As bytes, and back. False: the bytes are not a whole Spec.
+// Conversion to bytes and back. False: the bytes are not a complete Spec.
 std::string encode(const Spec& spec);
 bool decode(std::string_view bytes, Spec& spec);
 

@@ -1,4 +1,4 @@
-// launcher/spec_test.cc: what is asked for arrives as it was, or not at all.
+// launcher/spec_test.cc: tests that a Spec survives encoding, and that damaged bytes are refused.
 #include "launcher/spec.h"
 
 #include <doctest/doctest.h>

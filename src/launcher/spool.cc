@@ -39,8 +39,8 @@ void Spool::add_to(int fd, std::string_view bytes, std::uint64_t offset) {
   size_ += bytes.size();
 }
 
-// The bytes follow those of size_. A disk that has taken less than was written is not tried again:
-// what comes later would stand behind a gap.
+// Writes bytes whose output offset is size_. After a short write nothing more is written, because
+// later bytes would follow a gap.
 void Spool::write_at(int fd, std::string_view bytes, std::uint64_t offset) {
   std::uint64_t done = 0;
   while (done < bytes.size() && !broken_) {

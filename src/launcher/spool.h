@@ -1,8 +1,8 @@
-// launcher/spool.h: what a command writes, kept on disk within a bound.
+// launcher/spool.h: stores one output stream of a command on disk, in limited space.
 //
-// NAME holds the first half of the bound. What comes later goes round and round in NAME.tail, so
-// that beginning and end of any output are there, whatever its length. Offsets are those of the
-// output.
+// The file NAME holds the first half of the limit. Later bytes go to NAME.tail, a ring buffer. So
+// the beginning and the end of the output are available, whatever its length. Offsets count from
+// the beginning of the output.
 #pragma once
 
 #include "launcher/link.h"
@@ -11,14 +11,15 @@ namespace agentrt::launcher {
 
 class Spool {
  public:
-  // Makes the files in the folder. False: they cannot be made.
+  // Creates NAME in the folder. False: failed, see errno.
   bool open(const std::string& folder, const std::string& name, std::uint64_t bytes_max);
 
   void add(std::string_view bytes);
 
   std::uint64_t size() const { return size_; }
   bool truncated() const { return size_ > 2 * half_; }
-  // Bytes that the disk took. Less than size() once it took no more: later bytes were not kept.
+  // The number of leading bytes that are stored. Less than size() after a write error: bytes after
+  // the error are dropped.
   std::uint64_t kept() const { return broken_ ? kept_ : size_; }
   void sync();
 
@@ -31,7 +32,7 @@ class Spool {
   std::string tail_path_;
   std::uint64_t half_ = 0;
   std::uint64_t size_ = 0;
-  std::uint64_t kept_ = 0;  // of a broken one
+  std::uint64_t kept_ = 0;  // valid if broken_
   bool broken_ = false;
 };
 

@@ -1,4 +1,4 @@
-// launcher/spool_test.cc: beginning and end of an output of any length stay.
+// launcher/spool_test.cc: tests that beginning and end of an output of any length are stored.
 #include "launcher/spool.h"
 
 #include <doctest/doctest.h>

@@ -42,7 +42,7 @@ int Supervisor::run() {
   hear_signals();
   prepare();
   if (!spec_.run_folder.empty()) {
-    ::mkdir(spec_.run_folder.c_str(), 0700);  // unless whoever asks has made it
+    ::mkdir(spec_.run_folder.c_str(), 0700);  // the runtime may have created it
     folder_ = Fd(::open(spec_.run_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder_ || !exit_record_.open(folder_.get(), "exit.json")) refuse("run folder", errno);
     if (!out_.open(spec_.run_folder, "stdout", spec_.spool_bytes) ||
@@ -51,7 +51,7 @@ int Supervisor::run() {
     listen_for_others();
   }
   while (!inside_gone_) one_round();
-  while (parts_.exec_pipe) hear_exec();  // its other end is closed: nobody is left to hold it
+  while (parts_.exec_pipe) hear_exec();  // the command's end of the pipe is closed
   drain_all();
   ended();
   const int status = status_.value_or(SIGKILL);
@@ -62,18 +62,18 @@ void Supervisor::hear_signals() {
   sigset_t heard;
   ::sigemptyset(&heard);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
-    ::signal(signal, SIG_DFL);  // whoever started us may ignore it, and then it is not heard
+    ::signal(signal, SIG_DFL);  // an ignored signal would not reach the signalfd
     ::sigaddset(&heard, signal);
   }
   ::sigprocmask(SIG_BLOCK, &heard, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the end of init from us
+  ::signal(SIGCHLD, SIG_DFL);  // with SIG_IGN the kernel would reap init
   signals_ = Fd(::signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK));
-  const int on = 1;  // who says something inside: the kernel knows it by its id out here
+  const int on = 1;  // pass the sender's pid, translated to this pid namespace
   ::setsockopt(parts_.link.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 }
 
-// First of all: P1 is under way and will wait for it.
+// Called first, because P1 is already running and waits for the result.
 void Supervisor::prepare() {
   const std::string failed =
       prepare_outside(spec_, parts_.init, parts_.link.get(), parts_.groups, left_);
@@ -83,7 +83,7 @@ void Supervisor::prepare() {
   layers_.emplace_back(Layer::cgroup, parts_.groups.how());
 }
 
-// Nothing has run and nothing will.
+// Ends the launcher before the command has started, and reports why.
 void Supervisor::refuse(const std::string& stage, int error) {
   parts_.gate.reset();
   ::syscall(SYS_pidfd_send_signal, parts_.init_fd.get(), SIGKILL, nullptr, 0);
@@ -105,7 +105,7 @@ void Supervisor::refuse(const std::string& stage, int error) {
   ::_exit(kFailedExit);
 }
 
-// --- one thing after another ---
+// --- the event loop ---
 
 void Supervisor::one_round() {
   enum { kLink, kExec, kListener, kSignals, kOut, kErr, kMaster, kIn, kDoor, kInit, kHeld, kFixed };
@@ -122,7 +122,7 @@ void Supervisor::one_round() {
   const bool to_write = !input_.empty() || input_ends_;
   wait(kIn, to_write ? (master_ ? master_.get() : parts_.in.get()) : -1, POLLOUT);
   wait(kDoor, connections_.full() ? -1 : door_.get(), POLLIN);
-  wait(kInit, parts_.link ? -1 : parts_.init_fd.get(), POLLIN);  // after its last word
+  wait(kInit, parts_.link ? -1 : parts_.init_fd.get(), POLLIN);  // only after the link has closed
   for (std::size_t i = 0; i < connections_.size(); ++i)
     wait(kFixed + i, connections_.descriptor(i), connections_.events(i));
   if (::poll(waits.data(), waits.size(), -1) < 0) return;
@@ -222,7 +222,7 @@ void Supervisor::take_guarded(const Message& message, std::vector<Fd> given) {
   guarded_.push_back(std::move(folder));
 }
 
-// A line each: which, whether, how.
+// One line per layer: letter, 1 or 0, description (see Init::note).
 void Supervisor::take_layers(std::string_view lines) {
   while (lines.size() > 2) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
@@ -232,8 +232,8 @@ void Supervisor::take_layers(std::string_view lines) {
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   if (in_force_ & bit(Layer::network_namespace)) return;
-  spec_.wanted &= ~bit(Layer::network_namespace);  // names in it would be the machine's
-  if (spec_.network == Network::loopback) spec_.network = Network::none;  // as inside
+  spec_.wanted &= ~bit(Layer::network_namespace);  // abstract sockets would be the host's
+  if (spec_.network == Network::loopback) spec_.network = Network::none;  // P1 has done the same
 }
 
 void Supervisor::check_layers() {
@@ -274,15 +274,15 @@ void Supervisor::hear_exec() {
     std::memcpy(&error, bytes + at, sizeof(error));
     connections_.report("{\"event\":\"execFailed\",\"errno\":" + std::to_string(error) + "}");
     parts_.exec_pipe.reset();
-  } else if (length == 0) {  // closed by exec, or the process died at the gate
+  } else if (length == 0) {  // closed by exec, or the process died before it
     parts_.exec_pipe.reset();
     if (going_) return connections_.report("{\"event\":\"started\"}");
     check_beginning();
   }
 }
 
-// Once inside says no more: a command that has not begun never will. Where it was ended because
-// nobody was there to let it go, that is how it ended, and whoever comes later finds it on record.
+// If P1 and the exec pipe are closed and the command has not started, it never will: refuse. If the
+// supervisor itself killed it because the connection closed, that end is recorded instead.
 void Supervisor::check_beginning() {
   if (parts_.link || parts_.exec_pipe || going_ || status_ || abandoned_) return;
   refuse("the sandbox ended before the command started", 0);
@@ -303,13 +303,13 @@ void Supervisor::signal_command(int signal) {
     return;
   }
   if (status_) return;
-  // By its descriptor, since its id may be another's by now. It leads a session: whatever it does,
-  // it stays in its group.
+  // Uses the pidfd, because the pid may have been reused. The command is a session leader, so it
+  // cannot leave its process group.
   const auto send = [&](int what, unsigned to) {
     return ::syscall(SYS_pidfd_send_signal, command_fd_.get(), what, nullptr, to) == 0;
   };
   if (send(signal, kToGroup) || errno != EINVAL) return;
-  if (send(0, 0)) ::kill(-command_, signal);  // a kernel older than that flag
+  if (send(0, 0)) ::kill(-command_, signal);  // before Linux 6.9, without kToGroup
 }
 
 void Supervisor::drain(Fd& from, Spool& spool) {
@@ -321,8 +321,8 @@ void Supervisor::drain(Fd& from, Spool& spool) {
   connections_.news();
 }
 
-// Everything inside is gone: what they wrote is there now or never will be, whoever else may hold
-// the other end.
+// Reads the rest of the output. All writers inside are gone, so stop when no more is available,
+// even if another process holds the pipe open.
 void Supervisor::drain_all() {
   for (auto [from, spool] :
        {std::pair{&parts_.out, &out_}, {&parts_.err, &err_}, {&master_, &out_}})
@@ -348,13 +348,13 @@ void Supervisor::feed() {
   }
 }
 
-// --- those who are connected ---
+// --- connections ---
 
 void Supervisor::listen_for_others() {
   door_ = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // By way of a descriptor: the folder's own path may be too long for an address.
+  // Through /proc/self/fd: the path of the folder may be too long for sun_path.
   std::snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", folder_.get(),
                 kControlName);
   ::umask(0177);
@@ -374,7 +374,8 @@ void Supervisor::hear_connection(std::size_t index) {
     case Connections::Heard::end:
       connections_.close(index);
   }
-  // Nobody else opens the gate; a command that may not survive ends now.
+  // Only the first connection can open the gate. Without it, a command at the gate or one that must
+  // not survive is killed.
   if (which != Connections::Which::first || (!parts_.gate && spec_.survive)) return;
   abandoned_ = true;
   signal_command(SIGKILL);
@@ -386,11 +387,11 @@ void Supervisor::take_order(std::string_view order, Connections::Which from) {
   const std::string rest(order.substr(std::min(space + 1, order.size())));
   if (word == "go") {
     if (from == Connections::Which::first) open_gate();
-  } else if (word == "input" || word.empty()) {  // empty: too long to be heard
+  } else if (word == "input" || word.empty()) {  // empty: the order was too long
     take_input(rest);
   } else if (word == "closeInput") {
     if (master_)
-      input_ += '\x04';  // what a person types to end a terminal's input
+      input_ += '\x04';  // Ctrl-D, end of input on a terminal
     else
       input_ends_ = true;
   } else if (word == "signal") {
@@ -457,9 +458,9 @@ void Supervisor::ended() {
     exit_record_.keep(record + "\n", spec_.survive ? Worth::kept : Worth::passing);
     ::unlinkat(folder_.get(), kControlName, 0);
   }
-  // Whoever hears it may remove the folder: from here on nothing in it is touched.
+  // After this report the client may remove the run folder, so do not use it any more.
   connections_.say_last(record);
-  // Nobody waits for these.
+  // No client waits for the remaining steps.
   if (left_ > 0) ::waitpid(left_, nullptr, 0);
   parts_.link.reset();
   siginfo_t info{};

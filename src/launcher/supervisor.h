@@ -1,10 +1,10 @@
-// launcher/supervisor.h: the process outside that answers for one command.
+// launcher/supervisor.h: the process outside the sandbox that runs one command to its end.
 //
-// It spools what the command writes, feeds it, passes on signals, answers for stopped calls,
-// records how it ended, and tells all of this to whoever is connected: over the descriptor it was
-// born with, and over RUN/control for those that come later. It needs nobody: whatever happens to
-// the runtime, the record of the command is whole. When it ends itself, the kernel ends everything
-// inside. One thread; only a connect that it makes for the command has one of its own.
+// It spools the command's output, writes its input, forwards signals, answers seccomp notifications
+// and records the exit. It reports all of this to its connections: the one inherited at start, and
+// later ones through RUN/control. It works without the runtime, so the record of the command is
+// complete even if the runtime dies. When the supervisor ends, the kernel kills everything inside
+// the sandbox. Single-threaded, except for errands (questions/errands.h).
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,8 @@
 
 namespace agentrt::launcher {
 
-inline constexpr std::size_t kInputBytesMax = 1 << 20;  // waiting for the command to read it
+// Bytes of input that the command has not read yet.
+inline constexpr std::size_t kInputBytesMax = 1 << 20;
 inline constexpr std::size_t kReadBytes = 64 * 1024;
 
 class Supervisor {
@@ -32,17 +33,19 @@ class Supervisor {
     Fd link;
     Fd exec_pipe;
     Fd gate;
-    Fd in, out, err;       // our ends of the command's pipes; unused without a run folder
-    Fd control;            // where the runtime is connected
-    Layers dropped;        // namespaces that the kernel does not give
-    CommandGroups groups;  // made by prepare()
+    // The supervisor's ends of the command's pipes; unused without a run folder.
+    Fd in, out, err;
+    Fd control;            // the first connection, to the runtime
+    Layers dropped;        // namespaces that the kernel does not allow
+    CommandGroups groups;  // created by prepare()
     RootLocks locks;
     HeldFiles held;
   };
 
   explicit Supervisor(Parts parts);
 
-  // Until the command has ended and is recorded. The exit code for a plain caller.
+  // Returns when the command has ended and its end is recorded. The result is the exit code for a
+  // caller without a connection.
   int run();
 
  private:
@@ -79,23 +82,25 @@ class Supervisor {
   Spool out_, err_;
   std::vector<Guarded> guarded_;
   Fd listener_, master_, signals_, door_;
-  Fd folder_;  // the run folder, as it was when it was given to us
+  Fd folder_;  // the run folder, opened at start
   Record exit_record_;
   Connections connections_;
-  const bool plain_;  // nobody is connected: the command starts at once
+  const bool plain_;  // there is no connection: the command starts at once
   std::string input_;
   bool input_ends_ = false;
   bool going_ = false;
-  bool abandoned_ = false;  // the command was ended because nobody was connected
+  bool abandoned_ = false;  // the supervisor killed the command because its first connection closed
   pid_t command_ = 0;
   Fd command_fd_;
-  pid_t left_ = 0;             // killed, and not waited for yet
-  std::optional<int> status_;  // of the command
-  bool inside_gone_ = false;   // all but init, which does nothing any more
+  pid_t left_ = 0;             // a killed process that is not reaped yet; 0: none
+  std::optional<int> status_;  // wait status of the command
+  // All processes inside have ended, except possibly init, which is idle.
+  bool inside_gone_ = false;
   std::uint64_t violations_ = 0;
   std::vector<std::string> limits_hit_;
   Layers in_force_ = 0;
-  std::vector<std::pair<Layer, std::string>> layers_;  // how each is in force, or why not
+  // How each layer is enforced, or why it is not.
+  std::vector<std::pair<Layer, std::string>> layers_;
 };
 
 }  // namespace agentrt::launcher

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kPage = 4'096;
 constexpr std::size_t kPathMax = 4'096;
 
-// Without `.` and `..`, as text; links are not followed.
+// Removes `.` and `..` lexically; symlinks are not followed.
 std::string plain_path(std::string_view path) {
   std::string out;
   while (!path.empty()) {
@@ -41,7 +41,7 @@ bool Asker::still_asks() const {
   return ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked_.id) == 0;
 }
 
-// A second page that is not there is no reason to fail.
+// The range may cross into an unmapped page. Then the readable part is returned.
 ssize_t Asker::read_memory(std::uint64_t from, void* into, std::size_t size) const {
   const std::size_t first = std::min(size, kPage - (from & (kPage - 1)));
   iovec local{into, size};

@@ -1,5 +1,5 @@
-// launcher/questions/asker.h: a process inside that waits for an answer about a system call, and
-// what the supervisor can learn of it.
+// launcher/questions/asker.h: a sandboxed process that is blocked in a syscall until the supervisor
+// answers its seccomp notification.
 #pragma once
 
 #include <linux/seccomp.h>
@@ -11,10 +11,10 @@
 
 namespace agentrt::launcher {
 
-// All that is read of the process was really its own only if it still asks afterwards.
+// Reads data of that process. The data is valid only if still_asks() is true afterwards.
 class Asker {
  public:
-  // Waits for a question on the listener. False: there is none.
+  // Receives the next notification from the listener. False: there is none.
   bool hear(int listener);
 
   int listener() const { return listener_; }
@@ -24,20 +24,21 @@ class Asker {
   std::uint64_t argument(int i) const { return asked_.data.args[i]; }
   pid_t pid() const { return static_cast<pid_t>(asked_.pid); }
 
-  // Between the question and now the process may have gone and its id been given to another.
+  // False: the process has ended, and its pid may belong to another one.
   bool still_asks() const;
 
-  // Memory of the process, as far as it is there; -1 and errno: none.
+  // Reads memory of the process and returns the number of bytes, which may be less than `size`. -1
+  // with errno: nothing is readable.
   ssize_t read_memory(std::uint64_t from, void* into, std::size_t size) const;
-  // The path that an argument points to; empty: it cannot be read.
+  // The path that an argument points to. Empty: it cannot be read.
   std::string path(int argument_at) const;
-  // A folder that a call starts from, AT_FDCWD or one of the process's descriptors, with a slash at
-  // its end.
+  // The path of a start folder, with a trailing slash. `at` is AT_FDCWD or a descriptor of the
+  // process.
   std::string folder_of(int at) const;
-  // Absolute and without `.` and `..`, as text; links are not followed. `folder_at`: which argument
-  // is the folder that it starts from; -1: the working one.
+  // Makes `path` absolute and removes `.` and `..` lexically; symlinks are not followed.
+  // `folder_at`: index of the argument with the start folder; -1: the working directory.
   std::string whole_path(const std::string& path, int folder_at) const;
-  // Something about it in /proc: cwd, root, exe, fd/N.
+  // The path of an entry in /proc/PID: cwd, root, exe, fd/N.
   std::string place(const std::string& name) const;
 
  private:

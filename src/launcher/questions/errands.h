@@ -1,5 +1,5 @@
-// launcher/questions/errands.h: answers that may take their time, each in a thread of its own,
-// since the supervisor has others to answer for.
+// launcher/questions/errands.h: errands are answers to notifications that may block. Each runs on a
+// thread of its own, so that the supervisor can answer others meanwhile.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace agentrt::launcher {
 
-inline constexpr unsigned kErrandsMax = 64;  // at once
+inline constexpr unsigned kErrandsMax = 64;  // running at the same time
 
 class Errand {
  public:
@@ -16,7 +16,8 @@ class Errand {
   virtual void run() = 0;
 };
 
-// Runs it. False: too many are under way, or there is no thread.
+// Starts the errand on a new thread, which deletes it at the end. False: kErrandsMax are running,
+// or no thread can be created.
 bool send_off(std::unique_ptr<Errand> errand);
 
 }  // namespace agentrt::launcher

@@ -20,8 +20,9 @@
 namespace agentrt::launcher {
 namespace {
 
-constexpr std::size_t kFirstBytes = 255;  // of a file, in which the kernel looks for its kind
-constexpr int kNestedMax = 5;             // interpreters that are scripts themselves
+constexpr std::size_t kFirstBytes = 255;  // of a file; the kernel detects the format in these
+// Depth of interpreters that are scripts themselves, as in the kernel.
+constexpr int kNestedMax = 5;
 constexpr std::size_t kCompareBytes = 64 * 1024;
 
 std::string first_bytes(int file) {
@@ -30,8 +31,8 @@ std::string first_bytes(int file) {
   return {bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
-// The interpreter of a script and, if there is any, the one argument of its first line; as the
-// kernel reads them. Empty: it is no script.
+// Parses the #! line as the kernel does: the interpreter and at most one argument. Empty: not a
+// script.
 std::vector<std::string> interpreter_of(std::string_view bytes) {
   constexpr std::string_view kBlank = " \t";
   if (!bytes.starts_with("#!")) return {};
@@ -52,7 +53,7 @@ std::string place(pid_t process, const char* name) {
   return "/proc/" + std::to_string(process) + "/" + name;
 }
 
-// A file as the process would find it.
+// Opens a path as the process resolves it.
 Fd open_for(pid_t process, const std::string& path) {
   const Fd root(::open(place(process, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   open_how how{};
@@ -80,7 +81,7 @@ bool same_bytes(int a, int b) {
   }
 }
 
-// What a process begins with, each word with a NUL behind it.
+// Whether the arguments of the process start with `words`.
 bool begins_with(pid_t process, const std::vector<std::string>& words) {
   std::string expected;
   for (const std::string& word : words) expected.append(word).push_back('\0');
@@ -97,7 +98,7 @@ bool begins_with(pid_t process, const std::vector<std::string>& words) {
 
 }  // namespace
 
-// What the kernel has loaded is what it would have loaded from the copy.
+// Whether the kernel loaded the program that it would have loaded from the copy.
 bool Execution::is_approved(pid_t loaded) const {
   const Fd program(::open(place(loaded, "exe").c_str(), O_RDONLY | O_CLOEXEC));
   std::string bytes = first_bytes(copy.get());
@@ -147,7 +148,7 @@ void Execution::run() {
     refuse();
     return answer(EACCES);
   }
-  // A call that fails runs into the second stop, and goes on without us.
+  // If the execve fails, PTRACE_INTERRUPT stops the process and follow() detaches from it.
   if (!let_through()) answer(EACCES);
   (void)trace(PTRACE_INTERRUPT);
   follow();
@@ -156,12 +157,12 @@ void Execution::run() {
 void Execution::follow() const {
   int status = 0;
   for (;;) {
-    // Of this thread's own: a thread that executes takes the id of its process.
+    // Wait for any tracee of this thread: a thread that calls execve takes the pid of its process.
     const pid_t stopped = ::waitpid(-1, &status, __WALL | __WNOTHREAD);
     if (stopped < 0 && errno == EINTR) continue;
     if (stopped < 0 || !WIFSTOPPED(status)) return;
     const int event = status >> 16;
-    if (event == 0) {  // a signal on its way to the process
+    if (event == 0) {  // signal delivery: pass the signal on
       ::ptrace(PTRACE_CONT, stopped, nullptr, static_cast<unsigned long>(WSTOPSIG(status)));
       continue;
     }

@@ -1,9 +1,9 @@
-// launcher/questions/execution.h: an execve of a held file, let through and checked before its
-// first instruction.
+// launcher/questions/execution.h: lets an execve of a held file continue and checks the loaded
+// program before its first instruction.
 //
-// The supervisor cannot tell the kernel which file to load, and what stands at the path may change
-// until it is loaded. So it traces the process for this one call: the kernel stops it when the new
-// program is in place and nothing of it has run.
+// The supervisor cannot choose which file the kernel loads, and the file at the path may change
+// until it is loaded. So it traces the process with ptrace during this one syscall. The kernel
+// stops the process after loading the program and before running it.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ struct Execution final : Errand {
   pid_t process = 0;
   std::uint64_t question = 0;
   Fd listener;
-  Fd copy;              // of the file as it was approved
-  Fd tell;              // where a refusal is written, with a NUL behind it
-  std::string text;     // the path, as the call has it
-  std::string refusal;  // in words
+  Fd copy;              // the approved content of the file
+  Fd tell;              // a pipe for refusals, each ending with a NUL
+  std::string text;     // the path argument of the syscall
+  std::string refusal;  // the message for a refusal
 
   void run() override;
 

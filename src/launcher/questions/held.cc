@@ -22,14 +22,15 @@
 namespace agentrt::launcher {
 namespace {
 
-constexpr std::size_t kRefusalBytes = 1'024;  // of one: less than a pipe takes at once
+// Per message; below PIPE_BUF, so that a write is atomic.
+constexpr std::size_t kRefusalBytes = 1'024;
 
 std::string_view name_in(std::string_view path) {
   while (path.ends_with('/')) path.remove_suffix(1);
   return path.substr(path.rfind('/') + 1);
 }
 
-// Calls that change a path and leave the contents of a file alone.
+// Syscalls that change a path but not the content of a file.
 bool keeps_contents(int call) {
   switch (call) {
 #ifdef __x86_64__
@@ -48,7 +49,7 @@ bool keeps_contents(int call) {
   }
 }
 
-// Calls after which another folder may be at the path.
+// Syscalls after which another folder may be at the path.
 bool moves(int call) {
   switch (call) {
 #ifdef __x86_64__
@@ -70,7 +71,7 @@ std::string identity_of(const std::string& path) {
   return std::to_string(found.st_dev) + ":" + std::to_string(found.st_ino);
 }
 
-// The folder that a path stands in, as the process sees it.
+// The folder of `path`, through /proc, as the process sees it.
 std::string folder_of(const Asker& asker, const std::string& path, int folder_at) {
   const std::string folder = path.substr(0, path.size() - name_in(path).size());
   if (path.starts_with('/')) return asker.place("root") + folder;
@@ -125,7 +126,8 @@ bool HeldFiles::add_copy(const Fd& copies, std::uint64_t offset, std::uint64_t s
   return sealed;
 }
 
-// Below a root, every name of the path was a link or none when the copy was taken, and stays so.
+// Records each component of the path below its root: a symlink and its target, or not a symlink.
+// readlink answers from these records.
 void HeldFiles::guard_the_way(const Spec& spec, const Path& path) {
   std::size_t root = 0;
   for (const std::string& each : spec.roots)
@@ -144,7 +146,7 @@ void HeldFiles::guard_the_way(const Spec& spec, const Path& path) {
   }
 }
 
-// Told from the name alone, which is cheap: nearly every call is about something else.
+// A cheap test by name only, because nearly all syscalls are about other files.
 bool HeldFiles::may_mean(const std::string& path) const {
   const std::string_view name = name_in(path);
   return name == ".." || name == "." || std::ranges::find(names_, name) != names_.end();
@@ -191,7 +193,7 @@ HeldFiles::Answered HeldFiles::answer(const Asker& asker, seccomp_notif_resp& re
   return Answered::not_ours;
 }
 
-// The command itself changes the file, or moves a folder above it.
+// Releases a file when the command itself changes it or moves a folder above it.
 void HeldFiles::release(const Asker& asker, const WriteCall& call) {
   if (keeps_contents(call.number)) return;
   for (const WriteCall::Path& at : call.paths) {
@@ -211,7 +213,7 @@ HeldFiles::Answered HeldFiles::open(const Asker& asker, seccomp_notif_resp& repl
                                     int folder_at, std::uint64_t flags) {
   const Path* path = (flags & O_DIRECTORY) ? nullptr : find(asker, asker.path(path_at), folder_at);
   if (!path || !asker.still_asks()) return Answered::not_ours;
-  // With a place of its own in the file, as every open has.
+  // Reopen the copy: each open file has its own offset.
   const std::string copy = "/proc/self/fd/" + std::to_string(files_[path->file].copy.get());
   const Fd fresh(::open(copy.c_str(), O_RDONLY | O_CLOEXEC));
   seccomp_notif_addfd give{};

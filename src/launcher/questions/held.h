@@ -1,20 +1,21 @@
-// launcher/questions/held.h: files that a command executes, held as they were approved.
+// launcher/questions/held.h: makes a command execute its files with the content that was approved.
 //
-// Somebody else may change a file between the answer about it and its execution: by a write, by a
-// rename over it, by another folder or link on the way. A mount over the path would not help, since
-// the kernel takes it away when the file below it is replaced. So the paths stay as they are, and
-// the supervisor answers for every call that comes by one of them:
+// Another process may change a file between approval and execution: by a write, by a rename over
+// it, or by replacing a folder or symlink on its path. A mount over the path does not help, because
+// the kernel removes the mount when the file below it is replaced. So the file is "held": the
+// runtime sends a copy, the paths stay as they are, and the supervisor answers every syscall that
+// names one of them:
 //
-//   open to read     the process gets a descriptor of the copy, whatever stands at the path
-//   execve           the kernel loads what stands there; before its first instruction the process
-//                    is stopped and what was loaded is compared: the bytes of a program, the
-//                    interpreter and its words for a script (which then opens the copy). What is
-//                    not the same is killed
-//   readlink         the answer is what it was when the copy was taken
-//   a change         by the command itself ends the hold: what it makes of its files is its own
+//   open to read     The process gets a descriptor of the copy.
+//   execve           The kernel loads the file at the path. The process is stopped before its first
+//                    instruction and the loaded program is compared: the bytes of a binary, or the
+//                    interpreter and its arguments for a script (which then opens the copy). On a
+//                    mismatch the process is killed.
+//   readlink         The answer is the target from the time of the copy.
+//   a change         If the command itself changes the file, the file is no longer held.
 //
-// A path is known by its letters, or by its name in a folder of the same identity: a folder that
-// was moved away is still the same. Handing out a copy too often does no harm; missing one would.
+// A held path is recognised by its text, or by its name in a folder with the same device and inode.
+// A false match is harmless (the process gets an approved copy); a missed match is not.
 #pragma once
 
 #include <linux/seccomp.h>
@@ -28,24 +29,25 @@ namespace agentrt::launcher {
 
 class HeldFiles {
  public:
-  // `copies`: as the spec describes them. False: they are not, or there is no memory for them.
+  // Reads the approved contents from `copies`, in the layout that the spec describes. False: the
+  // spec does not match `copies`, or memory is exhausted.
   bool take(const Spec& spec, const Fd& copies);
   bool any() const { return !files_.empty(); }
 
   enum class Answered {
-    not_ours,  // the call is none of its business
-    reply,     // `reply` is the answer
-    sent,      // it was answered, or will be
+    not_ours,  // not about a held file; the caller answers
+    reply,     // the caller sends `reply`
+    sent,      // already answered, or an errand will answer
   };
   Answered answer(const Asker& asker, seccomp_notif_resp& reply);
 
-  // Readable when something was refused; what it was, in words.
+  // A descriptor that is readable when take_refusals() has messages about refused executions.
   int refusals() const { return told_.get(); }
   std::vector<std::string> take_refusals();
 
  private:
   struct File {
-    Fd copy;  // sealed
+    Fd copy;  // a sealed memfd
     bool released = false;
   };
   struct Path {
@@ -69,8 +71,8 @@ class HeldFiles {
 
   std::vector<File> files_;
   std::vector<Path> paths_;
-  std::vector<Link> links_;         // of names on the way; without a target: they are none
-  std::vector<std::string> names_;  // that stand in any of the paths
+  std::vector<Link> links_;         // components of held paths; an empty target: not a symlink
+  std::vector<std::string> names_;  // the last name of each component in links_
   Fd told_, tell_;
 };
 
