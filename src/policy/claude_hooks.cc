@@ -55,7 +55,8 @@ std::optional<std::string> text_in(const Json& json) {
   return std::move(read.text);
 }
 
-// They name files by their absolute paths, and hooks rely on it. A kept output is no file.
+// Claude Code passes absolute paths, and hooks rely on it. `output:…` refers to a stored output,
+// not to a file.
 Json absolute(const Json& path, std::string_view cwd) {
   const auto text = text_in(path);
   if (!text || text->starts_with('/') || text->starts_with("output:")) return path;
@@ -79,7 +80,7 @@ std::string their_tool_input(const HookInput& input) {
   return write_members(theirs);
 }
 
-// What they rewrite replaces the arguments; members of ours that they have no word for stay.
+// Applies rewritten arguments. Our members without a Claude Code name keep their values.
 Json our_tool_input(const HookInput& input, const Json& rewritten) {
   const auto names = arguments_for_claude(input.tool_name.value_or(""));
   Members ours;
@@ -113,7 +114,7 @@ std::string_view permission_mode(PermissionMode mode) {
   return "default";
 }
 
-// {"name": "text", …}; the names are theirs, which the codec would spell otherwise.
+// Writes a JSON object with Claude Code's member names, which our codec would spell differently.
 class Writer {
  public:
   void text(std::string_view name, std::string_view value) {
@@ -137,14 +138,14 @@ class Writer {
   std::string out_ = "{";
 };
 
-// What such a hook writes. Members of one event are read at every one; only those count that the
-// event has.
+// The answer of such a hook. All members are parsed at every event; those that the event does not
+// have are ignored.
 struct Answer {
   std::optional<bool> continue_;
   std::optional<std::string> stop_reason;
   std::optional<bool> suppress_output;
   std::optional<std::string> system_message;
-  std::optional<std::string> decision;  // block; approve, of old
+  std::optional<std::string> decision;  // block; formerly also approve
   std::optional<std::string> reason;
   std::optional<std::string> additional_context;
   std::optional<Json> hook_specific_output;
@@ -159,7 +160,7 @@ struct Specific {
   std::optional<Json> updated_input;
   std::optional<std::string> additional_context;
   std::optional<Json> updated_tool_output;
-  std::optional<Json> decision;  // of PermissionRequest
+  std::optional<Json> decision;  // for PermissionRequest
 };
 BOOST_DESCRIBE_STRUCT(Specific, (),
                       (permission_decision, permission_decision_reason, updated_input,
@@ -193,7 +194,7 @@ Result<void> take_permission(const HookInput& input, const Specific& specific,
                              HookOutcome& outcome) {
   if (specific.permission_decision) {
     const std::string& word = *specific.permission_decision;
-    // To defer is to leave it to somebody else, which here is to ask.
+    // "defer" leaves the decision to others; here that means ask.
     const auto decision = word == "defer"
                               ? Decision::ask
                               : schema::enum_of<Decision>(word).value_or(Decision::sandboxed);
@@ -293,7 +294,7 @@ HookOutcome claude_answer(const schema::HookSpec& hook, const HookInput& input,
                           const std::string& out) {
   HookOutcome outcome;
   if (!out.starts_with('{')) {
-    // Plain text is context where a turn begins, and a note for nobody elsewhere.
+    // Plain text is added to the context at the start of a session or turn, and ignored elsewhere.
     const bool begins =
         hook.point == HookPoint::session_start || hook.point == HookPoint::user_prompt_submit;
     if (begins) outcome.additional_context.push_back(out);

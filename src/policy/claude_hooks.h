@@ -1,7 +1,7 @@
-// policy/claude_hooks.h: the words of hook files that were written for Claude Code.
+// policy/claude_hooks.h: translates hook input and answers for hooks written for Claude Code.
 //
-// Pure. Tools get the names and arguments that such a hook expects, and its answers are read by its
-// own rules.
+// Pure. Such a hook gets the tool names and arguments that it expects, and its answers follow
+// Claude Code's rules.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace agentrt::policy {
 
-// What a hook of theirs reads.
+// The JSON that the hook reads on standard input.
 std::string claude_input(const schema::HookInput& input);
-// What was written by a hook that exited with 0.
+// Decodes the standard output of a hook that exited with 0. An invalid answer becomes a failure.
 schema::HookOutcome claude_answer(const schema::HookSpec& hook, const schema::HookInput& input,
                                   const std::string& out);
-// An exit status of 2 stops what the point is about; at the others it is only told to the person.
+// Whether exit status 2 blocks the action at this point. At other points its message is only shown
+// to the user.
 bool claude_blocks_at(schema::HookPoint point);
 
 }  // namespace agentrt::policy

@@ -1,4 +1,4 @@
-// policy/claude_hooks_test.cc: hook files that were written for Claude Code, in their own words.
+// policy/claude_hooks_test.cc: tests hooks that were written for Claude Code.
 #include "policy/claude_hooks.h"
 
 #include <doctest/doctest.h>

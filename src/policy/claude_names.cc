@@ -36,9 +36,9 @@ bool is_name(char c) {
          c == '-';
 }
 
-// One alternative of an expression, found anywhere in a name unless ^ and $ say otherwise. What a
-// part could match is widened to *, never narrowed: a hook that is a guard runs too often rather
-// than too seldom.
+// Translates one alternative of a regular expression, which matches anywhere in a name unless it
+// has ^ or $. The result may match more names than the original, never fewer: a guarding hook
+// should run too often rather than too seldom.
 std::optional<std::string> pattern_of(std::string_view part) {
   std::string out = part.starts_with('^') ? "" : "*";
   if (part.starts_with('^')) part.remove_prefix(1);
@@ -53,7 +53,7 @@ std::optional<std::string> pattern_of(std::string_view part) {
     else if (c == '\\' && i + 1 < part.size() && (part[i + 1] == 'w' || part[i + 1] == 'd'))
       out += '*', ++i;
     else if (c == '*' && !out.empty() && out.back() != '*')
-      out.back() = '*';  // none of what stood before it is needed
+      out.back() = '*';  // the character before it may be absent
     else if (c == '.' || c == '*' || c == '+')
       out += '*';
     else
@@ -62,7 +62,7 @@ std::optional<std::string> pattern_of(std::string_view part) {
   return to_end ? out : out + "*";
 }
 
-// (A|B) and ^(A|B)$ as A|B and ^A$|^B$: the bounds of each alternative.
+// Splits (A|B) and ^(A|B)$ into the alternatives and the anchors around each.
 struct Alternatives {
   std::string_view inner, before, after;
 };

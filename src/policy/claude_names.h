@@ -17,7 +17,7 @@
 
 namespace agentrt::policy {
 
-// The point that an event (PreToolUse, …) stands for, and back.
+// Maps a Claude Code event (PreToolUse, …) to a hook point, and back.
 std::optional<schema::HookPoint> point_of_event(std::string_view event);
 std::string_view event_of_point(schema::HookPoint point);
 
@@ -31,7 +31,8 @@ std::span<const tools::NamePair> arguments_for_claude(std::string_view tool);
 // name only the whole arguments (RuleForm::arguments), which the two programs write differently.
 std::optional<std::string_view> tool_in_claude_rules(std::string_view name);
 
-// Their matcher, a regular expression, as one of ours. Nothing: it says more than ours can.
+// Translates a Claude Code matcher, a regular expression, to our pattern syntax. nullopt: our
+// syntax cannot express it.
 std::optional<std::string> matcher_of_claude(std::string_view expression);
 
 }  // namespace agentrt::policy

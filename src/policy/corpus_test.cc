@@ -1,6 +1,7 @@
-// Texts of tests/policy with the decision each must get. A file has sections that begin with "==",
-// each with its rules ("+" allows, "?" asks, "-" denies) and its texts: "no" must not be allowed,
-// "deny" must be denied, "yes" must be allowed. ␤ is a newline, ␉ a tab, ␍ a carriage return.
+// Tests the shell texts of tests/policy against the expected decisions. Each section of a file
+// begins with "==" and has rules ("+" allow, "?" ask, "-" deny) and texts: "no" must not be
+// allowed, "deny" must be denied, "yes" must be allowed. ␤ is a newline, ␉ a tab, ␍ a carriage
+// return.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -11,16 +11,16 @@
 namespace agentrt::policy {
 namespace {
 
-// What belongs to the machine, with everything below it.
+// Folders of the system, including everything below them.
 constexpr std::string_view kSystemTrees[] = {
     "/bin",        "/boot", "/dev",  "/etc", "/lib",  "/lib32", "/lib64", "/libx32",
     "/lost+found", "/proc", "/root", "/run", "/sbin", "/sys",   "/usr",   "/var"};
-// Folders that hold other users' folders, by themselves.
+// Folders that contain other users' folders. Only these folders themselves.
 constexpr std::string_view kSharedFolders[] = {"/", "/home"};
-// Below system trees, for everybody's files.
+// Exceptions below system trees, which all users may write.
 constexpr std::string_view kOpenTrees[] = {"/dev/shm", "/var/tmp"};
 
-constexpr unsigned kFirstPersonId = 1'000;  // lower ids are those of services
+constexpr unsigned kFirstPersonId = 1'000;  // lower ids belong to services
 constexpr unsigned kNobodyId = 65'534;
 
 template <class Folders>
@@ -37,15 +37,15 @@ bool is_system_root(std::string_view path) {
   return is_any(path, kSystemTrees) || is_any(path, kSharedFolders);
 }
 
-// A home counts as the user's own even below a system tree (/var/lib/NAME of a service, /root). A
-// service without a home often has / or /etc there: those stay the system's.
+// A home folder counts as the user's own even below a system tree (/root, or /var/lib/NAME of a
+// service). A service without a home often has / or /etc as its home; those stay closed.
 bool in_own_home(const FolderRules& rules, std::string_view path) {
   return std::ranges::any_of(rules.homes, [&](const std::string& home) {
     return (home == "/root" || !is_system_root(home)) && is_within(path, home);
   });
 }
 
-// What kind of folder it is that nobody may open; empty: it is none.
+// The kind of a folder that no client may open; empty: it is not closed.
 std::string_view closed_kind(const FolderRules& rules, std::string_view path) {
   if (is_any(path, kSharedFolders)) return "a system folder";
   if (in_own_home(rules, path)) return "";
@@ -58,7 +58,7 @@ std::string_view closed_kind(const FolderRules& rules, std::string_view path) {
 
 Error forbidden(std::string message) { return {Code::forbidden, std::move(message), {}}; }
 
-// The caller's words and, where they led elsewhere, the place.
+// The path as the caller wrote it and, if different, the resolved path.
 std::string shown(const AskedFolder& asked) {
   return asked.given == asked.real
              ? asked.real
@@ -145,7 +145,7 @@ std::optional<Error> refused_folder(const FolderRules& rules, const schema::Fold
         shown(asked)));
   if (grant.bound)
     if (auto error = refused_to_bound(rules, grant, asked)) return error;
-  // The person who started the daemon in a folder chose it; starting it in / chose none.
+  // The user chose this folder by starting the daemon in it. Starting it in / is no choice.
   if (rules.workspace != "/" && is_within(asked.real, rules.workspace)) return std::nullopt;
   const bool managed = within_any(asked.real, rules.managed);
   if (const std::string_view kind = closed_kind(rules, asked.real); !kind.empty() && !managed)

@@ -1,5 +1,4 @@
-// policy/folders_test.cc: in which folders a session may be opened, by whom, and the words of a
-// refusal.
+// policy/folders_test.cc: tests which folders a client may open, and the messages of refusals.
 #include "policy/folders.h"
 
 #include <doctest/doctest.h>
@@ -21,7 +20,7 @@ FolderRules usual() {
           .other_homes = {"/home/bob", "/root"}};
 }
 
-// "ok", or the code of the refusal.
+// "ok", or the error code.
 std::string said(const FolderRules& rules, const FolderGrant& grant, const std::string& path,
                  FolderUse use = FolderUse::workspace) {
   const auto error = refused_folder(rules, grant, {use, path, path});
@@ -82,7 +81,7 @@ TEST_CASE("a home below a folder of the system is its user's") {
   rules.homes = {"/root"};
   rules.other_homes = {"/home/bob"};
   CHECK(said(rules, kApprove, "/root/x") == "ok");
-  for (const char* home : {"/", "/etc", "/usr"}) {  // of services that have none
+  for (const char* home : {"/", "/etc", "/usr"}) {  // of services without a home folder
     rules.homes = {home};
     CHECK(said(rules, kApprove, "/etc") == "forbidden");
     CHECK(said(rules, kApprove, "/usr/bin") == "forbidden");

@@ -6,7 +6,7 @@
 namespace agentrt::policy {
 namespace {
 
-// What every work tree has of its own: the main one in the git folder, others in worktrees/NAME.
+// Names that each work tree has: the main one in the git folder, others in worktrees/NAME.
 constexpr std::string_view kOfWorkTree[] = {"HEAD",
                                             "ORIG_HEAD",
                                             "FETCH_HEAD",
@@ -33,17 +33,17 @@ constexpr std::string_view kOfWorkTree[] = {"HEAD",
                                             "rebase-apply/",
                                             "NOTES_MERGE_WORKTREE/"};
 
-// What they share. Of info/ only the list that `git gc` writes for servers of plain files.
+// Names that all work trees share. In info/ only the list that `git gc` writes for HTTP servers.
 constexpr std::string_view kShared[] = {
     "objects/",  "packed-refs", "packed-refs.new",   "shallow",     "shallow_*",
     "gc.pid",    "gc.log",      "info/refs",         "info/refs_*", "rr-cache/",
     "reftable/", "lfs/",        "worktrees/*/locked"};
 
-// `git worktree add` makes these. A commondir says whose configuration holds, so its content is
-// the one that git would write; `gitdir` only says where the work tree is.
+// Files that `git worktree add` creates. commondir decides which configuration applies, so its
+// content is fixed to what git writes. gitdir only names the location of the work tree.
 constexpr std::string_view kMadeOnce[] = {"+worktrees/*/gitdir", "+worktrees/*/commondir=../..\n"};
 
-// Lower case; `*` is a subsection of any name.
+// Settings that name a program; in lower case. `*` matches any subsection.
 constexpr std::string_view kPrograms[] = {"core.fsmonitor",
                                           "core.hookspath",
                                           "core.pager",
@@ -110,7 +110,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// In `pattern` one star may stand for anything between two dots.
+// A star in `pattern` matches anything between two dots.
 bool key_matches(std::string_view pattern, std::string_view key) {
   const std::size_t star = pattern.find('*');
   if (star == pattern.npos) return pattern == key;
@@ -124,7 +124,7 @@ bool is_boolean(std::string_view value) {
          word == "on" || word == "off" || word == "1" || word == "0";
 }
 
-// Reads a configuration file character by character, as git does.
+// Parses a configuration file character by character, as git does.
 class SettingsReader {
  public:
   explicit SettingsReader(std::string_view text) : text_(text) {
@@ -196,7 +196,7 @@ class SettingsReader {
 
   std::string read_value() {
     std::string value;
-    std::size_t kept = 0;  // blanks at the end count only between quotes
+    std::size_t kept = 0;  // value length without trailing blanks, except quoted ones
     bool quoted = false;
     for (; more() && text_[at_] != '\n'; ++at_) {
       const char c = text_[at_];

@@ -12,7 +12,7 @@
 
 namespace agentrt::policy {
 
-// Patterns, relative to a git folder, in the language of launcher/guarded/names.h.
+// The names in a git folder that commands may write: patterns as in launcher/guarded/names.h.
 const std::vector<std::string>& written_in_git_folders();
 
 struct GitSetting {
@@ -25,17 +25,18 @@ struct GitSetting {
 // The settings of a git configuration file, in order. What cannot be parsed is skipped.
 std::vector<GitSetting> git_settings(std::string_view text);
 
-// Git or a tool beside it runs what the value names, or reads further settings from there.
+// Whether git or a related tool runs the program that the value names, or reads more settings from
+// there.
 bool names_a_program(const GitSetting& setting);
 
 // The keys of a configuration file that name programs, each once.
 std::vector<std::string> programs_named(std::string_view text);
 
-// A plan of an interactive rebase holds a command, which `git rebase --continue` runs.
+// Whether the todo list of an interactive rebase contains a command for `git rebase --continue`.
 bool plans_a_command(std::string_view rebase_todo);
 
-// Files and folders ("/" at the end) of a workspace that programs of the user obey, beside git's
-// own. Commands may write them; a change is reported.
+// Files and folders (trailing "/") of a workspace that configure the user's programs, other than
+// git's. Commands may write them; a change is reported.
 std::span<const std::string_view> obeyed_in_workspace();
 
 }  // namespace agentrt::policy

@@ -1,4 +1,4 @@
-// policy/git_folders_test.cc: settings of git that run programs, found in the text of a file.
+// policy/git_folders_test.cc: tests which settings of a git configuration run programs.
 #include "policy/git_folders.h"
 
 #include <doctest/doctest.h>

@@ -18,7 +18,7 @@ using schema::HookPoint;
 
 namespace {
 
-// What a hook writes in our own dialect; every member may be absent.
+// The answer of a hook in our own dialect. Every member is optional.
 struct Answer {
   std::optional<bool> continue_;
   std::optional<bool> block;
@@ -45,13 +45,13 @@ bool decides(HookPoint point) {
   return point == HookPoint::pre_tool_use || point == HookPoint::permission_request;
 }
 
-// A call that failed is over: there is nothing left to stop.
+// After a failed call there is nothing left to block.
 bool can_block(const schema::HookSpec& hook) {
   if (hook.dialect == HookDialect::claude) return claude_blocks_at(hook.point);
   return hook.point != HookPoint::post_tool_failure;
 }
 
-// A member that means nothing at the point, so that nobody believes it was heard.
+// A member that has no meaning at this point. It is an error, so that its author notices.
 std::optional<std::string> misplaced(const Answer& answer, HookPoint point) {
   if (answer.block && point == HookPoint::post_tool_failure) return "block";
   if (answer.decision && !decides(point)) return "decision";
@@ -98,7 +98,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// What it wrote to standard error, where that is anything.
+// The text on standard error, if there is any.
 std::optional<std::string> complaint_of(const HookEnd& end) {
   const auto text = schema::utf8_prefix(trimmed(end.err), schema::kHookReasonBytesMax);
   if (text.empty()) return std::nullopt;

@@ -1,7 +1,7 @@
-// policy/hooks.h: which hooks a point calls, what they are told, and what their answers mean.
+// policy/hooks.h: decides which hooks run at a point, builds their input and decodes their answers.
 //
-// Pure. Two dialects meet here: our own words, and those of the hook files that people have for
-// Claude Code (policy/claude_hooks.h). Nothing outside these two files knows the difference.
+// Pure. There are two dialects: our own, and that of hook files written for Claude Code
+// (policy/claude_hooks.h). No code outside these two files depends on the dialect.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,32 @@
 
 namespace agentrt::policy {
 
-// The point concerns one tool call, so that a matcher makes sense there.
+// Whether the point is about one tool call. Only then can a hook have a matcher.
 bool concerns_a_tool(schema::HookPoint point);
 
-// The hook is to run at `point`. `subject` is the tool's name where the point concerns one, the
-// source at session_start, else empty.
+// Whether the hook runs at `point`. `subject` is the tool's name if the point is about a tool call,
+// the source at session_start, and empty otherwise.
 bool hook_applies(const schema::HookSpec& hook, schema::HookPoint point, std::string_view subject);
 
-// Names with * for any characters, | between them: shell|mcp__files__*. Empty: every name.
+// A matcher is a list of names separated by |, with * for any characters: shell|mcp__files__*. An
+// empty matcher matches every name.
 bool matches(std::string_view matcher, std::string_view name);
-// The text can be a matcher of our own dialect.
+// Whether the text is a valid matcher of our dialect.
 bool is_matcher(std::string_view text);
 
-// The one JSON object that the hook reads.
+// The JSON object that the hook reads on standard input.
 std::string hook_input(const schema::HookInput& input, schema::HookDialect dialect);
 
-// How a command ended that was not stopped by us, and what it wrote.
+// How a hook's process ended by itself (it was not killed by a timeout), and its output.
 struct HookEnd {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> signal;
-  std::string out;  // whole
-  std::string err;  // its beginning
+  std::string out;  // complete standard output
+  std::string err;  // the first part of standard error
 };
 
-// Exit 0: what it wrote counts. Exit 2: it blocks, and says why on standard error. Any other end,
-// and an answer that cannot be read, is a failure.
+// Exit 0: standard output is the answer. Exit 2: the hook blocks, and standard error is the reason.
+// Any other end, or an invalid answer, is a failure.
 schema::HookOutcome hook_outcome(const schema::HookSpec& hook, const schema::HookInput& input,
                                  const HookEnd& end);
 

@@ -1,4 +1,4 @@
-// policy/hooks_test.cc: which hooks run, what they read, and what their answers mean.
+// policy/hooks_test.cc: tests which hooks run, their input, and the meaning of their answers.
 #include "policy/hooks.h"
 
 #include <doctest/doctest.h>

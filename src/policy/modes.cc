@@ -19,7 +19,7 @@ Verdict says(Decision decision, std::string reason) {
   return {DecisionSource::mode, decision, std::nullopt, std::move(reason)};
 }
 
-// Tools that touch nothing but the session itself.
+// Tools that change only the session itself.
 bool stays_in_session(std::string_view tool) {
   if (const tools::Tool* own = tools::find(tool))
     return own->runs == tools::Runner::session || own->runs == tools::Runner::person;

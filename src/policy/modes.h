@@ -1,7 +1,7 @@
-// policy/modes.h: what a permission mode says where no rule speaks.
+// policy/modes.h: the verdict of the permission mode, which decides when no rule applies.
 //
-// Shell texts and other tools are asked separately: a shell text always needs a rule or a mode that
-// lets commands run, a file tool is judged by where its path lies.
+// A shell text needs a rule, or a mode that allows commands. A file tool is judged by the location
+// of its path.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -18,7 +18,8 @@ schema::Verdict tool_mode_verdict(const Asked& asked, const Effective& policy);
 // The same for a command that is to leave the sandbox.
 schema::Verdict leaving_mode_verdict(const Effective& policy);
 
-// Whether a path has `..` in it: where it leads then is not told by its letters.
+// Whether a path contains `..`. Its target then depends on symlinks and cannot be determined from
+// the text.
 bool climbs(std::string_view path);
 
 }  // namespace agentrt::policy

@@ -26,7 +26,7 @@ bool name_fits(std::string_view name, std::string_view pattern) {
       [](char a, char b) { return b == '?' || a == b; });
 }
 
-// The same over whole names, where `**` is the star.
+// Matches sequences of names; `**` is the star.
 bool names_fit(const std::vector<std::string_view>& names,
                const std::vector<std::string_view>& pattern) {
   return row_fits(names, pattern, [](std::string_view name) { return name == "**"; }, name_fits);
@@ -69,7 +69,7 @@ bool is_pattern(std::string_view path) { return path.find_first_of("*?") != kNon
 std::string host_of(std::string_view address) {
   const std::size_t scheme = address.find("://");
   if (scheme != kNone) address.remove_prefix(scheme + 3);
-  // A backslash ends the host too: browsers read it as a slash.
+  // A backslash also ends the host, because browsers treat it as a slash.
   address = address.substr(0, address.find_first_of("/?#\\"));
   if (const std::size_t at = address.rfind('@'); at != kNone) address.remove_prefix(at + 1);
   if (address.starts_with('['))

@@ -44,7 +44,7 @@ std::vector<std::string> paths_of(const Asked& asked, const std::string& home) {
   return out;
 }
 
-// Whether a rule about a path fits this one, which is normal.
+// Whether a path rule matches one normal path.
 bool fits_one(const Rule& rule, std::string_view path, const Folders& folders) {
   return rule.kind == Rule::Kind::text ? path == rule.pattern : fits_path(rule, path, folders);
 }
@@ -95,8 +95,8 @@ bool leaves_sandbox(const Asked& asked, const Effective& policy) {
          policy.sandbox != schema::SandboxMode::full_access;
 }
 
-// The strongest verdict; of equal ones the first, and the mode's last. Its ask gives way to any
-// allow. A hook's allow lets nothing out of the sandbox.
+// The strongest verdict. Between equal ones the first wins, but the mode's verdict last. An ask by
+// the mode counts less than any allow. An allow by a hook does not let a command leave the sandbox.
 const Verdict& strongest(const std::vector<Verdict>& chain, bool leaves) {
   const Verdict* best = &chain.front();
   const auto weight = [&](const Verdict& verdict) {
@@ -143,7 +143,7 @@ void decide(const Asked& asked, const Effective& policy, Judgement& out) {
   }
 }
 
-// The call names a folder that is not provably the workspace itself.
+// Whether the call names a folder other than the workspace, or one that may be.
 bool goes_elsewhere(const Asked& asked) {
   return asked.folder && (climbs(*asked.folder) || normal_path(asked.cwd, "/", "/") !=
                                                        normal_path(asked.workspace, "/", "/"));

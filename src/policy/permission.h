@@ -1,17 +1,20 @@
-// policy/permission.h: whether a tool call may run, who said so and why.
+// policy/permission.h: decides whether a tool call may run, and records who decided and why.
 //
-// judge() asks every source: the mode, each rule that fits, what hooks and the host said, and for
-// shell texts the built-in classifier. The force of a word does not depend on who says it: deny,
-// then ask, then allow. The mode's own ask is the exception, since it stands for "no rule speaks":
-// any allow lifts it. A command that leaves the sandbox is let out by the mode bypass, by a rule
-// that says so or by a person, and by no hook. The whole chain is kept, so that the decision can be
-// explained.
+// judge() collects a verdict from every source: the mode, each matching rule, hooks, the host, and
+// for shell texts the built-in classifier. The strongest verdict wins, whatever its source: deny,
+// then ask, then allow. Exception: an ask by the mode only means that no rule applies, so any allow
+// overrides it. A command may leave the sandbox only by the mode bypass, by a rule that says so, or
+// by a person's approval; never by a hook. The result keeps all verdicts, so that the decision can
+// be explained.
 //
-// For a shell text every command in it must be allowed (policy/shell/analysis.h). What cannot be
-// read or proven is asked; what exceeds policy/shell/limits.h is denied.
+// For a shell text, every command in it must be allowed (policy/shell/analysis.h). A text that
+// cannot be fully analysed needs approval. A text beyond policy/shell/limits.h is denied.
 //
-// PURE: no clock, no files. Paths are judged by their letters; whoever opens the file checks where
-// it leads and gives it in real_path. Safe on any thread.
+// A grant is a rule that stores a user's "session" or "always" for a shell text. It is bound to the
+// folder and to the content of the executed files; Basis::now holds their current state.
+//
+// PURE: no clock, no files. Paths are compared as text; the code that opens the file resolves the
+// path and passes the result as real_path. Safe on any thread.
 #pragma once
 
 #include <optional>
@@ -32,11 +35,12 @@ enum class Escalation { none, outside_sandbox };
 
 struct Asked {
   std::string tool;
-  // shell: the command; file tools: the path; web_fetch: the address; else the canonical arguments.
+  // For shell the command, for file tools the path, for web_fetch the URL, otherwise the canonical
+  // arguments.
   std::string text;
-  std::string cwd;  // absolute; where a relative path starts
-  // Of shell: the folder that the call names, as it is written. The text is then judged with a cd
-  // to it in front.
+  std::string cwd;  // absolute; relative paths start here
+  // For shell: the folder argument of the call, as written. The text is then judged with a `cd` to
+  // it in front.
   std::optional<std::string> folder;
   std::string workspace;                 // absolute
   std::vector<std::string> roots;        // further folders that commands may write in, absolute
@@ -51,21 +55,21 @@ struct Evidence {
   const schema::Binding* now = nullptr;  // what grants are compared with; null: not looked up yet
 };
 
-// Of one command; what it executes beyond them is not compared, and said to be unknown.
+// Files that are compared per command. If a command executes more, `executes_unknown` says so.
 inline constexpr std::size_t kExecutedFilesMax = 16;
 
 struct Judgement {
   schema::Decision decision = schema::Decision::ask;
   schema::DecisionSource source = schema::DecisionSource::mode;
   std::string reason;                  // one sentence
-  std::vector<std::string> rule_refs;  // of the rules that decided, as they were written
-  std::vector<schema::Verdict> chain;  // every source, in the order it was asked
+  std::vector<std::string> rule_refs;  // the rules that decided, as written
+  std::vector<schema::Verdict> chain;  // the verdicts of all sources, in order
   std::optional<shell::Destructive> destructive;
   std::vector<std::string> subcommands;         // of a shell text, as a person would type them
-  std::vector<std::string> executes;            // files of the workspace that it runs, absolute
-  std::optional<std::string> executes_unknown;  // why there may be others
-  bool granted = false;  // by a grant that holds: what runs must be what was looked at
-  bool pending = false;  // it is asked only because nobody has looked whether a grant holds
+  std::vector<std::string> executes;            // workspace files that it executes; absolute
+  std::optional<std::string> executes_unknown;  // why there may be more files in `executes`
+  bool granted = false;  // allowed by a grant; only the compared content may run
+  bool pending = false;  // ask, but a grant may allow it once `Basis::now` is known
 };
 
 Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence = {});
@@ -83,14 +87,14 @@ std::vector<std::string> executed_files(const Asked& asked, const std::string& h
 // tools the path is the absolute one.
 std::string exact_rule(const Asked& asked, const std::string& home);
 
-// Paths that deny rules keep from being read, absolute: to be masked in every sandbox. A pattern
-// gives the folder that it covers whole (secrets/**); one that covers parts of a folder gives none.
+// Absolute paths that deny rules protect from reading; every sandbox hides them. A pattern
+// contributes the folder that it covers completely (secrets/**). Other patterns contribute nothing.
 std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders);
 
-// Why a file tool may not use what stands at `real_path`: where the path it was called with really
-// leads, or a file below that folder. A rule that denies or asks fits it. One that asks and fits
-// `called` too is no reason: a person was asked about that. A deny of reading holds for writing as
-// well, since the diff shows what stood there.
+// Why a file tool may not use `real_path`: the resolved path of the call, or a file below that
+// folder. The reason is a matching deny or ask rule. An ask rule that also matches `called` is no
+// reason, because the user was already asked about it. A deny for reading also forbids writing,
+// because the diff would show the old content. nullopt: allowed.
 std::optional<std::string> path_refusal(const Rules& rules, const Folders& folders,
                                         std::string_view tool, std::string_view called,
                                         std::string_view real_path);

@@ -82,7 +82,7 @@ TEST_CASE("deny is stronger than ask, ask than allow, from every source") {
     CHECK(with("rm x").source == DecisionSource::host_policy);
     CHECK(with("git push").decision == (said == Decision::deny ? Decision::deny : Decision::ask));
     CHECK(with("ls").decision == said);
-    CHECK(with("make").decision == said);  // no rule speaks: the mode's ask gives way
+    CHECK(with("make").decision == said);  // no rule applies, so the mode's ask gives way
   }
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a call with a folder is judged as the text with a cd to it in front")
     asked.cwd = here[0] == '/' ? here : std::string("/ws/") + here;
     CHECK_MESSAGE(under(PermissionMode::default_, asked, some) == Decision::allow, here);
   }
-  asked.folder = "link/..";  // where that leads is not told by its letters
+  asked.folder = "link/..";  // depends on what `link` points to
   asked.cwd = "/ws/link/..";
   CHECK(under(PermissionMode::default_, asked, some) == Decision::ask);
   asked = shell_call("./run.sh");

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::size_t kWindow = kSecretBytesMin;  // what the search looks at, at once
+constexpr std::size_t kWindow = kSecretBytesMin;  // size of the search window
 
-// The base64 characters that `value` alone decides when `before` bytes stand before it.
+// The base64 characters that depend only on `value` if `before` bytes precede it.
 std::string base64_core(std::string_view value, std::size_t before) {
   std::string out;
   const std::size_t first = (8 * before + 5) / 6;
@@ -94,7 +94,7 @@ char escaped_char(char c) {
   }
 }
 
-// What a JSON string says. REQUIRES: `inside` is valid, without its quotes.
+// Decodes a JSON string. REQUIRES: `inside` is valid, without its quotes.
 std::string unescaped(std::string_view inside) {
   std::string out;
   for (std::size_t i = 0; i < inside.size(); ++i) {
@@ -119,7 +119,7 @@ std::string unescaped(std::string_view inside) {
   return out;
 }
 
-// Where the string that begins after the quote before `from` ends: the place of its last quote.
+// The position of the closing quote of the string whose content begins at `from`.
 std::size_t string_end(std::string_view json, std::size_t from) {
   while (from < json.size() && json[from] != '"') from += json[from] == '\\' ? 2 : 1;
   return std::min(from, json.size());
@@ -140,7 +140,7 @@ std::size_t Patterns::slot_of(const char* pair) {
 }
 
 void Patterns::add(std::string text, std::size_t secret) {
-  if (text.size() < kWindow) return;  // bytes that are no text, written as text
+  if (text.size() < kWindow) return;  // a non-text value, written as text
   if (patterns_.empty()) {
     shift_.fill(kWindow - 1);
     at_.resize(kSlots);
@@ -235,7 +235,7 @@ std::optional<std::string> Redactor::redact(std::string_view text) const {
 
 bool Redactor::suspicious(std::string_view json) const {
   if (escaped_.any(json)) return true;
-  // JSON of others may spell any character as \u…, and the slash as \/; ours never does.
+  // Foreign JSON may escape any character as \u… and the slash as \/; our writer never does.
   const char* at = json.data();
   const char* const end = at + json.size();
   while (at < end) {
@@ -276,7 +276,7 @@ std::optional<std::string> Redactor::redact_json(std::string_view json,
 
 // --- streams ---
 
-// Replaces in text[0, until), where every match that begins there is known to the end.
+// Emits text[0, until). Every match that begins there is completely known.
 void RedactingStream::emit(std::string_view text, std::size_t until, std::string& out) {
   std::size_t at = covered_;
   for (const Patterns::Match& match : redactor_->plain_.find(text)) {

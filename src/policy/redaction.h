@@ -1,13 +1,13 @@
-// policy/redaction.h: values of secrets are replaced by [redacted:NAME] before anything is stored.
+// policy/redaction.h: replaces secret values by [redacted:NAME] before data is stored.
 //
-// A Redactor knows the values, and for each the other forms in which it turns up: JSON-escaped, and
-// base64 in both alphabets at every alignment. It looks at text and bytes (redact), at JSON, where
-// only what stands within strings counts (redact_json), and at bytes that come in pieces
-// (RedactingStream), which gives exactly what redact() gives of the whole.
+// A Redactor knows the secret values and their encoded forms: JSON-escaped, and base64 in both
+// alphabets at every alignment. It handles text and bytes (redact), JSON, where only strings are
+// searched (redact_json), and bytes that arrive in pieces (RedactingStream), with the same result
+// as redact() on the whole.
 //
-// Occurrences that overlap are replaced together, under the name of the first. Without secrets
-// every call returns at once. PURE; a Redactor never changes and may be shared by threads, a stream
-// may not.
+// Overlapping occurrences are replaced together, under the name of the first. Without secrets every
+// call returns at once. PURE. A Redactor is immutable and may be shared between threads; a
+// RedactingStream may not.
 #pragma once
 
 #include <array>
@@ -25,10 +25,11 @@ struct Secret {
   std::string value;
 };
 
-// A shorter value is too likely to be a word of its own; it is not taken for a secret.
+// Shorter values are too likely to occur in ordinary text, so they are not redacted.
 inline constexpr std::size_t kSecretBytesMin = 8;
 
-// Finds any of many texts, each at least kSecretBytesMin long, looking at a fraction of the bytes.
+// Searches for many patterns at once without reading every byte. Each pattern has at least
+// kSecretBytesMin bytes.
 class Patterns {
  public:
   struct Match {
@@ -42,9 +43,9 @@ class Patterns {
   std::size_t size_max() const { return size_max_; }
 
   bool any(std::string_view text) const;
-  // All occurrences in order, those that overlap joined into one.
+  // All occurrences in order; overlapping ones are merged.
   std::vector<Match> find(std::string_view text) const;
-  // The length of the longest end of `text` that is the beginning of a pattern, and not all of it.
+  // The length of the longest suffix of `text` that is a proper prefix of a pattern.
   std::size_t open_end(std::string_view text) const;
 
  private:
@@ -55,55 +56,56 @@ class Patterns {
   static constexpr std::size_t kSlots = 4'096;
 
   static std::size_t slot_of(const char* pair);
-  // The first occurrence that begins at `from` or later; the longest of those that begin there.
+  // The first occurrence that begins at `from` or later; if several begin there, the longest.
   std::optional<Match> next(std::string_view text, std::size_t from) const;
 
   std::vector<Pattern> patterns_;
   std::size_t size_max_ = 0;
-  std::array<bool, 256> begins_{};  // by byte: a pattern begins with it
-  // How far the search may go on when the last two bytes of its window are in this slot; 0: look.
+  std::array<bool, 256> begins_{};  // indexed by byte: whether a pattern begins with it
+  // Indexed by the hash of the last two bytes of the search window: how far the window may move; 0:
+  // compare the patterns of this slot.
   std::array<std::uint8_t, kSlots> shift_{};
-  std::vector<std::vector<std::uint16_t>> at_;  // by slot, the patterns to look for
+  std::vector<std::vector<std::uint16_t>> at_;  // the patterns of each slot
 };
 
 class Redactor {
  public:
   Redactor() = default;
-  // Values shorter than kSecretBytesMin are left out; line ends after a value are not part of it.
+  // Ignores values shorter than kSecretBytesMin. Strips line ends from the end of each value.
   explicit Redactor(std::vector<Secret> secrets);
 
   bool empty() const { return plain_.empty(); }
   bool holds(std::string_view text) const { return plain_.any(text); }
 
-  // Nothing when there is nothing to replace.
+  // nullopt: there is nothing to replace.
   std::optional<std::string> redact(std::string_view text) const;
-  // The same for one JSON value. `keep` (may be empty) is asked about each string in which a secret
-  // stands, by number from 0, and leaves it alone by saying true. Members' names that are made of
-  // letters only are words of ours and stay.
+  // The same for one JSON value. `keep` (may be empty) is called with the index, from 0, of each
+  // string that contains a secret; true keeps that string unchanged. Member names that consist only
+  // of letters are never changed.
   using KeepString = std::function<bool(std::size_t)>;
   std::optional<std::string> redact_json(std::string_view json, const KeepString& keep = {}) const;
 
  private:
   friend class RedactingStream;
   std::string mark(std::size_t secret) const;
-  // Whether a secret may stand in it: cheap, and never wrong when it says no.
+  // A cheap test. False: the JSON certainly contains no secret.
   bool suspicious(std::string_view json) const;
 
   std::vector<Secret> secrets_;
-  Patterns plain_;    // as they stand in text
-  Patterns escaped_;  // as they stand in JSON
+  Patterns plain_;    // forms that occur in plain text
+  Patterns escaped_;  // forms that occur in JSON
 };
 
-// Bytes in pieces. What could be the beginning of a secret is held back until the next piece tells;
-// at most the length of the longest form is held.
+// Redacts a stream of bytes. A possible beginning of a secret is held back until the next piece; at
+// most the length of the longest form is held.
 class RedactingStream {
  public:
-  // Without a redactor everything passes as it is.
+  // Null: all bytes pass unchanged.
   explicit RedactingStream(const Redactor* redactor) : redactor_(redactor) {}
 
-  // Appends to `out` what can be told of the bytes so far.
+  // Appends to `out` the bytes that are certain after this piece.
   void put(std::string_view bytes, std::string& out);
-  // Appends the rest; the stream is as new.
+  // Appends the rest and resets the stream.
   void finish(std::string& out);
   // How many bytes are held back.
   std::size_t held() const { return held_.size(); }
@@ -115,7 +117,7 @@ class RedactingStream {
 
   const Redactor* redactor_;
   std::string held_;
-  std::size_t covered_ = 0;  // of held_: replaced already, together with what went before
+  std::size_t covered_ = 0;  // bytes of held_ that were already replaced with the preceding ones
   std::vector<std::string> names_;
 };
 

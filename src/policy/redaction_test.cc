@@ -42,7 +42,7 @@ TEST_CASE("short values, repeated ones and line ends are not secrets of their ow
 }
 
 TEST_CASE("base64 of a value is found at every alignment and in both alphabets") {
-  // "hunter2hunter2" after 0, 1 and 2 bytes, as `base64` prints it.
+  // The base64 of "hunter2hunter2" after 0, 1 and 2 other bytes.
   const Redactor redactor = two();
   for (const std::string text :
        {"aHVudGVyMmh1bnRlcjI=", "eGh1bnRlcjJodW50ZXIy", "eHhodW50ZXIyaHVudGVyMg=="}) {
@@ -66,7 +66,7 @@ TEST_CASE("in JSON only strings count, in any spelling") {
         R"({"t":"[redacted:PATH_KEY]"})");
   CHECK(redactor.redact_json(R"({"12345678":1})") == R"({"[redacted:NUMBER]":1})");
   CHECK(redactor.redact_json(R"(["sk-live/4f9a\"2b\\8c\n"])") == R"(["[redacted:Q]\n"])");
-  // JSON within JSON: the value is escaped twice.
+  // Nested JSON: the value is escaped twice.
   CHECK(redactor.redact_json(R"(["{\"k\":\"sk-live/4f9a\\\"2b\\\\8c\"}"])") ==
         R"(["{\"k\":\"[redacted:Q]\"}"])");
   CHECK_FALSE(redactor.redact_json(R"({"t":"\ud83d\ude00 \u00e9 \/ nothing"})"));
@@ -133,7 +133,7 @@ TEST_CASE("looking through a payload costs little, and next to nothing without s
     CHECK(found == 0);
     return static_cast<double>(std::chrono::nanoseconds(took).count()) / kRounds;
   };
-  // Wide bounds: this machine may be busy. What is measured is printed.
+  // Generous limits, because the machine may be busy. The measured times are printed.
   const double none = cost(Redactor{});
   const double some = cost(two());
   MESSAGE("without secrets ", none, " ns a payload, with two ", some, " ns");

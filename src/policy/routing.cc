@@ -8,7 +8,7 @@
 namespace agentrt::policy {
 namespace {
 
-constexpr std::size_t kNamedMax = 20;  // models in one sentence
+constexpr std::size_t kNamedMax = 20;  // model names listed in one message
 
 using namespace schema;
 
@@ -24,7 +24,7 @@ RoutingNotPossible not_possible(RoutingOutcome outcome, std::string reason) {
   return {std::move(outcome)};
 }
 
-// Names those that there are, so that a slip of the finger is seen.
+// Lists the known models, so that a typing mistake is visible.
 std::string unknown_model(const RoutingQuestion& question) {
   std::string known;
   for (const Candidate& candidate : question.candidates | std::views::take(kNamedMax))
@@ -34,7 +34,7 @@ std::string unknown_model(const RoutingQuestion& question) {
                      known.empty() ? "" : fmt::format(" (configured: {})", known));
 }
 
-// What would let in one that was left out: the one asked for, or the default, or the first.
+// The remedy for an excluded candidate: the requested one, or the default, or the first.
 std::string why_none(const RoutingQuestion& question, const std::string& wanted) {
   const ExcludedCandidate* blamed = nullptr;
   for (const ExcludedCandidate& one : question.excluded)

@@ -1,4 +1,4 @@
-// policy/routing.h: which model a turn gets, as a pure choice that explains itself.
+// policy/routing.h: selects the model for a turn and gives the reason. Pure.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,22 @@
 namespace agentrt::policy {
 
 struct RoutingQuestion {
-  std::optional<std::string> requested;  // by the turn, a candidate's name
+  std::optional<std::string> requested;  // a candidate's name, requested by the turn
   std::vector<schema::Candidate> candidates;
   std::string default_name;
   std::vector<std::string> fallback;
-  std::vector<schema::ExcludedCandidate> excluded = {};  // to say why there is none
+  // Unusable candidates, for the message if none is left.
+  std::vector<schema::ExcludedCandidate> excluded = {};
 };
 
 using RoutingAnswer = std::variant<schema::RoutingDecided, schema::RoutingSingleCandidate,
                                    schema::RoutingNotPossible>;
 
-// One candidate is a path of its own; none, or none of the requested name, is not possible.
+// Selects a candidate. The result says if there was only one, or if there is none (also: none of
+// the requested name).
 RoutingAnswer route(const RoutingQuestion& question);
 
-// The members that every answer has.
+// The members that all results share.
 const schema::RoutingOutcome& outcome_of(const RoutingAnswer& answer);
 
 }  // namespace agentrt::policy

@@ -1,4 +1,4 @@
-// policy/routing_test.cc: which model a turn gets, and the reason it is told.
+// policy/routing_test.cc: tests which model a turn gets, and the stated reason.
 #include <doctest/doctest.h>
 
 #include "policy/routing.h"

@@ -1,4 +1,5 @@
-// How rules of words fit the commands of a shell text: narrowly for allow, widely for deny and ask.
+// Matches words rules against the commands of a shell text: narrowly for allow, broadly for deny
+// and ask.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +17,7 @@ bool is_git(const shell::Part& part) {
   return part.program().known && shell::base_name(part.program().text) == "git";
 }
 
-// The arguments of git without its options before the subcommand.
+// The arguments of git without the options before the subcommand.
 std::vector<Arg> without_globals(const shell::Part& part, shell::GlobalOptions options) {
   const std::size_t at = shell::git_subcommand(part.args, options);
   if (at == shell::kNoWord || at <= 1 || at >= part.args.size()) return part.args;
@@ -36,10 +37,10 @@ bool fits_words(const Rule& rule, const std::vector<Arg>& args) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
 
-// Short and long names of the same option, for programs that rules often deny parts of.
+// Short and long names of the same option, for programs that rules often restrict.
 struct Names {
-  std::string_view programs;  // with the subcommand, where there is one
-  std::string_view pairs;     // letter=name; several letters may stand for one name
+  std::string_view programs;  // with the subcommand, if there is one
+  std::string_view pairs;     // letter=name; several letters may mean the same name
 };
 constexpr Names kNames[] = {
     {"rm", "r=recursive R=recursive f=force i=interactive d=dir v=verbose"},
@@ -99,8 +100,8 @@ void each_pair(std::string_view pairs, const Visit& visit) {
   }
 }
 
-// The options that a word may stand for: long names in full, and letters with a dash. GNU programs
-// and git take abbreviations of long names.
+// The options that a word may mean: unabbreviated long names, and letters with a dash. GNU programs
+// and git accept abbreviations of long names.
 std::set<std::string> options_of(std::string_view word, std::string_view pairs) {
   std::set<std::string> out;
   if (word.starts_with("--")) {
@@ -130,7 +131,7 @@ bool has_option(const std::string& wanted, const std::vector<Arg>& args) {
     if (wanted.starts_with("--") && name.size() > 2 && wanted.starts_with(name)) return true;
     given.merge(options_of(arg.text, pairs));
   }
-  // Every letter of a bundle that the rule names, by itself or by its long name.
+  // Every letter of a bundle that the rule names, directly or by its long name.
   if (wanted.starts_with("--"))
     return std::ranges::any_of(options_of(wanted, pairs),
                                [&](const std::string& name) { return given.contains(name); });
@@ -140,8 +141,8 @@ bool has_option(const std::string& wanted, const std::vector<Arg>& args) {
   });
 }
 
-// The operands of a rule in their order among those of the command. What follows an option may be
-// its value, so stepping over it leaves a doubt.
+// Whether the rule's operands occur in this order among the command's. A word after an option may
+// be its value, so skipping it makes the match only possible.
 Match operands_match(const Words& words, const std::vector<Arg>& args) {
   Match found = Match::yes;
   std::size_t at = 1;
@@ -164,7 +165,7 @@ bool same_program(std::string_view ruled, std::string_view given) {
   return ruled == given || (!ruled.contains('/') && ruled == shell::base_name(given));
 }
 
-// An exact rule whose last words are computed.
+// Compares an exact rule with a command that may have computed words.
 Match exact_match(const Words& words, const std::vector<Arg>& args) {
   for (std::size_t i = 1; i < std::max(words.size(), args.size()); ++i) {
     if (i < args.size() && !args[i].known) return Match::possible;

@@ -51,7 +51,7 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-// The text of a JSON string, or nothing when `quoted` is not exactly one.
+// The value of a JSON string; nullopt: `quoted` is not exactly one JSON string.
 std::optional<std::string> unquoted(std::string_view quoted) {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
@@ -82,9 +82,10 @@ std::optional<std::string> unquoted(std::string_view quoted) {
   return out;
 }
 
-// --- reading one rule ---
+// --- parsing one rule ---
 
-// Takes `, outside` from the end. Within the quotes of tool("…") it is part of the text.
+// Removes `, outside` from the end and returns whether it was there. Inside the quotes of tool("…")
+// it is part of the text.
 bool take_outside(std::string_view& inside) {
   constexpr std::string_view kWord = "outside";
   if (!inside.ends_with(kWord)) return false;
@@ -234,7 +235,7 @@ std::optional<std::string> rule_from_claude(std::string_view rule) {
       inside.insert(0, ".");
   }
   std::string made = ours + "(" + inside + ")";
-  // What we could not read either has no counterpart, and theirs know of no `outside`.
+  // Accept only rules that our parser accepts. Claude Code rules cannot mean `outside`.
   const auto read = compile({{RuleEffect::ask, made, schema::RuleOrigin::user}});
   if (!read || read->all.front().outside) return std::nullopt;
   return made;

@@ -1,26 +1,27 @@
-// policy/rules.h: the rules people write about tools, read once and asked often.
+// policy/rules.h: parses and matches the user's rules about tool calls.
 //
-//   tool                  every call of it
+//   tool                  every call of this tool
 //   tool("text")          the call with exactly this text, byte for byte; "…" is a JSON string
 //   shell(git status)     the command with exactly these words
 //   shell(git log:*)      every command that begins with these words
 //   read_file(./.env)     this path; file tools take paths and patterns: src/**, *.pem, ~/.ssh/
-//   web_fetch(*.x.org)    every host below x.org; without *. that host alone
+//   web_fetch(*.x.org)    every host below x.org; without *. only that host
 //   mcp__server__*        every tool of an MCP server
-//   shell(…, outside)     the same command outside the sandbox as well: shell(npm publish, outside)
+//   shell(…, outside)     the same command, also outside the sandbox: shell(npm publish, outside)
 //
-// Words are compared as bash would see them, so quotes and double spaces do not matter, and a
-// prefix ends at a word: `git log` does not begin `git logs`. The quoted form is what an answer
-// "always" stores: inside it nothing has a meaning but \" \\ and the other escapes of JSON.
+// Words are compared after bash parsing, so quotes and double spaces do not matter. A prefix ends
+// at a word boundary: `git log` is not a prefix of `git logs`. The quoted form is stored for the
+// answer "always"; only JSON escapes have a meaning in it.
 //
-// For deny and ask a rule of words reads wider: the program's folder and the order of options do
-// not matter, so `rm -rf:*` finds `/bin/rm -f -r x`. For allow it reads narrowly.
+// Deny and ask rules match broadly: the program's folder and the order of options do not matter, so
+// `rm -rf:*` matches `/bin/rm -f -r x`. Allow rules match narrowly.
 //
-// An allow rule lets a command leave the sandbox only if it says `outside`. A deny or ask rule that
-// says so is about commands that leave alone. A last word that is really called outside is quoted.
+// An allow rule lets a command leave the sandbox only if it says `outside`. A deny or ask rule with
+// `outside` applies only to commands that leave it. A command whose last word really is `outside`
+// must be quoted.
 //
-// A relative path is relative to the workspace. A path without pattern means the file; with a slash
-// at its end the folder and all below it; in deny and ask always both.
+// A relative path starts at the workspace. A path without a pattern means that file; with a
+// trailing slash it means the folder and everything below; in deny and ask rules always both.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -39,43 +40,42 @@ namespace agentrt::policy {
 struct Rule {
   enum class Kind { tool, text, words, prefix, path, host };
   schema::PolicyRule source;
-  std::string tool;  // a name, or the beginning of names when it ends with `*`
+  std::string tool;  // a name; with a trailing `*` a prefix of names
   Kind kind = Kind::tool;
-  std::vector<std::string> words;  // of words and prefix
+  std::vector<std::string> words;  // for Kind::words and Kind::prefix
   std::string pattern;             // the text, path or host
-  bool outside = false;            // of shell: it is about leaving the sandbox too
+  bool outside = false;            // shell only: the rule has `outside`
 };
 
 struct Rules {
   std::vector<Rule> all;
 };
 
-// The first rule that cannot be read is the error, with what to write instead.
+// Fails at the first invalid rule; the error says what to write instead.
 Result<Rules> compile(const std::vector<schema::PolicyRule>& rules);
 
-// `Bash(git log:*)`, `Read(./x)` and their like in our words; nothing where there is no
-// counterpart.
+// Translates a Claude Code rule such as `Bash(git log:*)` or `Read(./x)`. nullopt: no counterpart.
 std::optional<std::string> rule_from_claude(std::string_view rule);
 
-// tool("text"), as above; with `outside`, tool("text", outside).
+// Writes the rule tool("text"), or tool("text", outside).
 enum class Reach { sandbox, outside };
 std::string text_rule(std::string_view tool, std::string_view text, Reach reach = Reach::sandbox);
 
-// --- what a rule says about a call ---
+// --- matching ---
 
 enum class Match { no, possible, yes };
 
 bool is_file_tool(std::string_view tool);
 
-// Whether the rule is about this tool. A deny or ask of one file tool also holds for those that do
-// the same to a file: reading, or writing.
+// Whether the rule applies to this tool. A deny or ask rule for a file tool also applies to other
+// file tools with the same access, reading or writing.
 bool is_about(const Rule& rule, std::string_view tool);
 
-// How many words of the part an allow rule covers; nothing when it does not fit.
+// The number of leading words of the part that an allow rule covers. nullopt: it does not match.
 std::optional<std::size_t> covered_words(const Rule& rule, const shell::Part& part);
 
-// Whether a deny or ask rule of words finds the part; possible: a computed word may be what it
-// names.
+// Whether a deny or ask rule matches the part. possible: a word that is computed at run time may
+// match.
 Match finds(const Rule& rule, const shell::Part& part);
 
 struct Folders {
@@ -83,7 +83,7 @@ struct Folders {
   std::string_view home;
 };
 
-// Whether a path rule fits the normal path.
+// Whether a path rule matches a normal path (paths.h).
 bool fits_path(const Rule& rule, std::string_view path, const Folders& folders);
 
 }  // namespace agentrt::policy

@@ -6,7 +6,7 @@
 namespace agentrt::policy {
 namespace {
 
-// Below a home: what opens other doors. Hidden, not only read-only.
+// Paths below a home that hold credentials. They are hidden, not only read-only.
 constexpr std::string_view kSecretsOfHome[] = {".ssh",
                                                ".gnupg",
                                                ".aws",
@@ -37,13 +37,13 @@ constexpr std::string_view kSecretsOfHome[] = {".ssh",
                                                ".config/chromium",
                                                ".claude"};
 
-// Doors of the machine that stand open to anyone who can see them.
+// Sockets of the machine that give access to everyone who can see them.
 constexpr std::string_view kDoors[] = {
     "/run/user", "/run/docker.sock",     "/run/containerd",   "/run/podman",
     "/run/dbus", "/run/systemd/private", "/run/snapd.socket", "/run/credentials"};
 
-// Obeyed by others later, outside any sandbox: by git on the host, or by this runtime. Of a git
-// folder the parts that ordinary work writes stay writable (policy/git_folders.h).
+// Paths that programs outside the sandbox obey later: git on the host, or this runtime. Parts of a
+// git folder stay writable for ordinary work (policy/git_folders.h).
 constexpr std::string_view kRunLater[] = {".git/", ".agentrt/", ".claude/"};
 
 constexpr std::string_view kKept[] = {
@@ -71,8 +71,8 @@ schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs) {
     for (const std::string_view path : kRunLater)
       profile.protected_paths.push_back(root + "/" + std::string(path));
   profile.hidden_paths = inputs.own_paths;
-  // What is hidden must not be made either, where it is not there yet and the command could: a
-  // configuration of ours, hooks of the user, or keys that let somebody in.
+  // A hidden path must not be created either, if it does not exist yet and is below a root: it
+  // could be a configuration of the runtime, a hook of the user, or an SSH key that grants access.
   std::vector<std::string> never_made = inputs.own_paths;
   if (!inputs.home.empty())
     for (const char* folder : {"/.ssh", "/.claude"}) never_made.push_back(inputs.home + folder);

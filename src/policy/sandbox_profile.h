@@ -1,7 +1,7 @@
-// policy/sandbox_profile.h: what a command may see and touch, decided from the settings.
+// policy/sandbox_profile.h: decides what a command may see and change, from the settings.
 //
-// Pure: paths in, paths out; nothing is looked up. The profile is what the launcher is asked for
-// and what `agentrt sandbox --explain` prints, so the two cannot differ.
+// Pure: computes with path texts and does not read the file system. The same profile goes to the
+// launcher and to `agentrt sandbox --explain`, so the two cannot differ.
 #pragma once
 
 #include <map>
@@ -17,15 +17,15 @@ namespace agentrt::policy {
 struct SandboxInputs {
   schema::SandboxMode mode = schema::SandboxMode::workspace_write;
   schema::CommandNetwork network = schema::CommandNetwork::none;
-  std::string cwd;                     // where the command starts: a root or below one
+  std::string cwd;                     // the working directory: a root or below one
   std::vector<std::string> roots;      // the workspace first; absolute, without symlinks
-  std::string home;                    // of whoever runs the runtime
+  std::string home;                    // of the user who runs the runtime
   std::vector<std::string> own_paths;  // folders of the runtime: its data, its configuration
-  std::vector<std::string> denied;     // paths that policy denies
-  std::map<std::string, std::string> environment;  // the runtime's own
+  std::vector<std::string> denied;     // paths that deny rules hide
+  std::map<std::string, std::string> environment;  // the runtime's environment
 };
 
-// The names of the runtime's environment that a command gets; no others.
+// The variables of the runtime's environment that a command gets; all others are removed.
 std::span<const std::string_view> environment_kept();
 
 schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs);

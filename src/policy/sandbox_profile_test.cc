@@ -1,4 +1,4 @@
-// policy/sandbox_profile_test.cc: what a command may see, from the settings alone.
+// policy/sandbox_profile_test.cc: tests what a command may see, depending on the settings.
 #include "policy/sandbox_profile.h"
 
 #include <doctest/doctest.h>

@@ -17,7 +17,7 @@ using schema::Verdict;
 using shell::Hazard;
 using shell::Part;
 
-constexpr std::size_t kShownDigits = 12;  // of a digest, where a person compares two
+constexpr std::size_t kShownDigits = 12;  // of a digest, shown in messages for comparison
 
 bool is_of_words(const Rule& rule) {
   return rule.kind == Rule::Kind::words || rule.kind == Rule::Kind::prefix;
@@ -27,7 +27,7 @@ std::string named(const std::optional<std::string>& digest) {
   return digest ? digest->substr(0, digest->find(':') + 1 + kShownDigits) : "unknown";
 }
 
-// Why a grant does not cover what would run now; nothing: it does.
+// Why a grant does not cover what would run now; nullopt: it does.
 std::optional<std::string> grant_gap(const schema::PolicyRule& grant, const schema::Binding& now) {
   if (grant.cwd->empty())
     return "the earlier approval does not record a folder and file contents, so it must be given "
@@ -71,13 +71,14 @@ class ShellRules {
   }
 
  private:
-  // Whether the rule is about calls that stay in the sandbox, or leave it, as this one does.
+  // Whether the rule applies to this call: some rules are only about calls inside the sandbox,
+  // others only about calls that leave it.
   bool counts(const Rule& rule) const {
     return rule.source.effect == RuleEffect::allow ? rule.outside || !asked_.leaves
                                                    : asked_.leaves || !rule.outside;
   }
 
-  // A deny or ask rule: found in the text, or possibly in it.
+  // Applies a deny or ask rule: it matches a command, or possibly matches one.
   void against(const Rule& rule, std::vector<Verdict>& chain) {
     const Decision effect = rule.source.effect == RuleEffect::deny ? Decision::deny : Decision::ask;
     limits_ = true;
@@ -105,7 +106,8 @@ class ShellRules {
                       possible->text())));
   }
 
-  // Allow rules: the whole text, every command, or any command.
+  // Applies the allow rules: for the whole text, for each command, or for every command. Returns
+  // what they do not cover.
   std::optional<std::string> allow(std::vector<Verdict>& chain) {
     const Rule* any = nullptr;
     for (const Rule* rule : rules_) {
@@ -150,13 +152,13 @@ class ShellRules {
       return false;
     }
     const std::optional<std::string> gap = grant_gap(grant.source, *asked_.now);
-    // Of several, the one for this folder has changed; the others are about other folders.
+    // With several grants, prefer the reason of the one for this folder.
     if (gap && (!grant_gap_ || *grant.source.cwd == asked_.now->cwd)) grant_gap_ = gap;
     out_.granted = !gap;
     return !gap;
   }
 
-  // Why the rules of words do not cover everything; nothing when they do.
+  // What the words rules do not cover; nullopt: they cover everything.
   std::optional<std::string> uncovered() {
     std::optional<std::string> gap;
     if (analysis_.parts.empty()) gap = "it contains no command";
@@ -170,7 +172,8 @@ class ShellRules {
     return gap;
   }
 
-  // Finds an allow rule that covers the part with all its hazards, of its own or of what it is in.
+  // Looks for an allow rule that covers the part and all its hazards, directly or through an outer
+  // part. Returns what is missing.
   std::optional<std::string> missing_for(std::size_t index) {
     const Part& part = analysis_.parts[index];
     std::optional<std::string> missing = fmt::format("no rule allows {}", part.text());
@@ -190,7 +193,8 @@ class ShellRules {
     return missing;
   }
 
-  // How many words of a part are named by a rule for the part that runs it: `timeout 5 ls:*`.
+  // The number of words of a part that are covered by a rule for the outer part, such as `timeout 5
+  // ls:*`.
   std::optional<std::size_t> covered_through(const Rule& rule, std::size_t index) const {
     const auto& within = analysis_.parts[index].within;
     if (!within || within->word == shell::kNoWord) return std::nullopt;
@@ -207,7 +211,7 @@ class ShellRules {
     return left == part.hazards.end() ? nullptr : &*left;
   }
 
-  // Why a command that nobody names might be run.
+  // Why the text might run a command that it does not name; nullopt: it cannot.
   std::optional<std::string> unresolvable() const {
     if (!analysis_.doubts.empty()) return analysis_.doubts.front();
     for (const Hazard& hazard : analysis_.hazards)
@@ -237,7 +241,7 @@ class ShellRules {
   std::vector<bool> covers_;
   bool limits_ = false;  // some rule denies or asks about commands
   ShellWord out_;
-  std::optional<std::string> grant_gap_;  // why a grant of this text does not hold
+  std::optional<std::string> grant_gap_;  // why a grant of this text does not apply
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// policy/shell_rules.h: what the rules say about a shell text, command by command.
+// policy/shell_rules.h: applies the rules to a shell text, command by command.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -15,26 +15,28 @@
 namespace agentrt::policy {
 
 struct ShellText {
-  std::string_view text;                 // what is judged: with a cd to the call's folder in front
-  std::string_view given;                // the text of the call itself
-  bool leaves = false;                   // the sandbox: only allow rules that say `outside` count
-  const schema::Binding* now = nullptr;  // what grants are held against, once it was looked up
+  std::string_view text;   // the judged text: with a cd to the call's folder in front
+  std::string_view given;  // the text of the call itself
+  // It leaves the sandbox: only allow rules with `outside` count.
+  bool leaves = false;
+  // Current folder and files, to compare grants with; null: not read yet.
+  const schema::Binding* now = nullptr;
 };
 
 struct ShellWord {
   std::optional<std::string> gap;  // what the allow rules do not cover
-  bool changed = false;            // it is that the world differs from what was granted
-  bool granted = false;            // a grant covers it: the call is bound to what is so now
-  bool pending = false;            // a grant may cover it, which `now` has to tell
+  bool changed = false;            // the gap is that folder or files differ from the grant
+  bool granted = false;            // a grant covers it; only the compared content may run
+  bool pending = false;            // a grant may cover it, but `now` is missing
 };
 
-// Adds a verdict for each rule that denies or asks about a command of the text, one for what such a
-// rule might find in what cannot be resolved, and one when the allow rules cover everything. A text
-// beyond the limits is denied.
+// Adds verdicts to `chain`: one for each deny or ask rule that matches a command, one if such a
+// rule might match a part that cannot be resolved, and one if the allow rules cover everything. A
+// text beyond the limits is denied.
 ShellWord ask_shell_rules(const ShellText& asked, const shell::Analysis& analysis,
                           const Rules& rules, std::vector<schema::Verdict>& chain);
 
-// The verdict of one rule; a managed rule is the host's word.
+// The verdict of one rule. The source of a managed rule is the host.
 schema::Verdict rule_verdict(const Rule& rule, schema::Decision decision, std::string reason);
 
 }  // namespace agentrt::policy

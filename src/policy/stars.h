@@ -1,4 +1,4 @@
-// policy/stars.h: patterns in which a star stands for any run of things. Pure, linear in practice.
+// policy/stars.h: wildcard matching of sequences. Pure; linear time in practice.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@ namespace agentrt::policy {
 
 inline constexpr std::size_t kNoStar = std::numeric_limits<std::size_t>::max();
 
-// A row of things against a pattern with stars in it, by the usual walk back to the last star.
+// Whether the whole row matches the pattern, in which a star matches any run of elements.
+// Backtracks to the last star.
 template <class Row, class IsStar, class Fits>
 bool row_fits(const Row& row, const Row& pattern, IsStar is_star, Fits fits) {
   std::size_t at = 0, in = 0, star = kNoStar, mark = 0;

@@ -22,16 +22,17 @@ constexpr std::array<std::string_view, 11> kSteering = {
     ".git",   ".agentrt", ".claude", ".mcp.json", "AGENTS.md",    "CLAUDE.md",
     ".envrc", ".github",  ".vscode", ".husky",    ".devcontainer"};
 
-// Programs that write the files which their words name.
+// Programs that write the files named by their words.
 constexpr std::string_view kWriters = "touch cp mv ln tee install";
 
-// Of a word that is not known: it is more than a pattern of names.
+// Whether an unknown word has more than a file name pattern: an expansion or substitution.
 bool is_computed(std::string_view written) {
   constexpr auto kNone = std::string_view::npos;
   return written.find_first_of("$`") != kNone || written.find_first_of("*?[") == kNone;
 }
 
-// A pattern meets a name with a dot before it only where the dot is written.
+// Whether a pattern may match a name that begins with a dot. Bash requires that the pattern has the
+// dot.
 bool may_meet_dot_name(std::string_view pattern) {
   return pattern.starts_with('.')
              ? pattern != "." && !pattern.starts_with("./") && !pattern.starts_with("../")
@@ -48,7 +49,8 @@ std::vector<std::string_view> paths_in(std::string_view word) {
   return out;
 }
 
-// Every folder in which a command of the text may stand; nothing where one of them is computed.
+// Every folder that may be the working directory of a command in the text; nullopt: one is
+// computed.
 std::optional<std::vector<std::string>> folders_of(const Analysis& analysis, const Ground& ground) {
   std::vector<std::string> out{ground.cwd};
   const auto add = [&](const Arg& arg) {
@@ -71,7 +73,7 @@ std::optional<std::vector<std::string>> folders_of(const Analysis& analysis, con
   return out;
 }
 
-// git add and git commit name files that are there; git mv makes one.
+// git add and git commit only read the files that they name; git mv creates one.
 bool writes_what_it_names(const Part& part) {
   if (shell::base_name(part.program().text) != "git") return true;
   const std::size_t verb = shell::git_subcommand(part.args, shell::GlobalOptions::all);

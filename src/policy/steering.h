@@ -1,7 +1,7 @@
-// policy/steering.h: files of a workspace that other programs run or obey: hooks of git, tasks of
-// editors, workflows, what agents are told. Whoever writes one decides what happens later, outside
-// of any sandbox, so where no rule speaks a person is asked. One list for file tools and for shell
-// texts.
+// policy/steering.h: steering files are files of a workspace that other programs execute or obey:
+// git hooks, editor tasks, workflows, instructions for agents. Writing one decides what happens
+// later, outside any sandbox. So without a matching rule the user is asked. File tools and shell
+// texts use the same list.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -14,19 +14,19 @@
 
 namespace agentrt::policy {
 
-// Where the words of a text start from, all absolute.
+// The folders that relative words of a text refer to; all absolute.
 struct Ground {
   std::string cwd;
   std::string workspace;
   std::string home;
 };
 
-// Whether the file is one of them, or stands in a folder of them. The path is normal; of one in the
-// workspace, what leads to the workspace does not matter.
+// Whether the path is a steering file or is in a steering folder. The path is normal (paths.h). For
+// a path in the workspace only the part below the workspace is tested.
 bool is_steering_path(std::string_view path, std::string_view workspace);
 
-// The word of a command which names such a file, or may name one, in a text of commands that change
-// files: as a sentence about it. Nothing: it writes none, as far as its words tell.
+// Whether a command that changes files names, or may name, a steering file. Returns a sentence
+// about that word; nullopt: none was found.
 std::optional<std::string> find_steering(const shell::Analysis& analysis, const shell::Part& part,
                                          const Ground& ground);
 

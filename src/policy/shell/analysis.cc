@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view kSetters =
     "read mapfile readarray getopts printf declare typeset local export readonly let wait unset";
 
-// Which shell reads a text. Other shells than bash are taken to read what POSIX says.
+// The shell that parses a text. Shells other than bash are assumed to follow POSIX.
 enum class Dialect { bash, sh };
 
-// Collects the parts of one text and of the texts within it.
+// Collects the parts of a text and of its nested texts.
 class Analyser {
  public:
   Analysis take() {
@@ -60,12 +60,12 @@ class Analyser {
       out_.doubts.push_back(std::move(reason));
   }
 
-  // A variable that gets a value without an assignment: for, read, arithmetic.
+  // Checks a variable that is set without an assignment: by for, read or arithmetic.
   void named(const std::string& name, Value value) {
     if (const auto why = steers(name, value)) doubted(*why);
   }
 
-  // Variables that a builtin sets may have any value.
+  // Marks variables that a builtin sets: they may have any value.
   static void learn_from_builtins(const Script& script, Names& names) {
     for (const SimpleCommand& command : script.commands) {
       bool sets = false, arrays = false;
@@ -84,7 +84,7 @@ class Analyser {
     }
   }
 
-  // The words that braces make of one; as it was written where they are not known.
+  // The words that a word becomes by brace expansion; its source text if they are unknown.
   static std::vector<std::string> values_of(const Word& word) {
     if (auto value = literal(word)) return {std::move(*value)};
     if (!word.source.contains('{')) return {word.source};
@@ -100,7 +100,7 @@ class Analyser {
       for (Arg& arg : args_of(word, *names_)) args.push_back(std::move(arg));
       if (args.size() > kWordsMax) return refuse("the command has too many words");
     }
-    // For one read alone it says where a line is split.
+    // Before a single `read`, IFS only says where the line is split.
     const auto splits_line = [&](const Assignment& given) {
       return given.name == "IFS" && !args.empty() && args[0].is("read") && literal(given.value);
     };
@@ -112,7 +112,7 @@ class Analyser {
           doubted(*why);
       }
     if (args.empty()) return;
-    // There the values of these are split into words, each of which may set another variable.
+    // sh splits unquoted values here into words, and each may set another variable.
     if (dialect_ == Dialect::sh && one_of(args[0].text, "export readonly local") &&
         !std::ranges::all_of(args, &Arg::single))
       doubted("sh splits the words of " + args[0].text);
@@ -121,7 +121,7 @@ class Analyser {
     fed(command, first);
   }
 
-  // A shell that reads commands from a here-document: they are read too.
+  // Analyses a here-document that a shell reads as commands.
   void fed(const SimpleCommand& command, std::size_t first) {
     for (const Redirection& redirection : command.redirections) {
       if (redirection.kind != Redirection::Kind::here_text || !redirection.literal_body) continue;
@@ -154,7 +154,7 @@ class Analyser {
     }
   }
 
-  // A stream of the command itself. /dev/fd/.. would be a folder.
+  // Whether the path is a stream of the command itself. (/dev/fd/.. would be a folder.)
   static bool is_stream(std::string_view path) {
     if (one_of(path, "/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty")) return true;
     constexpr std::string_view kDescriptors = "/dev/fd/";
@@ -226,8 +226,8 @@ class Analyser {
     return !arg.known && (doubled ? arg.many : !arg.single);
   }
 
-  // A word that may vanish or split moves those behind it to other places, where they mean
-  // something else. Hazards that appear there count too.
+  // A word that may vanish or split shifts the following words, which then may mean something else.
+  // Adds the hazards of both cases.
   static void find_in_other_places(const Args& args, Findings& out) {
     for (const bool doubled : {false, true}) {
       if (std::ranges::none_of(args, [&](const Arg& arg) { return moves(arg, doubled); })) continue;
@@ -261,11 +261,11 @@ class Analyser {
   }
 
   Analysis out_;
-  const Names* names_ = nullptr;  // of the text at hand
+  const Names* names_ = nullptr;  // of the current text
   Dialect dialect_ = Dialect::bash;
   std::size_t depth_ = 0;
   std::size_t bytes_ = 0;
-  bool appends_ = false;  // the redirection at hand
+  bool appends_ = false;  // of the current redirection
 };
 
 }  // namespace
@@ -281,7 +281,7 @@ std::string Part::text() const {
   std::string out;
   for (const Arg& arg : args) {
     if (!out.empty()) out += ' ';
-    // As the first word these would mean something else without quotes.
+    // As the first word, these need quotes to keep their meaning.
     const bool first = &arg == &args.front();
     const bool keyword = first && (one_of(arg.text, kKeywords) || arg.text.contains('='));
     const std::string word = arg.known ? quoted(arg.text) : arg.text;

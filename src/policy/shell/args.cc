@@ -27,7 +27,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 
-// One character, or a piece that is put in as a whole.
+// One character, or one expansion.
 struct Unit {
   char c = 0;
   bool active = false;
@@ -56,7 +56,7 @@ std::string text_of(const Units& units) {
   return out;
 }
 
-// {1..9}, {a..e}, with a step: the values, or nothing when it is no such thing.
+// The values of {1..9} or {a..e}, also with a step; empty: not such a sequence.
 std::vector<std::string> sequence(const std::string& inner) {
   const std::size_t first = inner.find("..");
   if (first == std::string::npos) return {};
@@ -95,9 +95,9 @@ std::vector<std::string> sequence(const std::string& inner) {
 }
 
 struct Braces {
-  std::vector<Units> choices;  // none when bash would leave the braces alone
+  std::vector<Units> choices;  // empty: bash does not expand these braces
   std::size_t close = 0;
-  bool unsure = false;  // a sequence that is not read here: {01..10}, {A..c}, {a..'c'}
+  bool unsure = false;  // a sequence that is not implemented: {01..10}, {A..c}, {a..'c'}
 };
 
 Braces braces_at(const Units& units, std::size_t open) {
@@ -109,7 +109,7 @@ Braces braces_at(const Units& units, std::size_t open) {
       if (out.size() > 1) return {.choices = std::move(out), .close = at};
       Braces made{.choices = {}, .close = at};
       const std::string inner = text_of(out[0]);
-      // With a quote in it bash does not count.
+      // Bash does not expand a sequence with quotes in it.
       const bool counts = std::ranges::all_of(out[0], &Unit::active);
       for (const std::string& value : counts ? sequence(inner) : std::vector<std::string>{}) {
         made.choices.emplace_back();
@@ -126,8 +126,8 @@ Braces braces_at(const Units& units, std::size_t open) {
   return {};
 }
 
-// Appends every word that the braces in `units` make. False when there are too many, or when they
-// are not all understood.
+// Appends every word that the braces in `units` produce. False: too many, or a sequence that is not
+// implemented.
 bool expand(Units units, std::size_t from, std::vector<Units>& out) {
   for (std::size_t open = from; open < units.size(); ++open) {
     if (!is_active(units[open], '{')) continue;
@@ -147,17 +147,18 @@ bool expand(Units units, std::size_t from, std::vector<Units>& out) {
   return true;
 }
 
-// Every word that the braces of `word` make; false when they are too many or not understood.
+// Every word that the braces of `word` produce. False: too many, or a sequence that is not
+// implemented.
 bool expanded_units(const Word& word, std::vector<Units>& out) {
   Units whole = units_of(word);
   const bool braces = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '{'); });
-  // Braces come first: {a,$}{HOME,b} makes a variable of what is none.
+  // Brace expansion comes first: {a,$}{HOME,b} produces the variable $HOME.
   const bool dollar = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '$'); });
   if (braces && (dollar || whole.size() > kBraceBytesMax)) return false;
   return expand(std::move(whole), 0, out);
 }
 
-// The facts of one expanded word, gathered from left to right.
+// Determines the properties of one expanded word, from left to right.
 class Judge {
  public:
   Judge(const Word& word, const Names& names) : names_(names) {
@@ -173,11 +174,11 @@ class Judge {
       else if (unit.c != 0)
         character(unit, at == 0);
     }
-    // A number at most looks like the option -5, which does no harm anywhere.
+    // A number can at most look like an option such as -5, which is harmless.
     if (!arg_.known && digits_) arg_.option = false;
     if (arg_.known) arg_.text = value_;
     if (!arg_.many) arg_.suffix = value_;
-    if (pattern_) arg_.many = true;  // each of its words ends alike
+    if (pattern_) arg_.many = true;  // all its words have the same suffix
     return arg_;
   }
 
@@ -210,7 +211,7 @@ class Judge {
     if (piece.kind == Piece::Kind::path) facts = {.numeric = false};
     digits_ = digits_ && facts.numeric && facts.set;
     if (facts.dash && !begun_) arg_.option = true;
-    // Unquoted and empty it vanishes; what follows may then be the beginning.
+    // An empty unquoted expansion vanishes, and the next character may become the first.
     const bool may_vanish =
         piece.kind == Piece::Kind::variable && !(piece.sure && facts.set && !facts.empty);
     if (piece.quoting == Quoting::none && (facts.splits || may_vanish)) arg_.single = false;
@@ -224,13 +225,13 @@ class Judge {
   const Names& names_;
   Arg arg_;
   std::string value_;
-  bool alone_ = false;  // the word is [
+  bool alone_ = false;  // the word is a single [
   bool begun_ = false;
   bool digits_ = true;
   bool pattern_ = false;
 };
 
-// Whether a path that begins with `lead` may be a connection, whatever follows.
+// Whether a path that begins with `lead` may be a connection, depending on the rest.
 bool leads_to_device(std::string_view lead) {
   constexpr std::string_view kDevices[] = {"/dev/tcp/", "/dev/udp/"};
   return std::ranges::any_of(kDevices, [&](std::string_view device) {
@@ -238,7 +239,7 @@ bool leads_to_device(std::string_view lead) {
   });
 }
 
-// What a value says about the variable that gets it.
+// Updates the facts about a variable from a value that it gets.
 class Lesson {
  public:
   explicit Lesson(NameFacts& facts) : facts_(facts) { facts_.set = true; }
@@ -263,7 +264,7 @@ class Lesson {
 
  private:
   void character(const Unit& unit) {
-    // A pattern at the beginning may match a name that begins with '-'.
+    // A leading pattern may match a name that begins with '-'.
     const bool pattern = unit.active && kPatternSigns.find(unit.c) != std::string_view::npos;
     if (!begun_ && (unit.c == '-' || pattern)) facts_.dash = true;
     if (!is_digit(unit.c) && (begun_ || unit.c != '-')) facts_.numeric = false;
@@ -306,7 +307,7 @@ Names::Names(const Script& script, const Names* outer) {
   for (const std::string& name : script.array_names) array(name);
   for (const std::string& name : script.counted_names) facts_[name].set = true;
   early_.insert(script.early_names.begin(), script.early_names.end());
-  // What arithmetic names it may also change.
+  // Arithmetic may also change the variables that it names.
   for (const std::string& name : script.arithmetic_names)
     if (const auto found = facts_.find(name); found != facts_.end()) found->second.dash = true;
 }
@@ -330,7 +331,7 @@ NameFacts Names::of(const std::string& name) const {
     facts.array = true;
     return facts;
   }
-  // Of the environment only what everybody has is known; folders may have spaces in their names.
+  // Only common variables of the environment are known. Paths may contain spaces.
   if (one_of(name, "HOME PWD OLDPWD TMPDIR")) return {.splits = true, .numeric = false};
   if (one_of(name, "USER LOGNAME HOSTNAME SHELL LANG TERM")) return {};
   return {.dash = true, .splits = true};
@@ -340,8 +341,8 @@ bool Names::counts(const std::string& name) const {
   if (one_of(name, kNumbers)) return of(name).numeric;
   const NameFacts facts = of(name);
   if (!facts.numeric) return false;
-  // The value of the environment, where names are in capitals, may be the name of any variable of
-  // the text.
+  // Names in capitals may come from the environment, and such a value may be the name of any
+  // variable of the text.
   const bool capitals = std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
   const bool own = facts.set && !(capitals && early_.contains(name));
   return own || all_numeric_;
@@ -371,7 +372,7 @@ bool may_connect(const Word& target, const Names& names) {
                names.of(piece.text).device) {
       return true;
     }
-    // A variable that leads elsewhere may still be empty.
+    // Even a variable that is no device path may be empty, so the next piece may be the beginning.
   }
   return !lead.empty();
 }

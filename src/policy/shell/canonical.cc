@@ -11,17 +11,17 @@
 namespace agentrt::policy::shell {
 namespace {
 
-constexpr std::size_t kDescriptorDigitsMax = 2;  // bash takes a longer number for a word at times
+constexpr std::size_t kDescriptorDigitsMax = 2;  // bash sometimes parses a longer number as a word
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Bash marks characters of a word with these two while it works on it.
+// Bash uses these two characters internally to mark parts of a word.
 bool has_internal_marks(std::string_view value) {
   return value.find_first_of("\x01\x7f") != std::string_view::npos;
 }
 
-// A tilde that bash may replace: it stands first, or behind a `=` or `:` as in a list of folders.
-// Among braces it may come to stand there.
+// Whether bash may expand a tilde: at the start, or after `=` or `:`. With braces any tilde may get
+// to such a position.
 bool has_tilde(const Word& word) {
   char before = '=';
   bool tilde = false, brace = false;
@@ -36,7 +36,7 @@ bool has_tilde(const Word& word) {
   return tilde && brace;
 }
 
-// Writes one script down, as long as everything in it can be.
+// Writes the canonical form of one script. Each function returns false if it cannot.
 class Writer {
  public:
   Writer(const Script& script, const Names& names) : script_(script), names_(names) {}
@@ -58,10 +58,10 @@ class Writer {
   }
 
  private:
-  // What may come next. open: a pipeline, or the end of the list; done: a command has ended.
+  // What may come next. open: a pipeline or the end of the list. done: a command has ended.
   enum class Place { open, pipeline, command, done };
 
-  // --- signs ---
+  // --- operators ---
 
   bool sign(std::string_view what) {
     if (what == "!" || what.starts_with("time"))
@@ -126,7 +126,7 @@ class Writer {
            std::ranges::all_of(given.redirections, [&](const auto& r) { return redirection(r); });
   }
 
-  // One that bash evaluates, or that changes what a program does, stays as it was written.
+  // False for an assignment that bash evaluates or that changes what a program does.
   bool assignment(const Assignment& given) {
     const auto value = literal(given.value);
     if (!given.plain || !value || has_tilde(given.value) || steers(given)) return false;
@@ -144,7 +144,7 @@ class Writer {
         values.push_back(std::move(arg.text));
       }
     }
-    // %1 brings back a job only without quotes, and set -v prints the text itself.
+    // %1 resumes a job only without quotes, and set -v prints the original text.
     const bool own_words = !values.empty() && (values[0].starts_with('%') || prints_text(values));
     return !own_words &&
            std::ranges::all_of(values, [&](const auto& value) { return put_quoted(value); });
@@ -205,7 +205,7 @@ class Writer {
   const Script& script_;
   const Names& names_;
   std::string out_;
-  std::string groups_;  // those that are open: ( and {
+  std::string groups_;  // open groups: ( and {
   std::string_view last_;
   Place place_ = Place::open;
 };

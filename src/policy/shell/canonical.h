@@ -1,16 +1,16 @@
-// policy/shell/canonical.h: a shell text written down again, with every word in single quotes.
+// policy/shell/canonical.h: rewrites a shell text with every word in single quotes.
 //
-// Our reader and bash may disagree about a text. Where every word is a literal once the text is
-// read, the disagreement is made harmless: bash is handed the canonical form, which is made of the
-// very words that were judged. In it no alias, keyword, assignment, brace, tilde, pattern, history
-// event or expansion is left for bash to find, and its operators are those that the reader found.
+// Our parser and bash may disagree about a text. If every word is a literal after parsing, bash
+// gets the canonical form instead, which consists of exactly the words that were judged. It
+// contains no alias, keyword, assignment, brace, tilde, pattern, history event or expansion for
+// bash to interpret, and only the operators that our parser found.
 //
-// The form covers simple commands, pipelines, lists, groups, subshells, `!`, `time`, redirections
+// The form supports simple commands, pipelines, lists, groups, subshells, `!`, `time`, redirections
 // of descriptors and to literal files, literal here-documents, and harmless variables before a
-// command. Everything else is dynamic: the text itself runs, and what runs depends on the grammar.
+// command. Any other text is "dynamic": it runs as it is, and correctness depends on our parser.
 //
-// The form does what the text does, except where bash speaks of the text itself: line numbers in
-// its error messages, and $BASH_EXECUTION_STRING in a listing of all variables.
+// The form behaves like the text, except where bash reports the text itself: line numbers in error
+// messages, and $BASH_EXECUTION_STRING in a listing of all variables.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -23,8 +23,8 @@
 
 namespace agentrt::policy::shell {
 
-// Nothing when parts of the script are dynamic, or when the form would be longer than
-// kTextBytesMax. The form's own form is itself.
+// nullopt: a part of the script is dynamic, or the form would exceed kTextBytesMax. Idempotent: the
+// canonical form of the form is the form itself.
 std::optional<std::string> canonical(const Script& script, const Names& names);
 
 }  // namespace agentrt::policy::shell

@@ -1,5 +1,5 @@
-// policy/shell/canonical_test.cc: which texts have a canonical form, and what it says. That bash
-// does the same for both is held against bash itself in tests/fuzz/canonical_test.py.
+// policy/shell/canonical_test.cc: tests which texts have a canonical form, and what it is.
+// tests/fuzz/canonical_test.py compares the behaviour of text and form in bash itself.
 #include "policy/shell/canonical.h"
 
 #include <random>
@@ -34,7 +34,7 @@ TEST_CASE("every word of a literal text is in single quotes") {
       {R"(printf $'a\tb' $"c")", "'printf' 'a\tb' 'c'"},
       {"l\\\ns", "'ls'"},
       {"mkdir -p src/{a,b} x{1..3}", "'mkdir' '-p' 'src/a' 'src/b' 'x1' 'x2' 'x3'"},
-      {"ls {a,} {,} ''", R"('ls' 'a' '')"},  // bash drops a word that braces leave empty
+      {"ls {a,} {,} ''", R"('ls' 'a' '')"},  // bash drops words that become empty by braces
       {"git log | head -5", "'git' 'log' | 'head' '-5'"},
       {"a && b || c; d & e", "'a' && 'b' || 'c' ; 'd' & 'e'"},
       {"a\nb\n\n# c\nd;\n", "'a'\n'b'\n'd'"},
@@ -80,17 +80,17 @@ TEST_CASE("a text with parts that bash has to compute has no canonical form") {
         "if a; then b; fi", "for i in a b; do c; done", "while a; do b; done",
         "case a in a) b;; esac", "[[ a == b ]]", "((1))", "f() { a; }", "function f { a; }",
         "coproc a", "f() { a; }; f",
-        // assignments that matter, and those that stand alone
+        // assignments that affect commands, and assignments alone
         "a=b", "a=b; ls", "PATH=. ls", "IFS=, read a", "x+=1 ls", "x[0]=1 ls", "x=(a) ls",
         "LC_ALL=$x ls", "RANDOM=1 ls", "BASH_ENV=x ls",
         // redirections that are not plain
         "ls {fd}>x", "ls >&x", "ls 123>x", "ls >$x", "ls >*", "cat <<E\n$x\nE", "cat <<E\nE",
         "cat <<<~", "ls > a{b,c}", "ls >&$x",
-        // what bash reads in another way, or not at all
+        // texts that bash parses differently or rejects
         "ls &&", "ls |", "; ls", "ls ; ; ls", "& ls", "()", "{ }", "{ ls }", "ls )", "a | ! b", "!",
         "time", "! && a", "ls 'a", "ls \"", "set -v; ls", "set -k; a b=c", "shopt -s extglob; ls",
         "%1", "declare -a x=(a)", "", "# c", "\n",
-        // characters that bash uses itself
+        // characters that bash uses internally
         "echo '\x01'", "echo '\x7f'", "echo '\xff'"}) {
     CAPTURE(text);
     CHECK(form(text) == "dynamic");

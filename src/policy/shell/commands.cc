@@ -7,7 +7,7 @@ namespace agentrt::policy::shell {
 namespace {
 
 constexpr std::string_view kNpos = {};
-constexpr std::size_t kNameAhead = 64;  // longer names are not found before an assignment
+constexpr std::size_t kNameAhead = 64;  // longer names are not recognised as assignments here
 
 bool ends_word(char c) {
   return c == '\0' || std::string_view(" \t\n;&|<>()").find(c) != kNpos.npos;
@@ -61,7 +61,7 @@ bool Reader::at_stop(Stop stop, std::string_view words) {
 void Reader::list(Stop stop, std::string_view words) {
   if (!enter()) return;
   const bool outermost = reading_.depth == 1 && substitutions_ == 0;
-  bool straight = outermost;  // the next pipeline runs whatever happened before it
+  bool straight = outermost;  // the next pipeline runs unconditionally
   for (skip_blanks_and_newlines(); !at_stop(stop, words); skip_blanks_and_newlines()) {
     const std::size_t before = position_;
     const std::size_t commands = reading_.script.commands.size();
@@ -86,7 +86,7 @@ bool Reader::assignment_ahead() {
   return at > 0 && peek(at) == '=';
 }
 
-// What a pipeline that is nothing but an assignment has set by now.
+// Records the variables that a pipeline has set, if it is only an assignment.
 void Reader::assigned_by(std::size_t first) {
   const auto& commands = reading_.script.commands;
   const bool background = peek() == '&' && peek(1) != '&';
@@ -147,7 +147,7 @@ void Reader::pipeline() {
   }
 }
 
-// The unquoted word at this place, without taking it: a keyword if it is one.
+// The unquoted word at this position, without consuming it.
 std::string Reader::keyword_ahead() {
   std::string out;
   for (std::size_t i = 0; !ends_word(peek(i)) && i < 16; ++i) out += peek(i);
@@ -206,7 +206,7 @@ bool Reader::compound(const std::string& keyword) {
 
 void Reader::simple() {
   SimpleCommand out;
-  // Bash prints a substitution and reads it again, and loses separators behind a here-document.
+  // Bash prints and re-parses a substitution, and loses separators after a here-document.
   if (substitutions_ > 0 && (!pending_.empty() || here_read_))
     doubt("a command follows a here-document in a command substitution");
   while (!at_end()) {
@@ -237,7 +237,7 @@ void Reader::simple() {
   commands.push_back(std::move(out));
 }
 
-// `name ()` makes a function of what follows.
+// Parses `name ()`, a function definition. False: it is none.
 bool Reader::function_after(const SimpleCommand& begun) {
   const std::size_t before = position_;
   skip_blanks();
@@ -256,14 +256,14 @@ bool Reader::function_after(const SimpleCommand& begun) {
   return true;
 }
 
-// name=value, name+=value, name[index]=value at this place; nothing is taken when it is none.
+// Parses name=value, name+=value or name[index]=value. nullopt: none; nothing is consumed.
 std::optional<Assignment> Reader::assignment() {
   const std::size_t before = position_;
   Assignment out{.name = name(), .value = {}, .exported = false};
   if (out.name.empty()) return std::nullopt;
   const bool indexed = peek() == '[';
   if (indexed) {
-    // Only an assignment if `]=` follows; a pattern such as a[bc] is a word.
+    // It is an assignment only if `]=` follows; a pattern such as a[bc] is a word.
     const std::size_t close = text_.substr(0, end_).find(']', position_);
     const std::size_t after = close == kNpos.npos ? end_ : close + 1;
     const std::string_view rest = text_.substr(after, end_ - after);
@@ -292,7 +292,7 @@ std::optional<Assignment> Reader::assignment() {
   return out;
 }
 
-// name=( … ) among the arguments, as in declare -a x=( … ).
+// Parses name=( … ) among the arguments, as in declare -a x=( … ).
 bool Reader::array_argument(const SimpleCommand& begun) {
   const std::string& program = begun.words.front().source;
   if (!has_word("declare typeset local export readonly eval", program)) return false;
@@ -308,7 +308,7 @@ bool Reader::array_argument(const SimpleCommand& begun) {
   return false;
 }
 
-// At `(`: the words of an array.
+// Parses the words of an array, at `(`.
 void Reader::array_values(const std::string& of) {
   only_bash();
   reading_.script.unsure_names.insert(of);

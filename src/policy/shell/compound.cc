@@ -1,4 +1,4 @@
-// Groups, loops, conditions, functions.
+// Parses groups, loops, conditions and functions.
 #include "policy/shell/reader.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || is_digit(c); }
 
-// The characters of a word without quotes or expansions: what an operator of [[ ]] is found by.
+// The characters of a word without quotes or expansions, to recognise an operator of [[ ]].
 std::string unquoted(const Word& word) {
   std::string out;
   for (const Piece& piece : word.pieces) {
@@ -144,7 +144,7 @@ void Reader::double_parentheses() {
   trailing_redirections();
 }
 
-// [[ … ]]: its words are expanded; numbers are compared by evaluating both sides.
+// Parses [[ … ]]. Its words are expanded; a numeric comparison evaluates both sides.
 void Reader::double_brackets() {
   only_bash();
   take_if("[[");
@@ -176,7 +176,7 @@ void Reader::double_brackets() {
   trailing_redirections();
 }
 
-// A word that bash evaluates as an arithmetic expression, its quoted parts too.
+// Handles a word that bash evaluates as arithmetic, including its quoted parts.
 void Reader::evaluated(const Word& part) {
   for (std::size_t i = 0; i < part.pieces.size(); ++i) {
     const Piece& piece = part.pieces[i];
@@ -189,8 +189,8 @@ void Reader::evaluated(const Word& part) {
   }
 }
 
-// A piece of an arithmetic expression: the names in it. One that touches another piece may go on
-// in it.
+// Handles the names in a piece of an arithmetic expression. A name at the edge of the piece may
+// continue in the next piece.
 void Reader::evaluated_text(const Word& part, std::size_t piece) {
   const std::string_view text = part.pieces[piece].text;
   if (text.find_first_of("[]$`\\'\"") != text.npos)
@@ -208,7 +208,7 @@ void Reader::evaluated_text(const Word& part, std::size_t piece) {
   }
 }
 
-// A word that bash takes for the name of a variable: a subscript in it is evaluated.
+// Handles a word that bash takes as the name of a variable; a subscript in it is evaluated.
 void Reader::evaluated_name(const Word& part) {
   for (const Piece& piece : part.pieces) {
     if (piece.kind == Piece::Kind::variable)
@@ -233,7 +233,7 @@ void Reader::function_keyword() {
   function_body();
 }
 
-// The body counts where it stands; calls of the function count as commands of their own.
+// The commands of the body are listed here; calls of the function are listed as commands too.
 void Reader::function_body() {
   skip_blanks_and_newlines();
   const std::string keyword = keyword_ahead();
@@ -250,7 +250,7 @@ void Reader::coproc() {
   expect_keyword("coproc");
   skip_blanks();
   const std::size_t before = position_;
-  // A name may stand before a compound command.
+  // A name may precede a compound command.
   const std::string of = name();
   skip_blanks();
   const std::string keyword = keyword_ahead();

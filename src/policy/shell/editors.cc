@@ -1,5 +1,5 @@
-// sed and awk: small languages in an argument, read as far as needed to see that a script only
-// reads and prints. What is not understood counts as running something.
+// sed and awk: parses their scripts far enough to see that a script only reads and prints. A script
+// that is not understood counts as running something.
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +14,7 @@ constexpr auto kNone = std::string_view::npos;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_'; }
 
-// Where the bracket expression that opens at `at` closes; kNone when it does not.
+// The position where the bracket expression that opens at `at` closes; kNone: it does not.
 std::size_t bracket_end(std::string_view text, std::size_t at) {
   std::size_t i = at + 1;
   if (i < text.size() && text[i] == '^') ++i;
@@ -36,7 +36,7 @@ class SedScript {
  public:
   explicit SedScript(std::string_view text) : text_(text) {}
 
-  // Nothing when the script only reads and prints; otherwise what it does.
+  // What the script does beyond reading and printing; nullopt: nothing.
   std::optional<std::string> offence() {
     while (at_ < text_.size()) {
       skip(" \t\n;{}");
@@ -58,8 +58,8 @@ class SedScript {
   }
   void to_line_end() { at_ = std::min(text_.find('\n', at_), text_.size()); }
 
-  // Up to the next `mark` that is not escaped. Versions of sed differ on a mark within brackets:
-  // such a script is not understood.
+  // Skips to the next unescaped `mark`. Versions of sed differ on a mark inside brackets, so such a
+  // script is not understood.
   bool delimited(char mark) {
     for (; at_ < text_.size(); ++at_) {
       if (text_[at_] == '\\') {
@@ -126,8 +126,8 @@ class SedScript {
     return "a command cannot be parsed";
   }
 
-  // A label ends at a blank or a semicolon; older versions take the rest of the line, and differ on
-  // braces. Where that makes a difference the script is not understood.
+  // Parses a label. It ends at a blank or semicolon; older versions take the rest of the line, and
+  // differ on braces. If that matters, the script is not understood.
   std::optional<std::string> label() {
     skip(" \t");
     const std::size_t begin = at_;
@@ -172,7 +172,7 @@ constexpr OptionTable kSed{
 
 void sed(const Args& args, Findings& out) {
   const OptionReading reading = read_options(kSed, args, 1, out);
-  // The scripts of several -e are the lines of one.
+  // Several -e options form the lines of one script.
   std::string script;
   std::size_t word = kNoWord;
   bool given = false;
@@ -196,7 +196,7 @@ void sed(const Args& args, Findings& out) {
 
 // --- awk ---
 
-// Steps over the text of an awk program and stops at what runs or writes.
+// Scans an awk program and stops at anything that runs a command or writes a file.
 class AwkProgram {
  public:
   explicit AwkProgram(std::string_view text) : text_(text) {}
@@ -238,7 +238,7 @@ class AwkProgram {
     return std::nullopt;
   }
 
-  // At > of print: whether what follows is "/dev/stderr" and nothing else.
+  // After > of print: whether the target is exactly "/dev/stderr".
   bool to_stream() const {
     std::string_view rest = text_.substr(at_ + 1);
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
@@ -266,7 +266,7 @@ class AwkProgram {
       }
       --depth_;
     }
-    // A line goes on behind an operator, a comma and some keywords.
+    // A statement continues on the next line after an operator, a comma and some keywords.
     if (c == ';' || c == '}' || c == '{' || (c == '\n' && ends_expression())) printing_ = false;
     if (c == ' ' || c == '\t' || c == '\r') return;
     last_ = closes_control ? kAfterControl : c;
@@ -288,7 +288,7 @@ class AwkProgram {
     return std::nullopt;
   }
 
-  // Neither holds behind the condition of if, while or for: versions differ there.
+  // After the condition of if, while or for, both answers are no, because versions of awk differ.
   bool regex_may_begin() const {
     return last_ == kAfterPrint || std::string_view("(,{};!~&|?:\n=").find(last_) != kNone;
   }
@@ -319,7 +319,7 @@ class AwkProgram {
     const std::string_view name = text_.substr(begin, at_ - begin);
     last_ = one_of(name, "return in delete exit else do case") ? '(' : 'a';
     if (name == "system") return "system runs a program";
-    // Versions differ on whether a slash behind it divides.
+    // Versions differ on whether a slash after getline divides.
     if (name == "getline") last_ = kAfterGetline;
     if (one_of(name, "if while for switch")) {
       if (control_ != Control::none) return "a condition cannot be parsed";
@@ -338,7 +338,7 @@ class AwkProgram {
   std::size_t depth_ = 0;
   std::size_t print_depth_ = 0;
   bool printing_ = false;
-  char last_ = ';';  // the last sign that counts; 'a' for a name
+  char last_ = ';';  // the last significant character; 'a' for a name
   static constexpr char kAfterPrint = '\1';
   static constexpr char kAfterControl = '\2';
   static constexpr char kAfterGetline = '\3';

@@ -1,4 +1,4 @@
-// What follows a dollar sign or a backtick, and the bodies of here-documents.
+// Parses expansions after a dollar sign or backtick, and the bodies of here-documents.
 #include "policy/shell/reader.h"
 
 #include <algorithm>
@@ -7,8 +7,9 @@ namespace agentrt::policy::shell {
 namespace {
 
 constexpr std::string_view kNpos = {};
-constexpr std::size_t kBlanksAhead = 16;  // passed in search of a sign; more: none is found
-constexpr std::size_t kSmallDigits = 18;  // a product of so many digits fits 64 bits
+// Blanks skipped to find an operator; after more, none is found.
+constexpr std::size_t kBlanksAhead = 16;
+constexpr std::size_t kSmallDigits = 18;  // a product of so many digits fits into 64 bits
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' ? true : c == '_'; }
@@ -60,7 +61,7 @@ void Reader::dollar(Word& out, Quoting quoting) {
     take();
     return add(out, Piece::Kind::number, {}, quoting);
   }
-  // A number, or nothing while no job has run in the background.
+  // $! is a number, or empty if no background job has run.
   if (c == '!') return add(out, Piece::Kind::variable, std::string(1, take()), quoting);
   if (is_digit(c) || c == '@' || c == '*' || c == '-') {
     add(out, Piece::Kind::computed, std::string(1, take()), quoting);
@@ -103,7 +104,7 @@ void Reader::braced(Word& out, Quoting quoting) {
   leave();
 }
 
-// After the name: its subscript, an operator, and the word that the operator takes.
+// After the name: an optional subscript, an operator and its word.
 void Reader::braced_rest(const std::string& of, Quoting quoting, Word& out) {
   bool plain = is_name_start(of[0]);
   bool several = of == "@";
@@ -122,7 +123,7 @@ void Reader::braced_rest(const std::string& of, Quoting quoting, Word& out) {
   out.pieces.back().several = several;
 }
 
-// The operator after the name, up to `}`. Whether the word it takes may become several.
+// Parses the operator after the name, up to `}`. Returns whether its word may become several words.
 bool Reader::braced_operation(const std::string& of, Quoting quoting) {
   const char operation = take();
   if (operation == '@') {
@@ -149,8 +150,8 @@ bool Reader::braced_operation(const std::string& of, Quoting quoting) {
   return braced_word(quoting, "}");
 }
 
-// A word up to `until`, in which the quotes of its surroundings count. Whether it may become
-// several words.
+// Parses a word up to `until`, inside the surrounding quotes. Returns whether it may become several
+// words.
 bool Reader::braced_word(Quoting quoting, std::string_view until) {
   Word inner;
   while (!at_end()) {
@@ -176,7 +177,8 @@ bool Reader::braced_word(Quoting quoting, std::string_view until) {
   return true;
 }
 
-// At `[`. What is not a number is evaluated by bash, and that can run commands. Whether it is [@].
+// At `[`. Bash evaluates a subscript that is not a number, which can run commands. Returns whether
+// it is or may be [@].
 bool Reader::subscript(const std::string& of) {
   take();
   const std::size_t begin = position_;
@@ -187,7 +189,7 @@ bool Reader::subscript(const std::string& of) {
   }
   evaluates(of);
   arithmetic("]");
-  return true;  // it may be @ after an expansion
+  return true;  // it may be @ after expansion
 }
 
 // After `(`.
@@ -204,7 +206,7 @@ void Reader::command_substitution() {
   leave();
 }
 
-// After the backtick: up to the next one that is not escaped, read as a text of its own.
+// After the backtick: parses up to the next unescaped backtick as a text of its own.
 void Reader::backticks(Quoting quoting) {
   std::string inner;
   while (position_ < end_ && text_[position_] != '`') {
@@ -228,8 +230,8 @@ void Reader::backticks(Quoting quoting) {
   leave();
 }
 
-// Whether what follows the first `(` is arithmetic: it has only characters of expressions, and both
-// parentheses close together. Anything else may be a subshell in a substitution.
+// Whether the text after the first `(` is arithmetic: it has only characters of expressions, and
+// both parentheses close together. Anything else may be a subshell in a substitution.
 bool Reader::is_arithmetic(std::string_view closing) {
   constexpr std::string_view kOther = " \t+-*/%<>=!&|^~?:,_$\"#{}[]";
   std::size_t open = 0;
@@ -244,13 +246,13 @@ bool Reader::is_arithmetic(std::string_view closing) {
   return false;
 }
 
-// Up to `closing`. Bash expands the text, then evaluates it, and the values of the variables that
-// it names are evaluated again: a subscript in one of them can run a command. Whether the result
+// Parses arithmetic up to `closing`. Bash expands the text, evaluates it, and evaluates the values
+// of its variables again; a subscript in such a value can run a command. Returns whether the result
 // may be negative.
 bool Reader::arithmetic(std::string_view closing) {
   std::size_t open = 0;
   std::size_t digits = 0;
-  bool small = true;  // only sums and products of few digits, which cannot overflow either
+  bool small = true;  // only sums and products of few digits, which cannot overflow
   char before = '\0';
   while (!at_end()) {
     if (open == 0 && take_if(closing)) return !small || digits > kSmallDigits;
@@ -280,7 +282,7 @@ bool Reader::arithmetic(std::string_view closing) {
   return true;
 }
 
-// A variable whose value is evaluated.
+// Records a variable whose value is evaluated as arithmetic.
 void Reader::evaluates(std::string name) {
   if (!reading_.assigned.contains(name)) reading_.script.early_names.insert(name);
   reading_.script.arithmetic_names.insert(std::move(name));
@@ -300,7 +302,7 @@ void Reader::arithmetic_name() {
   evaluates(std::move(of));
 }
 
-// Behind a name or number: what follows without a sign between would belong to it.
+// After a name or number: an expansion that follows directly would become part of it.
 void Reader::joined_in_arithmetic() {
   if (std::string_view("$`\"'\\").find(peek()) != kNpos.npos && !at_end())
     doubt("a name in arithmetic is composed of several parts");
@@ -323,7 +325,7 @@ void Reader::arithmetic_expansion() {
   }
 }
 
-// The text of an unquoted here-document: expansions count, quotes do not.
+// The body of an unquoted here-document: expansions apply, quotes do not.
 void Reader::expand_here_body(std::string body) {
   if (!enter()) return;
   Reader inner(body, reading_);

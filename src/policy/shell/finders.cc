@@ -1,4 +1,4 @@
-// find and fd: searches that can run a command on what they find.
+// find and fd, which can run a command on the files they find.
 #include "policy/shell/findings.h"
 #include "policy/shell/limits.h"
 #include "policy/shell/tools/option_table.h"
@@ -6,18 +6,19 @@
 namespace agentrt::policy::shell {
 namespace {
 
-// The words of a command up to `;` or the end. What find puts for {} begins with a folder that the
-// text names, so it is no option; elsewhere anything may come.
+// What replaces {}. With find it usually begins with a folder from the text, so it is no option;
+// otherwise it may be anything.
 enum class Found { begins_with_folder, anything };
 enum class Plus { is_a_word, ends };
 
-// Returns where it ends: the number of words when it has no end.
+// Adds the inner command that begins at `at`, up to `;` or the end. Returns its end; args.size() if
+// there is no `;`.
 std::size_t inner_command(const Args& args, std::size_t at, Plus plus, Found found, Findings& out) {
   Args made;
   std::size_t i = at;
   for (; i < args.size(); ++i) {
     const Arg& arg = args[i];
-    // `+` ends the command only behind {}.
+    // `+` ends the command only after {}.
     if (arg.is(";") || (plus == Plus::ends && arg.is("+") && i > at && args[i - 1].is("{}"))) break;
     made.push_back(arg);
     if (arg.text.contains('{')) {
@@ -39,7 +40,7 @@ constexpr std::string_view kValued =
 
 void find(const Args& args, Findings& out) {
   Found found = Found::begins_with_folder;
-  std::size_t words = 0;  // of the commands so far, which may overlap
+  std::size_t words = 0;  // total words of the inner commands so far, which may overlap
   bool ended = true;
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
@@ -78,7 +79,7 @@ constexpr OptionTable kFd{
 
 void fd(const Args& args, Findings& out) {
   Args own;
-  std::vector<std::size_t> words;  // of `own`, in `args`
+  std::vector<std::size_t> words;  // index in `args` of each word of `own`
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (i > 0 && args[i].known && one_of(args[i].text, "-x -X --exec --exec-batch")) {
       i = inner_command(args, i + 1, Plus::is_a_word, Found::anything, out);

@@ -1,8 +1,8 @@
-// policy/shell/findings.h: what is known about programs, asked about one command at a time.
+// policy/shell/findings.h: knowledge about programs: the hazards and inner commands of one command.
 //
-// Each family of programs has a source of its own that looks at the arguments of a command and adds
-// what it finds: hazards, and the commands or texts that the program would run. A program that no
-// family knows has no findings: its rule grants whatever it does.
+// Each family of programs has a source file that inspects a command's arguments and adds hazards,
+// and the commands or shell texts that the program would run. A program in no family has no
+// findings, so a rule that allows it allows whatever it does.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace agentrt::policy::shell {
 
 struct Findings {
   struct Inner {
-    std::size_t word = 0;  // where it begins
+    std::size_t word = 0;  // index of the word where it begins
     std::vector<Arg> args;
   };
   struct InnerText {
@@ -26,7 +26,7 @@ struct Findings {
   std::vector<Inner> commands;
   std::vector<InnerText> texts;
   std::vector<Assignment> exported;  // env A=b: variables of the inner command
-  std::vector<std::string> doubts;   // of the whole text
+  std::vector<std::string> doubts;   // about the whole text
 
   void runs(std::size_t word, std::string reason) {
     hazards.push_back({.kind = Hazard::Kind::runs, .word = word, .reason = std::move(reason)});
@@ -42,7 +42,7 @@ struct Findings {
 
 using Args = std::vector<Arg>;
 
-// Each returns whether the program is one of its family.
+// Each adds its findings to `out`. Returns whether the program belongs to its family.
 bool find_in_wrappers(std::string_view program, const Args& args, Findings& out);
 bool find_in_shells(std::string_view program, const Args& args, Findings& out);
 bool find_in_builtins(std::string_view program, const Args& args, Findings& out);

@@ -1,4 +1,4 @@
-// git: subcommands and options that run programs, write files or take another repository's word.
+// git: subcommands and options that run programs, write files or trust another repository.
 #include <algorithm>
 
 #include "policy/shell/findings.h"
@@ -8,7 +8,7 @@
 namespace agentrt::policy::shell {
 namespace {
 
-// Options before the subcommand: those that change nothing of importance, those with a value.
+// Global options: harmless ones, and those with a value.
 constexpr std::string_view kHarmless =
     "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --no-lazy-fetch "
     "--icase-pathspecs --glob-pathspecs --noglob-pathspecs";
@@ -16,7 +16,7 @@ constexpr std::string_view kValued =
     "-c -C --git-dir --work-tree --namespace --exec-path --config-env --super-prefix "
     "--attr-source";
 
-// What git itself has. Anything else is an alias or a program git-NAME.
+// Git's own subcommands. Any other name is an alias or a program git-NAME.
 constexpr std::string_view kSubcommands =
     "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore "
     "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column "
@@ -53,8 +53,8 @@ constexpr OptionTable kConfig{
 constexpr std::string_view kConfigReads =
     "--get --get-all --get-regexp --get-urlmatch --list --get-color --get-colorbool";
 
-// git config NAME reads, git config NAME VALUE writes. An action is only one before the name, or
-// in its place: `git config NAME get` sets NAME.
+// git config NAME reads, git config NAME VALUE writes. An action such as `get` counts only before
+// the name: `git config NAME get` sets NAME.
 void config(const Args& args, std::size_t at, Findings& out) {
   const OptionReading reading = read_options(kConfig, args, at + 1, out);
   const bool reads = std::ranges::any_of(reading.uses, [](const OptionUse& use) {
@@ -73,10 +73,10 @@ void config(const Args& args, std::size_t at, Findings& out) {
            "git config changes settings that can make git run programs");
 }
 
-// What git submodules and the like do is said by their first operand.
+// Subcommands such as `git submodule` whose effect depends on the first operand.
 struct Verbs {
   std::string_view name;
-  std::string_view harmless;  // first operands; none: everything but `hazards`
+  std::string_view harmless;  // harmless first operands; empty: all except `hazards`
   std::string_view hazards;
   std::string_view reason;
 };
@@ -99,7 +99,7 @@ void first_operand(std::string_view name, const Args& args, std::size_t at, Find
     if (verbs.name != name) continue;
     const OptionReading reading = read_options(kVerbOptions, args, at + 1, out);
     const bool bare = reading.operands.empty();
-    if (bare && one_of(name, "submodule remote reflog notes")) continue;  // it lists
+    if (bare && one_of(name, "submodule remote reflog notes")) continue;  // it only lists
     const Arg* verb = bare ? nullptr : &args[reading.operands[0]];
     const bool harmless = verb && verb->known &&
                           (verbs.harmless.empty() ? !one_of(verb->text, verbs.hazards)

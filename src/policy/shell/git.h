@@ -1,4 +1,4 @@
-// policy/shell/git.h: where git's subcommand stands, behind the options that may come before it.
+// policy/shell/git.h: finds git's subcommand after its global options.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace agentrt::policy::shell {
 
 enum class GlobalOptions { harmless, all };
 
-// The index of the subcommand after options of that kind; the number of words when there is none,
-// kNoWord when it cannot be known.
+// The index of the subcommand after global options of the given kind; args.size() if there is none,
+// kNoWord if it cannot be determined.
 std::size_t git_subcommand(const std::vector<Arg>& args, GlobalOptions options);
 
 }  // namespace agentrt::policy::shell

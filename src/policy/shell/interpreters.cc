@@ -1,7 +1,7 @@
-// Programs that run the code they are given: a file, an argument or their input.
+// Programs that run code from a file, an argument or their input.
 //
-// Running a named file is a hazard of the word that names it, so `shell(python3 tool.py:*)` covers
-// it and `shell(python3:*)` does not.
+// Running a file is a hazard of the word that names it, so `shell(python3 tool.py:*)` covers it and
+// `shell(python3:*)` does not.
 #include <algorithm>
 #include <array>
 
@@ -12,11 +12,12 @@ namespace {
 
 struct Interpreter {
   std::string_view names;
-  std::string_view plain;       // letters of options that change nothing of importance
-  std::string_view valued;      // the same, with a value in the next word
-  std::string_view code;        // letters whose value is code or a module
-  std::string_view whole;       // those of them that stand for the script
-  std::string_view longs = {};  // long options that change nothing of importance
+  std::string_view plain;   // letters of harmless options
+  std::string_view valued;  // the same, with a value in the next word
+  std::string_view code;    // letters whose value is code or a module
+  // Of these: the code replaces a script, so operands are its arguments.
+  std::string_view whole;
+  std::string_view longs = {};  // harmless long options
 };
 
 constexpr std::array kInterpreters = {
@@ -47,7 +48,7 @@ bool only_asks_about_itself(const Args& args) {
          one_of(args[1].text, "--version -V --help -h -version -v");
 }
 
-// python -m MODULE: the options of a module that is a program, too.
+// Adds the hazards of `python -m MODULE` options, if the module is a known program.
 void module_options(const Args& args, std::size_t word, Findings& out) {
   Findings more;
   find_in_options(args[word].text,
@@ -58,12 +59,12 @@ void module_options(const Args& args, std::size_t word, Findings& out) {
   }
 }
 
-// Where the code, the module or the script stands. Every option before the script counts, also
-// behind one that a rule may name.
+// Finds the code, module or script. Every option before the script counts, even after one that a
+// rule may name.
 void interpreter(const Interpreter& kind, const Args& args, Findings& out) {
   if (only_asks_about_itself(args)) return;
   const std::string& program = args[0].text;
-  bool whole = false;  // there is code, and operands are its arguments
+  bool whole = false;  // there is code, so operands are its arguments
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
     if (!arg.known && whole && !arg.option) return;
@@ -96,7 +97,7 @@ void interpreter(const Interpreter& kind, const Args& args, Findings& out) {
   if (!whole) out.runs(kNoWord, program + " runs the code that it reads from its standard input");
 }
 
-// sqlite3 [options] FILE SQL: only reading statements are its plain job.
+// sqlite3 [options] FILE SQL: only reading statements are harmless.
 void sqlite(const Args& args, Findings& out) {
   if (only_asks_about_itself(args)) return;
   std::vector<std::size_t> operands;
@@ -137,7 +138,7 @@ bool find_in_interpreters(std::string_view program, const Args& args, Findings& 
     sqlite(args, out);
     return true;
   }
-  // python3.11 and the like.
+  // Removes a version, as in python3.11.
   const std::string_view plain = program.substr(0, program.find_first_of("0123456789."));
   for (const Interpreter& kind : kInterpreters)
     if (one_of(program, kind.names) || (!plain.empty() && one_of(plain, kind.names))) {

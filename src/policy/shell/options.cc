@@ -1,7 +1,7 @@
-// Programs that are judged by the table of their options, and what a table cannot say.
+// Programs judged by their option tables, and special cases that a table cannot express.
 //
-// The tables (policy/shell/tools) name what goes beyond a program's job, not what it can do: `cp`
-// and `mkdir` write by nature and have none.
+// The tables (policy/shell/tools) list what goes beyond a program's ordinary job: `cp` and `mkdir`
+// write by nature, so that is no hazard.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +18,7 @@ bool is_switch_value(std::string_view value) {
 
 // --- operands ---
 
-// Operands that programs write to.
+// Adds a hazard for operands that the program writes to.
 void written_operands(std::string_view program, const OptionReading& reading, const Args& args,
                       Findings& out) {
   for (std::size_t i = 0; i < reading.operands.size(); ++i) {
@@ -31,7 +31,7 @@ void written_operands(std::string_view program, const OptionReading& reading, co
   }
 }
 
-// make A=b: a switch names no program.
+// make A=b: harmless only if the value names no program.
 void make_variables(const OptionReading& reading, const Args& args, Findings& out) {
   for (const std::size_t word : reading.operands) {
     const Arg& arg = args[word];
@@ -43,7 +43,7 @@ void make_variables(const OptionReading& reading, const Args& args, Findings& ou
   }
 }
 
-// Programs that take further options from a file that stands behind @.
+// Programs that read more options from a file, named after @.
 constexpr std::string_view kResponseFiles =
     "nm objdump readelf strings size addr2line c++filt strip objcopy ranlib ar gcc-nm gcc-ar "
     "gcc-ranlib llvm-nm llvm-objdump llvm-ar rustc javac jar javadoc clang-format clang-tidy mypy "
@@ -57,7 +57,7 @@ void response_files(const Args& args, Findings& out) {
 
 // --- one program each ---
 
-// tar cIf PROGRAM ARCHIVE: the first word is a bundle without a dash, the values follow in order.
+// tar cIf PROGRAM ARCHIVE: the first word is a bundle without a dash; the values follow in order.
 void tar(const OptionTable& table, const Args& args, Findings& out) {
   Args rest = args;
   const bool bundle = args.size() > 1 && args[1].known && !args[1].option;
@@ -97,7 +97,7 @@ void curl(const OptionReading& reading, const Args& args, Findings& out) {
           "the output format of curl comes from a file, which can make curl write other files");
 }
 
-// less: + and what follows a $ in a value are commands and options, too.
+// less: a + and text after a $ in a value can be commands and options.
 void pager(const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i)
     if (args[i].text.starts_with('+') ||
@@ -126,7 +126,7 @@ void cmake(const OptionReading& reading, const Args& args, Findings& out) {
   }
 }
 
-// -X name=value, -s and -w only.
+// Whether the flags are only -X name=value, -s and -w.
 bool harmless_ldflags(std::string_view flags) {
   bool value = false;
   for (std::size_t at = 0; at < flags.size();) {
@@ -141,7 +141,7 @@ bool harmless_ldflags(std::string_view flags) {
   return !value;
 }
 
-// go run PACKAGE words…, go test -args words…: those go to the program that was built.
+// go run PACKAGE words…, go test -args words…: these words go to the built program.
 void go(const OptionTable& table, const Args& args, Findings& out) {
   const auto own_end = std::ranges::find_if(
       args, [](const Arg& arg) { return arg.is("-args") || arg.is("--args"); });
@@ -175,7 +175,7 @@ void pytest(const OptionReading& reading, Findings& out) {
   }
 }
 
-// psql, mysql and the like run commands that they read from their input.
+// psql, mysql and similar programs run commands from their standard input.
 void database(const OptionReading& reading, Findings& out) {
   const auto given = [&](char letter, std::string_view name) {
     return reading.find(letter, name) != nullptr;
@@ -206,7 +206,7 @@ void subcommands(std::string_view program, const Args& args, Findings& out) {
   const OptionReading global = read_options(docker ? kDockerGlobal : kKubectlGlobal, args, 1, out);
   if (global.operands.empty()) return;
   std::size_t at = global.operands[0];
-  // docker container ls
+  // The form `docker container ls`.
   if (docker && at + 1 < args.size() && args[at].known &&
       one_of(args[at].text, "container image volume network system builder manifest"))
     ++at;

@@ -1,12 +1,12 @@
-// policy/shell/reader.h: the reader behind syntax.h, one object for one text.
+// policy/shell/reader.h: the parser behind syntax.h; one Reader parses one text.
 //
-// A recursive descent over characters, since what a character means in bash depends on where it
-// stands. A backslash before a newline joins lines everywhere but in single quotes, comments and
-// quoted here-documents, so peek() steps over it. Texts within the text (`…`, trap, eval) get a
-// Reader of their own that adds to the same Script.
+// Recursive descent over characters, because the meaning of a character in bash depends on its
+// context. A backslash before a newline joins lines everywhere except in single quotes, comments
+// and quoted here-documents, so peek() skips it. A nested text (`…`, trap, eval) gets its own
+// Reader, which adds to the same Script.
 //
-// After fail() the text counts as ended, so every loop comes to its end; run() then goes on at the
-// next line or `;`, so that a deny rule still finds what stands there.
+// fail() ends the text at the current position, so every loop terminates. run() then continues at
+// the next line or `;`, so that a deny rule still finds the commands there.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,12 @@
 
 namespace agentrt::policy::shell {
 
-// What all readers of one text share.
+// State shared by all readers of one text.
 struct Reading {
   Script script;
   std::size_t depth = 0;
-  std::size_t bytes = 0;           // of all texts read so far
-  std::set<std::string> assigned;  // variables that certainly have a value of the text by now
+  std::size_t bytes = 0;           // size of all texts read so far
+  std::set<std::string> assigned;  // variables that the text has certainly set so far
 };
 
 class Reader {
@@ -34,24 +34,24 @@ class Reader {
 
   void run();
 
-  // The words of this text as far as there is nothing else, and whether that was all of it.
+  // Parses leading words and stops at anything else; finished() tells whether the text has ended.
   std::vector<Word> only_words();
   bool finished() { return at_end() && end_ == text_.size(); }
 
  private:
   enum class Indent { kept, tabs_stripped };
 
-  // A here-document whose body begins after the next newline.
+  // A here-document whose body follows the next newline.
   struct PendingHere {
     std::string delimiter;
     Quoting quoting = Quoting::none;
     Indent indent = Indent::kept;
-    std::optional<std::size_t> command;  // whose input it is
-    std::size_t redirection = 0;         // of that command
+    std::optional<std::size_t> command;  // index of the command that reads it
+    std::size_t redirection = 0;         // index in that command's redirections
   };
 
   // characters (words.cc)
-  char peek(std::size_t ahead = 0);  // '\0' at the end: no text has that character
+  char peek(std::size_t ahead = 0);  // '\0' at the end; no text contains it
   char take();
   bool at_end() { return peek() == '\0'; }
   bool enter();
@@ -141,10 +141,10 @@ class Reader {
 
   std::string_view text_;
   std::size_t position_ = 0;
-  std::size_t end_ = text_.size();  // moved to the place of a failure
+  std::size_t end_ = text_.size();  // the position of a failure, once there was one
   std::vector<PendingHere> pending_;
-  std::size_t substitutions_ = 0;  // that are open
-  bool here_read_ = false;         // a here-document was read in the outermost of them
+  std::size_t substitutions_ = 0;  // open command substitutions
+  bool here_read_ = false;         // a here-document was read in the outermost open substitution
   Reading& reading_;
 };
 

@@ -1,4 +1,4 @@
-// Redirections and here-documents.
+// Parses redirections and here-documents.
 #include "policy/shell/reader.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool is_descriptor(const Word& word) {
 
 }  // namespace
 
-// A redirection at this place, with the number or {name} before it; nothing is taken otherwise.
+// Parses a redirection with its number or {name}. False: there is none; nothing is consumed.
 bool Reader::redirection(std::vector<Redirection>& out) {
   const std::size_t before = position_;
   while (is_digit(peek())) take();
@@ -66,7 +66,7 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   }
   made.target = word();
   refuse_number(made.target);
-  // >& with a name writes that file; what is computed may be one.
+  // >& with a name writes that file; a computed target may be a name.
   if (made.kind == Redirection::Kind::descriptor && !is_descriptor(made.target) &&
       made.target.source != "-") {
     only_bash();
@@ -82,13 +82,13 @@ bool Reader::redirection(std::vector<Redirection>& out) {
   return true;
 }
 
-// In `<<< 2> x` bash takes the number for that of the next redirection.
+// In `<<< 2> x` bash takes the 2 as the number of the next redirection.
 void Reader::refuse_number(const Word& target) {
   if ((peek() == '<' || peek() == '>') && std::ranges::all_of(target.source, is_digit))
     fail("syntax error: the target of a redirection is another redirection");
 }
 
-// After `<<`: the delimiter. Any quote in it keeps the body from being expanded.
+// Parses the delimiter after `<<`. Any quote in it prevents expansion of the body.
 void Reader::redirect_here(std::vector<Redirection>& out, Indent indent) {
   skip_blanks();
   if (!at_word()) return fail("a here-document has no delimiter");
@@ -108,7 +108,7 @@ void Reader::redirect_here(std::vector<Redirection>& out, Indent indent) {
   out.push_back({.kind = Redirection::Kind::here_text, .target = {}, .body = {}});
 }
 
-// The bodies of all here-documents of the line that has ended.
+// Reads the bodies of all here-documents of the line that has ended.
 void Reader::read_here_bodies() {
   std::vector<PendingHere> due;
   due.swap(pending_);
@@ -119,7 +119,7 @@ void Reader::read_here_bodies() {
     while (position_ < end_ && !found) {
       std::string line;
       bool more = true;
-      // Without quotes a backslash at the end of a line joins it with the next.
+      // In an unquoted here-document a backslash at the end of a line joins it with the next.
       while (more) {
         more = false;
         const std::size_t stop = std::min(text_.substr(0, end_).find('\n', position_), end_);
@@ -137,7 +137,7 @@ void Reader::read_here_bodies() {
         line.erase(0, tabs);
       }
       found = line == here.delimiter;
-      // Within a substitution bash may end the text there, and read the rest as commands.
+      // Inside a substitution bash may end the body there, and parse the rest as commands.
       if (!found && substitutions_ > 0 && line.starts_with(here.delimiter))
         doubt("a line of a here-document starts with its delimiter");
       if (!found) body += line + "\n";
@@ -156,7 +156,7 @@ void Reader::read_here_bodies() {
   }
 }
 
-// Those behind a compound command. They get an entry of their own, a command without words.
+// Parses redirections after a compound command. They are stored as a command without words.
 void Reader::trailing_redirections() {
   SimpleCommand out;
   for (skip_blanks(); redirection(out.redirections); skip_blanks()) {

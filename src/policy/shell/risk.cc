@@ -23,7 +23,7 @@ constexpr std::string_view kGitReaders =
     "cat-file grep reflog merge-base name-rev for-each-ref show-ref count-objects check-ignore "
     "diff-tree diff-index diff-files range-diff cherry version whatchanged verify-commit";
 
-// Work in the workspace that a sandbox keeps there.
+// Programs whose work a sandbox confines to the workspace.
 constexpr std::string_view kBuilders =
     "mkdir touch cp mv ln tee make ninja cmake ctest gcc g++ cc c++ clang clang++ rustc rustfmt "
     "gofmt tsc eslint prettier jest vitest mocha black ruff mypy flake8 pytest tox javac mvn "
@@ -161,11 +161,11 @@ std::optional<Destructive> destructive_part(const Part& part) {
   return destructive_sql(part);
 }
 
-// What they do is written in a language of their own, or in a configuration: reading the words of
-// the command does not tell all of it.
+// Programs controlled by a script language or a configuration, so their words do not tell
+// everything.
 constexpr std::string_view kSteeredByTexts = "git awk gawk mawk sed man";
 
-// Why not everything that the text would do is known before it runs; nothing when it is.
+// Why some effect of the text is unknown before it runs; nullopt: all is known.
 std::optional<std::string> left_unknown(const Analysis& analysis) {
   if (!analysis.canonical) return "parts of it are known only at run time";
   for (const Part& part : analysis.parts) {
@@ -180,7 +180,7 @@ std::optional<std::string> left_unknown(const Analysis& analysis) {
   return std::nullopt;
 }
 
-// Programs that look up in a file what they run.
+// Programs that read from a file what they run.
 constexpr std::string_view kTaskRunners =
     "make gmake ninja just npm npx pnpm yarn bun cargo go pytest tox nox ctest cmake mvn gradle "
     "rake bundle poetry uv pipenv dotnet sbt bazel meson docker tsc jest vitest";
@@ -203,7 +203,7 @@ Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& groun
       return {false, part.program().text + " may change files or settings"};
     if (auto steering = find_steering(analysis, part, ground)) return {false, *std::move(steering)};
   }
-  // Without a sandbox a mistake here would be a command that nothing confines.
+  // Without a sandbox, nothing would confine a misjudged command.
   if (const auto unknown = confined == Confined::no ? left_unknown(analysis) : std::nullopt)
     return {false, *unknown + ", and there is no sandbox"};
   if (all_read) return {true, "it only reads"};

@@ -1,10 +1,10 @@
-// policy/shell/risk.h: a built-in judge of what a shell text puts at risk.
+// policy/shell/risk.h: the built-in classifier for the risk of a shell text.
 //
-// For the mode `auto`, where no rule speaks. It is conservative: it lets pass what it knows to read
-// only, and, where a sandbox confines the command, the ordinary work of building and testing. Where
-// nothing confines it, every word must be known before it runs: the text has a canonical form, and
-// neither a shell, a script nor a configuration decides about the rest. It never refuses; what it
-// does not know is for a person.
+// Used in the mode `auto` when no rule applies. It is conservative: low risk is only what is known
+// to read, and, in a sandbox, ordinary building and testing. Without a sandbox every word must also
+// be known before it runs: the text must have a canonical form, and no shell, script or
+// configuration may decide about the rest. The classifier never denies; all other texts need
+// approval.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -26,7 +26,7 @@ struct Risk {
 
 Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& ground);
 
-// What an action destroys, and what can be done about it.
+// What an action destroys, and how to undo it.
 struct Destructive {
   std::string impact;
   std::string undo;
@@ -34,10 +34,11 @@ struct Destructive {
   bool operator==(const Destructive&) const = default;
 };
 
-// What the destructive commands of the text take away, each kind once, whatever is decided.
+// The combined effect of the destructive commands in the text, each kind once. Independent of the
+// decision.
 std::optional<Destructive> find_destructive(const Analysis& analysis);
 
-// The files that a text executes, by the words that name them, and why there may be more.
+// The files that a text executes, as named by its words, and why there may be more.
 struct Executed {
   std::vector<std::string> files;
   std::optional<std::string> unknown;

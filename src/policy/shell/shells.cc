@@ -1,4 +1,4 @@
-// Shells and the builtins of bash.
+// Shells and bash builtins.
 #include <algorithm>
 
 #include "policy/shell/findings.h"
@@ -68,8 +68,8 @@ void text_builtin(std::string_view program, const Args& args, Findings& out) {
   if (!text.empty()) out.texts.push_back({at, std::move(text)});
 }
 
-// A name that a builtin evaluates: one with a subscript can run a command, and some variables
-// steer bash.
+// Checks a name that a builtin evaluates: a subscript can run a command, and some variables change
+// how bash behaves.
 void evaluated_name(const Args& args, std::string_view name, bool known, Findings& out) {
   if (!known || name.contains('['))
     return out.runs(kNoWord, "a name that " + args[0].text + " evaluates may run a command");
@@ -79,11 +79,12 @@ void evaluated_name(const Args& args, std::string_view name, bool known, Finding
 // The options of a builtin that sets variables.
 struct NameOptions {
   std::string_view valued;  // letters that take a value
-  std::string_view named;   // those of them whose value is a name
+  std::string_view named;   // those whose value is a variable name
   enum class Rest { names, values, name_after_text } rest = Rest::names;
 };
 
-// Every name among the arguments. An argument that may be an option, or several words, hides them.
+// Checks every variable name among the arguments. An argument that may be an option or several
+// words hides names.
 void names_among(const Args& args, const NameOptions& options, Findings& out) {
   const auto computed = [&] {
     out.runs(kNoWord, "a name that " + args[0].text + " evaluates may run a command");
@@ -111,7 +112,7 @@ void names_among(const Args& args, const NameOptions& options, Findings& out) {
   }
 }
 
-// Whether a format of printf has %n, which sets the variable that its argument names.
+// Whether a printf format has %n, which sets the variable named by its argument.
 bool sets_count(std::string_view format) {
   for (std::size_t at = format.find('%'); at < format.size(); at = format.find('%', at + 1)) {
     if (++at < format.size() && format[at] == '%') continue;
@@ -136,7 +137,7 @@ void printf_builtin(const Args& args, Findings& out) {
   if (args[at].many) out.runs(kNoWord, "%n of printf sets a variable, which is not analysed");
 }
 
-// jobs -x runs the rest of its words.
+// jobs -x runs its remaining words.
 void jobs_builtin(const Args& args, Findings& out) {
   for (std::size_t i = 1; i < args.size(); ++i) {
     if (!args[i].known && args[i].option)
@@ -176,7 +177,7 @@ void set_builtin(const Args& args, Findings& out) {
   }
 }
 
-// declare, export, local, readonly, typeset: assignments among the arguments.
+// declare, export, local, readonly, typeset: checks the assignments among the arguments.
 void declare_builtin(std::string_view program, const Args& args, Findings& out) {
   bool exports = program == "export";
   const bool arrays = std::ranges::any_of(
@@ -195,7 +196,7 @@ void declare_builtin(std::string_view program, const Args& args, Findings& out) 
       out.runs(kNoWord, "a name that " + args[0].text + " evaluates may run a command");
       continue;
     }
-    // A value in parentheses is read as an array, quoted or not.
+    // A value in parentheses is an array, quoted or not.
     if (equals != std::string::npos &&
         (arg.known ? arg.text.substr(equals + 1).starts_with('(') : arrays))
       out.runs(kNoWord, args[0].text + " evaluates the array " + name);

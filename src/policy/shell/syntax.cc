@@ -33,7 +33,7 @@ std::optional<std::string> literal(const Word& word) {
     if (piece.quoting == Quoting::none) {
       const std::string_view text = piece.text;
       const bool tilde = text.starts_with('~') && out.empty();
-      // Alone, `[` and `{` are words; a pattern needs more.
+      // A single `[` or `{` is an ordinary word, not a pattern.
       if (tilde || (text.find_first_of(kActive) != text.npos && word.source != "[" &&
                     word.source != "{" && word.source != "{}"))
         return std::nullopt;

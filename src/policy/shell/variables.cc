@@ -14,7 +14,7 @@ constexpr std::string_view kHarmless =
     "CARGO_INCREMENTAL GTEST_COLOR GOOS GOARCH CGO_ENABLED SOURCE_DATE_EPOCH DEBIAN_FRONTEND "
     "GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS LOG_LEVEL CTEST_OUTPUT_ON_FAILURE PY_COLORS";
 
-// These run their value; with these values nothing happens.
+// Variables whose value is run as a program, and values with which nothing happens.
 constexpr std::string_view kPagers = "PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL";
 constexpr std::string_view kIdle = "cat true :";
 
@@ -24,7 +24,7 @@ constexpr std::string_view kOfBash =
     "TEXTDOMAINDIR TIMEFORMAT INPUTRC USER LOGNAME OLDPWD PWD TERMINFO HOSTFILE _ HOSTTYPE OSTYPE "
     "MACHTYPE MAIL MAILPATH auto_resume histchars EMACS INSIDE_EMACS DIRSTACK FUNCNAME FCEDIT";
 
-// Bash evaluates what these get as arithmetic, or takes it for a number.
+// Variables whose value bash evaluates as arithmetic, or uses as a number.
 constexpr std::string_view kNumbers =
     "RANDOM SRANDOM SECONDS OPTIND OPTERR LINENO HISTCMD EPOCHSECONDS EPOCHREALTIME SHLVL TMOUT "
     "FUNCNEST CHILD_MAX MAILCHECK IGNOREEOF UID EUID PPID GROUPS PIPESTATUS BASHPID BASH_SUBSHELL";
@@ -54,7 +54,7 @@ bool has_prefix(std::string_view name) {
   return std::ranges::any_of(kPrefixes, [&](std::string_view p) { return name.starts_with(p); });
 }
 
-// With another encoding bash could find other words in the rest of the text.
+// In another encoding bash could split the rest of the text differently.
 bool is_locale(std::string_view name) {
   return name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_");
 }
@@ -87,7 +87,7 @@ std::optional<std::string> steers(const Assignment& given) {
   }
   if (one_of(name, kPagers) && value && (one_of(*value, kIdle) || value->empty()))
     return std::nullopt;
-  // A path in one of them would load a file; another shell might evaluate a subscript.
+  // A path in such a variable would load a file; another shell might evaluate a subscript.
   const bool harmless =
       one_of(name, kHarmless) &&
       (!given.exported || (value && value->find_first_of("[$`") == std::string::npos &&

@@ -1,4 +1,4 @@
-// policy/shell/variables.h: variables that steer bash or the programs it starts.
+// policy/shell/variables.h: variables that change how bash or the programs it starts behave.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,12 @@
 
 namespace agentrt::policy::shell {
 
-// Why the assignment can make a command do something else; nothing when it cannot. For a command's
-// own environment only names known to be harmless pass; within the text everything passes that bash
-// itself does not look at and that commands do not get.
+// Why the assignment can make a command do something else; nullopt: it cannot. For an exported
+// variable only names known to be harmless pass. For a shell variable all names pass that neither
+// bash nor the environment uses.
 std::optional<std::string> steers(const Assignment& given);
 
-// The same for a variable that gets a value which is not known, by for or read, or a number, by
-// arithmetic.
+// The same for a variable that is set to an unknown value (for, read) or to a number (arithmetic).
 enum class Value { unknown, number };
 std::optional<std::string> steers(const std::string& name, Value value = Value::unknown);
 

@@ -1,4 +1,4 @@
-// The characters and the words of a text.
+// Parses characters and words.
 #include "policy/shell/reader.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Whether bash may make several words of it where another shell makes one.
+// Whether bash may expand it to several words where another shell has one.
 bool has_braces(const Word& word) {
   return std::ranges::any_of(word.pieces, [](const Piece& piece) {
     return piece.kind == Piece::Kind::text && piece.quoting == Quoting::none &&
@@ -28,12 +28,12 @@ bool has_braces(const Word& word) {
   });
 }
 
-// The escapes of $'…', as bash decodes them. A NUL character ends the value.
+// Decodes the escapes of $'…' as bash does. A NUL character ends the value.
 class AnsiText {
  public:
   explicit AnsiText(std::string_view text) : text_(text) {}
 
-  // Nothing when the value depends on the locale.
+  // nullopt: the value depends on the locale.
   std::optional<std::string> decoded() {
     while (at_ < text_.size() && !ended_ && known_) {
       const char c = text_[at_++];
@@ -76,7 +76,7 @@ class AnsiText {
     if (at_ == before && !may_be_empty)
       value_ += {'\\', letter};
     else if (encoding == Encoding::code_point && number >= 0x80)
-      known_ = false;  // the locale says which bytes it becomes
+      known_ = false;  // the locale decides which bytes it becomes
     else
       byte(number);
   }
@@ -115,7 +115,7 @@ class AnsiText {
 // --- characters ---
 
 char Reader::peek(std::size_t ahead) {
-  // Joined lines are passed for good, so that a long run of them is looked at once.
+  // Joined lines are skipped permanently, so that a long run of them is scanned once.
   while (position_ + 1 < end_ && text_[position_] == '\\' && text_[position_ + 1] == '\n')
     position_ += 2;
   std::size_t at = position_;
@@ -149,7 +149,7 @@ bool Reader::take_if(std::string_view what) {
 void Reader::skip_blanks() {
   while (peek() == ' ' || peek() == '\t') take();
   if (peek() != '#') return;
-  // A comment ends at the newline, whatever stands before it.
+  // A comment ends at the newline, even after a backslash.
   while (position_ < end_ && text_[position_] != '\n') ++position_;
 }
 
@@ -164,7 +164,7 @@ void Reader::doubt(std::string reason) {
 }
 
 void Reader::fail(std::string reason) {
-  if (position_ >= end_ && end_ < text_.size()) return;  // it has failed before
+  if (position_ >= end_ && end_ < text_.size()) return;  // it has already failed
   doubt(std::move(reason));
   end_ = position_;
 }
@@ -226,7 +226,7 @@ void Reader::word_piece(Word& out) {
     return add(out, Piece::Kind::path, {}, Quoting::none);
   }
   if (c != '\\') return add_text(out, c, Quoting::none);
-  // The next character as it stands, whatever it is; at the end the backslash itself.
+  // The next character literally; at the end the backslash itself.
   add_text(out, position_ < end_ ? text_[position_++] : '\\', Quoting::quoted);
 }
 
@@ -260,7 +260,7 @@ void Reader::double_quotes(Word& out) {
   fail("a double quote is not closed");
 }
 
-// $'…' up to the next quote that no backslash escapes. Its characters are then decoded.
+// Parses and decodes $'…', up to the next unescaped quote.
 void Reader::ansi_quotes(Word& out) {
   only_bash();
   const std::size_t begin = position_;
@@ -286,7 +286,7 @@ std::string Reader::name() {
   return out;
 }
 
-// The right side of =~ and == within [[ ]], where parentheses and bars belong to the pattern.
+// The right side of =~ and == in [[ ]], where parentheses and bars belong to the pattern.
 Word Reader::regex_word() {
   Word out;
   const std::size_t begin = position_;

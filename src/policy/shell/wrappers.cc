@@ -1,7 +1,7 @@
-// Programs whose job is to run another one.
+// Programs whose job is to run another program.
 //
-// The wrapper and what it runs are both judged. What this cannot find for certain is a hazard that
-// no rule of words covers.
+// Wrapper and inner command are both judged. An inner command that cannot be determined is a hazard
+// that no words rule covers.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@ namespace {
 
 struct Wrapper {
   OptionTable options;
-  std::size_t operands = 0;  // before the command
+  std::size_t operands = 0;  // words between the options and the command
 };
 
 constexpr auto kFirst = OptionStyle::before_operand;
@@ -98,17 +98,17 @@ constexpr OptionTable kSsh{"ssh",
                            "!-o !-F !-E !-I !-J !-L !-R !-D !-w !-W !-O !-S !-P !-A !-X !-Y",
                            kFirst};
 
-// The tail of `args` from `at` on as the inner command.
+// Adds args[at…] as the inner command.
 void inner(const Args& args, std::size_t at, Findings& out) {
   if (at < args.size())
     out.commands.push_back({at, Args(args.begin() + static_cast<std::ptrdiff_t>(at), args.end())});
 }
 
-// Where the command begins behind the options and operands; kNoWord when that is not certain, the
-// number of words when there is none.
+// The index of the inner command after options and operands; kNoWord if uncertain, args.size() if
+// there is none.
 std::size_t command_at(const OptionReading& reading, std::size_t operands, const Args& args) {
   if (reading.unknown) return kNoWord;
-  // What stands behind the command word is for the inner command to judge.
+  // Words after the command word belong to the inner command.
   const std::size_t shown = std::min(operands + 1, reading.operands.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Arg& arg = args[reading.operands[i]];
@@ -121,7 +121,7 @@ void wrapped(const Wrapper& wrapper, const Args& args, Findings& out) {
   const OptionReading reading = read_options(wrapper.options, args, 1, out);
   std::size_t at = command_at(reading, wrapper.operands, args);
   if (at == kNoWord) return out.runs(kNoWord, "what " + args[0].text + " runs is computed");
-  // sudo A=b: variables for the command.
+  // sudo A=b: variables for the inner command.
   while (one_of(wrapper.options.names, "sudo doas") && at < args.size() &&
          args[at].text.contains('=')) {
     out.runs(at, "a variable steers the command");
@@ -130,7 +130,7 @@ void wrapped(const Wrapper& wrapper, const Args& args, Findings& out) {
   inner(args, at, out);
 }
 
-// env -S splits a text into words; only one of plain words is read.
+// env -S splits a text into words; only a text of plain words is accepted.
 bool split_string(const Args& args, std::size_t at, std::string text, Findings& out) {
   const auto words = plain_words(text);
   if (!words || text.find_first_of("\\$#") != std::string::npos) {
@@ -187,7 +187,7 @@ void env(const Args& args, Findings& out) {
   inner(args, at, out);
 }
 
-// The words that xargs reads come after its own, or in place of a mark.
+// Words that xargs reads from its input are appended, or replace a mark (-I).
 void xargs(const Args& args, Findings& out) {
   std::string mark;
   std::size_t at = 1;
@@ -210,7 +210,7 @@ void xargs(const Args& args, Findings& out) {
       if (valued && option == text && ++at < args.size() && !args[at].single)
         return out.runs(kNoWord, "a value of xargs is computed");
     } else if (flags != text.npos) {
-      // The rest of the bundle is the value; -i, -e and -l take no other.
+      // The rest of the bundle is the value; -i, -e and -l take only such an attached value.
       const char letter = text[flags];
       std::string value = text.substr(flags + 1);
       const bool optional = std::string_view("iel").contains(letter);
@@ -225,7 +225,7 @@ void xargs(const Args& args, Findings& out) {
       if (replaces && mark.empty()) return out.runs(kNoWord, "what xargs puts in is computed");
     }
   }
-  if (at >= args.size()) return;  // it runs echo
+  if (at >= args.size()) return;  // without a command, xargs runs echo
   Args made(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   if (mark.empty()) {
     made.push_back(unknown_arg("…"));
@@ -247,14 +247,15 @@ void command_builtin(const Args& args, Findings& out) {
       ++at;
       break;
     }
-    if (args[at].text.find_first_of("vV") != std::string::npos) return;  // it only looks
+    // Command -v only prints a path.
+    if (args[at].text.find_first_of("vV") != std::string::npos) return;
   }
   if (at < args.size() && !args[at].known && (args[at].option || !args[at].single))
     return out.runs(kNoWord, "what command runs is computed");
   inner(args, at, out);
 }
 
-// watch hands its words to sh -c, joined by spaces.
+// watch joins its words with spaces and passes them to sh -c.
 void joined(const Args& args, std::size_t at, Findings& out) {
   if (at >= args.size()) return;
   std::string text;

@@ -1,4 +1,4 @@
-// Programs that build and test.
+// Option tables of build and test programs.
 #include <array>
 
 #include "policy/shell/tools/option_table.h"

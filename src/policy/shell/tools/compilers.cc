@@ -1,5 +1,5 @@
-// C and C++ compilers. Their options are too many for a table: known by how they begin, and what
-// goes to the linker or the assembler is looked at word by word.
+// C and C++ compilers. They have too many options for a table, so options are recognised by prefix.
+// Words passed on to linker or assembler are checked one by one.
 #include <algorithm>
 
 #include "policy/shell/tools/option_table.h"
@@ -24,14 +24,14 @@ constexpr std::string_view kPlain =
     "-time -### --version --help --verbose -traditional -traditional-cpp -coverage --coverage "
     "-dumpmachine -dumpversion -dumpfullversion -dumpspecs -dM -dD -dI -dN -dU -fsyntax-only";
 
-// Beginnings of families: warnings, code generation, machine, optimisation, debugging.
+// Prefixes of harmless families: warnings, code generation, machine, optimisation, debugging.
 constexpr std::string_view kFamilies[] = {
     "-W",       "-f",        "-m",           "-O",  "-g",  "-std=", "--std=",
     "-D",       "-U",        "-I",           "-L",  "-l",  "-o",    "-print-",
     "-isystem", "-iquote",   "-include",     "-MF", "-MT", "-MQ",   "-x",
     "--help=",  "--target=", "-save-temps=", "-T",  "-u",  "-R",    "-stdlib="};
 
-// Within those families: what loads or runs something, or hands a word on.
+// Exceptions in these families: options that load or run something, or pass a word on.
 constexpr std::string_view kDangers[] = {"-fplugin",   "-fpass-plugin",
                                          "-fuse-ld=",  "-fmodule-mapper",
                                          "-mllvm",     "-fprofile-instr",
@@ -41,7 +41,7 @@ constexpr std::string_view kDangers[] = {"-fplugin",   "-fpass-plugin",
                                          "-fopt-info", "-fcrash-diagnostics",
                                          "-fthinlto"};
 
-// What the linker is told that has no effect but on what it makes.
+// Linker options that affect only the output.
 constexpr std::string_view kLinker =
     "-rpath -rpath-link -soname -h -z --as-needed --no-as-needed --gc-sections --no-gc-sections "
     "--start-group --end-group -( -) -O1 -O2 -O0 -s -S -x --strip-all --strip-debug -Bstatic "
@@ -55,7 +55,7 @@ constexpr std::string_view kLinker =
     "--color-diagnostics";
 
 bool linker_words_are_plain(std::string_view words) {
-  bool value = false;  // the word before may take this one
+  bool value = false;  // this word may be the value of the one before
   for (std::size_t at = 0; at <= words.size();) {
     const std::size_t comma = std::min(words.find(',', at), words.size());
     const std::string_view word = words.substr(at, comma - at);
@@ -69,7 +69,7 @@ bool linker_words_are_plain(std::string_view words) {
   return true;
 }
 
-// Why an option is more than compiling; empty when it is not.
+// Whether an option only compiles.
 bool is_plain(std::string_view text) {
   if (text == "-") return true;
   if (text.starts_with("-Wl,")) return linker_words_are_plain(text.substr(4));
@@ -85,7 +85,7 @@ bool is_plain(std::string_view text) {
 }  // namespace
 
 bool find_in_compilers(std::string_view program, const Args& args, Findings& out) {
-  // gcc-12, clang++-19
+  // A version suffix, as in gcc-12 or clang++-19.
   const std::size_t dash = program.rfind('-');
   const bool versioned = dash != program.npos && dash + 1 < program.size() &&
                          program.find_first_not_of("0123456789.", dash + 1) == program.npos;
@@ -94,7 +94,7 @@ bool find_in_compilers(std::string_view program, const Args& args, Findings& out
   for (std::size_t i = 1; i < args.size(); ++i) {
     const Arg& arg = args[i];
     if (!arg.known) {
-      // A pattern such as *.c has an end that no option has.
+      // A pattern such as *.c has a suffix that no option has.
       const bool source = arg.suffix.starts_with('.') && !arg.suffix.contains('/');
       if (arg.option && !source)
         out.runs(i, "the word " + arg.text + " is known only at run time and may be an option of " +

@@ -1,5 +1,5 @@
-// The options of git's subcommands. A subcommand without a row has none that runs or writes
-// anything beyond its job.
+// Option tables of git's subcommands. A subcommand without a table has no option that runs or
+// writes anything beyond its job.
 #include <array>
 
 #include "policy/shell/tools/option_table.h"

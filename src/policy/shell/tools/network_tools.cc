@@ -1,4 +1,4 @@
-// Programs that transfer data, and those that command clusters, hosts and databases.
+// Option tables of programs that transfer data or control clusters, hosts and databases.
 #include <array>
 
 #include "policy/shell/tools/option_table.h"

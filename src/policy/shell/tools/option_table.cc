@@ -19,7 +19,7 @@ struct Entry {
   bool any_rest = false;
 };
 
-// Takes the next entry off `rest`.
+// Removes the next entry from `rest` and parses it.
 Entry next_entry(std::string_view& rest, bool hazards) {
   const std::size_t end = std::min(rest.find(' '), rest.size());
   Entry out{.name = rest.substr(0, end)};
@@ -97,7 +97,7 @@ class OptionReader {
   }
 
  private:
-  // -j$(nproc) is a number, whichever machine it runs on.
+  // -j$(nproc): the value is always a number.
   static bool counts_processors(const Arg& arg) {
     std::string_view written = arg.text;
     if (arg.known) return false;
@@ -105,7 +105,7 @@ class OptionReader {
     return one_of(written, "$(nproc) \"$(nproc)\" `nproc`");
   }
 
-  // A word that is not known: an operand, or one of the options where it may begin with a dash.
+  // Handles a computed word: an operand, or an option if it may begin with a dash.
   void computed(const Arg& arg) {
     if (!arg.single || arg.option) reading_.certain = false;
     if (!arg.option) return;
@@ -120,7 +120,7 @@ class OptionReader {
     }
   }
 
-  // Whole words have letters alone, so that a pattern such as *.c cannot be one.
+  // Whole-word options consist of letters only, so a pattern such as *.c cannot be one.
   bool could_be(const Arg& arg, const Entry& entry) const {
     if (!words_ || arg.suffix.empty()) return true;
     return entry.any_rest || entry.name.ends_with(arg.suffix) || arg.text.contains('=');
@@ -136,7 +136,7 @@ class OptionReader {
     reading_.certain = false;
   }
 
-  // The entry for a name that is written in full or abbreviated; a hazard wins.
+  // The entry of a full or abbreviated name. If several match, a hazard wins.
   std::optional<Entry> find_long(std::string_view given) const {
     if (words_) given = without_second_dash(given);
     std::optional<Entry> prefix, rest_of, any;
@@ -173,8 +173,8 @@ class OptionReader {
       use.value = known_arg(std::string(text.substr(equals + 1)));
     } else if (entry->value == Value::required) {
       take_next(use, taken);
-      // Not every program takes the value of a long option from the next word: one that looks like
-      // an option is judged as such, too.
+      // Not every program takes the value of a long option from the next word. So if that word
+      // looks like an option, it is also judged as one.
       if (!entry->hazard && use.value.known && use.value.option && use.value.text.size() > 1) {
         taken = 0;
         after_unknown_ = true;
@@ -184,14 +184,14 @@ class OptionReader {
     at_ += taken;
   }
 
-  // The word after this one and the `taken` ones behind it is the value.
+  // Takes the next word as the value; `taken` counts the value words of this option word.
   void take_next(OptionUse& use, std::size_t& taken) {
     const std::size_t next = at_ + taken + 1;
     if (next >= args_.size()) return;
     use.value_word = next;
     use.value = args_[next];
     if (!use.value.single) reading_.certain = false;
-    // One that may be several words is looked at as a word of its own, too.
+    // A word that may become several words is also judged on its own.
     if (use.value.known || use.value.single || !use.value.option) ++taken;
   }
 
@@ -208,7 +208,7 @@ class OptionReader {
     reading_.uses.push_back(std::move(use));
   }
 
-  // How a letter is listed: its value, and whether it is a hazard.
+  // The entry of a short option: its value, and whether it is a hazard.
   std::optional<Entry> find_letter(char letter) const {
     std::optional<Entry> out;
     for (std::string_view rest = table_.hazards; !rest.empty();) {
@@ -251,7 +251,8 @@ class OptionReader {
   OptionReading reading_;
   std::size_t at_ = 0;
   std::size_t options_ = 0;
-  bool after_unknown_ = false;  // the word before may have a value
+  // The previous option is unknown and may take this word as its value.
+  bool after_unknown_ = false;
 };
 
 }  // namespace

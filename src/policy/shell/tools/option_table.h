@@ -1,9 +1,8 @@
-// policy/shell/tools/option_table.h: the options of one program, and its arguments read by them.
+// policy/shell/tools/option_table.h: tables of program options, and a parser that uses them.
 //
-// A table lists every option with which the program does its own job, and those that go beyond it:
-// they write a file or run a program. An option in neither list is a hazard too: nobody knows what
-// it does, nor whether the next word is its value. Long options may be abbreviated as GNU programs
-// and git allow.
+// A table lists every ordinary option of a program, and the hazards: options that write a file or
+// run a program. An option in neither list is a hazard too, because its effect is unknown, and also
+// whether the next word is its value. Long options may be abbreviated, as in GNU programs and git.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -19,33 +18,33 @@
 namespace agentrt::policy::shell {
 
 enum class OptionStyle {
-  gnu,             // bundles of letters and long options, anywhere among the operands
-  before_operand,  // the same, and the first operand ends them
-  words,           // whole words behind one or two dashes: -run=x, -run x
+  gnu,             // short options in bundles and long options, also after operands
+  before_operand,  // the same, but options end at the first operand
+  words,           // whole words after one or two dashes: -run=x, -run x
   words_before_operand,
-  separate,  // as gnu, but the value of a letter is always the next word
+  separate,  // as gnu, but the value of a short option is always the next word
 };
 
-// Options are separated by spaces. In `valued`, "?" after a letter means an optional value, which
-// is attached. In `longs` and `hazards`, "=" after a name means a value, attached or in the next
-// word, and "?" an optional one. In `hazards`, "!" before a name means that it runs something, "~"
-// that the value "-" is harmless, "^" that a value without dots and slashes is. "*" at the end of a
-// long name stands for any rest; alone, and in `flags`, it accepts what is not listed.
+// Options are separated by spaces. Suffixes: in `valued`, "?" after a letter means an optional,
+// attached value. In `longs` and `hazards`, "=" after a name means a value, attached or in the next
+// word; "?" means an optional one. Prefixes in `hazards`: "!" the option runs something; "~" the
+// value "-" is harmless; "^" a value without dots and slashes is harmless. "*" at the end of a long
+// name matches any rest; alone, or in `flags`, it accepts unlisted options.
 struct OptionTable {
-  std::string_view names;    // of the programs, or of the subcommands
-  std::string_view flags;    // letters without a value
-  std::string_view valued;   // letters with one, hazards included
-  std::string_view longs;    // long options; with OptionStyle::words all options, dashes included
+  std::string_view names;    // programs or subcommands
+  std::string_view flags;    // short options without a value
+  std::string_view valued;   // short options with a value, including hazards
+  std::string_view longs;    // long options; with OptionStyle::words all options, with dashes
   std::string_view hazards;  // with dashes: -o, --output=, !-exec=
   OptionStyle style = OptionStyle::gnu;
-  std::string_view also = {};  // further longs, shared by several tables
+  std::string_view also = {};  // more long options, shared by several tables
 };
 
 struct OptionUse {
-  std::size_t word = 0;              // the option
-  char letter = 0;                   // of a short one
-  std::string_view name;             // of a long one, in full
-  std::size_t value_word = kNoWord;  // where its value is; kNoWord: it has none
+  std::size_t word = 0;              // index of the option
+  char letter = 0;                   // of a short option
+  std::string_view name;             // of a long option, unabbreviated
+  std::size_t value_word = kNoWord;  // index of the word with the value; kNoWord: none
   Arg value;
 
   bool is(char short_name, std::string_view long_name) const {
@@ -54,37 +53,39 @@ struct OptionUse {
 };
 
 struct OptionReading {
-  std::vector<OptionUse> uses;        // of options that the table has
+  std::vector<OptionUse> uses;        // uses of listed options
   std::vector<std::size_t> operands;  // indices of words
-  bool certain = true;                // false: an operand may stand elsewhere, or be something else
-  bool unknown = false;               // there is an option that the table does not have
+  // False: operands may be at other positions, or be option values.
+  bool certain = true;
+  bool unknown = false;  // there is an unlisted option
 
-  const OptionUse* find(char letter, std::string_view name) const;  // the first; null: none
+  const OptionUse* find(char letter, std::string_view name) const;  // the first use; null: none
 };
 
-// Reads `args` from `first` on; hazards go to `out`.
+// Parses `args` from index `first`. Adds hazards to `out`.
 OptionReading read_options(const OptionTable& table, const Args& args, std::size_t first,
                            Findings& out);
 
-// The row for `name`; null when there is none.
+// The table that lists `name`; null: none.
 const OptionTable* table_of(std::span<const OptionTable> tables, std::string_view name);
 
-// Tables by the kind of programs.
+// Tables by kind of program.
 std::span<const OptionTable> text_tables();     // coreutils, searching, paging, archives
 std::span<const OptionTable> network_tables();  // transfers, clusters, databases
 std::span<const OptionTable> build_tables();    // building, testing
 std::span<const OptionTable> system_tables();   // packages, services, other languages
-std::span<const OptionTable> kubectl_tables();  // by subcommand, as the next two
+std::span<const OptionTable> kubectl_tables();  // by subcommand, like the next two
 std::span<const OptionTable> docker_tables();
 std::span<const OptionTable> git_tables();
 std::span<const OptionTable> packager_tables();  // npm, pip, cargo and the like
 
-// Programs that need more than a table; true when `program` is one of them.
+// For programs that need more than a table. Returns whether `program` is one of them.
 bool find_in_compilers(std::string_view program, const Args& args, Findings& out);
 bool find_in_runners(std::string_view program, const Args& args, Findings& out);  // npx, poetry run
 bool find_in_cargo(std::string_view program, const Args& args, Findings& out);
 
-// Subcommands that change how a program works, or that open others; the first operand is one.
+// Adds a hazard if the first operand is a subcommand that changes the program's configuration or
+// starts another program.
 void find_changers(std::string_view program, const OptionReading& reading, const Args& args,
                    Findings& out);
 

@@ -20,7 +20,7 @@ constexpr std::array kTables = {
         "-no-update-notifier -foreground-scripts -install-strategy= -no-bin-links -version -v "
         "-versions -help -h -usage -audit-level= -no-optional -link -diff= -no-git-tag-version "
         "-preid= -m= -message= -provenance -prefer-dedupe -searchlimit= -timing -unicode "
-        // what scripts are told this way has no effect on npm
+        // options of npm scripts, without effect on npm
         "-watch -watchAll -watchAll=false -coverage -ci -fix -runInBand -host -port= -mode= -debug "
         "-updateSnapshot -u -bail -reporter= -grep= -t= -testNamePattern= -testPathPattern= "
         "-passWithNoTests -detectOpenHandles -forceExit -run",
@@ -63,10 +63,11 @@ constexpr std::array kTables = {
         "!--open !--token="},
 };
 
-// A program that runs what follows its subcommand, its options and `operands` further words.
+// A program that runs the command after its subcommand, its options and `operands` further words.
 struct Runner {
   std::string_view program;
-  std::string_view subcommands;  // none: the words of the program itself
+  // Empty: no subcommand; the command is among the program's own words.
+  std::string_view subcommands;
   std::size_t operands = 0;
   OptionTable options;
 };
@@ -110,11 +111,11 @@ constexpr std::array kRunners = {
 };
 // clang-format on
 
-// Subcommands that change how the program works, open other programs or take a command.
+// Subcommands that change the program's configuration, open other programs or store a command.
 struct Changers {
   std::string_view program;
   std::string_view subcommands;
-  std::string_view readers;  // second words with which they only show something
+  std::string_view readers;  // second words that only show something
 };
 constexpr Changers kChangers[] = {
     {"npm", "config c", "get list ls"},
@@ -141,7 +142,7 @@ constexpr Changers kChangers[] = {
     {"tox nox", "exec devenv", ""},
 };
 
-// Subcommands of pnpm and kubectl; any other name is a program or script.
+// Subcommands of pnpm and kubectl. Any other name is a program or script.
 constexpr std::string_view kPnpmOwn =
     "install i add remove rm un uninstall update up upgrade link unlink import rebuild rb prune "
     "fetch install-test it patch patch-commit audit list ls la ll outdated why licenses run "
@@ -157,11 +158,11 @@ constexpr std::string_view kPlainGlobals =
     "-s --silent -q --quiet -v --verbose -r --recursive -w --workspace-root -n --no-interaction "
     "--no-ansi --offline --no-color --color -y --yes --ws --workspaces --no-progress";
 
-// The subcommand and what follows it. False when this runner does not fit.
+// Finds the subcommand and the command after it. False: not a call of this runner.
 bool run_with(const Runner& runner, const Args& args, Findings& out) {
   std::size_t first = 1;
   if (!runner.subcommands.empty()) {
-    // Options before the subcommand: some are known to have no value.
+    // Skip options before the subcommand that are known to have no value.
     for (; first < args.size() && args[first].option; ++first)
       if (!args[first].known || !one_of(args[first].text, kPlainGlobals)) break;
     const bool certain = first < args.size() && args[first].known && !args[first].option;
@@ -173,7 +174,7 @@ bool run_with(const Runner& runner, const Args& args, Findings& out) {
   }
   const OptionReading reading = read_options(runner.options, args, first, out);
   if (reading.operands.size() <= runner.operands) {
-    // Without a command some of them start a shell.
+    // Without a command, some of them start a shell.
     if (!args.back().is("--help") && !args.back().is("--version"))
       out.runs(kNoWord, "what " + args[0].text + " runs is not among its words");
     return true;
@@ -186,7 +187,7 @@ bool run_with(const Runner& runner, const Args& args, Findings& out) {
   return true;
 }
 
-// What follows `--` goes to another program with options of its own.
+// Checks the words after `--`, which go to another program with its own options.
 void find_in_tail(const Args& args, std::string_view of, Findings& out) {
   const auto dashes = std::ranges::find_if(args, [](const Arg& arg) { return arg.is("--"); });
   const OptionTable* table = table_of(build_tables(), of);
@@ -231,7 +232,7 @@ bool find_in_runners(std::string_view program, const Args& args, Findings& out) 
 bool find_in_cargo(std::string_view program, const Args& args, Findings& out) {
   if (program != "cargo") return false;
   std::size_t first = 1;
-  // cargo +nightly test
+  // A toolchain, as in cargo +nightly test.
   if (args.size() > 1 && args[1].known && args[1].text.starts_with('+')) {
     if (args[1].text.find_first_of("/\\") != std::string::npos)
       out.runs(1, args[1].text + " names a folder of programs");

@@ -1,5 +1,5 @@
-// Programs of the system, of other version controls and of other languages. Their tables name what
-// goes beyond the job; other options pass.
+// Option tables of system programs, other version control systems and other languages. These tables
+// list only the hazards; other options are accepted.
 #include <array>
 
 #include "policy/shell/tools/option_table.h"

@@ -1,4 +1,4 @@
-// Programs that read, search, show, pack and convert files.
+// Option tables of programs that read, search, show, pack and convert files.
 #include <array>
 
 #include "policy/shell/tools/option_table.h"
