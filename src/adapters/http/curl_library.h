@@ -1,8 +1,8 @@
-// adapters/http/curl_library.h: libcurl, loaded when the first request needs it.
+// adapters/http/curl_library.h: loads libcurl when the first request needs it.
 //
-// Linked, libcurl and the thirty libraries behind it would add some 30 ms to every start of the
-// program, whatever it was started for (docs/decisions/0012-libcurl-is-loaded-when-needed.md).
-// Loaded once and never unloaded. Thread rule: load() on any thread; the functions are libcurl's.
+// Linking libcurl and its thirty dependencies would add about 30 ms to every program start
+// (docs/decisions/0012-libcurl-is-loaded-when-needed.md). It is loaded once and never unloaded.
+// Threads: load() on any thread; the functions follow libcurl's own rules.
 #pragma once
 
 #include <curl/curl.h>
@@ -12,7 +12,7 @@
 namespace agentrt::adapters {
 
 struct CurlLibrary {
-  // unavailable: the library is not installed, and the message says what to install.
+  // Errors: unavailable: the library is not installed; the message names the package.
   static Result<CurlLibrary> load();
 
   decltype(&curl_global_init) global_init = nullptr;

@@ -29,7 +29,7 @@ std::int64_t unix_now() {
       .count();
 }
 
-// One exchange under way.
+// One exchange in flight.
 struct Transfer {
   std::shared_ptr<HttpExchange> exchange;
   HttpRequest request;
@@ -40,10 +40,10 @@ struct Transfer {
   HttpHead head;
   bool head_told = false;
   bool body_began = false;
-  bool unwanted = false;  // it is read on only to keep the connection
+  bool unwanted = false;  // the rest is read only to reuse the connection
   std::size_t unwanted_bytes = 0;
-  Clock::time_point due;        // of the time-out that runs now
-  Clock::time_point whole_due;  // of the whole
+  Clock::time_point due;        // deadline of the current timeout
+  Clock::time_point whole_due;  // deadline of the complete response
   char error[CURL_ERROR_SIZE] = {};
 };
 
@@ -65,7 +65,7 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* user) {
   return size;
 }
 
-// Seconds, milliseconds where the name says so, or an HTTP date.
+// Parses Retry-After: seconds (milliseconds for retry-after-ms) or an HTTP date.
 std::optional<std::int64_t> wait_of(std::string_view name, const std::string& value,
                                     const CurlLibrary& curl) {
   double number = 0;
@@ -80,7 +80,7 @@ std::optional<std::int64_t> wait_of(std::string_view name, const std::string& va
   return static_cast<std::int64_t>(std::clamp<double>(number, 0, kRetryAfterMaxMs));
 }
 
-// No program that this process starts inherits a connection to a provider.
+// Close-on-exec: child processes must not inherit connections to providers.
 curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* to) {
   return ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
@@ -91,7 +91,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// One line of a head. An interim answer (1xx) is followed by another status line, which counts.
+// One header line. After an interim response (1xx) another status line follows and replaces it.
 std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   Transfer& transfer = *static_cast<Transfer*>(user);
   const std::string_view line(bytes, size);
@@ -103,7 +103,7 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) {
-    // The end of a head: a stream may have nothing to say for long after it.
+    // The end of the header. Report it now, because a stream may be silent for long after it.
     const bool last = trimmed(line).empty() && transfer.head.status >= 200;
     if (last && !std::exchange(transfer.head_told, true)) transfer.exchange->on_head(transfer.head);
     return size;
@@ -129,7 +129,7 @@ HttpEnding ending_of(CURLcode code) {
     case CURLE_COULDNT_CONNECT:
     case CURLE_PROXY:
       return HttpEnding::unreachable;
-    case CURLE_OPERATION_TIMEDOUT:  // the only one that the library keeps
+    case CURLE_OPERATION_TIMEDOUT:  // the only timeout that libcurl enforces
       return HttpEnding::connect_timeout;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
@@ -166,13 +166,13 @@ class HttpStreams::Pump {
     admit();
   }
 
-  // Moves everything on, then waits for the network, a time-out or wake().
+  // Performs pending work, then waits for the network, a timeout or wake().
   void turn() {
     int left = 0;
     curl_.multi_perform(multi_, &left);
     settle();
     expire();
-    admit();  // the poll does not wait for what has just been added
+    admit();  // the poll returns at once for a new transfer
     curl_.multi_poll(multi_, nullptr, 0, static_cast<int>(until_next_due()), nullptr);
   }
 
@@ -208,16 +208,18 @@ class HttpStreams::Pump {
     CURL* const easy = transfer->easy = curl_.easy_init();
     for (const std::string& header : transfer->request.headers)
       transfer->headers = curl_.slist_append(transfer->headers, header.c_str());
-    transfer->headers = curl_.slist_append(transfer->headers, "Expect:");  // no pause before bodies
+    // Do not wait for "100 Continue".
+    transfer->headers = curl_.slist_append(transfer->headers, "Expect:");
     set(easy, CURLOPT_URL, transfer->request.url.c_str());
     set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    set(easy, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});  // to cancel is to close
-    set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the answer's
+    // With HTTP/1.1, closing the connection cancels the request.
+    set(easy, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+    set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // hide a proxy's CONNECT response
     set(easy, CURLOPT_HTTPHEADER, transfer->headers);
     set_method(easy, transfer->request);
     set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(transfer->request.timeouts.connect_ms));
     set(easy, CURLOPT_NOSIGNAL, 1L);
-    set(easy, CURLOPT_QUICK_EXIT, 1L);  // a slow name server does not hold up a cancel
+    set(easy, CURLOPT_QUICK_EXIT, 1L);  // cancel without waiting for a slow name server
     set(easy, CURLOPT_TCP_NODELAY, 1L);
     set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
     set(easy, CURLOPT_ERRORBUFFER, transfer->error);
@@ -242,7 +244,7 @@ class HttpStreams::Pump {
     running_.erase(at);
   }
 
-  // Those that are over, by their own doing.
+  // Handles transfers that libcurl reports as finished.
   void settle() {
     int left = 0;
     while (CURLMsg* const message = curl_.multi_info_read(multi_, &left)) {
@@ -324,7 +326,7 @@ void HttpStreams::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Where the library is missing, every exchange is told so.
+// Without the library, every exchange ends as unavailable.
 void HttpStreams::refuse_all(const std::string& why) {
   std::unique_lock lock(mutex_);
   while (true) {

@@ -1,12 +1,11 @@
-// adapters/http/http_streams.h: HTTP and HTTPS requests whose answers are streamed, on a thread
-// of their own.
+// adapters/http/http_streams.h: HTTP and HTTPS requests with streamed responses, on one thread.
 //
-// Certificates are checked (SSL_CERT_FILE and SSL_CERT_DIR name other authorities), proxies come
-// from the usual environment variables, redirects are not followed. Every exchange ends: by its
-// answer, by one of four time-outs, or by cancel(), which closes its connection.
+// Certificates are verified (SSL_CERT_FILE and SSL_CERT_DIR name other authorities). Proxies come
+// from the usual environment variables. Redirects are not followed. Every exchange ends: with its
+// response, by one of four timeouts, or by cancel(), which closes its connection.
 //
-// Thread rule: start(), cancel() and stop() on any thread; an HttpExchange is called on the thread
-// of the streams alone, and never again once cancel() was carried out there.
+// Threads: start(), cancel() and stop() on any thread. An HttpExchange is called only on the
+// streams' thread, and no longer after that thread has processed its cancel().
 #pragma once
 
 #include <condition_variable>
@@ -26,18 +25,19 @@ namespace agentrt::adapters {
 
 struct HttpTimeouts {
   std::int64_t connect_ms = 10'000;
-  // From the start to the first byte of the body: a local server may load its model first.
+  // From the start to the first byte of the body. Long, because a local server may load its model
+  // first.
   std::int64_t first_byte_ms = 300'000;
-  std::int64_t idle_ms = 120'000;     // between two pieces of it
-  std::int64_t whole_ms = 3'600'000;  // of the whole answer, so that none goes on for ever
+  std::int64_t idle_ms = 120'000;     // between two pieces of the body
+  std::int64_t whole_ms = 3'600'000;  // for the complete response
 
   bool operator==(const HttpTimeouts&) const = default;
 };
 
 struct HttpLimits {
-  std::size_t exchanges_max = 256;   // under way; more wait
-  std::size_t waiting_max = 10'000;  // more are refused
-  // For the rest of an answer that nobody wants: a connection that is read to its end is kept.
+  std::size_t exchanges_max = 256;   // in flight; further ones are queued
+  std::size_t waiting_max = 10'000;  // queued; further ones are refused
+  // How long to read the rest of an unwanted response, so that its connection can be reused.
   std::int64_t linger_ms = 500;
   std::size_t linger_bytes_max = 64 << 10;
 };
@@ -60,33 +60,33 @@ struct HttpHead {
 };
 
 enum class HttpEnding {
-  complete,      // the whole body came
-  unreachable,   // no connection: no such host, refused
-  refused_peer,  // its certificate was not accepted
-  broken,        // the connection did not hold, or the peer spoke no HTTP
+  complete,      // the complete body arrived
+  unreachable,   // no connection: unknown host, refused
+  refused_peer,  // the certificate was not accepted
+  broken,        // the connection broke, or the peer does not speak HTTP
   connect_timeout,
   first_byte_timeout,
   idle_timeout,
   whole_timeout,
-  overloaded,   // too many exchanges wait already
-  unavailable,  // this machine cannot make requests
+  overloaded,   // too many exchanges are queued
+  unavailable,  // libcurl is not available
 };
 
 struct HttpEnd {
   HttpEnding ending = HttpEnding::complete;
-  std::string detail;  // the library's words
+  std::string detail;  // libcurl's error message
 };
 
-// What an exchange still wants of its answer.
+// Whether an exchange wants more of the response.
 enum class HttpWants { more, nothing };
 
 class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
-  virtual HttpRequest request() = 0;  // called once, first
+  virtual HttpRequest request() = 0;  // called once, before anything else
   virtual void on_head(const HttpHead& head) = 0;
   virtual HttpWants on_body(std::string_view bytes) = 0;
-  // Not called once on_body() wanted nothing more.
+  // Not called after on_body() returned `nothing`.
   virtual void on_end(const HttpEnd& end) = 0;
 };
 
@@ -99,16 +99,16 @@ class HttpStreams {
   HttpStreams& operator=(const HttpStreams&) = delete;
 
   Ticket start(std::shared_ptr<HttpExchange> exchange);
-  // Closes its connection; the exchange is let go of. A ticket that is over is ignored.
+  // Closes the connection and releases the exchange. Ignores a ticket whose exchange has ended.
   void cancel(Ticket ticket);
-  // Cancels what is under way and ends the thread.
+  // Cancels all exchanges and ends the thread.
   void stop();
 
  private:
-  class Pump;  // the thread's own: libcurl, what is under way
+  class Pump;  // state of the thread: libcurl and the exchanges in flight
   struct Order {
     Ticket ticket = 0;
-    std::shared_ptr<HttpExchange> exchange;  // empty: cancel
+    std::shared_ptr<HttpExchange> exchange;  // null: cancel
   };
 
   void run();
@@ -116,13 +116,13 @@ class HttpStreams {
   void put(Order order);
 
   const HttpLimits limits_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable ordered_;
   std::deque<Order> orders_;
-  Pump* pump_ = nullptr;  // to be woken, while it polls
+  Pump* pump_ = nullptr;  // to wake the thread from its poll
   Ticket last_ = 0;
   bool stopping_ = false;
-  std::thread thread_;  // the last member: it uses the others
+  std::thread thread_;  // the last member, because it uses the others
 };
 
 }  // namespace agentrt::adapters

@@ -1,5 +1,5 @@
-// adapters/http/http_streams_test.cc: requests over real sockets: every one ends, in time, and a
-// cancelled one has closed its connection.
+// adapters/http/http_streams_test.cc: tests requests over real sockets: every one ends in time, and
+// a cancelled one closes its connection.
 #include "adapters/http/http_streams.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@
 namespace agentrt::adapters {
 namespace {
 
-// Remembers what it was told; its end can be waited for.
+// Records the calls of an exchange; a test can wait for its end.
 class Told final : public HttpExchange {
  public:
   explicit Told(std::string url, HttpTimeouts timeouts = {})
@@ -41,7 +41,7 @@ class Told final : public HttpExchange {
             std::future_status::ready);
   }
 
-  HttpHead head;  // to be read after the end
+  HttpHead head;  // read it only after the end
   std::string body;
   std::string enough = "\n\n\n";
 
@@ -138,7 +138,7 @@ TEST_CASE("silence is a time-out, before the first byte and between two") {
 }
 
 TEST_CASE("a connection that is not made in time is a time-out of its own") {
-  HttpStreams streams;  // 192.0.2.0/24 is nobody's: packets to it vanish, or the machine says no
+  HttpStreams streams;  // 192.0.2.0/24 is unassigned: no answer, or refused locally
   auto told = std::make_shared<Told>("http://192.0.2.1/", HttpTimeouts{.connect_ms = 50});
   streams.start(told);
   const HttpEnding ending = told->end().ending;
@@ -194,7 +194,7 @@ TEST_CASE("an answer that nobody wants more of is read to its end to keep the co
   first->wait_until_enough();
   peer.send("ta");
   auto second = std::make_shared<Told>(peer.url());
-  // The second request may only come on the same connection once the first answer is whole.
+  // The second request can reuse the connection only after the first response is complete.
   ::usleep(50'000);
   streams.start(second);
   CHECK(peer.receive("hello").starts_with("POST"));

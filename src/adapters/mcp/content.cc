@@ -13,7 +13,7 @@ namespace {
 using ports::ToolEnd;
 using schema::Json;
 
-constexpr std::size_t kNameBytesMax = 512;  // of a resource, as it is shown
+constexpr std::size_t kNameBytesMax = 512;  // of a resource's name, as shown
 
 struct CallResult {
   std::optional<std::vector<Json>> content;
@@ -51,7 +51,7 @@ std::string shown(const std::optional<std::string>& text) {
   return std::string(schema::utf8_prefix(text.value_or("unnamed"), kNameBytesMax));
 }
 
-// Puts the text and what is behind refs together, piece by piece.
+// Assembles the text and the refs of stored parts, piece by piece.
 class Assembly {
  public:
   explicit Assembly(ports::OutputKeeper& keeper) : keeper_(keeper) {}

@@ -22,7 +22,7 @@ IoLoop::IoLoop(const char* thread_name) : wake_(::eventfd(0, EFD_CLOEXEC | EFD_N
   check(static_cast<bool>(wake_), "a loop needs a descriptor to be woken by");
   thread_ = std::thread([this, thread_name] {
     ::pthread_setname_np(::pthread_self(), thread_name);
-    sigset_t broken_pipe;  // is an error of write() here
+    sigset_t broken_pipe;  // SIGPIPE is blocked; write() fails with EPIPE instead
     ::sigemptyset(&broken_pipe);
     ::sigaddset(&broken_pipe, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
@@ -93,7 +93,7 @@ void IoLoop::run_due_timers() {
   }
 }
 
-// A watch may end others, and itself, while it runs.
+// A watch may remove itself and others while it runs.
 void IoLoop::run_ready() {
   std::vector<pollfd> waits{{wake_.get(), POLLIN, 0}};
   std::vector<std::weak_ptr<Watch>> watches{{}};

@@ -1,7 +1,7 @@
-// adapters/mcp/io_loop.h: a loop on a thread of its own that also waits for descriptors.
+// adapters/mcp/io_loop.h: an event loop on its own thread that also watches file descriptors.
 //
-// Thread rule: post() and stop() on any thread; all else on the loop's own, where every step, timer
-// and watch runs. What is posted after stop() is dropped.
+// Threads: post() and stop() on any thread; everything else on the loop's thread, where all steps,
+// timers and watches run. Steps posted after stop() are dropped.
 #pragma once
 
 #include <chrono>
@@ -29,14 +29,14 @@ class IoLoop final : public ports::Loop {
   void stop();
 
   void post(ports::Step step) override;
-  // The wall clock as it was when the loop began, and the time since: whoever sets the clock moves
-  // no deadline here.
+  // The wall clock at the loop's start plus the monotonic time since, so that setting the clock
+  // does not move deadlines.
   Timestamp now() const override;
   TimerId after(std::int64_t delay_ms, ports::Step step) override;
   void cancel(TimerId timer) override;
 
-  // Calls `ready` whenever one of `events` (POLLIN, POLLOUT) holds or the other end has gone; in
-  // place of an earlier watch of the same descriptor and events.
+  // Calls `ready` whenever one of `events` (POLLIN, POLLOUT) is ready or the peer has closed.
+  // Replaces an earlier watch of the same descriptor and events.
   void watch(int fd, short events, Ready ready);
   void unwatch(int fd, short events);
 
@@ -61,7 +61,7 @@ class IoLoop final : public ports::Loop {
   std::map<std::pair<Clock::time_point, TimerId>, ports::Step> timers_;
   std::map<TimerId, Clock::time_point> due_of_;
   TimerId last_timer_ = 0;
-  std::thread thread_;  // the last member: it uses the others
+  std::thread thread_;  // the last member, because it uses the others
 };
 
 }  // namespace agentrt::adapters

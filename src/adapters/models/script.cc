@@ -146,7 +146,7 @@ struct ScriptPlayer::Playing {
   std::shared_ptr<ports::ModelListener> listener;
   ScriptLine line;
   std::vector<std::string> reasoning, text;
-  std::size_t at = 0;  // pieces given so far
+  std::size_t at = 0;  // pieces sent so far
 };
 
 void ScriptPlayer::start(const std::string& path, const ModelRequestId& id, std::uint64_t number,

@@ -18,7 +18,7 @@
 #include "adapters/process/memory_file.h"
 #include "adapters/process/origin.h"
 
-// The launcher's bytes, as they were built.
+// Embeds the launcher executable.
 asm(".section .rodata\n"
     ".balign 16\n"
     "agentrt_launcher_begin:\n"
@@ -36,18 +36,18 @@ namespace agentrt::adapters {
 namespace {
 
 constexpr std::size_t kReportBytesMax = 64 * 1024;
-constexpr int kLaunchTries = 2;  // with the origin that is there, and with a new one
+constexpr int kLaunchTries = 2;  // with the current origin, then with a new one
 
 std::unexpected<Error> failed(std::string_view what, Code code = Code::unavailable) {
   return fail(code, fmt::format("{}: {}.", what, std::generic_category().message(errno)));
 }
 
-// That nothing was found says something only where it could be looked for.
+// "Not found" is certain only if the search did not fail for lack of resources.
 std::unexpected<Error> not_found(std::string_view what) {
   return failed(what, is_shortage(errno) ? Code::overloaded : Code::unavailable);
 }
 
-// Who owns the roots, where a command works in them as another user.
+// Adds the owners of the roots, if the command runs in them as another user.
 void name_owners(const launcher::Spec& spec, launcher::CopyOrder& order) {
   if (::geteuid() != 0 || !(spec.wanted & bit(launcher::Layer::identity))) return;
   for (const std::string& root : spec.roots) {
@@ -58,7 +58,7 @@ void name_owners(const launcher::Spec& spec, launcher::CopyOrder& order) {
   }
 }
 
-// One for the whole process, kept for as long as it lives.
+// One origin per process, for its whole lifetime.
 Origin& origin() {
   static Origin kept(launcher_program());
   return kept;
@@ -123,7 +123,8 @@ Result<std::string> Launched::report() const {
   std::string text(kReportBytesMax, '\0');
   for (;;) {
     const ssize_t size = ::recv(control_, text.data(), text.size(), 0);
-    // Reset: it is gone and left an order unread. That is said once, before its last words.
+    // ECONNRESET: the launcher is gone and left an order unread. Reported once, before its last
+    // reports.
     if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
     if (size < 0) return failed("Receiving from the launcher failed");
     text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -155,7 +156,7 @@ Result<Launched> attach(const std::string& run_folder) {
   Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // By way of a descriptor: the folder's own path may be too long for an address.
+  // Through /proc/self/fd: the path of the folder may be too long for sun_path.
   fmt::format_to_n(address.sun_path, sizeof(address.sun_path) - 1, "/proc/self/fd/{}/{}",
                    folder.get(), launcher::kControlName);
   if (!made ||

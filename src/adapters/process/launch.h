@@ -1,8 +1,8 @@
-// adapters/process/launch.h: starting the launcher, which is carried inside this program.
+// adapters/process/launch.h: starts launchers. The launcher program is embedded in this binary.
 //
-// It is executed from memory, so there is no second file to install, to lose or to replace; and it
-// is copied from one that waits (origin.h), never forked to: a process of any size starts one in
-// the time of a small one.
+// The launcher runs from a memory file, so there is no second file to install or replace. Launchers
+// are copies of an origin process (origin.h), because forking it is cheap, whatever the size of
+// this process.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,8 @@
 
 namespace agentrt::adapters {
 
-// A launcher and our end of the connection to it: one that was started here, or one that was found
-// again (attach), whose process is not ours to wait for.
+// A launcher and our connection to it. Either started by this process, or found again by attach();
+// then it is not our child, and we cannot wait for it.
 class Launched {
  public:
   Launched(pid_t pid, int control) : pid_(pid), control_(control) {}
@@ -30,42 +30,44 @@ class Launched {
   pid_t pid() const { return pid_; }
   int control() const { return control_; }
 
-  // One whole order: go, input TEXT, closeInput, signal N, resize ROWS COLUMNS, status. Never
-  // waits: unavailable when the launcher takes no more, or is gone.
+  // Sends one order: go, input TEXT, closeInput, signal N, resize ROWS COLUMNS, status. Never
+  // blocks. Errors: unavailable: the launcher is gone, or does not accept more.
   Result<void> order(const std::string& text) const;
-  // The next report as JSON; empty once the launcher is gone. Waits for it.
+  // Blocks for the next report and returns its JSON; empty once the launcher is gone.
   Result<std::string> report() const;
-  // Waits for the launcher itself; its exit code. 0 for one that was found again.
+  // Waits for the launcher and returns its exit code; 0 for an attached one.
   int wait();
-  // Readable once the launcher has ended; none for one that was found again.
+  // A descriptor that becomes readable when the launcher ends; invalid for an attached one.
   Descriptor end() const;
-  // Ends a command that may not survive, or is still held.
+  // Closes the connection. That kills a command that is still at its start gate or must not
+  // survive.
   void close();
-  // A command that may survive goes on; its launcher is not waited for any more.
+  // Closes the connection and stops waiting for the launcher. A surviving command keeps running.
   void leave();
 
  private:
   pid_t pid_;
-  int control_;  // closing it ends a command that may not survive
+  int control_;  // closing it kills a command that must not survive
 };
 
-// Descriptors for a command without a run folder; -1: this process's own.
+// Standard streams of a command without a run folder; -1: those of this process.
 struct Streams {
   int in = -1, out = -1, err = -1;
 };
 
-std::string_view launcher_program();  // its bytes, as they were built
+std::string_view launcher_program();  // the executable's bytes
 
-// `copies`: of the files that the spec holds; -1: there are none. Errors: unavailable (the machine
-// cannot start a process, or not from memory).
+// `copies`: the approved contents of the held files in the spec; -1: none. Errors: unavailable: the
+// machine cannot start a process, or none from memory.
 Result<Launched> launch(const launcher::Spec& spec, const Streams& streams = {}, int copies = -1);
 
-// Lets the next launch find more of its work done. For when nobody waits: while a command runs.
+// Prepares the next launch in advance. Call it when no launch is urgent, such as while a command
+// runs.
 void get_ready_for_next();
 
-// The launcher that answers for this run folder. Nobody else can listen in it, so whoever does is
-// the one that was started for it, whatever process ids have been used for since. Errors:
-// unavailable (it is gone), overloaded (this process has no descriptors left to find out).
+// Connects to the launcher of this run folder. Only that launcher can listen there, so a reused pid
+// cannot cause a mistake. Errors: unavailable: it is gone; overloaded: this process has no free
+// descriptors, so the answer is unknown.
 Result<Launched> attach(const std::string& run_folder);
 
 }  // namespace agentrt::adapters

@@ -1,4 +1,4 @@
-// adapters/process/launcher_report.h: what a launcher says, read.
+// adapters/process/launcher_report.h: parses the reports of a launcher.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace agentrt::adapters {
 
-// One report; each event has its own members, the others are absent.
+// One report. Each event has its own members; the others are absent.
 struct LauncherReport {
   std::string event;  // ready, started, output, violation, refused, execFailed, exited, …
   std::optional<std::int64_t> pid;
   std::optional<std::uint64_t> start_ticks;
   std::optional<schema::Json> layers;
   std::optional<std::uint64_t> out, err;            // bytes written so far
-  std::optional<std::uint64_t> out_kept, err_kept;  // bytes of them that the disk took
+  std::optional<std::uint64_t> out_kept, err_kept;  // of these, bytes stored on disk
   std::optional<std::string> kind, attempted, layer;
   std::optional<bool> advisory;
   std::optional<std::string> stage;
   std::optional<std::int64_t> error;         // an errno
   std::optional<std::int64_t> code, signal;  // how the command ended
-  std::optional<std::uint64_t> violations;   // all of them, told or not
+  std::optional<std::uint64_t> violations;   // all of them, including those not reported
   std::vector<std::string> limits_hit;
-  std::optional<bool> started;    // it was let go
-  std::optional<bool> abandoned;  // it was ended because nobody was connected any more
+  std::optional<bool> started;    // the command was released from its gate
+  std::optional<bool> abandoned;  // killed because its connection closed
 };
 
 struct LauncherLayer {
@@ -35,13 +35,13 @@ struct LauncherLayer {
   bool enforced = false;
   std::string how;
 };
-// What a report says of each layer.
+// The state of each sandbox layer in a report.
 std::vector<LauncherLayer> layers_of(const LauncherReport& report);
 
-// An event of no name for a text that is none.
+// Returns an empty `event` if the text is not a report.
 LauncherReport read_launcher_report(std::string_view text);
 
-// Why nothing ran, as a sentence without its end.
+// Why the command did not run, as a sentence without a full stop.
 std::string refusal_of(const LauncherReport& report);
 
 }  // namespace agentrt::adapters

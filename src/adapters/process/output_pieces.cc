@@ -21,7 +21,7 @@ void OutputPieces::give(schema::OutputStream stream, const char* name, std::uint
     std::string bytes = folder_.read(name, at, std::min<std::uint64_t>(room + 1, size - at));
     if (bytes.empty()) return;
     const std::size_t whole = schema::utf8_prefix(bytes, room).size();
-    bytes.resize(whole > 0 ? whole : std::min(room, bytes.size()));  // or no character begins in it
+    bytes.resize(whole > 0 ? whole : std::min(room, bytes.size()));  // or it is not valid UTF-8
     schema::ProcessOutput piece;
     piece.stream = stream;
     piece.offset = at;

@@ -1,7 +1,7 @@
-// adapters/process/output_pieces.h: what a command wrote, cut into pieces for facts.
+// adapters/process/output_pieces.h: splits the output of a command into pieces for facts.
 //
-// Remembers how far each stream was passed on, so that whoever hears of the command next continues
-// there. One thread at a time; blocks on the disk for small reads.
+// It remembers the position in each stream, so that a later object can continue there. One thread
+// at a time; blocks for small reads from disk.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@ namespace agentrt::adapters {
 
 class OutputPieces {
  public:
-  // `bytes_max`: of both streams together; facts carry no more.
+  // `bytes_max`: limit for both streams together. Later output gets no facts.
   OutputPieces(RunFolder folder, const ports::HeardSoFar& heard, std::size_t bytes_max)
       : folder_(std::move(folder)), heard_(heard), bytes_max_(bytes_max) {}
 
   using To = std::function<void(schema::ProcessOutput)>;
-  // Gives what the spool holds up to these sizes and was not given yet, in pieces that do not split
-  // a character.
+  // Reads the output up to these sizes that was not passed on yet, and calls `to` with pieces that
+  // do not split a character.
   void give(std::uint64_t out, std::uint64_t err, const To& to);
 
   const RunFolder& folder() const { return folder_; }

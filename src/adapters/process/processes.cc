@@ -30,7 +30,7 @@ std::array<Stream, 2> streams_of(const ExitRecord& record) {
   return {Stream{"stdout", record.out}, Stream{"stderr", record.err}};
 }
 
-// Beginning and end of both streams, as the model and a person see them, and what is missing.
+// The beginning and end of both streams, for model and user, with notes about missing parts.
 std::string preview_of(const RunFolder& folder, const ExitRecord& record, const Redact& redact) {
   std::string text;
   for (const auto& [name, stream] : streams_of(record)) {
@@ -46,8 +46,8 @@ std::string preview_of(const RunFolder& folder, const ExitRecord& record, const 
   return text;
 }
 
-// What is more than the preview shows, or not whole, is kept behind refs; what cannot be kept is
-// said. False: there was no room for it. Blocking.
+// Stores streams that exceed the preview or are incomplete as outputs, and notes what could not be
+// stored. False: the disk is full. Blocking.
 bool keep_outputs(const RunFolder& folder, const ExitRecord& record, ports::OutputKeeper& keeper,
                   ports::ProcessEnd& end) {
   bool room = true;
@@ -105,7 +105,7 @@ void LauncherProcesses::on_watcher(std::move_only_function<void(Watcher&)> task)
   if (watcher_) watcher_->post(std::move(task));
 }
 
-// --- what the engine asks for ---
+// --- the port's functions ---
 
 void LauncherProcesses::start(ports::ProcessRequest request,
                               std::shared_ptr<ports::ProcessListener> listener) {
@@ -167,7 +167,7 @@ Result<schema::ExecutionEnvironment> LauncherProcesses::environment(
   return environment_of(outline);
 }
 
-// --- what the watcher hears ---
+// --- reports of the watcher ---
 
 void LauncherProcesses::tell(const ProcessId& process, Told what) {
   parts_.loop.post([this, process, what = std::move(what)]() mutable {
@@ -204,7 +204,7 @@ void LauncherProcesses::lost_sight(const ProcessId& process, OutputPieces rest, 
   parts_.loop.post([this, process, rest = std::move(rest), looks] { look(process, rest, looks); });
 }
 
-// Its folder stays: until the log has this end, a crash may make a later boot look for it.
+// The run folder stays: until the log has this end, a crash may make a later boot look for it.
 void LauncherProcesses::ended(const ProcessId& process, ports::ProcessEnd end) {
   const auto found = listeners_.extract(process);
   if (!found) return;
@@ -259,9 +259,9 @@ void LauncherProcesses::find(const ProcessId& process,
   look(process, {}, Watcher::kLooksMax);
 }
 
-// A runtime that dies between a turn's end and the end of its command leaves a folder that no open
-// call names. Should a command still run in one, because its log was put back to an earlier state
-// or cannot be read, it is ended: nothing runs unseen.
+// Removes run folders that belong to no open call; a runtime leaves one if it dies between the end
+// of a turn and the end of its command. A command that still runs there (because the log was
+// restored from a backup or is unreadable) is killed, so that nothing runs unobserved.
 void LauncherProcesses::sweep() {
   run_soon([this] {
     std::vector<ProcessId> left;
@@ -273,7 +273,7 @@ void LauncherProcesses::sweep() {
         if (!listeners_.contains(process) && !unsettled_.contains(process))
           run_soon([folder = folder_of(process)] {
             const auto unseen = attach(folder.path());
-            if (!unseen && unseen.error().code == Code::overloaded) return;  // it may run
+            if (!unseen && unseen.error().code == Code::overloaded) return;  // it may still run
             if (unseen) (void)unseen->order("signal 9");
             folder.remove();
           });
@@ -281,8 +281,8 @@ void LauncherProcesses::sweep() {
   });
 }
 
-// A launcher that has just lost its runtime ends its command and writes its record in a moment.
-// Without a record there is still what the command wrote.
+// Looks up the exit record. A launcher that lost its runtime kills its command and writes the
+// record shortly after. Without a record, the spooled output is all there is.
 void LauncherProcesses::look(const ProcessId& process, std::optional<OutputPieces> rest,
                              int looks) {
   run_soon([this, process, rest = std::move(rest), looks] {

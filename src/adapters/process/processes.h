@@ -1,10 +1,10 @@
-// adapters/process/processes.h: real processes, each behind a launcher of its own.
+// adapters/process/processes.h: runs real processes, each under its own launcher.
 //
-// A thread (watcher.h) starts the launchers and hears what they report; everything is handed to the
-// core. What a command writes stays in its run folder until it has ended; then what is more than a
-// preview is kept behind refs. The folder goes when the log has the end, so that a crash before
-// that loses nothing. A command in the background goes on when the runtime stops or dies: follow()
-// finds it by its run folder, in which its launcher listens.
+// A watcher thread (watcher.h) starts the launchers and receives their reports, which are posted to
+// the core. The output of a command stays in its run folder until it has ended; then output beyond
+// a preview is stored behind refs. The folder is removed after the log has stored the end, so a
+// crash before that loses nothing. A background command keeps running when the runtime stops or
+// dies; follow() finds it again by its run folder, where its launcher listens.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,12 @@ namespace agentrt::adapters {
 
 class LauncherProcesses final : public ports::Processes, private Watcher::Hearer {
  public:
-  static constexpr std::int64_t kTerminateGraceMs = 2'000;  // between asking and ending
-  // After this long whatever an earlier boot left in the folder, and nobody asked for, is removed.
+  static constexpr std::int64_t kTerminateGraceMs = 2'000;  // between SIGTERM and SIGKILL
+  // Delay after which run folders of earlier boots that no session refers to are removed.
   static constexpr std::int64_t kSweepAfterMs = 600'000;
-  // How far apart the record of a lost launcher is looked for, Watcher::kLooksMax times.
+  // Interval at which the exit record of a lost launcher is looked up, Watcher::kLooksMax times.
   static constexpr std::int64_t kLookEveryMs = 100;
-  // How often, and how far apart, output is tried to be kept while the disk is full.
+  // Attempts to store output while the disk is full, and their interval.
   static constexpr int kKeepTriesMax = 20;
   static constexpr std::int64_t kKeepEveryMs = 500;
 
@@ -38,15 +38,14 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
     ports::Worker& worker;
     ports::OutputKeeper& keeper;
     std::string folder;  // DATA/run
-    // The profile for a request; may look at the disk. Called on the thread of the launchers.
+    // The sandbox profile of a request. May read the disk; called on the watcher thread.
     using Profile = std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)>;
     Profile profile;
-    // The same to tell of and not to run with, which every turn does: it looks at little. Any
-    // thread.
+    // The same for display only, without costly reads, because every turn calls it. Any thread.
     Profile outline;
     Redact redact;
-    std::size_t processes_max = 256;   // at once, in the foreground; further ones wait
-    std::size_t background_max = 256;  // at once; further ones are refused
+    std::size_t processes_max = 256;   // foreground, at once; further ones are queued
+    std::size_t background_max = 256;  // background, at once; further ones are refused
     std::int64_t sweep_after_ms = kSweepAfterMs;
     int keep_tries_max = kKeepTriesMax;
   };
@@ -54,8 +53,8 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
   explicit LauncherProcesses(Parts parts);
   ~LauncherProcesses() override;
 
-  // Ends every process but those in the background, and waits for their launchers, which record it;
-  // a later boot finds out. Nothing is started any more.
+  // Ends all processes except background ones and waits for their launchers, which record the end
+  // for a later boot. Starts nothing afterwards.
   void stop();
 
   void start(ports::ProcessRequest request,
@@ -86,14 +85,14 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
   void run_soon(std::function<void()> task);
   void sweep();
   void look(const ProcessId& process, std::optional<OutputPieces> rest, int looks);
-  // Passes on what is left of its output and keeps the whole, then says how it ended.
+  // Passes on the rest of the output, stores it completely, then reports the end.
   void settle(const ProcessId& process, std::optional<OutputPieces> rest, const ExitRecord& record,
               int tries);
   void ended(const ProcessId& process, ports::ProcessEnd end);
 
   Parts parts_;
   std::unordered_map<ProcessId, std::shared_ptr<ports::ProcessListener>> listeners_;  // core
-  std::unordered_set<ProcessId> unsettled_;  // core: they have ended, and the log may not know yet
+  std::unordered_set<ProcessId> unsettled_;  // core: ended, but perhaps not in the log yet
   std::unique_ptr<Watcher> watcher_;
 };
 

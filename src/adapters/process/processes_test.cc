@@ -1,5 +1,5 @@
-// adapters/process/processes_test.cc: real processes behind real launchers, on a loop of the
-// test's.
+// adapters/process/processes_test.cc: tests real processes under real launchers, on the test's own
+// loop.
 #include "adapters/process/processes.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Steps that any thread posts, run by the test; timers by the clock of the machine.
+// Any thread posts steps; the test runs them. Timers use the machine's clock.
 class TestLoop final : public ports::Loop {
  public:
   void post(ports::Step step) override {
@@ -39,7 +39,7 @@ class TestLoop final : public ports::Loop {
   }
   void cancel(TimerId) override {}
 
-  // Runs until it is true; false when that takes too long.
+  // Runs steps until the condition holds. False: timeout.
   template <class Until>
   bool run(Until until) {
     const auto deadline = Clock::now() + 20s;
@@ -64,7 +64,7 @@ class TestLoop final : public ports::Loop {
   std::multimap<Clock::time_point, ports::Step> timers_;
 };
 
-// At once, on the thread that asks.
+// Runs tasks immediately on the calling thread.
 struct PlainWorker final : ports::Worker {
   bool run(ports::Step task) override {
     task();
@@ -113,7 +113,7 @@ class Machine {
     std::filesystem::create_directories(home_ + "/ws");
     boot();
   }
-  // Another runtime over the same folder, as after a stop or a crash.
+  // Starts another runtime on the same folder, as after a stop or crash.
   void boot() {
     if (processes) earlier_.push_back(std::move(processes));
     const auto profile = [this](const ports::ProcessRequest&) -> Result<schema::SandboxProfile> {
@@ -162,7 +162,7 @@ class Machine {
     return heard;
   }
 
-  // The same, let go.
+  // Starts a command and releases it.
   std::shared_ptr<Heard> run(const std::string& name, const std::string& command,
                              Place place = Place::background) {
     const auto heard = start(name, command, place);
@@ -187,7 +187,7 @@ class Machine {
 
  private:
   std::string home_;
-  std::vector<std::unique_ptr<LauncherProcesses>> earlier_;  // the loop may hold steps of theirs
+  std::vector<std::unique_ptr<LauncherProcesses>> earlier_;  // the loop may still hold their steps
   std::size_t processes_max_;
   std::int64_t sweep_after_ms_;
   PlainWorker worker_;
@@ -209,7 +209,7 @@ TEST_CASE("a command waits at its gate, runs once it is released, and leaves not
   CHECK(heard->end->preview == "out\n");
   CHECK(heard->end->lost.empty());
   machine.pass(100ms);
-  CHECK(machine.folders() == 1);  // until the log has its end
+  CHECK(machine.folders() == 1);  // until the end is in the log
   machine.processes->settled(ProcessId{"proc_1"});
   CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
 }
@@ -317,7 +317,7 @@ TEST_CASE("one that ended while no runtime was there is known by its record") {
   machine.processes->stop();
   REQUIRE(machine.loop.run(
       [&] { return std::filesystem::exists(machine.run_folder() + "/proc_1/exit.json"); }));
-  // Each of them dies before its log has the end.
+  // Each runtime dies before its log has the end.
   for (const std::uint64_t heard_before : {0u, 3u, 8u}) {
     machine.boot();
     const auto heard = machine.follow("proc_1", heard_before);

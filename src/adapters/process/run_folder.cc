@@ -71,12 +71,12 @@ Result<void> RunFolder::make_way() const {
   if (::access(around.c_str(), W_OK | X_OK) != 0 && ::mkdir(around.c_str(), 0700) != 0)
     return fail(Code::unavailable, fmt::format("the folder {} cannot be created", path_));
   std::error_code error;
-  if (::access(path_.c_str(), F_OK) == 0) fs::remove_all(path_, error);  // of one that was killed
+  if (::access(path_.c_str(), F_OK) == 0) fs::remove_all(path_, error);  // left by a killed runtime
   if (error) return fail(Code::unavailable, fmt::format("the folder {} cannot be removed", path_));
   return {};
 }
 
-// One that cannot be written costs a report and not the command.
+// On failure only the report about changed files is lost, not the command.
 void RunFolder::keep_state(std::string_view state) const {
   if (state.empty() || ::mkdir(path_.c_str(), 0700) != 0) return;
   const Descriptor file(::open((path_ + kStateName).c_str(),
@@ -107,7 +107,7 @@ std::string RunFolder::tail(std::string_view stream, std::uint64_t size,
   const std::uint64_t want = std::min<std::uint64_t>({bytes_max, past, half_});
   const std::uint64_t begin = (past - want) % half_;
   const std::uint64_t first = std::min(want, half_ - begin);
-  // What has gone round may be less than is wanted: the rest is the end of the beginning.
+  // If the ring buffer holds less than requested, the rest comes from the end of the head.
   const std::uint64_t before = std::min<std::uint64_t>(bytes_max - want, half_);
   const std::string head = past <= half_ ? read(stream, half_ - before, before) : "";
   return head + read_at(ring, begin, first) + read_at(ring, 0, want - first);
@@ -153,7 +153,7 @@ bool RunFolder::can_be_read() const {
   return folder || !is_shortage(errno);
 }
 
-// Where the ring in NAME.tail begins was known to the launcher alone: it is left out.
+// Excludes the ring buffer NAME.tail: only the launcher knew where it begins.
 Spooled RunFolder::left_of(std::string_view stream) const {
   const auto size_of = [&](std::string_view suffix) -> std::uint64_t {
     struct stat about{};

@@ -119,7 +119,7 @@ TEST_CASE("the record of an end is read, and its absence is no end") {
 TEST_CASE("without a record, what the spool holds for sure is known by its files") {
   CHECK((Written("abc").folder.left_of("stdout") == Spooled{.size = 3, .kept = 3}));
   CHECK((Written("abc").folder.left_of("stderr") == Spooled{}));
-  const Written much(numbers(3 * kSpool));  // where its ring begins, nobody knows any more
+  const Written much(numbers(3 * kSpool));  // the start of its ring buffer is unknown
   CHECK((much.folder.left_of("stdout") ==
          Spooled{.size = kSpool, .kept = kSpool / 2, .exact = false}));
 }

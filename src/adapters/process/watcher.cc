@@ -21,13 +21,13 @@ using schema::Failure;
 
 namespace {
 
-constexpr std::size_t kReportsAtOnce = 64;  // of one launcher, before the others get their turn
+constexpr std::size_t kReportsAtOnce = 64;  // per launcher, before others are served
 
 std::size_t inline_bytes_max(bool background) {
   return background ? schema::kBackgroundInlineBytes : schema::kProcessInlineBytes;
 }
 
-// Whether the same request may go well later is what the error says.
+// Only an `unavailable` error is retryable.
 Failure failure_of(const Error& error, Category otherwise) {
   const bool passes = error.code == Code::unavailable;
   return {passes ? Category::unavailable : otherwise, error.message, passes};
@@ -60,7 +60,8 @@ schema::ProcessStarted started_of(const ports::ProcessRequest& request, const st
   return started;
 }
 
-// Without somebody who answers for its files, an approved command does not run.
+// Adds the approved files to the spec. The notify layer becomes required, because the supervisor
+// must answer for these files.
 void hold_files(launcher::Spec& spec, const ports::HeldFiles& held) {
   spec.cwd_identity = held.cwd_identity;
   for (const std::uint64_t size : held.sizes) spec.held_sizes.push_back(std::to_string(size));
@@ -97,7 +98,7 @@ void Watcher::post(std::move_only_function<void(Watcher&)> task) {
   (void)!::write(wake_.get(), &one, sizeof(one));
 }
 
-// --- what is asked for ---
+// --- requests ---
 
 void Watcher::start(ports::ProcessRequest request) {
   waiting_.push_back(std::move(request));
@@ -110,7 +111,7 @@ std::size_t Watcher::count(bool background) const {
   }));
 }
 
-// It has the folder still that another of the same name is to get.
+// An ending process still owns the run folder that a new one of the same name needs.
 bool Watcher::is_ending(const ProcessId& id) const {
   return std::ranges::any_of(
       watched_, [&](const auto& each) { return each->id == id && each->stage == Stage::ending; });
@@ -147,7 +148,8 @@ void Watcher::begin(ports::ProcessRequest request) {
   spec.run_folder = folder.path();
   spec.spool_bytes = kSpoolBytes;
   spec.survive = request.background;
-  spec.no_input = !request.background && !request.tty;  // nobody could give it any
+  // Without a terminal a foreground command gets no input.
+  spec.no_input = !request.background && !request.tty;
   spec.tty = request.tty;
   if (request.tty) {
     std::erase_if(spec.env, [](const std::string& each) { return each.starts_with("TERM="); });
@@ -220,7 +222,8 @@ void Watcher::resize(const ProcessId& id, std::uint64_t rows, std::uint64_t colu
 void Watcher::drop(const ProcessId& id) {
   std::erase_if(waiting_, [&](const ports::ProcessRequest& each) { return each.id == id; });
   if (Watched* process = find(id)) {
-    // Closing ends what may not survive; what may, is told.
+    // Closing the connection kills a command that must not survive; a background one needs a
+    // signal.
     if (process->background) (void)process->launched.order("signal 9");
     return end(*process, Then::remove_folder);
   }
@@ -242,7 +245,7 @@ void Watcher::leave(const ProcessId& id) {
   process->stage = Stage::over;
 }
 
-// --- its life ---
+// --- the event loop ---
 
 void Watcher::run() {
   ::pthread_setname_np(::pthread_self(), "agentrt-proc");
@@ -274,7 +277,7 @@ void Watcher::run() {
   watched_.clear();
 }
 
-// Until the first of those that something is awaited of is late; -1: there is none.
+// Time until the first deadline, for poll(); -1: none.
 int Watcher::wait_ms() const {
   std::optional<Clock::time_point> first;
   for (const auto& each : watched_)
@@ -310,17 +313,17 @@ void Watcher::run_tasks() {
 
 void Watcher::refuse(Watched& process, Category category, std::string why) {
   parts_.hearer.refused(process.id, {category, std::move(why), false});
-  end(process, Then::remove_folder);  // which its launcher may be about to make
+  end(process, Then::remove_folder);  // also if its launcher is just creating it
 }
 
-// Its connection is closed, and its launcher goes; `then` follows when it has.
+// Closes the connection, so that the launcher exits; `then` is done after it has.
 void Watcher::end(Watched& process, Then then) {
   process.then = then;
   process.gone = process.launched.end();
   process.launched.close();
   process.stage = Stage::ending;
   process.due = Clock::now() + std::chrono::milliseconds(kEndMaxMs);
-  if (!process.gone) ended(process);  // not ours to wait for
+  if (!process.gone) ended(process);  // not our child, so do not wait
 }
 
 void Watcher::ended(Watched& process) {
@@ -330,7 +333,7 @@ void Watcher::ended(Watched& process) {
   if (process.then == Then::remove_folder) process.pieces.folder().remove();
 }
 
-// --- what it says ---
+// --- reports ---
 
 void Watcher::hear(Watched& process) {
   pollfd more{process.launched.control(), POLLIN, 0};
@@ -340,8 +343,8 @@ void Watcher::hear(Watched& process) {
     if (text && !text->empty()) {
       take(process, *text);
     } else if (process.stage == Stage::running && process.released) {
-      // One that was found may still be ending; one of our own has gone, and its record is there
-      // or never will be.
+      // A found launcher may still be ending. Our own has exited, so its record exists now or never
+      // will.
       parts_.hearer.lost_sight(process.id, process.pieces, process.found ? kLooksMax : 1);
       end(process, Then::nothing);
     } else {
@@ -353,11 +356,12 @@ void Watcher::hear(Watched& process) {
 
 void Watcher::take(Watched& process, const std::string& text) {
   const LauncherReport report = read_launcher_report(text);
-  // Whoever answers lives; one that was about to go may have let us connect.
+  // Its first report proves that it runs. A connection alone does not: the launcher may be exiting.
   if (process.found && !std::exchange(process.answered, true) && report.event != "exited")
     parts_.hearer.tell(process.id, [](ports::ProcessListener& listener) { listener.on_found(); });
   if (report.event == "ready") return ready(process, report);
-  // Not before it runs: it would have to share a processor with that.
+  // Prepare the next launch only now, because before it would compete with this command for a
+  // processor.
   if (report.event == "started") return get_ready_for_next();
   if (report.event == "output") return output(process, report);
   if (report.event == "violation") return violation(process, report);

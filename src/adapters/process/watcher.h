@@ -1,8 +1,10 @@
-// adapters/process/watcher.h: the thread that starts launchers, hears them and sees them end.
+// adapters/process/watcher.h: the thread that starts launchers, receives their reports and notices
+// their end.
 //
-// One thread starts all launchers, since one that nobody is connected to ends with the thread that
-// started it. It never waits for one of them: a launcher that does not end holds up nothing but
-// itself. What a command writes stays in its run folder; only small pieces pass through here.
+// One thread starts all launchers, because a launcher without a connection ends with the thread
+// that started it. The thread never blocks on a single launcher, so a launcher that hangs does not
+// delay others. The output of commands stays in their run folders; only small pieces pass through
+// here.
 #pragma once
 
 #include <chrono>
@@ -25,25 +27,27 @@ namespace agentrt::adapters {
 
 class Watcher {
  public:
-  static constexpr std::uint64_t kSpoolBytes = 64 << 20;  // of one stream
-  static constexpr int kSetupMaxMs = 30'000;  // until a sandbox is ready; then it is given up
-  static constexpr int kEndMaxMs = 10'000;    // until a launcher has gone; then it is left alone
-  // How often the record of a launcher that may still be ending is looked for.
+  static constexpr std::uint64_t kSpoolBytes = 64 << 20;  // per stream
+  // For a sandbox to become ready; then the command is refused.
+  static constexpr int kSetupMaxMs = 30'000;
+  static constexpr int kEndMaxMs = 10'000;  // for a launcher to exit; then it is abandoned
+  // How many times to look for the exit record of a launcher that may still be ending.
   static constexpr int kLooksMax = 30;
 
-  // Hears about processes. Called on the watcher's thread.
+  // Receives events about processes, on the watcher's thread.
   class Hearer {
    public:
     using Told = std::move_only_function<void(ports::ProcessListener&)>;
     virtual ~Hearer() = default;
     virtual void tell(const ProcessId& process, Told what) = 0;
-    // Whether it runs cannot be found out now: it is to be followed again in a moment.
+    // It is unknown whether the process runs, for lack of descriptors. Retry follow() soon.
     virtual void not_now(const ProcessId& process, const ports::HeardSoFar& heard) = 0;
-    // The last that is heard of it, one of these.
+    // The last event of a process is one of the following.
     virtual void refused(const ProcessId& process, schema::Failure why) = 0;
     virtual void exited(const ProcessId& process, std::string record) = 0;
-    // Its launcher is gone or was not found. Its folder may hold its record, and output that was
-    // not passed on. `looks`: how often to look for the record, which may be about to be written.
+    // The launcher is gone or was not found. The run folder may hold its exit record, and output
+    // that was not passed on (`rest`). `looks`: how many times to look for the record, which may
+    // still be written.
     virtual void lost_sight(const ProcessId& process, OutputPieces rest, int looks) = 0;
   };
 
@@ -51,18 +55,18 @@ class Watcher {
     Hearer& hearer;
     std::string folder;  // DATA/run
     std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
-    std::size_t processes_max = 0;   // at once, in the foreground; further ones wait
-    std::size_t background_max = 0;  // at once; further ones are refused
+    std::size_t processes_max = 0;   // foreground, at once; further ones are queued
+    std::size_t background_max = 0;  // background, at once; further ones are refused
   };
 
   explicit Watcher(Parts parts);
-  // Ends what is in the foreground or held, and leaves what goes on in the background.
+  // Ends foreground processes and those still at their gate. Background processes keep running.
   ~Watcher();
 
   // Runs the task on the thread. Any thread.
   void post(std::move_only_function<void(Watcher&)> task);
 
-  // --- on the thread ---
+  // --- on the watcher's thread ---
 
   void start(ports::ProcessRequest request);
   void follow(const ProcessId& id, const ports::HeardSoFar& heard);
@@ -70,15 +74,15 @@ class Watcher {
   void signal(const ProcessId& id, int number);
   void write(const ProcessId& id, const std::string& input, ports::AfterInput after);
   void resize(const ProcessId& id, std::uint64_t rows, std::uint64_t columns);
-  // Ends the command, if it still runs, and removes its folder; nothing more is heard of it.
+  // Kills the command if it still runs and removes its run folder. No more events.
   void drop(const ProcessId& id);
-  // Nothing more is heard of it; in the background it goes on.
+  // No more events. A background process keeps running.
   void leave(const ProcessId& id);
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class Stage { setting_up, running, ending, over };
-  // What is done once an ending launcher has gone.
+  // What to do after an ending launcher has exited.
   enum class Then { remove_folder, nothing };
   struct Watched {
     ProcessId id;
@@ -86,13 +90,13 @@ class Watcher {
     OutputPieces pieces;
     bool background = false;
     bool released = false;
-    bool found = false;     // of an earlier boot
-    bool answered = false;  // since it was found
+    bool found = false;     // started by an earlier boot
+    bool answered = false;  // has reported since it was found
     Stage stage = Stage::setting_up;
-    std::optional<Clock::time_point> due = {};  // it is ready by then, or gone
-    schema::SandboxProfile profile = {};        // both until it is ready
+    std::optional<Clock::time_point> due = {};  // deadline to become ready, or to exit
+    schema::SandboxProfile profile = {};        // this and `request`: valid until it is ready
     ports::ProcessRequest request = {};
-    Descriptor gone = {};  // of an ending one
+    Descriptor gone = {};  // readable when an ending launcher has exited
     Then then = Then::nothing;
   };
 
@@ -117,7 +121,7 @@ class Watcher {
 
   Parts parts_;
   std::vector<std::unique_ptr<Watched>> watched_;
-  std::deque<ports::ProcessRequest> waiting_;  // at most one for each call under way
+  std::deque<ports::ProcessRequest> waiting_;  // at most one per call in flight
   bool stopping_ = false;
   std::mutex mutex_;
   std::vector<std::move_only_function<void(Watcher&)>> tasks_;  // under mutex_

@@ -40,7 +40,7 @@ std::string below(const std::string& folder, std::string_view name) {
   return folder == "/" ? fmt::format("/{}", name) : fmt::format("{}/{}", folder, name);
 }
 
-// What of an absolute path lies below the root; nothing when it does not lie there.
+// The part of an absolute path below the root; nullopt: it is not below.
 std::optional<std::string> rest_below(std::string_view path, std::string_view root) {
   const auto names = names_of(path), root_names = names_of(root);
   if (names.size() < root_names.size() ||
@@ -58,8 +58,8 @@ const char* kind_of(const struct stat& about) {
   return "a device";
 }
 
-// It will be replaced, for which its own mode would not matter; but who made it read-only meant
-// it, also for root. A program that runs may be replaced.
+// The file will be replaced, so its mode would not prevent that. But a read-only file is respected,
+// even for root. A running program (ETXTBSY) may be replaced.
 bool may_be_written(const Opened& file) {
   if ((file.about.st_mode & 0222) == 0) return false;
   const auto writable = reopen(file.handle, O_WRONLY | O_NONBLOCK);
@@ -67,7 +67,7 @@ bool may_be_written(const Opened& file) {
          (writable.error() != EACCES && writable.error() != EPERM && writable.error() != EROFS);
 }
 
-// The path and, where that is another, what it really is.
+// Adds the path and, if different, its resolved form.
 void add_place(std::vector<std::string>& places, std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   std::string real = real_path(path);
@@ -80,14 +80,14 @@ bool lies_in(const std::string& path, const std::vector<std::string>& places) {
       places, [&](const std::string& place) { return policy::is_within(path, place); });
 }
 
-// Whether a file at the path would stand in the way of one of the places: as a file .git leads git
-// to another folder's hooks.
+// Whether a file at the path would replace a folder above one of the places. For example, a file
+// `.git` would lead git to another folder's hooks.
 bool covers(const std::string& path, const std::vector<std::string>& places) {
   return std::ranges::any_of(
       places, [&](const std::string& place) { return policy::is_within(place, path); });
 }
 
-// What is replaced or moved just while it is looked at is looked at again.
+// Repeats the check if the file was replaced or moved meanwhile.
 template <class Look>
 auto until_it_stands(Look look) {
   auto out = look();
@@ -299,7 +299,7 @@ Outcome<Target> Grounds::new_target(const Spot& spot, const std::string& path) c
                   fmt::format("{} is the path of a folder, not of a file.", path));
   Target out;
   out.name = names.back();
-  std::size_t there = names.size() - 1;  // how many of the folders on the way are there
+  std::size_t there = names.size() - 1;  // number of existing folders on the path
   for (;; --there) {
     const std::string way = joined(
         std::ranges::subrange(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(there)));
@@ -343,7 +343,7 @@ std::optional<schema::Failure> Grounds::refusal(const std::string& real_path, Us
     return denied("is read-only for tools and commands, because it controls other programs.");
   if (!refused_) return std::nullopt;
   if (auto failure = refused_(real_path)) return failure;
-  // Rules may name the folder as the session does.
+  // Rules may name the folder by the session's path.
   for (const Root& root : roots_) {
     if (root.given == root.real || !policy::is_within(real_path, root.real)) continue;
     const auto rest = rest_below(real_path, root.real);

@@ -14,7 +14,7 @@ namespace agentrt::adapters {
 
 inline constexpr int kPeerWaitMs = 5'000;
 
-// Listens on a port of its own; a test plays the server, one connection at a time.
+// Listens on a free port. Serves one connection at a time; the test plays the server.
 class Peer {
  public:
   Peer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -33,14 +33,14 @@ class Peer {
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/v1"; }
 
-  // The next connection, and the request that came on it, up to `end`.
+  // Accepts the next connection and returns its request, up to and including `end`.
   std::string accept(std::string_view end = "hello") {
     if (connection_ >= 0) ::close(connection_);
     need(ready(listener_), "nobody came");
     connection_ = ::accept(listener_, nullptr, nullptr);
     return receive(end);
   }
-  // What comes until `end` has come.
+  // Receives until the data ends with `end`.
   std::string receive(std::string_view end) {
     std::string got;
     char piece[4096];
@@ -55,7 +55,7 @@ class Peer {
   void send(std::string_view text) {
     while (!text.empty()) {
       const ssize_t sent = ::send(connection_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;  // the other side has closed, which it may
+      if (sent <= 0) return;  // the client may close at any time
       text.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
@@ -63,7 +63,7 @@ class Peer {
     ::close(connection_);
     connection_ = -1;
   }
-  // Whether the other side has closed.
+  // Whether the client has closed the connection.
   bool closed() {
     char piece[64];
     return ready(connection_) && ::recv(connection_, piece, sizeof piece, 0) <= 0;
