@@ -1,6 +1,8 @@
-// store/identity.h: what a store is born with. It keeps all but the generation for its life.
+// store/identity.h: the ids and the secret key that a store gets when it is created. Only the
+// generation may change later.
 //
-// Randomness is a parameter: a simulation that seeds it gets the same store every time.
+// The source of randomness is a parameter, so a simulation with a fixed seed gets the same store
+// every time.
 #pragma once
 
 #include <functional>
@@ -10,7 +12,7 @@
 
 namespace agentrt::store {
 
-// Gives exactly as many random bytes as asked for.
+// Returns exactly the requested number of random bytes.
 using RandomBytes = std::function<std::string(std::size_t)>;
 
 inline constexpr std::size_t kHashKeyBytes = 32;
@@ -24,7 +26,8 @@ struct Identity {
 };
 
 Identity fresh_identity(Timestamp now, const RandomBytes& random);
-// For a store whose history is not the one that readers have seen.
+// A new generation, for a store whose history differs from what readers have seen (see
+// store/sqlite/witness.h).
 GenerationId fresh_generation(Timestamp now, const RandomBytes& random);
 
 }  // namespace agentrt::store

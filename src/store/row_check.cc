@@ -79,7 +79,7 @@ Result<void> check_query(const IndexQuery& query) {
 }
 
 std::size_t page_bytes(const schema::StoredEvent& event) {
-  constexpr std::size_t kEnvelopeBytes = 256;  // about what write_head() adds to scope and payload
+  constexpr std::size_t kEnvelopeBytes = 256;  // approximate size of what write_head() adds
   return event.payload.size() + event.scope.size() + kEnvelopeBytes;
 }
 

@@ -1,7 +1,7 @@
-// store/row_check.h: how a stored row is held against its hash, and how a damaged one is reported.
+// store/row_check.h: checks of stored rows, appends and queries, and the errors that stores return.
 //
-// A row's hash is schema::chain() of its predecessor's hash and its own bytes. A payload that was
-// erased leaves its SHA-256 behind, which is all that the chain needs of it.
+// The hash of a row is schema::chain() of its predecessor's hash and its own bytes. If a payload
+// was erased, its SHA-256 is kept, which is enough to compute the chain.
 #pragma once
 
 #include <string_view>
@@ -11,39 +11,42 @@
 
 namespace agentrt::store {
 
-// What an erased payload reads as.
+// Reads return this instead of an erased payload.
 inline constexpr std::string_view kErasedPayload = R"({"erased":true})";
 
 // The hash before a session's first row.
 inline constexpr Digest kNoPredecessor{};
 
-// The row's hash where only the payload's SHA-256 is left.
+// The hash of a row whose payload was erased.
 Digest chain_erased(const Digest& previous, const schema::StoredEvent& event,
                     const Digest& payload_sha256);
 
-// `internal`, with {"sessionId": …, "sequence": …} as details.
+// The error `internal` with the details {"sessionId": …, "sequence": …}.
 Error damaged_row(const SessionId& session, Sequence sequence, std::string_view what);
-// The stand-in for a row that cannot be trusted; absent where the error is not about damage.
+// An event that replaces a damaged row in pages over all sessions. nullopt: the error is not about
+// damage.
 std::optional<Event> stand_in(Position position, const SessionId& session, Sequence sequence,
                               Timestamp at, const Error& error);
-// What a row's session is called whose name is lost.
+// The session id of a row whose session's name is lost.
 inline const SessionId kLostSession{"sess_lost"};
 Error no_such_session(const SessionId& session);
-// What an append gets whose session has moved on: {"expected": …, "actual": …} as details.
+// The error for an append whose `expected` is not the session's last sequence. Details:
+// {"expected": …, "actual": …}.
 Error sequence_conflict(const Append& append, Sequence actual);
-// What an append gets whose idempotency key was recorded by another one.
+// The error for an append whose idempotency key was already recorded.
 Error key_taken(const IdempotencyRecord& record);
-// What an append gets that would write an index row another session owns.
+// The error for an append that would write an index row of another session.
 Error row_taken(const IndexRow& row);
 
-// Stops the process unless the append is one that commit() may be given: events that follow
-// `expected` one by one and belong to the session.
+// Checks the preconditions of commit(): the events belong to the session and follow `expected`
+// without gaps. A violation stops the process.
 void check_append(const Append& append);
 
-// invalid_params for a query that names a parent without a session, or an empty one.
+// invalid_params if the query has a parent without a session, an empty parent, or open_only with a
+// session.
 Result<void> check_query(const IndexQuery& query);
 
-// What counts towards a page's bytes.
+// The size of an event for the byte limit of a page.
 std::size_t page_bytes(const schema::StoredEvent& event);
 
 }  // namespace agentrt::store

@@ -1,7 +1,7 @@
-// store/store.h: the log, the index rows beside it, snapshots and idempotency records.
+// store/store.h: the interface of a store: the log, index rows, snapshots and idempotency records.
 //
-// The log is the only truth. Index rows and snapshots are derived from it and can be rebuilt; they
-// are written in the append's own transaction, so they never lag it.
+// The log is the only source of truth. Index rows and snapshots are derived from it and can be
+// rebuilt. They are written in the transaction of their append, so they are never behind.
 //
 // A Store is synchronous and knows no threads of its own. commit() is called by one thread at a
 // time; the reads may run beside it on other threads and see only what is committed and synced.
@@ -22,26 +22,26 @@
 
 namespace agentrt::store {
 
-// A place in the order of all sessions' facts, from 1; grows with every fact of every session.
+// The position of a fact in the order of all facts of all sessions, from 1.
 using Position = std::uint64_t;
 
-// A derived record of one object (session, thread, turn, task, …), found by kind and id alone.
+// A derived record of one object (session, thread, turn, task, …), identified by kind and id.
 struct IndexRow {
   std::string kind;
-  std::string id;      // unique within its kind; a thread's is SESSION/THREAD
-  std::string parent;  // what it is listed under within its session (a turn's thread), or empty
-  Sequence first = 0;  // the sequence of its first fact: the order of windows
+  std::string id;      // unique per kind; for a thread SESSION/THREAD
+  std::string parent;  // the object it is listed under (for a turn its thread), or empty
+  Sequence first = 0;  // sequence of its first fact; lists are sorted by it
   std::string status;
-  bool open = false;   // unfinished work, found at start-up
+  bool open = false;   // has unfinished work; looked up at start-up
   std::string record;  // a JSON object
 
   bool operator==(const IndexRow&) const = default;
 };
 
-// As read back: with the session that owns it.
+// An index row with the session that owns it.
 struct IndexEntry {
   SessionId session;
-  std::uint64_t session_order = 0;  // sessions in the order they were created, from 1
+  std::uint64_t session_order = 0;  // number of the session in order of creation, from 1
   IndexRow row;
 
   bool operator==(const IndexEntry&) const = default;
@@ -51,7 +51,7 @@ struct IdempotencyRecord {
   std::string principal;
   std::string key;
   std::string command;
-  std::string params_hash;  // keyed; never the params
+  std::string params_hash;  // a keyed hash; the params are not stored
   std::string reply;
   Timestamp at;
 
@@ -66,11 +66,12 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-// All or nothing: events, rows, records and snapshot of one session.
+// The events, rows, records and snapshot of one session, written all or nothing.
 struct Append {
   SessionId session;
   Sequence expected = 0;  // the session's last sequence; 0 creates the session
-  // Sequences expected + 1, expected + 2, …; empty only to record the answer to a key.
+  // Their sequences are expected + 1, expected + 2, … Empty only to store the reply for an
+  // idempotency key.
   std::vector<schema::StoredEvent> events;
   std::vector<IndexRow> index;  // upserts, at most one per (kind, id)
   std::vector<IdempotencyRecord> idempotency;
@@ -80,64 +81,64 @@ struct Append {
 struct Event {
   Position position = 0;
   schema::StoredEvent event;
-  // In pages over all sessions: why the row cannot be trusted. Of `event` only session, sequence
-  // and at are set then.
+  // In pages over all sessions: why the row is damaged. Then only session, sequence and at of
+  // `event` are set.
   std::optional<std::string> damage;
 };
 
-// Which index entries, newest first.
+// Selects index entries; results are newest first.
 struct IndexQuery {
   std::string kind;
-  std::optional<SessionId> session;  // absent: entries of all sessions, by session_order
-  // Only entries before this: a `first` within one session, a session_order over all of them.
+  std::optional<SessionId> session;  // nullopt: all sessions, by session_order
+  // Only entries before this: a `first` in one session, a session_order over all sessions.
   std::optional<std::uint64_t> before;
-  // Where several entries share that place, the rest of the last entry read, so that the next page
-  // starts right after it: its `first` (over all sessions) and its id.
+  // Cursor for entries with the same value of `before`: the `first` (over all sessions) and the id
+  // of the last entry read. The next page starts after that entry.
   Sequence before_first = 0;
   std::string before_id;
-  std::optional<std::string> parent;  // only entries under this; not empty; with `session`
-  bool open_only = false;             // only open ones; over all sessions
+  std::optional<std::string> parent;  // only entries under this parent; not empty; needs `session`
+  bool open_only = false;             // only open entries; without `session`
   std::size_t limit = 100;
 };
 
 using Indexer = std::function<std::vector<IndexRow>(const schema::StoredEvent& event)>;
 
-// What ends the process: a sync that failed, whatever the reason. Retrying could report as stored
-// what the kernel has already dropped.
+// Called when a sync fails; ends the process. A retry could report data as stored that the kernel
+// has already dropped.
 using OnSyncFailure = std::function<void(const std::string& what)>;
 
 class Store {
  public:
   virtual ~Store() = default;
 
-  // Appends each in order within one transaction and one sync, and says for each what became of it:
-  // the position of its first event; conflict (expected is not the session's last sequence, an
-  // idempotency key is recorded already, or an index row's id belongs to another session; the
-  // others still go through); or, for every one alike, storage_full (nothing was written; reads go
-  // on; a later commit may succeed) or unavailable. A damaged place in the store or a payload past
-  // its size is `internal` or too_large for the append that met it, and the others go through.
-  // A span may hold several appends of one session, each expecting what the one before it leaves.
+  // Writes all appends in order, in one transaction with one sync. Returns for each the position of
+  // its first event, or an error. For one append, while the others succeed: conflict (`expected` is
+  // not the session's last sequence, an idempotency key is already recorded, or an index row
+  // belongs to another session), `internal` (the store is damaged there), too_large (a payload
+  // exceeds the limit). For all appends: storage_full (nothing was written; a later commit may
+  // succeed) or unavailable. Several appends of one session are allowed; each expects the sequence
+  // that the previous one leaves.
   virtual std::vector<Result<Position>> commit(std::span<const Append> appends) = 0;
 
-  // Events after `after`, in order, at most `events_max` and about `bytes_max` (at least one).
-  // Every row's hash is checked against its bytes and its predecessor: a damaged row is `internal`
-  // and named by session and sequence (sessionId, sequence in the details). Over all sessions it is
-  // given with its damage instead, so that one row does not stand in the way of every session.
-  // not_found: no such session. An `after` at or past the last one gives an empty page. An erased
-  // payload reads as {"erased":true}.
+  // Events after `after`, in order: at most `events_max` and about `bytes_max` bytes, but at least
+  // one. Verifies each row's hash against its bytes and its predecessor. Errors: `internal` for a
+  // damaged row, with sessionId and sequence in the details; not_found: no such session.
+  // all_events() returns a damaged row with `damage` instead, so that it does not block the other
+  // sessions. An `after` at or past the end gives an empty page. An erased payload reads as
+  // {"erased":true}.
   virtual Result<std::vector<Event>> events(const SessionId& session, Sequence after,
                                             std::size_t events_max, std::size_t bytes_max) = 0;
-  // These events of a session, in the order asked for; `internal` where one is missing. One read
-  // after the other, unless a store can do better.
+  // The given events of a session, in the given order. Errors: `internal` if one is missing. The
+  // default reads one by one.
   virtual Result<std::vector<Event>> events_at(const SessionId& session,
                                                std::span<const Sequence> sequences);
   virtual Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                                 std::size_t bytes_max) = 0;
-  // The session's last sequence; 0 when there is no such session.
+  // The session's last sequence; 0: no such session.
   virtual Result<Sequence> head(const SessionId& session) = 0;
   virtual Result<Position> last_position() = 0;
 
-  // None as well when the stored one does not match its checksum: it can be made again.
+  // nullopt also if the stored snapshot does not match its checksum, because it can be recomputed.
   virtual Result<std::optional<Snapshot>> snapshot(const SessionId& session) = 0;
   virtual Result<std::optional<IndexEntry>> find(const std::string& kind,
                                                  const std::string& id) = 0;
@@ -147,22 +148,23 @@ class Store {
   virtual Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                                const std::string& key) = 0;
 
-  // Drops idempotency records older than `before`, at most `max`; returns how many. With commit().
+  // Deletes at most `max` idempotency records older than `before` and returns their number. Same
+  // thread as commit().
   virtual Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) = 0;
-  // Throws away one session's index rows and snapshot and derives the rows from its log again.
-  // `indexer` is called with every event in order, from the first. With commit().
+  // Discards one session's index rows and snapshot and derives the rows again from its log. Calls
+  // `indexer` with every event in order. Same thread as commit().
   virtual Result<void> rebuild(const SessionId& session, const Indexer& indexer) = 0;
 
-  // Packs runs of fragments that are over, where the store packs at all; looks at about `rows_max`
-  // rows. True: there is more to look at. What is read does not change. With commit().
+  // Packs completed runs of fragments (sqlite/pack.h), if the store supports it. Scans about
+  // `rows_max` rows. True: there is more to scan. Invisible to readers. Same thread as commit().
   virtual Result<bool> pack(std::size_t rows_max) = 0;
-  // Nothing waits to be committed: a store may do now what makes the next commit cheaper. With
-  // commit().
+  // Called when no commit is pending: a store may do work that makes the next commit cheaper. Same
+  // thread as commit().
   virtual void make_room() = 0;
 
-  virtual const RuntimeId& runtime() const = 0;  // stable for the store's life
+  virtual const RuntimeId& runtime() const = 0;  // never changes
   virtual const GenerationId& generation() const = 0;
-  virtual const std::string& hash_key() const = 0;  // 32 secret bytes for params hashes
+  virtual const std::string& hash_key() const = 0;  // 32 secret bytes, for params_hash
 };
 
 }  // namespace agentrt::store

@@ -1,4 +1,4 @@
-// store/store_suite_test.cc: what every store does with events, snapshots and idempotency records.
+// store/store_suite_test.cc: tests of events, snapshots and idempotency records for every store.
 
 #include "store/testing/store_fixture.h"
 
@@ -144,7 +144,7 @@ FOR_EVERY_STORE("a damaged row names itself and other sessions serve on") {
   CHECK(stored(rig.store(), kBeta).size() == 5);
   CHECK(commit_one(rig.store(), append_of(kBeta, 5)));
 
-  // Over all sessions the row is given as damaged, and the others as they are.
+  // A page over all sessions returns the damaged row marked as such, and the others unchanged.
   const auto all = rig.store().all_events(0, 100, 1 << 20);
   REQUIRE(all);
   REQUIRE(all->size() == 11);
@@ -183,7 +183,7 @@ FOR_EVERY_STORE("an idempotency key is recorded once for each principal") {
   CHECK(rig.store().idempotency("bob", "k").value() == other.idempotency[0]);
   CHECK_FALSE(rig.store().idempotency("carol", "k").value());
 
-  // The same key again writes nothing of its append; what stands beside it goes through.
+  // An append with a used key writes nothing; other appends succeed.
   Append again = append_of(kAlpha, 1);
   again.idempotency = {{"alice", "k", "create_session", "h3", "{}", Timestamp{300}}};
   const std::vector<Append> mixed = {append_of(kBeta, 1), again, append_of(SessionId{"s3"}, 0)};
@@ -208,7 +208,7 @@ FOR_EVERY_STORE("an append of nothing but the answer to a key is stored") {
   CHECK(rig.store().idempotency("p", "alone").value() == answer.idempotency[0]);
   CHECK(commit_one(rig.store(), answer).error().code == Code::conflict);
 
-  // The same beside an append that is refused, and beside one with events.
+  // The same together with a refused append, and with one that has events.
   answer.idempotency[0].key = "beside_refused";
   const std::vector<Append> refused = {append_of(kAlpha, 7), answer};
   auto results = rig.store().commit(refused);

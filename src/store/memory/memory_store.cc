@@ -15,7 +15,7 @@ std::shared_ptr<MemoryDisk> disk_of_its_own() {
       fresh_identity(Timestamp{0}, [](std::size_t count) { return std::string(count, 'm'); }));
 }
 
-// Adds the event unless the page is full; says whether it went in.
+// Adds the event unless the page is full. Returns whether it was added.
 bool add_to_page(std::vector<Event>& page, std::size_t& bytes, std::size_t bytes_max, Event event) {
   bytes += page_bytes(event.event);
   if (!page.empty() && bytes > bytes_max) return false;
@@ -57,9 +57,10 @@ MemoryDisk::Outage MemoryDisk::cut_power(const std::function<Fate()>& next_fate)
   now_ = *std::exchange(synced_, std::nullopt);
   const std::vector<std::vector<Append>> written = std::exchange(unsynced_, {});
   outage.written = written.size();
-  bool whole = true;  // every batch so far is
+  bool whole = true;  // all batches so far are complete
   for (const std::vector<Append>& batch : written) {
-    for (std::size_t piece = 0; piece < batch.size() + 1; ++piece) {  // one more ends the batch
+    // The last piece is the end of the batch.
+    for (std::size_t piece = 0; piece < batch.size() + 1; ++piece) {
       const Fate fate = next_fate();
       if (fate == Fate::torn) ++outage.torn_pieces;
       if (fate != Fate::kept) whole = false;

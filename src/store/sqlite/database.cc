@@ -69,8 +69,8 @@ Fault sort_fault(int code, int system_error, int last_error) {
       return Fault::full;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      // SQLite gives a read that the system failed this way out as damage (SQLITE_IOERR_CORRUPTFS
-      // becomes SQLITE_CORRUPT), and keeps no errno of it.
+      // SQLite reports a read that fails with one of these errno values as corruption
+      // (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT) and does not keep the errno.
       return last_error == EIO || last_error == ENXIO || last_error == ERANGE ? Fault::unreadable
                                                                               : Fault::damaged;
     case SQLITE_CONSTRAINT:
@@ -78,8 +78,8 @@ Fault sort_fault(int code, int system_error, int last_error) {
     case SQLITE_TOOBIG:
       return Fault::too_large;
     case SQLITE_IOERR:
-      // The unix VFS says FULL only for ENOSPC from a plain write; a quota, a file size limit and
-      // the shared-memory file come as other codes.
+      // The unix VFS returns SQLITE_FULL only for ENOSPC of a plain write. A quota, a file size
+      // limit and the shared-memory file cause other codes.
       if (no_room(system_error) || code == SQLITE_IOERR_SHMSIZE) return Fault::full;
       return Fault::other;
     default:
@@ -152,8 +152,8 @@ Connection& Connection::operator=(Connection&& other) noexcept {
 
 Result<Connection> Connection::open(const std::string& path, const std::string& vfs,
                                     int busy_wait_ms) {
-  // Before its first use, and once: nobody asks how much memory SQLite has in all, and to count it
-  // takes a lock for every piece, which connections on other threads wait for.
+  // Once, before SQLite is first used: disable memory statistics. They are not used, and counting
+  // needs a lock per allocation, for which connections on other threads wait.
   static const int kConfigured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   (void)kConfigured;
   Connection connection;
@@ -185,7 +185,7 @@ Result<void> Connection::run(const char* sql) {
   return {};
 }
 
-// A statement's changes are committed when it is done, not when it gives its row.
+// Step to the end: a statement's changes are committed when it is done, not when it returns a row.
 template <class Value, class Read>
 Result<Value> Connection::ask(const char* sql, Read read) {
   TRY_ASSIGN(Statement statement, prepare(sql));

@@ -1,8 +1,8 @@
-// store/sqlite/database.h: one SQLite connection and its statements, with failures sorted by what
-// the store must do about them.
+// store/sqlite/database.h: one SQLite connection and its statements, with errors classified by
+// their consequence for the store.
 //
-// A Connection never checkpoints by itself, neither after a commit nor when it closes.
-// Threads: a connection and its statements are used by one thread at a time.
+// A Connection never checkpoints by itself, neither after a commit nor when it closes. Threads: a
+// connection and its statements are used by one thread at a time.
 #pragma once
 
 #include <cerrno>
@@ -17,19 +17,19 @@
 
 namespace agentrt::store {
 
-// What a failed call means for the store, whatever SQLite's name for it.
+// The consequence of a failed SQLite call.
 enum class Fault {
-  full,        // no room on the disk; nothing was written
-  sync,        // a sync failed: what is on the disk is not known any more
-  unreadable,  // the disk did not give the bytes; it may the next time
-  damaged,     // the file's contents contradict themselves
-  taken,       // a constraint: the row is there already
-  too_large,   // a value past SQLite's size
-  other,       // any other operating failure
+  full,        // the disk is full; nothing was written
+  sync,        // a sync failed: the state of the disk is unknown
+  unreadable,  // a read failed; a retry may succeed
+  damaged,     // the file is corrupt
+  taken,       // a constraint: the row already exists
+  too_large,   // a value exceeds SQLite's size limit
+  other,       // any other error
 };
 
-// `code` is an extended result code, `system_error` the errno behind it (0: not known), and
-// `last_error` what errno was when the call returned, having been 0 before it.
+// `code`: SQLite's extended result code. `system_error`: the errno that SQLite kept; 0: unknown.
+// `last_error`: errno after the call, which must have been set to 0 before it.
 Fault sort_fault(int code, int system_error, int last_error = 0);
 
 class Statement {
@@ -42,18 +42,18 @@ class Statement {
 
   explicit operator bool() const { return handle_ != nullptr; }
 
-  // Bound texts and blobs are not copied: they must live until reset().
+  // Texts and blobs are not copied; they must stay valid until reset().
   void bind(int place, std::string_view text);
   void bind(int place, std::int64_t number);
   void bind_blob(int place, std::string_view bytes);
 
-  // SQLITE_ROW, SQLITE_DONE, or an extended error code (also that of a failed bind).
+  // Returns SQLITE_ROW, SQLITE_DONE, or an extended error code (also of a failed bind).
   int step();
   void reset();
-  // Runs a statement that gives no rows: SQLITE_DONE or an error code; ready for the next use.
+  // Runs a statement without result rows and resets it. Returns SQLITE_DONE or an error code.
   int run();
 
-  // Columns from 0; views are good until the next step() or reset().
+  // Columns count from 0. Views are valid until the next step() or reset().
   std::string_view text(int column) const;
   std::string_view blob(int column) const;
   std::int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
@@ -66,7 +66,7 @@ class Statement {
   int bind_error_ = SQLITE_OK;
 };
 
-// Resets the statement at the end of the scope: no read outlives the call that made it.
+// Resets the statement at the end of the scope, so that no read transaction stays open.
 class Running {
  public:
   explicit Running(Statement& statement) : statement_(statement) {}
@@ -85,26 +85,26 @@ class Connection {
   Connection& operator=(Connection&& other) noexcept;
   ~Connection() { sqlite3_close_v2(handle_); }
 
-  // `vfs`: the name of a registered sqlite3_vfs; empty for the system's own. A call that meets
-  // another process's lock waits `busy_wait_ms`.
+  // `vfs`: the name of a registered sqlite3_vfs; empty: the default. If another process holds a
+  // lock, calls wait up to `busy_wait_ms` for it.
   static Result<Connection> open(const std::string& path, const std::string& vfs, int busy_wait_ms);
 
   bool in_transaction() const;
-  // The file of the write-ahead log; null while there is none.
+  // The write-ahead log's file; null: there is none yet.
   sqlite3_file* log_file();
   Result<void> run(const char* sql);
-  // The first column of the first row; empty or 0 where there is no row.
+  // The first column of the first row; empty or 0 if there is no row.
   Result<std::string> ask_blob(const char* sql);
   Result<std::int64_t> ask_number(const char* sql);
-  // A statement that is kept for long.
+  // Prepares a statement for repeated use.
   Result<Statement> prepare(std::string_view sql);
 
-  // REQUIRES: right after the call on this thread that failed.
+  // REQUIRES: called directly after the failed call, on the same thread.
   Fault fault(int code) const { return sort_fault(code, sqlite3_system_errno(handle_), errno); }
-  // The error that a caller gets: storage_full, internal, conflict, too_large or unavailable, with
-  // what was being done and SQLite's own words.
+  // The error for the caller: storage_full, internal, conflict, too_large or unavailable. The
+  // message contains `doing` and SQLite's message.
   Error error(int code, std::string_view doing);
-  // Whether error() was ever given a failed sync.
+  // Whether error() has ever seen a failed sync.
   bool sync_failed() const { return sync_failed_; }
 
   sqlite3* handle() const { return handle_; }

@@ -5,7 +5,7 @@
 namespace agentrt::store {
 namespace {
 
-// Whether the instant can be written as text: years 0 to 9999. A damaged row may hold any number.
+// Whether the time can be formatted: years 0 to 9999. A damaged row may hold any number.
 bool renders(Timestamp at) {
   constexpr std::int64_t kYear0Ms = -62'167'219'200'000;
   constexpr std::int64_t kYear10000Ms = 253'402'300'800'000;

@@ -1,4 +1,4 @@
-// store/sqlite/event_rows.h: rows of the event table as events, each held against its hash.
+// store/sqlite/event_rows.h: reads rows of the event table as events and verifies their hashes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace agentrt::store {
 
-// Reads the current row of a statement over the columns of Reader's event queries.
+// The current row of a statement with the columns of Reader's event queries.
 class EventRow {
  public:
   explicit EventRow(const Statement& statement) : statement_(statement) {}
@@ -19,17 +19,17 @@ class EventRow {
   std::int64_t session_key() const { return statement_.integer(1); }
   Sequence sequence() const { return static_cast<Sequence>(statement_.integer(2)); }
   std::int64_t runtime_key() const { return statement_.integer(6); }
-  // Absent when the column does not hold a digest.
+  // nullopt: the column does not hold a digest.
   std::optional<Digest> hash() const { return digest(8); }
 
-  // The time of the row; that of the epoch where it cannot be written as text.
+  // The row's time; the epoch if it is outside the years 0 to 9999.
   Timestamp at() const;
 
-  // Its ids and payload are in a pack.
+  // Whether ids and payload are stored in a pack (pack.h).
   bool packed() const { return statement_.is_null(9) && statement_.is_null(10); }
 
-  // The event, if the row's hash is that of `previous` and its bytes; damaged_row() if not.
-  // `unpacked`: what the pack has of a packed row; null where it has nothing.
+  // Returns the event if the row's hash matches `previous` and its bytes, otherwise damaged_row().
+  // `unpacked`: the content of a packed row; null: not found in a pack.
   Result<Event> read(const SessionId& session, const RuntimeId& runtime, const Digest& previous,
                      const PackedRow* unpacked) const;
 

@@ -1,8 +1,8 @@
-// store/sqlite/fault_vfs_test.cc: what the store does when the disk fails, call by call.
+// store/sqlite/fault_vfs_test.cc: tests the store with a failing disk, call by call.
 //
-// A VFS around the system's own fails the n-th write, sync or shared-memory growth, once or until
-// the disk is mended. Each case then asks three things: what the appends were told, what can still
-// be read, and what a store opened afterwards finds.
+// A VFS around the default one makes the n-th write, sync or shared-memory growth fail, once or
+// permanently. Each test then checks the results of the appends, what can still be read, and what a
+// store opened afterwards finds.
 
 #include <sqlite3.h>
 
@@ -16,12 +16,12 @@ namespace {
 
 enum class Call { read, write, sync, grow_shared };
 
-// Which calls fail, and how. Counts start when it is armed.
+// Which calls fail, and how. Calls are counted from arm() on.
 struct FaultPlan {
   Call call = Call::write;
-  int code = SQLITE_OK;  // what the failing call returns; OK: nothing fails
+  int code = SQLITE_OK;  // result of the failing call; OK: none fails
   int first = 0;         // the n-th such call fails, from 1
-  int times = 1;         // and so many after it
+  int times = 1;         // how many calls fail from there on
   int seen = 0;
 
   void arm(Call which, int result, int nth, int count) { *this = {which, result, nth, count, 0}; }
@@ -106,7 +106,7 @@ int fault_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags
 
 constexpr const char* kFaultVfs = "agentrt_fault_test";
 
-// Registers the VFS once; it shares everything but files with the system's own.
+// Registers the VFS once. It differs from the default only in its files.
 void register_fault_vfs() {
   static sqlite3_vfs vfs = [] {
     sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
@@ -121,7 +121,7 @@ void register_fault_vfs() {
   if (sqlite3_vfs_find(kFaultVfs) == nullptr) REQUIRE(sqlite3_vfs_register(&vfs, 0) == SQLITE_OK);
 }
 
-// A store on the failing disk with one session of one event in it.
+// A store on the failing disk, with one session that has one event.
 class FaultRig {
  public:
   FaultRig() {
@@ -146,7 +146,7 @@ class FaultRig {
     store_.reset();
     store_ = open_sqlite(options());
   }
-  // The store on a copy of the files as they are now: what a crash would leave.
+  // Opens a store on a copy of the current files, as after a crash.
   std::unique_ptr<SqliteStore> as_after_crash() {
     const std::string copy = folder_.file("crash.db");
     std::filesystem::remove(copy + "-shm");
@@ -162,7 +162,7 @@ class FaultRig {
   std::unique_ptr<SqliteStore> store_;
 };
 
-// Enough rows and bytes to touch every table and several pages.
+// Appends that touch every table and several pages.
 std::vector<Append> busy_commit() {
   std::vector<Append> appends = {append_of(kAlpha, 1, 3), append_of(kBeta, 0, 3)};
   for (Append& append : appends) {
@@ -180,7 +180,7 @@ bool holds_only_first(Store& store) {
          !store.idempotency("p", kAlpha.text()).value();
 }
 
-// Fails the n-th `call` of a busy commit for every n it makes. Returns how many there were.
+// Runs a busy commit with its n-th `call` failing, for every n. Returns how many calls it makes.
 int at_every_call(Call call, int code, const std::function<void(FaultRig&)>& verify) {
   for (int nth = 1; nth < 1'000; ++nth) {
     FaultRig rig;
@@ -196,8 +196,8 @@ int at_every_call(Call call, int code, const std::function<void(FaultRig&)>& ver
   return -1;
 }
 
-// Appends until the log needs more shared memory, which it does not get. Returns the last sequence
-// that was accepted, and the refusal of the next.
+// Appends until the log cannot get more shared memory. Returns the last accepted sequence and the
+// error of the next append.
 std::pair<Sequence, Error> grow_until_refused(Store& store) {
   plan.arm(Call::grow_shared, SQLITE_IOERR_SHMSIZE, 1, 1);
   for (Sequence head = 1; head < 100; ++head) {
@@ -237,7 +237,7 @@ TEST_CASE("a full disk is storage_full for every append, reads go on, and room e
       CHECK(result.error().code == Code::storage_full);
     }
     CHECK(holds_only_first(rig.store()));
-    CHECK(rig.store().forget_idempotency(Timestamp{9}, 10));  // nothing to write: it succeeds
+    CHECK(rig.store().forget_idempotency(Timestamp{9}, 10));  // succeeds, because it writes nothing
   }
   plan.mend();
   for (const auto& result : rig.store().commit(busy_commit())) CHECK(result);
@@ -316,8 +316,8 @@ TEST_CASE("a checkpoint that finds the disk full loses nothing and is retried") 
   CHECK(rig.sync_failures().empty());
 }
 
-// The shared memory grows after the commit's frames are written and synced: SQLite forgets them,
-// the file does not. A crash right then would bring the refused append back.
+// The shared memory grows after the commit's frames are written and synced. SQLite then drops the
+// frames, but the file keeps them. A crash at that point must not restore the refused append.
 TEST_CASE("a commit refused for lack of shared memory does not come back after a crash") {
   FaultRig rig;
   const auto [head, refusal] = grow_until_refused(rig.store());
@@ -333,7 +333,7 @@ TEST_CASE("a commit whose outcome cannot be settled counts as a failed sync") {
   SqliteOptions options = rig.options();
   options.limits.busy_wait_ms = 10;
   const auto store = open_sqlite(options);
-  // Another program's read keeps the log from being emptied.
+  // Another program's read prevents emptying the log.
   auto other = Connection::open(rig.path(), kFaultVfs, 10);
   REQUIRE(other);
   REQUIRE(other->run("BEGIN; SELECT count(*) FROM event"));
@@ -343,7 +343,7 @@ TEST_CASE("a commit whose outcome cannot be settled counts as a failed sync") {
   CHECK_FALSE(commit_one(*store, append_of(kBeta, 0)));
 }
 
-// Whatever read fails, wherever in the file: it is the disk's fault, not the data's, and it passes.
+// A failed read anywhere in the file is reported as a temporary disk error, not as damage.
 TEST_CASE("a read that the disk fails is unavailable, is not called damage, and passes") {
   FaultRig rig;
   for (const auto& result : rig.store().commit(busy_commit())) REQUIRE(result);

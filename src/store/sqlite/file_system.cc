@@ -20,7 +20,7 @@ struct NetworkType {
   std::string_view name;
 };
 
-// The values are those of statfs(2).
+// The values of f_type from statfs(2).
 constexpr NetworkType kNetworkTypes[] = {
     {0x6969, "NFS"},      {0x517B, "SMB"},     {0xFE534D42, "SMB"},
     {0xFF534D42, "CIFS"}, {0x01021997, "9p"},  {0x00C36400, "Ceph"},
@@ -48,7 +48,7 @@ Result<void> check_folder_of(const std::string& path) {
   if (statfs(folder.c_str(), &about) != 0)
     return fail(Code::unavailable,
                 fmt::format("the data folder {} cannot be used: {}", folder, reason(errno)));
-  // f_type is signed on some machines; only its 32 bits count.
+  // f_type is signed on some machines; only its low 32 bits matter.
   const auto type = static_cast<std::uint32_t>(about.f_type);
   if (const auto name = network_file_system(type))
     return fail(Code::unavailable,
@@ -77,7 +77,7 @@ std::optional<FileId> file_id(const std::string& path) {
 Result<FileHeader> read_header(const std::string& path) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   constexpr std::size_t kHeaderBytes = 100, kPageSizeAt = 16, kPagesAt = 28, kApplicationAt = 68;
-  constexpr std::size_t kLargestPage = 65'536;  // which is written as 1
+  constexpr std::size_t kLargestPage = 65'536;  // stored as 1
   unsigned char bytes[kHeaderBytes] = {};
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat about{};

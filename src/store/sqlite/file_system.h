@@ -1,7 +1,7 @@
-// store/sqlite/file_system.h: what the store needs of the folder it lives in.
+// store/sqlite/file_system.h: checks of the folder and files of the store.
 //
-// SQLite's write-ahead log shares memory between connections and trusts file locks, which network
-// file systems do not keep: a store there would lose data without a word.
+// SQLite's write-ahead log needs shared memory and reliable file locks. Network file systems do not
+// provide them, and a store there would silently lose data.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace agentrt::store {
 
-// The name of the network file system with this statfs f_type, if it is one.
+// The name of the network file system with this statfs f_type; nullopt: not a network file system.
 std::optional<std::string_view> network_file_system(std::uint64_t type);
 
-// Refuses a folder that is missing or on a network file system.
+// Fails if the folder is missing or on a network file system.
 Result<void> check_folder_of(const std::string& path);
-// Makes an empty file that only its owner can read, unless there is one.
+// Creates an empty file with mode 0600, unless it exists.
 Result<void> create_private_file(const std::string& path);
-// Which file a path leads to; nothing where it leads to none.
+// Identifies the file at a path; nullopt: there is none.
 struct FileId {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -29,17 +29,18 @@ struct FileId {
 };
 std::optional<FileId> file_id(const std::string& path);
 
-// What the first bytes of a database file say of it.
+// The header of a database file.
 struct FileHeader {
-  bool sqlite = false;                      // as far as it goes, the header is SQLite's
-  std::optional<std::int64_t> application;  // PRAGMA application_id; absent: the file ends before
+  bool sqlite = false;                      // the header, possibly truncated, is SQLite's
+  std::optional<std::int64_t> application;  // PRAGMA application_id; nullopt: the file is too short
   std::uint64_t bytes = 0;
-  std::uint64_t bytes_expected = 0;  // by the header; at least a header's
+  std::uint64_t bytes_expected = 0;  // according to the header; at least the header's size
 };
-// REQUIRES: this process has no use for its locks on the file any more: closing it drops them.
+// REQUIRES: this process holds no lock on the file that it still needs; closing the file drops
+// them.
 Result<FileHeader> read_header(const std::string& path);
 
-// Syncs the folder's own entries. SQLite does this for new files too but hides a failure.
+// Syncs the folder's entries. SQLite also does this for new files, but hides a failure.
 Result<void> sync_folder_of(const std::string& path);
 
 }  // namespace agentrt::store

@@ -8,8 +8,8 @@
 namespace agentrt::store {
 namespace {
 
-// Keys follow time wherever rows are many: positions, session keys and the ids that the runtime
-// makes all grow, so inserts meet the right edge of each tree.
+// Positions, session keys and generated ids grow with time, so in large tables inserts go to the
+// right edge of each B-tree.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(
   name TEXT PRIMARY KEY NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE snapshot(
 );
 )sql";
 
-// A row of `event` whose payload is in a pack has neither payload nor payload_sha256.
+// An event row whose payload is in a pack has neither payload nor payload_sha256.
 constexpr const char* kPacks = R"sql(
 CREATE TABLE pack(
   session INTEGER NOT NULL,
@@ -118,7 +118,7 @@ std::unexpected<Error> cannot_read(const std::string& path, const Error& why) {
   return fail(why.code, fmt::format("the store {} cannot be read now: {}", path, why.message));
 }
 
-// A file that SQLite finds damaged: whose it is, and what is wrong with it.
+// The error for a file that SQLite finds damaged.
 std::unexpected<Error> damaged(const std::string& path, const Error& why) {
   TRY_ASSIGN(const FileHeader header, read_header(path));
   if (!header.sqlite || (header.application && *header.application != kApplicationId))

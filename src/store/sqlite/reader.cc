@@ -10,16 +10,16 @@
 namespace agentrt::store {
 namespace {
 
-// Runtimes that wrote into one store: one, or a few after moves between machines.
+// Number of cached runtime ids. A store has one, or a few after moves between machines.
 constexpr std::size_t kRuntimesMax = 64;
-// Packs that one page keeps at hand: those of sessions that streamed side by side.
+// Packs cached per page, for sessions that streamed concurrently.
 constexpr std::size_t kUnpackedMax = 8;
 
 constexpr std::string_view kSql[] = {
     "SELECT key FROM session WHERE id = ?1",
     "SELECT id FROM session WHERE key = ?1",
     "SELECT id FROM runtime WHERE key = ?1",
-    // From `after` itself, whose hash the first row of the page is checked against.
+    // Includes the row `after`, whose hash is needed to check the first row of the page.
     "SELECT position, session, sequence, at, type, version, runtime, scope, hash, payload_sha256, "
     "payload FROM event WHERE session = ?1 AND sequence >= ?2 ORDER BY sequence LIMIT ?3",
     "SELECT position, session, sequence, at, type, version, runtime, scope, hash, payload_sha256, "
@@ -52,7 +52,7 @@ constexpr std::string_view kSql[] = {
     "COMMIT",
 };
 
-// SQLite's integers are signed; a number past them stands for "all".
+// SQLite's integers are signed; a larger number means "all".
 std::int64_t clamp(std::uint64_t number) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(number, kMax));
@@ -83,7 +83,7 @@ Result<Statement*> Reader::statement(Query query) {
   return &kept;
 }
 
-// A transaction is for speed alone: where there is none, each statement is its own.
+// The transaction is only for speed; if it fails, each statement runs on its own.
 void Reader::run(Query query) {
   if (const auto found = statement(query)) (*found)->run();
 }
@@ -127,7 +127,7 @@ Result<const RuntimeId*> Reader::runtime(std::int64_t key) {
   const int code = query->step();
   if (code != SQLITE_ROW && code != SQLITE_DONE) return failed(code, "finding a runtime");
   if (runtimes_.size() >= kRuntimesMax) runtimes_.clear();
-  // A name that is missing leaves an empty one, and the row's hash will not match.
+  // A missing name becomes an empty one, and the row's hash will not match.
   const std::string_view name = code == SQLITE_ROW ? query->text(0) : std::string_view{};
   return &(runtimes_[key] = RuntimeId{std::string(name)});
 }
@@ -147,7 +147,7 @@ Result<std::optional<Digest>> Reader::row_hash(std::int64_t session, Sequence se
   return digest;
 }
 
-// Checks that the row is the next one of its session, and moves the place on to it.
+// Checks that the row is the next one of its session, and advances `place` to it.
 Result<Event> Reader::read_next(const EventRow& row, Place& place) {
   const Sequence next = place.sequence + 1;
   if (row.sequence() != next) return std::unexpected(damaged_row(place.id, next, "it is missing"));
@@ -178,7 +178,7 @@ Result<const PackedRow*> Reader::unpacked(std::int64_t session, Sequence sequenc
   if (code == SQLITE_DONE) return nullptr;
   if (code != SQLITE_ROW) return failed(code, "reading a pack");
   auto rows = unpack(query->blob(1));
-  if (!rows) return nullptr;  // damaged: so are its rows
+  if (!rows) return nullptr;  // a damaged pack: its rows are damaged too
   if (unpacked_.size() >= kUnpackedMax) unpacked_.clear();
   unpacked_.push_back({session, static_cast<Sequence>(query->integer(0)), *std::move(rows)});
   return in(unpacked_.back());
@@ -241,7 +241,7 @@ Result<std::vector<Event>> Reader::page_of(std::int64_t key, const SessionId& se
   return page;
 }
 
-// The place before the row: its session, and its predecessor's hash.
+// The place before the row: its session and its predecessor's hash.
 Result<Reader::Place> Reader::place_before(const EventRow& row) {
   Place place;
   TRY_ASSIGN(place.id, session_of(row.session_key()));
@@ -254,11 +254,11 @@ Result<Reader::Place> Reader::place_before(const EventRow& row) {
   return place;
 }
 
-// The event, or its stand-in where the row or its predecessor is damaged. The row after it is held
-// against the hash that this one has, right or wrong.
+// Returns the event, or a stand-in if the row or its predecessor is damaged. The next row is
+// checked against this row's stored hash, even if that is wrong.
 Result<Event> Reader::read_anyhow(const EventRow& row, std::map<std::int64_t, Place>& places) {
   auto at = places.find(row.session_key());
-  std::optional<Error> unknown;  // why the row's predecessor cannot be had
+  std::optional<Error> unknown;  // why the predecessor is unavailable
   if (at == places.end()) {
     auto place = place_before(row);
     if (!place) {
@@ -287,7 +287,7 @@ Result<std::vector<Event>> Reader::all_events(Position after, std::size_t events
   query->bind(2, clamp(events_max));
 
   std::vector<Event> page;
-  std::map<std::int64_t, Place> places;  // by session row; at most one an event of the page
+  std::map<std::int64_t, Place> places;  // by session row id; at most one per event of the page
   std::size_t bytes = 0;
   Position position = after;
   const EventRow row(*query);
@@ -331,7 +331,7 @@ Result<std::optional<Snapshot>> Reader::snapshot(const SessionId& session) {
   query->bind(1, *key);
   const int code = query->step();
   if (code == SQLITE_DONE) return std::nullopt;
-  // Derived: one that cannot be read is made again from the log.
+  // A snapshot is derived data: a damaged one is recomputed from the log.
   if (code != SQLITE_ROW && connection_.fault(code) == Fault::damaged) return std::nullopt;
   if (code != SQLITE_ROW) return failed(code, "reading the snapshot of session " + session.text());
   Snapshot snapshot{static_cast<Sequence>(query->integer(0)),
@@ -388,7 +388,7 @@ Result<std::vector<IndexEntry>> Reader::list(const IndexQuery& query) {
   return entries;
 }
 
-// One step a session: a session with a million open rows costs as much as one with a single row.
+// One query per session, so the cost does not depend on the number of open rows per session.
 Result<std::vector<SessionId>> Reader::open_sessions() {
   TRY_ASSIGN(Statement * query, statement(Query::open_session));
   std::vector<SessionId> sessions;

@@ -1,12 +1,12 @@
-// store/sqlite/reader.h: every read of the store, over one connection.
+// store/sqlite/reader.h: all reads of the store, over one connection.
 //
-// Each statement is reset before the call returns, so a reader never holds the write-ahead log back
-// for longer than a page. Rows of `session`, `runtime` and `event` never change once written (a
-// payload may be erased), so a call of several statements needs no transaction around them; those
-// that are made for every turn have one all the same, since each transaction begins with locks and,
-// after any commit, without the pages that were read before.
+// Each statement is reset before the call returns, so a reader delays checkpoints of the
+// write-ahead log by at most one page read. Rows of `session`, `runtime` and `event` never change
+// (only a payload may be erased), so several statements need no common transaction for consistency.
+// Calls made in every turn use one for speed: each transaction takes locks and, after another
+// commit, drops cached pages.
 //
-// Threads: one at a time; ReaderPool hands them out.
+// Threads: one at a time; ReaderPool hands out readers.
 #pragma once
 
 #include <array>
@@ -42,11 +42,11 @@ class Reader {
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key);
 
-  // The session's row; absent when there is none.
+  // The session's row id; nullopt: no such session.
   Result<std::optional<std::int64_t>> key_of(const SessionId& session);
 
  private:
-  // The order of kSql in reader.cc.
+  // In the order of kSql in reader.cc.
   enum class Query {
     session_key,
     session_id,
@@ -70,7 +70,7 @@ class Reader {
     count_,
   };
 
-  // One transaction for as long as it lives, unless the connection is in one already.
+  // Opens a transaction for its lifetime, unless the connection is already in one.
   class Together {
    public:
     explicit Together(Reader& reader)
@@ -87,7 +87,7 @@ class Reader {
     const bool own_;
   };
 
-  // Where an all-sessions page stands in one session.
+  // The last row of one session that an all-sessions page has read.
   struct Place {
     SessionId id;
     Sequence sequence = 0;
@@ -106,19 +106,19 @@ class Reader {
   Result<Place> place_before(const EventRow& row);
   Result<Event> read_next(const EventRow& row, Place& place);
   Result<Event> read_anyhow(const EventRow& row, std::map<std::int64_t, Place>& places);
-  // What a pack has of the row; null where none has it.
+  // The row's content from its pack; null: no pack has it.
   Result<const PackedRow*> unpacked(std::int64_t session, Sequence sequence);
   Result<Statement*> bind_list(const IndexQuery& query, std::int64_t session);
 
   Connection& connection_;
   std::array<Statement, static_cast<std::size_t>(Query::count_)> statements_;
-  std::map<std::int64_t, RuntimeId> runtimes_;  // read before; at most kRuntimesMax
+  std::map<std::int64_t, RuntimeId> runtimes_;  // cache; at most kRuntimesMax
   struct Unpacked {
     std::int64_t session = 0;
     Sequence first = 0;
     std::vector<PackedRow> rows;
   };
-  std::vector<Unpacked> unpacked_;  // that this page met; at most kUnpackedMax
+  std::vector<Unpacked> unpacked_;  // packs used by this page; at most kUnpackedMax
 };
 
 }  // namespace agentrt::store

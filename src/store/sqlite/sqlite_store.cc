@@ -18,10 +18,10 @@ namespace {
 
 constexpr int kPageBytes = 4'096;
 constexpr std::size_t kFrameBytes = kPageBytes + 24;  // a page and its header in the log
-// A log that a burst made longer is cut back to this when it starts over.
+// A log that grew larger is truncated to this size when it is restarted.
 constexpr int kWalFileBytesMax = 16 << 20;
 
-// The settings that a connection has for itself.
+// Sets the options that belong to a connection.
 Result<void> configure(Connection& connection, int cache_kib) {
   return connection.run(fmt::format("PRAGMA synchronous = FULL;"
                                     "PRAGMA temp_store = MEMORY;"
@@ -40,7 +40,7 @@ Result<Connection> open_beside(const SqliteOptions& options, const char* more) {
   return connection;
 }
 
-// The settings that the file keeps: the first two only an empty file can take.
+// Sets the options that are stored in the file. The first two can be set only in an empty file.
 Result<void> lay_out(Connection& connection, FileKind kind) {
   if (kind == FileKind::empty)
     TRY(connection.run(
@@ -54,7 +54,7 @@ Result<void> lay_out(Connection& connection, FileKind kind) {
   return {};
 }
 
-// A file that is there and empty is one that was cut to nothing, if something was noted of it.
+// An existing empty file was truncated if the witness recorded events for it.
 Result<void> check_emptied(const std::string& path) {
   std::error_code error;
   if (std::filesystem::file_size(path, error) != 0 || error) return {};
@@ -67,7 +67,7 @@ Result<void> check_emptied(const std::string& path) {
                   path, head->position));
 }
 
-// The event at this position, as the store has it; nothing where it has none.
+// The position and hash of the event at this position; nullopt: there is none.
 Result<std::optional<Witness::Head>> stored_head(Connection& connection, Position position) {
   TRY_ASSIGN(Statement query, connection.prepare("SELECT hash FROM event WHERE position = ?1"));
   query.bind(1, static_cast<std::int64_t>(position));
@@ -93,8 +93,8 @@ Result<bool> is_known(Connection& connection, const Witness& witness) {
   return found == head;
 }
 
-// Starts a new generation unless the file is known. The anchor is on disk before the database
-// names it: a crash in between costs one more generation.
+// Starts a new generation unless the file is known. The anchor is written before the database
+// refers to it; a crash in between only costs one more generation.
 Result<void> settle_generation(Connection& connection, const SqliteOptions& options,
                                Identity& identity) {
   Witness witness(options.path);
@@ -105,7 +105,7 @@ Result<void> settle_generation(Connection& connection, const SqliteOptions& opti
   TRY_ASSIGN(const std::string anchor, witness.renew(newest.value_or(Witness::Head{})));
   TRY_ASSIGN(const std::int64_t anchored,
              connection.ask_number("SELECT count(*) FROM meta WHERE name = 'anchor'"));
-  // One that was born in this very open() has the generation it was born with.
+  // A store created in this open() keeps the generation it was created with.
   if (last > 0 || anchored > 0) identity.generation = fresh_generation(options.now, options.random);
   return put_generation(connection, identity.generation, anchor);
 }
@@ -130,7 +130,7 @@ SqliteStore::SqliteStore(const SqliteOptions& options, std::unique_ptr<SyncGuard
     : limits_(options.limits), path_(options.path), guard_(std::move(guard)) {}
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
-  // Folder and file modes are the system's; another VFS has its own idea of both.
+  // Folder checks and file modes apply only to the default VFS.
   if (options.vfs.empty()) {
     TRY(check_folder_of(options.path));
     TRY(check_emptied(options.path));
@@ -204,7 +204,7 @@ std::uint64_t SqliteStore::wal_bytes() const {
 Result<void> SqliteStore::move_log() {
   int pages = writer_->wal_pages().load(std::memory_order_relaxed);
   TRY_ASSIGN(const Checkpointer::Moved moved, checkpointer_->move_pages());
-  // Nothing was committed since: the next commit starts the log over.
+  // No commit happened meanwhile, so the next commit restarts the log.
   const bool whole = moved.all() && writer_->wal_pages().compare_exchange_strong(
                                         pages, 0, std::memory_order_relaxed);
   moved_pages_ = whole ? 0 : moved.moved;
@@ -223,9 +223,9 @@ bool SqliteStore::only_a_rest_is_left() const {
 }
 
 std::vector<Result<Position>> SqliteStore::commit(std::span<const Append> appends) {
-  // A checkpoint beside the commits never catches the last few pages, and a log that only grows
-  // costs more to sync. Here nothing can be added meanwhile: what is left over is moved, and the
-  // log starts over. Failing to is no reason to refuse the appends.
+  // A checkpoint concurrent with commits never reaches the last few pages, and an ever growing log
+  // makes syncs slower. No commit runs here, so the remainder can be moved and the log restarted. A
+  // failure is ignored; it must not refuse the appends.
   if (wal_bytes() >= limits_.wal_bytes_max || only_a_rest_is_left()) (void)move_log();
   auto results = writer_->commit(appends);
   if (const auto there = check_files(); !there) {
@@ -302,8 +302,8 @@ Result<void> SqliteStore::rebuild(const SessionId& session, const Indexer& index
 
 Result<bool> SqliteStore::pack(std::size_t rows_max) { return writer_->pack(rows_max); }
 
-// A sync of a file that has grown writes its size as well, which takes two or three times as long
-// as one of bytes that were there. So the log's file is made longer ahead of its frames.
+// Syncing a file that has grown also writes its new size, which takes two to three times as long.
+// So the log file is extended in advance.
 void SqliteStore::make_room() { writer_->make_room(wal_bytes(), kWalFileBytesMax); }
 
 }  // namespace agentrt::store

@@ -1,13 +1,13 @@
-// store/sqlite/sqlite_store.h: the store in one SQLite file; docs/log_format.md describes its rows.
+// store/sqlite/sqlite_store.h: the store in one SQLite file. docs/log_format.md describes its rows.
 //
 // The file is in WAL mode with synchronous=FULL: commit() returns after the sync that covers it.
-// One connection writes, a few read, one checkpoints; none waits for another. The disk may fill up:
-// appends are then storage_full, reads go on, and a later commit succeeds when there is room. A
-// sync that fails, whatever the reason and wherever, calls on_sync_failure and the store takes
-// nothing more.
+// One connection writes, a few read and one checkpoints; none waits for another. If the disk is
+// full, appends fail with storage_full, reads keep working, and a later commit succeeds once there
+// is room. A failed sync, for whatever reason, calls on_sync_failure, and the store accepts nothing
+// more.
 //
-// Threads: as store/store.h asks. checkpoint() may be called from any thread beside everything
-// else; whoever calls commit() arranges for it to run now and then off that thread.
+// Threads: as in store/store.h. checkpoint() may be called from any thread at any time. The caller
+// of commit() must see to it that checkpoint() runs regularly on another thread.
 #pragma once
 
 #include <atomic>
@@ -31,46 +31,47 @@ struct Migration;
 
 struct SqliteLimits {
   std::size_t readers_max = 4;
-  std::int64_t reader_wait_ms = 5'000;  // for one of them, then `overloaded`
+  std::int64_t reader_wait_ms = 5'000;  // for a free reader, then `overloaded`
   int busy_wait_ms = 2'000;             // for another program's lock, then `unavailable`
-  std::size_t heads_max = 10'000;       // sessions whose append needs no read
+  std::size_t heads_max = 10'000;       // cached sessions, whose appends need no read
   int writer_cache_kib = 4'096;
   int reader_cache_kib = 1'024;
-  std::uint64_t checkpoint_wal_bytes = 4 << 20;  // from this size on checkpoint() does something
-  std::uint64_t wal_bytes_max = 64 << 20;        // from this size on commit() checkpoints itself
-  int rest_pages_max = 256;  // so few that a checkpoint left over, commit() moves itself
+  std::uint64_t checkpoint_wal_bytes = 4 << 20;  // checkpoint() does nothing below this size
+  std::uint64_t wal_bytes_max = 64 << 20;        // at this size commit() checkpoints first
+  int rest_pages_max = 256;  // commit() moves a checkpoint's remainder of at most this size
 };
 
 struct SqliteOptions {
   std::string path;
-  std::string vfs;                // the name of a registered sqlite3_vfs; empty: the system's own
-  OnSyncFailure on_sync_failure;  // empty: the process stops
-  // For a new store or a new generation: when, and the randomness for ids and the key.
+  std::string vfs;                // the name of a registered sqlite3_vfs; empty: the default
+  OnSyncFailure on_sync_failure;  // empty: abort the process
+  // Time and randomness for the ids and the key of a new store or generation.
   Timestamp now;
   RandomBytes random;
   SqliteLimits limits;
-  std::span<const Migration> migrations;  // empty: those of this build
+  std::span<const Migration> migrations;  // empty: the built-in ones
 };
 
 class SqliteStore final : public Store {
  public:
-  // Opens the file, or makes it. unavailable, with what to do: a network file system, a file that
-  // is not a store, was cut short, is damaged or has a newer version (it is left as it is), a lock,
-  // an I/O error. A file that is not known to be the one last written here starts a new generation.
+  // Opens or creates the file. Errors: unavailable, with advice: the folder is on a network file
+  // system; the file is not a store, is truncated, damaged or of a newer version (it is left
+  // unchanged); a lock or an I/O error. If the file cannot be proven to be the one last written
+  // here (witness.h), a new generation starts.
   static Result<std::unique_ptr<SqliteStore>> open(SqliteOptions options);
-  // Empties the write-ahead log if nothing is in the way.
+  // Empties the write-ahead log if no other reader prevents it.
   ~SqliteStore() override;
 
-  // Whether the database and its log are still where they were opened; unavailable, with what to
-  // do: they were deleted, moved or replaced, so that what is written now is lost with this
-  // process. commit() refuses what it was given then. Any thread.
+  // Checks that database and log are still the files that were opened. Errors: unavailable, with
+  // advice: they were deleted, moved or replaced, so later writes would be lost with this process.
+  // commit() then fails too. Any thread.
   Result<void> check_files() const;
 
-  // Moves the write-ahead log into the database file when it has grown past checkpoint_wal_bytes;
-  // cheap otherwise.
+  // Moves the write-ahead log into the database file if it exceeds checkpoint_wal_bytes; otherwise
+  // cheap.
   Result<void> checkpoint();
   bool checkpoint_due() const { return wal_bytes() >= limits_.checkpoint_wal_bytes; }
-  // What of the write-ahead log is in use and not known to be in the database file.
+  // The size of the write-ahead log that may not be in the database file yet.
   std::uint64_t wal_bytes() const;
 
   std::vector<Result<Position>> commit(std::span<const Append> appends) override;
@@ -106,10 +107,10 @@ class SqliteStore final : public Store {
 
   SqliteLimits limits_;
   Identity identity_;
-  std::atomic<int> moved_pages_{0};  // by the last checkpoint, of the log as it is now
+  std::atomic<int> moved_pages_{0};  // of the current log, by the last checkpoint
   std::string path_;
-  std::optional<FileId> database_id_, log_id_;  // absent: another VFS has its own files
-  std::unique_ptr<Witness> witness_;            // null in the same case
+  std::optional<FileId> database_id_, log_id_;  // absent with another VFS, which has its own files
+  std::unique_ptr<Witness> witness_;            // null with another VFS
   std::unique_ptr<SyncGuard> guard_;            // the members below refer to it
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<Writer> writer_;

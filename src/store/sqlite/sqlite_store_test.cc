@@ -1,5 +1,5 @@
-// store/sqlite/sqlite_store_test.cc: what only the SQLite store does: its file, its versions, its
-// connections and limits.
+// store/sqlite/sqlite_store_test.cc: tests that are specific to the SQLite store: its file,
+// versions, connections and limits.
 
 #include "store/sqlite/sqlite_store.h"
 
@@ -78,7 +78,7 @@ TEST_CASE("migrations bring an older file forward, one transaction each") {
   const Identity before{rig.store().runtime(), rig.store().generation(), rig.store().hash_key()};
   TemporaryFolder folder;
   const std::string path = folder.file("store.db");
-  rig.reopen();  // which empties the log into the file
+  rig.reopen();  // this empties the log into the database file
   std::filesystem::copy_file(rig.path(), path);
 
   SqliteOptions options = sqlite_options(path);
@@ -125,7 +125,7 @@ TEST_CASE("network file systems are known by their type") {
   CHECK_FALSE(network_file_system(0x01021994));  // tmpfs
 }
 
-// Worked out apart from this program, by the rule as docs/log_format.md states it.
+// The expected value was computed independently, from docs/log_format.md.
 TEST_CASE("the hash of a row is the documented one") {
   SqliteRig rig;
   REQUIRE(commit_one(rig.store(), append_of(kAlpha, 0, 2)));
@@ -302,7 +302,7 @@ TEST_CASE("the log's file is longer than the log, so that a commit writes over w
   }
   CHECK(lengthened < 12);
 
-  const std::string copy = folder.file("crash.db");  // the files as a crash would leave them
+  const std::string copy = folder.file("crash.db");  // copies of the files, as after a crash
   for (const char* end : {"", "-wal"}) std::filesystem::copy_file(options.path + end, copy + end);
   CHECK(stored(*open_sqlite(sqlite_options(copy)), kAlpha).size() == 400);
 }

@@ -28,8 +28,8 @@ std::unexpected<Error> cannot_write(const std::string& path) {
       fmt::format("{} cannot be written: {}", path, std::generic_category().message(error)));
 }
 
-// Inode number and birth time in nanoseconds; the latter is 0 where the file system has none. The
-// device number is left out: it may change with every boot.
+// Inode number and birth time in nanoseconds (0 if the file system has none). The device number is
+// omitted because it may change with every boot.
 std::optional<std::string> identity_of(const std::string& path) {
   struct statx about{};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &about) != 0) return std::nullopt;
@@ -53,12 +53,12 @@ std::string anchor_text(const std::string& identity) {
   return fmt::format("agentrt anchor 1 {}\n", identity);
 }
 
-// Always of the same length, within one disk sector: it is overwritten in place.
+// Has a fixed length, less than a disk sector, because it is overwritten in place.
 std::string head_text(const Witness::Head& head) {
   return fmt::format("{}{:020} {}\n", kHeadName, head.position, hex(bytes_of(head.hash)));
 }
 
-// Replaces the file as a whole.
+// Replaces the file atomically.
 Result<void> write_synced(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
   const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,

@@ -1,16 +1,16 @@
-// store/sqlite/witness.h: two small files beside the database that tell whether it is still the
-// file that was last written here.
+// store/sqlite/witness.h: two small files beside the database that detect a database restored from
+// a copy.
 //
-// A database file that was copied away and put back looks whole, but its history ends earlier than
-// what readers have seen. So a store keeps, beside it:
-//   PATH.anchor  written once per generation. The database remembers the inode number and change
-//                time of this file, and the file names the inode of the database: a copy of either
-//                one, or of the folder, does not match.
-//   PATH.head    overwritten after every commit, without a sync: the position and hash of the
-//                newest event. A database that lacks this event is an older copy. After a power cut
-//                the file may be behind, never ahead.
-// A store without a match starts a new generation. A file system that was set back as a whole
-// cannot be told from one that was not.
+// A database file that was copied and put back is intact, but its history may end earlier than what
+// readers have seen. So a store keeps two more files:
+//   PATH.anchor  Written once per generation. The database stores the inode number and change time
+//                of this file, and the file contains the inode number and birth time of the
+//                database. So a copy of either file, or of the folder, does not match.
+//   PATH.head    Overwritten after every commit, without a sync: position and hash of the newest
+//                event. A database that lacks this event is an older copy. After a power cut the
+//                file may be behind the database, never ahead.
+// If they do not match, the store starts a new generation. Restoring a whole file system to an
+// earlier state cannot be detected.
 //
 // Threads: one at a time; note() on the thread that commits.
 #pragma once
@@ -29,7 +29,7 @@ class Witness {
  public:
   struct Head {
     Position position = 0;
-    Digest hash{};  // of the event there; unused at position 0
+    Digest hash{};  // of the event at this position; unused at position 0
 
     bool operator==(const Head&) const = default;
   };
@@ -39,17 +39,17 @@ class Witness {
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
-  // What the database must remember of the anchor; nothing where the anchor is missing, or names
-  // another database file.
+  // The identity of the anchor file, which the database must have stored. nullopt: the anchor is
+  // missing, or it names another database file.
   std::optional<std::string> anchor() const;
-  // The newest event that was noted; nothing where the file is missing or damaged.
+  // The newest recorded event; nullopt: the file is missing or damaged.
   std::optional<Head> head() const;
 
-  // Writes both files anew and syncs them; returns what anchor() gives from now on.
+  // Rewrites both files and syncs them. Returns the new value of anchor().
   Result<std::string> renew(const Head& head);
-  // Opens the files for note(). REQUIRES: they exist.
+  // Opens the head file for note(). REQUIRES: it exists.
   Result<void> start();
-  // A failure is ignored: a head that is behind costs nothing.
+  // Records the newest event. Failures are ignored, because a head that is behind does no harm.
   void note(const Head& head);
 
  private:

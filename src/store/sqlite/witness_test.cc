@@ -1,6 +1,5 @@
-// store/sqlite/witness_test.cc: a file that is not the one last written here starts a new
-// generation; files that go away while the store is open are noticed; files that are no whole store
-// are told apart.
+// store/sqlite/witness_test.cc: tests that a restored copy starts a new generation, that files
+// removed while the store is open are noticed, and that truncated or foreign files are refused.
 
 #include "store/sqlite/witness.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder with a store in it, opened and closed as a program would; each open is a second later.
+// A folder with a store that is opened and closed repeatedly; each open is one second later.
 class Folder {
  public:
   std::string path() const { return folder_.file("data/store.db"); }
@@ -31,7 +30,7 @@ class Folder {
   Result<std::unique_ptr<SqliteStore>> try_open() {
     return SqliteStore::open(sqlite_options(path()));
   }
-  // Adds events to the session, and closes.
+  // Opens the store, adds events to the session, and closes it.
   void add(Sequence after, std::size_t count = 1) {
     REQUIRE(commit_one(*open(), append_of(kAlpha, after, count)));
   }
@@ -58,7 +57,7 @@ TEST_CASE("a store that is opened again keeps its generation") {
   folder.add(0, 3);
   folder.add(3);
   CHECK(folder.generation() == first);
-  fs::rename(folder.file("data"), folder.file("elsewhere"));  // moved as a whole
+  fs::rename(folder.file("data"), folder.file("elsewhere"));  // the whole folder is moved
   fs::rename(folder.file("elsewhere"), folder.file("data"));
   CHECK(folder.generation() == first);
 }
@@ -73,10 +72,10 @@ TEST_CASE("a store keeps its generation after a crash, and when the noted head i
     const auto store = folder.open();
     REQUIRE(commit_one(*store, append_of(kAlpha, 1)));
     copy_folder(folder.file("data"), folder.file("crash"));
-    // The same files, as a process that was killed leaves them: the store is not closed.
+    // The same files without closing the store, as after a kill.
     CHECK(folder.open()->generation().text() == first);
   }
-  std::ofstream(head, std::ios::in | std::ios::out)  // in place, as a power cut leaves it
+  std::ofstream(head, std::ios::in | std::ios::out)  // in place, as after a power cut
       << std::ifstream(folder.file("head")).rdbuf();
   CHECK(folder.generation() == first);
 }

@@ -11,7 +11,7 @@
 namespace agentrt::store {
 namespace {
 
-// Runtimes whose rows are remembered; past this they are looked up again.
+// Number of cached runtime row ids.
 constexpr std::size_t kRuntimesMax = 64;
 
 int count_wal_pages(void* counter, sqlite3*, const char*, int pages) {
@@ -97,7 +97,7 @@ std::vector<Result<Position>> Writer::commit(std::span<const Append> appends) {
   std::vector<Result<Position>> results(appends.size(), Result<Position>{0});
   std::vector<Step> steps(appends.size(), Step::done);
   for (const Append& append : appends) check_append(append);
-  // Each further attempt leaves out one append more, so there are at most as many as appends.
+  // Each further attempt excludes one more append, so the loop terminates.
   while (attempt(appends, results, steps) == Attempt::again) {
   }
   return results;
@@ -111,7 +111,7 @@ Writer::Attempt Writer::attempt(std::span<const Append> appends,
     return Attempt::finished;
   };
   if (auto begun = begin(); !begun) return fail_all(begun.error());
-  bool wrote = false;  // an append may write only idempotency records, which take no position
+  bool wrote = false;  // an append may write only idempotency records, without positions
   for (std::size_t i = 0; i < appends.size(); ++i) {
     if (steps[i] == Step::refused) continue;
     const Position first = next_position_;
@@ -125,11 +125,11 @@ Writer::Attempt Writer::attempt(std::span<const Append> appends,
     if (outcome.step != Step::refused && outcome.step != Step::failed) continue;
     roll_back();
     if (outcome.step == Step::failed) return fail_all(outcome.error);
-    for (Step& step : steps)  // what was found untouched may differ without the refused one
+    for (Step& step : steps)  // without the refused append, these may succeed
       if (step == Step::untouched) step = Step::done;
     return Attempt::again;
   }
-  if (!wrote) {  // every append was refused
+  if (!wrote) {  // all appends were refused
     roll_back();
     return Attempt::finished;
   }
@@ -139,7 +139,7 @@ Writer::Attempt Writer::attempt(std::span<const Append> appends,
 
 Result<void> Writer::begin() {
   if (guard_.stopped()) return std::unexpected(SyncGuard::error());
-  if (sqlite3_get_autocommit(connection_.handle()) == 0) roll_back();  // one that failed to end
+  if (sqlite3_get_autocommit(connection_.handle()) == 0) roll_back();  // left by a failed commit
   if (stale_) {
     heads_ = Heads(heads_max_);
     TRY_ASSIGN(last_position_, reader_.last_position());
@@ -168,9 +168,9 @@ Result<void> Writer::end() {
   return std::unexpected(guard_.stopped() ? SyncGuard::error() : std::move(error));
 }
 
-// Undoes the transaction and forgets what was remembered of it.
+// Rolls the transaction back and drops what was cached in it.
 void Writer::roll_back() {
-  // SQLite has rolled back by itself after some errors.
+  // After some errors SQLite has already rolled back.
   if (sqlite3_get_autocommit(connection_.handle()) == 0) rollback_.run();
   for (const SessionId* session : touched_) heads_.drop(*session);
   touched_.clear();
@@ -178,7 +178,7 @@ void Writer::roll_back() {
   next_position_ = last_position_ + 1;
 }
 
-// The error for a call that failed; a failed sync stops the store.
+// The error for a failed call. A failed sync stops the store.
 Error Writer::give_up(int code, std::string_view doing) {
   Error error = connection_.error(code, doing);
   if (connection_.fault(code) != Fault::sync) return error;
@@ -212,7 +212,7 @@ Writer::Outcome Writer::write(const Append& append) {
   return {};
 }
 
-// The head that the append must follow. A new session gets its row here.
+// Finds the session's head and checks `expected`. Creates the row of a new session.
 Writer::Outcome Writer::find_head(const Append& append, Head*& head) {
   head = heads_.find(append.session);
   if (head == nullptr && append.expected == 0) {
@@ -236,7 +236,7 @@ Writer::Outcome Writer::find_head(const Append& append, Head*& head) {
   return {};
 }
 
-// Leaves head.key 0 when there is no such session.
+// Leaves head.key at 0 if there is no such session.
 Writer::Outcome Writer::load_head(const SessionId& session, Head& head) {
   {
     const Running running(get_session_);

@@ -1,10 +1,9 @@
-// store/sqlite/writer.h: the one connection that writes.
+// store/sqlite/writer.h: the only connection that writes.
 //
-// commit() is one transaction and one sync for all the appends it is given. An append that must be
-// refused after some of its rows were written (a key or an id that is taken, a damaged place) is
-// left out, and the transaction is run again without it: rare, and it keeps the common path free of
-// savepoints. Rows of one kind are written with one prepared statement, straight from the caller's
-// bytes.
+// commit() uses one transaction and one sync for all its appends. If an append must be refused
+// after some of its rows were written (its key or id is taken, or the store is damaged there), the
+// transaction is repeated without it. That is rare, and it avoids savepoints in the common case.
+// Rows of one kind use one prepared statement and are bound without copying.
 //
 // Threads: one at a time.
 #pragma once
@@ -27,16 +26,16 @@
 
 namespace agentrt::store {
 
-// More than a commit of a few dozen facts takes; and by how much the log's file grows at a time: as
-// much again as it holds, within these.
+// Preallocation of the log file. kLogRoomMin is more than a commit of a few dozen facts needs. The
+// file grows by its own size, but at least kLogStepMin and at most kLogStepMax.
 inline constexpr std::uint64_t kLogRoomMin = 48 << 10;
 inline constexpr std::uint64_t kLogStepMin = 128 << 10, kLogStepMax = 1 << 20;
 
 class Writer {
  public:
-  // REQUIRES: the file has this build's tables; `guard` outlives the writer. `settle` is asked when
-  // a commit failed after its last frame may have reached the disk: it removes that frame and says
-  // whether it is gone for good.
+  // REQUIRES: the file has the current tables; `guard` outlives the writer. `settle` is called if a
+  // commit failed after its last frame may have reached the disk. It removes that frame and returns
+  // whether it is certainly gone.
   static Result<std::unique_ptr<Writer>> open(Connection connection, SyncGuard& guard,
                                               std::size_t heads_max, std::function<bool()> settle);
 
@@ -44,20 +43,20 @@ class Writer {
   Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max);
   Result<void> rebuild(const SessionId& session, const Indexer& indexer);
   Result<bool> pack(std::size_t rows_max);
-  // Puts zeros behind the log's last frame where less than kLogRoomMin is left behind the `used`
-  // bytes, until the file has `bytes_max`. SQLite reads them as the log's end.
+  // Appends zeros to the log file if less than kLogRoomMin is free after the `used` bytes, up to a
+  // file size of `bytes_max`. SQLite treats the zeros as the end of the log.
   void make_room(std::uint64_t used, std::uint64_t bytes_max);
 
   // The newest event that this writer has committed; position 0: none yet.
   const Witness::Head& newest() const { return newest_; }
 
-  // Pages in the write-ahead log after the last commit. Any thread may read it; whoever has
-  // checkpointed them all sets it to 0.
+  // Pages in the write-ahead log after the last commit. Any thread may read it. A checkpoint that
+  // moved all pages sets it to 0.
   std::atomic<int>& wal_pages() { return wal_pages_; }
 
  private:
   enum class Step { done, untouched, refused, failed };
-  // What became of one append, or of one row: `error` is set unless done.
+  // The outcome of writing one append or row. `error` is set unless `step` is done.
   struct Outcome {
     Step step = Step::done;
     Error error;
@@ -81,7 +80,7 @@ class Writer {
   Result<void> derive_rows(const SessionId& session, std::int64_t key, const Indexer& indexer);
   Result<void> drop_rows(std::int64_t session);
 
-  // A row that pack() looks at; numbers as SQLite has them.
+  // A row scanned by pack().
   struct Seen {
     Position position = 0;
     std::int64_t session = 0;
@@ -115,15 +114,16 @@ class Writer {
 
   Heads heads_;
   std::size_t heads_max_;
-  std::vector<const SessionId*> touched_;       // whose heads this transaction changed
-  std::map<RuntimeId, std::int64_t> runtimes_;  // rows known to be stored
-  Position last_position_ = 0;                  // of what is committed
-  Position next_position_ = 1;                  // within this transaction
-  Digest next_hash_{};                          // of the last event of this transaction
+  std::vector<const SessionId*> touched_;       // sessions whose heads this transaction changed
+  std::map<RuntimeId, std::int64_t> runtimes_;  // cached row ids
+  Position last_position_ = 0;                  // committed
+  Position next_position_ = 1;                  // of the next event in this transaction
+  Digest next_hash_{};                          // of the last event in this transaction
   Witness::Head newest_;
-  std::optional<Position> looked_through_;  // by pack(); absent: as stored
-  std::size_t packed_rows_ = 0;             // by the pack() under way
-  bool stale_ = false;                      // another program wrote: read the above again
+  // Scan position of pack(); nullopt: read it from the store.
+  std::optional<Position> looked_through_;
+  std::size_t packed_rows_ = 0;  // by the current pack()
+  bool stale_ = false;           // another program wrote: reload the cached values
   std::atomic<int> wal_pages_{0};
 };
 
