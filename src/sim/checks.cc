@@ -20,7 +20,7 @@ Checked broken(std::string_view invariant, std::string what) {
   return Violation{std::string(invariant), std::move(what)};
 }
 
-// The text by which a command's fact is known: an input, a title.
+// The text that identifies a command's fact: an input or a title.
 std::optional<std::string> mark_of(const Fact& fact) {
   if (const auto* p = std::get_if<TurnSubmitted>(&fact.payload))
     return p->input.front().text.value_or("");
@@ -40,21 +40,21 @@ std::vector<store::IndexEntry> rows_of(store::Store& store, const SessionId& ses
   return out;
 }
 
-// --- what hooks and people decided ---
+// --- decisions of hooks and users ---
 
 bool decides(HookPoint point) {
   return point == HookPoint::pre_tool_use || point == HookPoint::permission_request;
 }
 
 struct Call {
-  std::string args;                  // as hooks left them
-  std::optional<std::string> asked;  // the digest that a person was asked about last
-  bool approved = false;             // and said yes to
+  std::string args;                  // after changes by hooks
+  std::optional<std::string> asked;  // digest of the last question to the user
+  bool approved = false;             // the user allowed it
   bool blocked = false;              // by a hook
-  std::optional<std::string> world;  // that the person was shown
+  std::optional<std::string> world;  // the world state shown to the user
 };
 
-// Goes through the facts of a session and stops at the first that does not fit.
+// Checks the facts of a session in order and returns the first violation.
 class Decisions {
  public:
   explicit Decisions(const std::map<ProcessId, std::string>& seen) : seen_(seen) {}
@@ -130,7 +130,7 @@ class Decisions {
     if (!from_json(call().args, args, Unknown::refuse) || args.command != p.command)
       return broken(invariant::kApproved,
                     fmt::format("{} is {}, and the call was {}", name, p.command, call().args));
-    // A text that a person approved runs as it was shown, any other as it was judged.
+    // A text that the user approved runs as shown; any other runs in its canonical form.
     const std::string form = policy::shell::analyse(p.command).canonical.value_or(p.command);
     if (p.executed.value_or(p.command) != (call().asked ? p.command : form))
       return broken(invariant::kApproved, fmt::format("{} runs {} for {}", name,
@@ -147,7 +147,7 @@ class Decisions {
   const std::map<ProcessId, std::string>& seen_;
   const Fact* fact_ = nullptr;
   std::map<ToolCallId, Call> calls_;
-  std::map<ActionId, bool> actions_;  // true: it waits
+  std::map<ActionId, bool> actions_;  // true: it is open
   std::set<std::string> hooks_, hooks_open_;
 };
 
@@ -245,7 +245,7 @@ Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>
       continue;
     const auto real = processes.find(id);
     if (real == processes.end()) continue;
-    // Without a duration it was not looked for: its turn was ended first.
+    // Without a duration the runtime did not look for it, because its turn had ended first.
     if (failed && failed->error && failed->error->category == Category::lost &&
         failed->duration_ms && real->second.recorded)
       return broken(invariant::kOutput,

@@ -1,7 +1,7 @@
-// sim/checks.h: what must hold of a runtime whatever happened to it, one function an invariant.
+// sim/checks.h: the invariants of a runtime under any faults, one function per invariant.
 //
-// All of them are pure: they look at what is stored and at what clients were told, and say the
-// first thing that does not fit. Names are sentences; they head the story of a failing run.
+// All are pure: they examine stored facts and the replies that clients got, and return the first
+// violation. The names are sentences, because they are the headline of a failure report.
 #pragma once
 
 #include <cstdint>
@@ -56,53 +56,54 @@ using Checked = std::optional<Violation>;
 using Log = std::vector<schema::StoredEvent>;
 using Facts = std::vector<schema::Fact>;
 
-// A fact that a reply spoke of, as it was stored when the reply was given.
+// A fact that a reply referred to, as it was stored at that time.
 struct Acknowledged {
   SessionId session;
   Sequence sequence = 0;
   schema::StoredEvent fact;
-  std::string whose;  // in words
+  std::string whose;  // describes the command that got the reply
 };
 
-// How often a command left its mark (a text that no other command has) in the log, and may have.
+// How often a command may leave its mark in the log. A mark is a text that no other command uses.
 struct Marks {
   std::string whose;
-  std::string type;  // of the fact that carries it
+  std::string type;  // type of the fact with the mark
   std::uint64_t least = 0;
   std::uint64_t most = 0;
 };
 
-// Sequences 1, 2, 3, …; time that does not go back.
+// Sequences are 1, 2, 3, … and timestamps do not decrease.
 Checked check_sequences(const Log& log);
-// Everything acknowledged of this session is in `log`, as it was.
+// Every acknowledged fact of this session is in `log`, unchanged.
 Checked check_acknowledged(const Log& log, const std::vector<Acknowledged>& acknowledged);
-// By mark. `facts` are those of all sessions.
+// Counts the marks. `facts` are those of all sessions.
 Checked check_marks(const Facts& facts, const std::map<std::string, Marks>& marks);
-// Turns are submitted once and end once at most; so are model requests.
+// A turn is submitted once and ends at most once; so does a model request.
 Checked check_lives(const Facts& facts);
-// Hooks have one outcome each, questions one answer; what asked runs only with a yes to what was
-// shown, what a hook blocked never. `seen`: the world in which each process was looked at last.
-// Nothing is under way any more.
+// Each hook run has one outcome and each question one answer. A process starts only if the user
+// approved what was shown, and never if a hook blocked it. `seen`: the world state when each
+// process was last inspected (FakeGovernance). REQUIRES: the runtime is idle.
 Checked check_decisions(const Facts& facts, const std::map<ProcessId, std::string>& seen);
-// A process as it really was.
+// The actual state of a process on the simulated machine.
 struct RealProcess {
   bool background = false;
   bool recorded = false;  // it ended, and its launcher recorded how
   std::string printed;
 };
-// A process that was recorded and looked for is not called lost; of one in the background that has
-// its end, the log has what it printed, once.
+// A recorded process that the runtime looked for is not reported as lost. For a background process
+// that has ended, the log contains its output exactly once.
 Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>& processes);
-// Nothing is under way any more: each request has its end, each open turn says what it waits for.
+// Each model request has ended, and each open turn says what it waits for. REQUIRES: the runtime is
+// idle.
 Checked check_waits(const Facts& facts, const state::Session& view);
 // No turn is open.
 Checked check_all_ended(const state::Session& view);
 Checked check_bounds(const state::Session& view, const control::Settings& settings);
-// The snapshot and the facts after it give `replayed`.
+// Snapshot plus later facts give the view `replayed`.
 Checked check_snapshot(store::Store& store, const state::Session& replayed);
-// The session's index rows are those that its log gives. Rebuilds them.
+// The stored index rows equal those derived from the log. Rebuilds them.
 Checked check_index(store::Store& store, const SessionId& session);
-// The validator's judgement of the session's stream.
+// The validator (src/validate) accepts the session's stream.
 Checked check_judged(const Log& log);
 
 }  // namespace agentrt::sim

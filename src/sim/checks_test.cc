@@ -1,4 +1,4 @@
-// sim/checks_test.cc: each invariant on made-up facts: what it lets pass and what it stops.
+// sim/checks_test.cc: tests each invariant with facts that satisfy it and facts that violate it.
 #include "sim/checks.h"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ const ToolCallId kCall{"call_1"};
 const ProcessId kProcess{"proc_1"};
 const Json kLs{R"({"command":"ls"})"}, kPwd{R"({"command":"pwd"})"};
 
-// A fact of one call, its question and its process.
+// A fact with the ids of one call, its question and its process.
 Fact of_call(Payload payload) {
   Fact out = fact(1, std::move(payload));
   out.ids.tool_call_id = kCall;
@@ -49,7 +49,7 @@ Fact of_call(Payload payload) {
 
 std::string broken(const Checked& checked) { return checked ? checked->invariant : ""; }
 
-// What is wrong with the decisions among these facts.
+// The violation that check_decisions() finds in these facts.
 std::string found(const Facts& facts) { return broken(check_decisions(facts, {})); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// sim/disk_faults_test.cc: power cuts on the simulated disk, and what the kernel makes of a disk
-// that cannot be read for a while.
+// sim/disk_faults_test.cc: tests power cuts on the simulated disk, and the kernel while the disk
+// cannot be read.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
@@ -20,14 +20,14 @@ std::size_t count(const std::vector<schema::StoredEvent>& log, std::string_view 
 
 std::string title(int n) { return fmt::format(R"({{"sessionId":"s","title":"{}"}})", n); }
 
-// Fates in order; kept once they are used up.
+// Returns the fates in order, then `kept`.
 std::function<Fate()> fates(std::vector<Fate> list) {
   return [list = std::move(list), at = std::size_t{0}]() mutable {
     return at < list.size() ? list[at++] : Fate::kept;
   };
 }
 
-// A session of one synced fact and three batches of one fact each that are not.
+// A session with one synced fact and three unsynced batches of one fact each.
 struct Unsynced {
   Unsynced() : node({.seed = 1, .answers = {}, .settings = {}, .limits = {}}) {
     node.ask("create_session", R"({"sessionId":"s"})");
@@ -84,7 +84,7 @@ TEST_CASE("batches that were not synced are there when all of them reached the m
 
 TEST_CASE("a torn batch is dropped as a whole, and what was written behind it too") {
   Unsynced run;
-  // Two pieces a batch: its append and its end. The second batch lacks its end.
+  // Each batch has two pieces: its append and its end. The second batch lacks its end.
   const auto outage =
       run.node.disk()->cut_power(fates({Fate::kept, Fate::kept, Fate::kept, Fate::torn}));
   CHECK(outage.kept == 1);
@@ -161,7 +161,7 @@ TEST_CASE(
   run.node.send("submit_turn",
                 R"({"sessionId":"s","threadId":"t","input":[{"type":"text","text":"hi"}]})");
   while (run.node.machine().processes.size() < 2) run.node.step();
-  run.node.time().hold(*run.node.boot().writer, 50);  // time enough for it to be ready
+  run.node.time().hold(*run.node.boot().writer, 50);  // long enough to become ready
   run.faults.failing_commits = 1;
   const std::int64_t until = run.node.time().monotonic_ms() + 60'000;
   while (run.node.step_until(until)) {
@@ -177,7 +177,7 @@ TEST_CASE("what a model said waits until the log can be read again") {
     Faulty run({{{"a", "b"}, 50, {}}});
     run.node.ask("submit_turn", kSubmit);
     while (run.node.model_requests() == 0) run.node.step();
-    run.faults.failing_commits = 1;  // the lane loads its session again
+    run.faults.failing_commits = 1;  // the lane reloads its session
     run.faults.failing_reads = failing;
     run.node.settle();
     CHECK(run.faults.failing_reads == 0);

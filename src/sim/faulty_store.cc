@@ -29,7 +29,7 @@ std::vector<Result<store::Position>> FaultyStore::commit(std::span<const store::
   return inner().commit(appends);
 }
 
-// As a store does: the append that meets damage is refused, the others go through.
+// Like a real store, refuses only the append that finds damage.
 std::vector<Result<store::Position>> FaultyStore::commit_undamaged(
     std::span<const store::Append> appends) {
   if (!faults_.damaged) return inner().commit(appends);

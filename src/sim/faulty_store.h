@@ -1,8 +1,9 @@
-// sim/faulty_store.h: a disk that is full, fails, or loses its power within a commit.
+// sim/faulty_store.h: a store on a simulated disk that is full, fails, or loses power during a
+// commit.
 //
-// DiskFaults outlives boots, as a disk does, and says what the next calls meet. When the power goes
-// within a commit, nothing of what the commit returns is ever looked at: the step under way is the
-// process's last. Whoever drives the steps sees `stopped` and ends the node.
+// DiskFaults outlives boots, like a disk, and describes the faults of the next calls. If power
+// fails during a commit, the result of that commit must not be used: the current step is the last
+// of the process. The caller that runs the steps checks `stopped` and then ends the node.
 #pragma once
 
 #include "sim/store_over.h"
@@ -16,7 +17,7 @@ struct DiskFaults {
   std::size_t full_commits = 0;
   std::size_t failing_commits = 0;
   std::size_t failing_reads = 0;
-  std::optional<SessionId> damaged;  // whose appends meet damage
+  std::optional<SessionId> damaged;  // appends to this session find damage
   Outage in_next_commit = Outage::none;
   bool stopped = false;
 };
@@ -41,7 +42,7 @@ class FaultyStore final : public StoreOver {
 
  private:
   std::vector<Result<store::Position>> commit_undamaged(std::span<const store::Append> appends);
-  // The error that a read meets, if it meets one.
+  // The error of the next read, if it is to fail.
   std::optional<Error> read_error();
 
   store::MemoryDisk& disk_;

@@ -9,7 +9,7 @@
 namespace agentrt::sim {
 namespace {
 
-// The members of replies that are looked at.
+// The members of replies that are compared.
 struct ReplyRead {
   SessionId session_id;
   Sequence sequence = 0;
@@ -24,7 +24,7 @@ Checked broken(std::string_view invariant, std::string what) {
   return Violation{std::string(invariant), std::move(what)};
 }
 
-// Refusals that say nothing about the command: it may be sent again.
+// Temporary errors: the command may be sent again.
 bool passing(Code code) {
   return code == Code::overloaded || code == Code::unavailable || code == Code::storage_full;
 }

@@ -1,9 +1,9 @@
-// sim/ledger.h: what clients asked for and what they were told.
+// sim/ledger.h: records what clients sent and which replies they got.
 //
-// An order is one command as a client means it: sent once or many times, by one client or several
-// of the same principal, always with the same params. An order with a key or an id of the caller's
-// choice may be repeated and must have one effect and one answer. The ledger keeps every answer and
-// says at once when one cannot stand beside the others.
+// An order is one command as a client intends it. It may be sent several times, by clients of the
+// same principal, always with the same params. An order with an idempotency key or a client-chosen
+// id must have one effect and one reply, however often it is sent. The ledger keeps every reply and
+// reports one that contradicts the others.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,15 @@
 
 namespace agentrt::sim {
 
-// A client's wait for one reply.
+// One sending of an order or read, which waits for its reply.
 struct Attempt {
   std::uint32_t order = 0;
   std::uint32_t client = 0;
   bool answered = false;
-  bool gone = false;          // nobody waits for the reply any more
-  bool after_answer = false;  // sent when the order had its answer already
-  Sequence floor = 0;  // of a read: what had been acknowledged of the session when it was sent
-  std::int64_t sent_ms = 0;  // by the clock that does not jump
+  bool gone = false;          // the client has disconnected
+  bool after_answer = false;  // sent after the order already had its reply
+  Sequence floor = 0;  // for a read: the session's last acknowledged sequence when it was sent
+  std::int64_t sent_ms = 0;  // monotonic clock
 };
 
 class Ledger {
@@ -35,32 +35,32 @@ class Ledger {
     Action action;
     Request request;
     std::uint64_t sent = 0;
-    std::uint64_t answers = 0;          // good ones
-    std::optional<std::string> answer;  // the first good one
-    Timestamp sent_at;                  // when that was asked for: a key may be forgotten later
+    std::uint64_t answers = 0;          // successful replies
+    std::optional<std::string> answer;  // the first successful reply
+    Timestamp sent_at;                  // when the order of that reply was sent; keys expire
 
     bool repeatable() const {
       return action.key != 0 || (action.kind == Kind::submit && action.turn != 0);
     }
   };
 
-  // How long a key is remembered. All times are those of a clock that is never set.
+  // `keep_ms`: how long a key is remembered. All times are monotonic.
   explicit Ledger(std::int64_t keep_ms) : keep_ms_(keep_ms) {}
 
   std::shared_ptr<Attempt> send(const Action& action, Timestamp now);
-  // Takes the reply to a command. `read` gives the stored fact at a place, or nothing.
+  // Records the reply to a command. `read` returns the stored fact at a sequence, if any.
   using ReadFact =
       std::function<std::optional<schema::StoredEvent>(const SessionId&, Sequence sequence)>;
   Checked replied(Attempt& attempt, const ports::Reply& reply, Timestamp now, const ReadFact& read);
-  // Takes the reply to a read.
+  // Records the reply to a read.
   Checked read_replied(Attempt& attempt, const SessionId& session, const ports::Reply& reply);
 
   void vanish(std::uint32_t client);
-  // After a crash no reply comes.
+  // After a crash no replies arrive.
   void forget_attempts() { attempts_.clear(); }
-  // No read that was sent before `sent_before_ms` still waits for its answer.
+  // Every read sent before `sent_before_ms` has its reply.
   Checked check_reads_answered(std::int64_t sent_before_ms) const;
-  // Every attempt has its answer.
+  // Every attempt has its reply.
   Checked check_answered() const;
 
   Sequence floor(const SessionId& session) const;

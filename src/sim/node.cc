@@ -5,7 +5,7 @@
 namespace agentrt::sim {
 namespace {
 
-constexpr std::int64_t kFarMs = 600'000;  // the kernel's housekeeping, not work
+constexpr std::int64_t kFarMs = 600'000;  // timers beyond this are housekeeping of the kernel
 
 std::shared_ptr<store::MemoryDisk> fresh_disk(std::uint64_t seed) {
   Random random{seed ^ 0xd15c};
@@ -92,7 +92,7 @@ void Node::start() {
 
 void Node::crash() {
   if (fake_models_) model_requests_ += std::exchange(fake_models_, nullptr)->started();
-  // Nothing posted is run any more; what ends here may still cancel its timers.
+  // Posted steps do not run any more, but destructors may still cancel timers.
   const VirtualTime::Boot ended = std::move(boot_);
   shown_.clear();
   engine_.reset();

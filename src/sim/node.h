@@ -1,5 +1,5 @@
-// sim/node.h: one runtime (kernel, engine, store) in a simulated world, that can be crashed and
-// started again on the same disk.
+// sim/node.h: one runtime (kernel, engine, store) with fake ports, which can be crashed and
+// restarted on the same disk.
 #pragma once
 
 #include <functional>
@@ -22,11 +22,11 @@ namespace agentrt::sim {
 
 class Node {
  public:
-  // What stands between the runtime and its world; each may be absent.
+  // Replacements for parts of the runtime's surroundings; each is optional.
   struct Seams {
-    // Between kernel and store, made for each boot.
+    // A store between the kernel and the memory store, created per boot.
     std::function<std::unique_ptr<store::Store>(store::MemoryStore&)> store;
-    // Instead of models that play Options::answers.
+    // Models used instead of those that play Options::answers.
     std::function<std::unique_ptr<ports::Models>(ports::Loop&)> models;
     std::function<void(const ports::FeedBatch&)> published;
     std::function<void(const state::Session&)> shown;
@@ -43,36 +43,36 @@ class Node {
   explicit Node(Options options);
   ~Node();
 
-  // Starts a runtime on what the disk holds, under a boot id of its own.
+  // Starts a runtime on the data of the disk, with a new boot id.
   void start();
-  // Ends it between two steps: everything that was not committed is gone.
+  // Ends the runtime between two steps; uncommitted data is lost.
   void crash();
 
   bool up() const { return kernel_ != nullptr; }
 
   bool step() { return time_.step(boot_); }
   bool step_until(std::int64_t until_ms) { return time_.step_until(boot_, until_ms); }
-  // Runs until nothing is left to do but far timers; at most `steps_max` steps.
+  // Runs until only distant timers are left; at most `steps_max` steps.
   void settle(std::size_t steps_max = 20'000);
 
-  // Sends a command by name; the slot gets the reply once there is one.
+  // Sends a command by name. The slot receives the reply.
   using Slot = std::shared_ptr<std::optional<ports::Reply>>;
   Slot send(const std::string& command, const std::string& params,
             const std::string& principal = "p");
-  // The same with a continuation of the caller's, which a crash drops.
+  // The same with a callback, which a crash drops.
   void call(const std::string& command, const std::string& params, const std::string& principal,
             ports::ReplyTo reply_to);
-  // Sends, settles, and gives the reply.
+  // Sends a command, runs until it is answered, and returns the reply.
   ports::Reply ask(const std::string& command, const std::string& params);
   // The same with a token of this identity; the commands above have every scope.
   ports::Reply ask_as(const channels::Identity& identity, const std::string& command,
                       const std::string& params);
 
-  // Every fact of the session, read from the store.
+  // All facts of the session, read from the store.
   std::vector<schema::StoredEvent> log(const SessionId& session);
-  // Facts as they were published, in order, over all boots.
+  // Published facts in order, over all boots.
   const std::vector<schema::StoredEvent>& published() const { return published_; }
-  // The view that a fold of the whole log gives.
+  // The view folded from the whole log.
   state::Session replayed(const SessionId& session);
 
   store::MemoryStore& store() { return *store_; }
@@ -90,7 +90,7 @@ class Node {
   std::size_t model_requests() const {
     return model_requests_ + (fake_models_ ? fake_models_->started() : 0);
   }
-  // The last view that the engine was shown in this boot; nullptr: none.
+  // The last view shown to the engine in this boot; nullptr: none.
   const state::Session* shown(const SessionId& session) const;
 
  private:
@@ -107,10 +107,10 @@ class Node {
   VirtualTime::Boot boot_;
   BootId boot_id_;
   std::unique_ptr<store::MemoryStore> store_;
-  std::unique_ptr<store::Store> seam_;  // over *store_, where there is one
+  std::unique_ptr<store::Store> seam_;  // from Seams::store; wraps *store_
   std::unique_ptr<kernel::Kernel> kernel_;
   std::unique_ptr<ports::Models> models_;
-  FakeModels* fake_models_ = nullptr;  // *models_, unless a seam made them
+  FakeModels* fake_models_ = nullptr;  // *models_, unless Seams::models created them
   FakeMachine machine_;
   std::unique_ptr<FakeProcesses> processes_;
   FakeFiles files_;

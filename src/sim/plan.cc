@@ -1,4 +1,4 @@
-// sim/plan.cc: drawing a plan.
+// sim/plan.cc: draws a plan from a seed.
 #include "sim/plan.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Drawer {
     clients_ = 1 + below(4);
     sessions_ = 1 + below(3);
     threads_ = 1 + below(3);
-    // Each run has a few kinds of fault and not the others, so that each meets every mixture.
+    // Each run uses a random subset of the faults, so that many runs cover every combination.
     for (auto fault = static_cast<int>(kFirstFault); fault <= static_cast<int>(kLastKind); ++fault)
       if (random_.one_in(3)) faults_.push_back(static_cast<Kind>(fault));
     fault_every_ = 3 + below(12);
@@ -62,7 +62,7 @@ class Drawer {
     return static_cast<std::uint32_t>(random_.below(bound));
   }
 
-  // Half of the runs ask before commands, half have hooks, some have files that nobody trusts.
+  // Half of the runs ask before commands, half have hooks, some have untrusted configuration files.
   void draw_policy() {
     using Mode = schema::PermissionMode;
     constexpr std::array kModes = {Mode::bypass,   Mode::bypass,   Mode::bypass,    Mode::default_,
@@ -77,7 +77,7 @@ class Drawer {
     if (random_.one_in(6)) policy.files.push_back({.path = "/f", .digest = "sha256:f"});
   }
 
-  // Mostly a few steps; often none, so that what follows races; now and then many.
+  // Steps before an action: often none, so that actions race; mostly a few; sometimes many.
   std::uint32_t gap() {
     switch (below(8)) {
       case 0:
@@ -136,10 +136,10 @@ class Drawer {
     plan_.actions.push_back(action);
   }
 
-  // Usually its own; rarely one that another command uses too.
+  // A new key; rarely the key of another command.
   std::uint32_t key() { return random_.one_in(20) && last_key_ > 0 ? last_key_ : ++last_key_; }
 
-  // At a turn that was submitted not long ago, where it was.
+  // Names a recently submitted turn, mostly with its session and thread.
   void aim(Action& action) {
     if (turns_.empty()) {
       action.turn = 1;
@@ -153,7 +153,7 @@ class Drawer {
     action.thread = turn.thread;
   }
 
-  // The very same command, from a client of the same principal.
+  // Repeats an earlier command, from a client of the same principal.
   void repeat() {
     Action action = sent_[random_.one_in(3) ? random_.below(sent_.size()) : sent_.size() - 1];
     action.again = true;
@@ -182,12 +182,12 @@ class Drawer {
       case Kind::crash:
       case Kind::crash_in_commit:
       case Kind::sync_fails:
-        action.amount = random_.one_in(4) ? pause() : 0;  // how long it stays down
+        action.amount = random_.one_in(4) ? pause() : 0;  // downtime
         break;
       case Kind::disk_full:
       case Kind::disk_fails:
         action.amount = 1 + below(5);  // commits
-        // Now and then it stays so for the rest of the run.
+        // Sometimes the disk stays full for the rest of the run.
         if (kind == Kind::disk_full && action.draw % 3 == 0) action.amount = kFullForLong;
         break;
       case Kind::reads_fail:

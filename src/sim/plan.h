@@ -1,9 +1,8 @@
-// sim/plan.h: what happens in one run: who asks for what, and what goes wrong, as a list of
-// actions.
+// sim/plan.h: a plan: the list of actions (commands, reads, faults) of one simulation run.
 //
-// A plan is drawn from a seed before anything runs and is plain data: it names sessions, turns and
-// keys by number and depends on no outcome. So the same plan runs the same way again, and a shorter
-// list of the same actions is a plan too, which is how a failing run is cut down to its story.
+// A plan is drawn from a seed before the run and is plain data. It names sessions, turns and keys
+// by number and does not depend on outcomes. So a plan always runs the same way, and any sublist of
+// its actions is also a plan, which allows minimising a failing run.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace agentrt::sim {
 
-// What may happen. A new capability of the runtime adds its commands to the first group and its
+// The kinds of actions. A new feature of the runtime adds its commands to the first group and its
 // faults to the last.
 enum class Kind : std::uint8_t {
   // commands
@@ -25,23 +24,23 @@ enum class Kind : std::uint8_t {
   remove,
   promote,
   resume,
-  answer,  // to a question that waits, or that waited once
+  answer,  // answers an open question, or one that was answered before
   rule,    // changes the session's own rules
   // reads
   read_session,
   read_thread,
   list_sessions,
   list_events,
-  // clients and those who follow
-  vanish,     // the client goes away with its replies outstanding
-  follow,     // subscribes to the session from where it left off
-  stop_read,  // the follower stays connected and reads nothing
-  go_read,    // and reads again
-  quiet,      // nothing happens for a while
+  // clients and followers
+  vanish,     // the client disconnects and ignores its replies
+  follow,     // subscribes to the session after the last event seen
+  stop_read,  // the follower stays connected but stops reading
+  go_read,    // it reads again
+  quiet,      // time passes without an action
   // faults
   crash,            // between two steps
-  crash_in_commit,  // within the next commit
-  sync_fails,       // the next sync does, and the process stops
+  crash_in_commit,  // during the next commit
+  sync_fails,       // the next sync fails, and the process stops
   disk_full,
   disk_fails,
   reads_fail,
@@ -56,11 +55,11 @@ enum class Kind : std::uint8_t {
   model_absent,
   hook_slow,
   hook_fails,
-  hook_objects,     // blocks, denies or ends the turn
-  hook_rewrites,    // the input of a call
-  world_changes,    // that answers are bound to
-  end_unstored,     // commits around the next end of a process are slow, fail or lose their power
-  launcher_killed,  // those of the processes in the background
+  hook_objects,     // blocks, denies, or ends the turn
+  hook_rewrites,    // changes the input of a call
+  world_changes,    // the files that approvals are bound to change
+  end_unstored,     // commits around the next end of a process are slow, fail or lose power
+  launcher_killed,  // the launchers of background processes are killed
 };
 inline constexpr Kind kFirstFault = Kind::crash;
 inline constexpr Kind kLastKind = Kind::launcher_killed;
@@ -73,17 +72,17 @@ constexpr bool is_fault(Kind kind) { return kind >= kFirstFault; }
 
 struct Action {
   Kind kind = Kind::quiet;
-  std::uint32_t steps = 0;   // of the runtime, before it
-  std::uint32_t client = 0;  // or follower
+  std::uint32_t steps = 0;   // of the runtime, before the action
+  std::uint32_t client = 0;  // client or follower
   std::uint32_t session = 0;
   std::uint32_t thread = 0;
-  // A command's number; an action with the number of an earlier one is the same command again.
+  // The command's number. An action with the number of an earlier one repeats that command.
   std::uint32_t order = 0;
-  std::uint32_t turn = 0;   // 0: the runtime chooses, or none is named
+  std::uint32_t turn = 0;   // 0: none is named, or the runtime chooses the id
   std::uint32_t key = 0;    // 0: none
   std::int64_t amount = 0;  // milliseconds or a count, by kind
-  std::uint64_t draw = 0;   // whatever else is open
-  bool again = false;       // of a command: asked before
+  std::uint64_t draw = 0;   // random bits for all other choices
+  bool again = false;       // a repeated command
   bool operator==(const Action&) const = default;
 };
 
@@ -96,28 +95,28 @@ struct Plan {
 
 Plan draw_plan(std::uint64_t seed);
 
-// Two clients share a principal, so that they share its keys.
+// Pairs of clients share a principal, and with it their keys.
 inline std::uint32_t principal_of(std::uint32_t client) { return client / 2; }
 
-// A command or read as the wire has it.
+// A command or read as sent over the wire.
 struct Request {
   std::string name;
   std::string params;
 };
 
-// What a turn waits for, as far as an answer to it needs it.
+// The open question that an answer refers to.
 struct Question {
   enum class About { permission, input, server };
   std::string action = "action_none";
   std::string digest = "sha256:0";
   About about = About::permission;
 };
-// `question`: what an answer is about, which no plan can know.
+// `question`: the question to answer, which the plan cannot name.
 Request request_of(const Action& action, const Question& question = {});
 
 // "client 2 submits turn u3 to s1/t1 (key k7)".
 std::string in_words(const Action& action);
-// "3.5 s", "2 days": a span for people.
+// A duration such as "3.5 s" or "2 days".
 std::string span_in_words(std::int64_t ms);
 
 }  // namespace agentrt::sim

@@ -1,4 +1,4 @@
-// sim/plan_words.cc: an action as a request on the wire, and as a sentence.
+// sim/plan_words.cc: converts an action to a request and to a sentence.
 #include <array>
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ std::string names_of(const Action& action) {
                      action.again ? ", again" : "");
 }
 
-// JSON members that every command of the action shares: session and key.
+// JSON members that all commands share: session and key.
 std::string shared_members(const Action& action) {
   std::string out = fmt::format(R"("sessionId":"s{}")", action.session);
   if (action.key) out += fmt::format(R"(,"idempotencyKey":"k{}")", action.key);
@@ -40,7 +40,7 @@ std::string submit_params(const Action& action) {
   return out + fmt::format(R"(,"options":{{{}}}}})", options);
 }
 
-// Mostly a plain yes; also a no, a word that was not offered, another digest, a longer reach.
+// Mostly a plain approval; also a denial, an invalid decision, a wrong digest, a wider scope.
 Request answer_request(const Action& action, const Question& question) {
   const bool yes = action.draw % 3 != 0;
   std::string out =

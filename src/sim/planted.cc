@@ -10,7 +10,7 @@
 namespace agentrt::sim {
 namespace {
 
-constexpr Sequence kSkipped = 12;  // of every session: the place of defects that need one
+constexpr Sequence kSkipped = 12;  // sequence at which position-dependent defects strike
 
 constexpr std::array kDefects = {
     PlantedDefect{Plant::publish_before_append, "publish_before_append",
@@ -100,7 +100,7 @@ class ForgetNoOpKey final : public StoreOver {
   }
 };
 
-// A store whose sessions are loaded as a snapshot that `change_` was made to.
+// Loads every session from a snapshot that was modified by `change_`.
 class WrongSnapshot final : public StoreOver {
  public:
   WrongSnapshot(store::Store& inner, std::function<void(state::Session&)> change)

@@ -1,8 +1,8 @@
-// sim/planted.h: defects that are put in on purpose, to show that the simulation finds them.
+// sim/planted.h: planted defects, which prove that the simulation detects such defects.
 //
-// Each stands at a seam that the runtime has anyway (its store, its feed, its ports), so the binary
-// holds none of this: only the simulation program links this folder. Each says within how many
-// seeds it is found.
+// Each is planted at an existing interface of the runtime (store, feed, ports), so the product
+// contains no trace of it; only the simulation program links this folder. Each states within how
+// many seeds it must be found.
 #pragma once
 
 #include <functional>
@@ -44,8 +44,8 @@ enum class Plant {
 struct PlantedDefect {
   Plant plant;
   std::string_view name;
-  std::string_view what;    // the defect, in a sentence
-  std::uint64_t seeds_max;  // from seed 1 on, it is found within so many
+  std::string_view what;    // describes the defect in a sentence
+  std::uint64_t seeds_max;  // it is found with a seed from 1 to this
 };
 
 // All of them.
@@ -54,15 +54,15 @@ const PlantedDefect* find_defect(std::string_view name);
 
 using Publish = std::function<void(const ports::FeedBatch&)>;
 
-// `inner` with the defect in it. REQUIRES: `disk` is what `inner` writes to.
+// `inner` with the defect. REQUIRES: `disk` is the disk of `inner`.
 std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
                                              store::MemoryDisk& disk, Publish publish);
-// The defects of hooks, of looks at the world, of processes and of files.
+// Plants the defects of hooks, inspections, processes and files.
 void plant_in_ports(Plant plant, FakeGovernance& governance, FakeMachine& machine,
                     FakeFiles& files);
-// The defect of reads on a disk that is full: before every step.
+// Plants the defect of reads on a full disk. Called before every step.
 void plant_in_readers(Plant plant, bool disk_full, VirtualWorker& readers);
-// What the feed gives of `batch`, with the defect in it; may be empty.
+// The batch with the defect; may be empty.
 ports::FeedBatch plant_in_feed(Plant plant, const ports::FeedBatch& batch);
 
 }  // namespace agentrt::sim

@@ -1,5 +1,5 @@
-// sim/tools_test.cc: calls of tools under virtual time: a crash between any two steps, and never
-// two runs of one command.
+// sim/tools_test.cc: tests tool calls in virtual time: with a crash between any two steps, no
+// command runs twice.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -32,7 +32,7 @@ std::size_t count(const std::vector<schema::StoredEvent>& log, std::string_view 
   return static_cast<std::size_t>(std::ranges::count(log, type, &schema::StoredEvent::type));
 }
 
-// The validator's word on the session's stream.
+// What the validator finds in the session's stream; empty: nothing.
 std::string judged(Node& node) {
   validate::Judge judge;
   for (const schema::StoredEvent& event : node.log(kSession)) {
@@ -131,12 +131,12 @@ TEST_CASE("a crash between any two steps makes no change twice, and ends with th
     lost += count(log, "tool.failed");
     CHECK(judged(node) == "");
   }
-  CHECK(lost > 0);  // what the server was asked to do, nobody can tell
+  CHECK(lost > 0);  // the outcome of a call to a server cannot be looked up after a crash
 }
 
 namespace {
 
-// Each process of the log, as the fact has it.
+// The process.started fact of each process.
 std::map<std::string, schema::ProcessStarted> started(const std::vector<schema::StoredEvent>& log) {
   std::map<std::string, schema::ProcessStarted> out;
   for (const schema::StoredEvent& event : log) {
@@ -187,7 +187,7 @@ TEST_CASE("a crash between any two steps changes nothing about the text that run
   }
   CHECK(literal > 100);
   CHECK(dynamic > 100);
-  CHECK(again > 0);  // one that was never let go runs as another process
+  CHECK(again > 0);  // a process that was never released is started again under a new id
 }
 
 TEST_CASE("what runs too long is ended, and says so") {
@@ -236,7 +236,7 @@ TEST_CASE("a process whose start can never be stored is never let go") {
   Node node(with_tools());
   node.send("submit_turn", submit("u1"));
   while (node.machine().processes.empty()) node.step();
-  // The report that it is ready meets a disk that fails, and then a log that cannot be read.
+  // The report that the process is ready meets a full disk, and then a damaged log.
   node.disk()->damage(kSession, 4);
   node.store().fail_next({Code::storage_full, "no room", {}});
   node.settle();
@@ -245,7 +245,7 @@ TEST_CASE("a process whose start can never be stored is never let go") {
 
 namespace {
 
-// What the facts show of each process, held against their offsets.
+// The output of each process in the facts; checks the offsets.
 std::map<std::string, std::string> outputs(const std::vector<schema::StoredEvent>& log) {
   std::map<std::string, std::string> shown;
   for (const schema::StoredEvent& event : log) {
@@ -309,7 +309,7 @@ TEST_CASE("a crash between any two steps leaves no process in the background uns
       CHECK(process.stage != FakeStage::running);
     }
     CHECK(node.replayed(kSession).processes.empty());
-    // One that was never let go runs again, as another process.
+    // A process that was never released is started again under a new id.
     CHECK(count(log, "process.started") >= 2);
     CHECK(count(log, "process.completed") + count(log, "process.failed") ==
           count(log, "process.started"));

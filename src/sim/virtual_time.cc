@@ -61,7 +61,7 @@ std::optional<std::int64_t> VirtualTime::next_due(const Boot& boot) const {
   return due;
 }
 
-// Fires the timer that is due, or lets a held worker go on.
+// Advances the clock and fires the timer that is due, if any.
 void VirtualTime::reach(Boot& boot, std::int64_t at_ms) {
   monotonic_ms_ = std::max(monotonic_ms_, at_ms);
   VirtualLoop& loop = *boot.loop;

@@ -1,11 +1,11 @@
-// sim/virtual_time.h: the core, its workers and its clocks on one thread under virtual time.
+// sim/virtual_time.h: runs the core, its workers and its clocks on one thread in virtual time.
 //
-// Every step is chosen by a seed from what could run next: the next posted step of the core, the
-// next task of one of the workers, or the next timer once nothing else is left. So a whole runtime
-// runs in one thread, the same way for the same seed, and can be stopped between any two steps.
+// A seeded random choice picks every step from those that could run next: the next posted step of
+// the core, the next task of a worker, or, if there is none, the next timer. So a whole runtime
+// runs on one thread, reproducibly for a given seed, and can be stopped between any two steps.
 //
-// There are two clocks, as outside: the one that timers run on never goes back, and the wall clock,
-// which facts are stamped with, may be set to anything at any time.
+// There are two clocks: the monotonic clock, which drives timers, and the wall clock, which
+// timestamps facts and may be set to any value at any time.
 #pragma once
 
 #include <deque>
@@ -19,13 +19,13 @@
 
 namespace agentrt::sim {
 
-// splitmix64; a value.
+// The splitmix64 generator; copyable.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : seed_(seed) {}
   std::uint64_t next();
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
-  // True once in `in` draws.
+  // True with probability 1 / `in`.
   bool one_in(std::uint64_t in) { return below(in) == 0; }
 
  private:
@@ -63,7 +63,7 @@ class VirtualWorker final : public ports::Worker {
     tasks_.push_back(std::move(task));
     return true;
   }
-  // The next `count` tasks find the worker full.
+  // The worker refuses the next `count` tasks as if it were full.
   void refuse(std::size_t count) { refusals_ = count; }
 
  private:
@@ -82,8 +82,8 @@ class SeededEntropy final : public ports::Entropy {
   Random random_;
 };
 
-// Owns the clocks and the order. A boot's loop and workers are made by begin() and gone with the
-// next one: a crash loses what they held, and time goes on.
+// Owns the clocks and the random choice. begin() creates the loop and workers of a boot. A crash
+// destroys them with all their steps; time continues.
 class VirtualTime {
  public:
   explicit VirtualTime(std::uint64_t seed) : random_(seed) {}
@@ -95,24 +95,25 @@ class VirtualTime {
   };
   Boot begin();
 
-  // Runs one step; false when nothing is left to do, timers included.
+  // Runs one step. False: nothing is left to do, not even a timer.
   bool step(Boot& boot);
-  // Runs one step unless the next would be after `until_ms`; then it is that late, and false.
+  // Runs one step if it is due by `until_ms`. Otherwise advances the clock to `until_ms` and
+  // returns false.
   bool step_until(Boot& boot, std::int64_t until_ms);
-  // At most `steps_max` steps; how many ran.
+  // Runs at most `steps_max` steps and returns the number.
   std::size_t run(Boot& boot, std::size_t steps_max);
 
-  // Nothing of the worker runs for so long: a slow disk.
+  // Delays all tasks of the worker, like a slow disk.
   void hold(VirtualWorker& worker, std::int64_t ms) { worker.held_until_ms_ = monotonic_ms_ + ms; }
   void release(VirtualWorker& worker) { worker.held_until_ms_ = 0; }
   // Sets the wall clock forward or back.
   void jump(std::int64_t ms) { wall_offset_ms_ += ms; }
-  // Lets time pass while nothing runs.
+  // Advances time without running anything.
   void pass(std::int64_t ms) { monotonic_ms_ += ms; }
 
   Timestamp now() const { return {monotonic_ms_ + wall_offset_ms_}; }
   std::int64_t monotonic_ms() const { return monotonic_ms_; }
-  // What a runtime of any boot knows of its wall clock.
+  // What a runtime knows about its wall clock, over all boots.
   const ClockSteps& clock() {
     clock_.observe(reading());
     return clock_;
@@ -122,7 +123,7 @@ class VirtualTime {
   friend class VirtualLoop;
 
   bool run_ready(Boot& boot);
-  // When the next timer fires or the next held task may run; nothing: never.
+  // When the next timer fires or the next held task may run; nullopt: never.
   std::optional<std::int64_t> next_due(const Boot& boot) const;
   void reach(Boot& boot, std::int64_t at_ms);
 

@@ -53,7 +53,7 @@ void Watch::model_started(const ports::ModelRequest& request, const BootId& boot
   if (!started_.insert(request.id).second)
     return fail(invariant::kEffects, fmt::format("request {} is started twice", id));
   for (const SessionId& session : sessions()) replayed(session);
-  // A turn may have been interrupted a moment ago; that it was asked for must be stored.
+  // The turn may have been interrupted since, but the request must be stored.
   const auto found = requested_.find(request.id);
   if (found == requested_.end())
     return fail(invariant::kEffects,
@@ -63,7 +63,7 @@ void Watch::model_started(const ports::ModelRequest& request, const BootId& boot
   check_asked(request, found->second);
 }
 
-// What the runtime keeps in memory of a turn is what a reader of its log finds.
+// Compares the request, built from the runtime's memory, with one built from the log.
 void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& requested) {
   const state::Turn* turn =
       state::find_turn(replayed(requested.ids.session), requested.ids.turn_id);

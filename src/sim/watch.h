@@ -1,8 +1,8 @@
-// sim/watch.h: looks over the runtime's shoulder: at what it shows its engine, what it publishes
-// and what it starts, each held against what the disk has at that moment.
+// sim/watch.h: observes the runtime: compares the views, published facts and started effects with
+// what is stored on disk at that moment.
 //
-// A Watch reads the disk through a store of its own, so it sees what a second process would. Its
-// replicas are folds of the stored bytes; they advance with every commit. Core only.
+// A Watch reads the disk through its own store, like a second process. It folds the stored bytes
+// into its own views, which advance with every commit. Core only.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class Watch {
         const kernel::Limits& limits, std::function<void(Violation)> broken)
       : store_(std::move(disk)), settings_(settings), limits_(limits), broken_(std::move(broken)) {}
 
-  // --- as it happens ---
+  // --- events ---
 
   void shown(const state::Session& view);
   void published(const std::vector<ports::FeedEvent>& batch);
@@ -34,30 +34,30 @@ class Watch {
   void hook_started(const std::string& run, const BootId& boot);
   void process_released(const ProcessId& process, const BootId& boot);
   void file_written(const ToolCallId& call);
-  // The runtime is gone; what the disk has now is held against what was acknowledged.
+  // The runtime has crashed: checks that the disk has everything acknowledged.
   void restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged);
 
-  // --- what the disk has ---
+  // --- stored data ---
 
   std::optional<schema::StoredEvent> stored(const SessionId& session, Sequence sequence);
   std::string stored_text(const SessionId& session, Sequence sequence);
   Sequence head(const SessionId& session);
   std::vector<SessionId> sessions();
   std::uint64_t facts_stored();
-  // A fold of everything stored.
+  // The view folded from all stored facts.
   const state::Session& replayed(const SessionId& session);
   std::vector<std::pair<SessionId, ThreadId>> open_threads();
-  // How many sessions wait for a person.
+  // The number of sessions that wait for a user's answer.
   std::size_t sessions_asking();
-  // Calls in the middle of which a server asks a person.
+  // The number of running calls whose MCP server waits for a user's answer.
   std::size_t servers_asking();
 
-  // --- at the end ---
+  // --- final checks ---
 
   using Seen = std::map<ProcessId, std::string>;  // see check_decisions
   using Real = std::map<ProcessId, RealProcess>;  // see check_outputs
   Checked check_at_rest(const SessionId& session, const Seen& seen, const Real& processes);
-  // Everything that can be said of one session; adds its facts to `everything`.
+  // Runs all per-session checks; appends the session's facts to `everything`.
   Checked check_finally(const SessionId& session,
                         const std::map<SessionId, std::vector<Acknowledged>>& acknowledged,
                         Facts& everything);
@@ -75,12 +75,12 @@ class Watch {
   const kernel::Limits& limits_;
   std::function<void(Violation)> broken_;
   std::map<SessionId, state::Session> replicas_;
-  std::map<SessionId, Sequence> published_;           // the last one, in this boot
+  std::map<SessionId, Sequence> published_;           // the last sequence in this boot
   std::map<ModelRequestId, schema::Fact> requested_;  // stored
   std::set<ModelRequestId> started_;
-  std::map<std::string, BootId> hooks_;  // stored, with the boot that hears them
+  std::map<std::string, BootId> hooks_;  // stored, with their boot
   std::set<std::string> hooks_started_;
-  std::map<ProcessId, BootId> processes_;  // stored, with the boot that lets them go
+  std::map<ProcessId, BootId> processes_;  // stored, with the boot that released them
 };
 
 }  // namespace agentrt::sim

@@ -16,14 +16,15 @@
 namespace agentrt::sim {
 namespace {
 
-constexpr std::int64_t kActionMs = 5'000;  // at most so long the steps before an action take
-constexpr std::int64_t kRestMs = 20 * 60 * 1'000;  // within which everything must come to rest
-constexpr std::size_t kStepsMax = 400'000;         // of one run
-constexpr std::int64_t kReadMs = 60'000;  // within which a read is answered, if nothing is slow
-constexpr std::uint64_t kReadsLookedAtEvery = 64;  // steps
+constexpr std::int64_t kActionMs = 5'000;          // time limit for the steps before an action
+constexpr std::int64_t kRestMs = 20 * 60 * 1'000;  // time limit to become idle
+constexpr std::size_t kStepsMax = 400'000;         // per run
+// Time limit for a read, unless a fault makes the disk slow.
+constexpr std::int64_t kReadMs = 60'000;
+constexpr std::uint64_t kReadsLookedAtEvery = 64;  // steps between checks of pending reads
 constexpr int kResumeRounds = 40;
 constexpr std::size_t kMoodsMax = 16;
-// Of small changes of the wall clock that count as time: see kClockDriftMs.
+// Allows for small changes of the wall clock, which count as time passed (kClockDriftMs).
 constexpr std::int64_t kClockAllowanceMs = 60'000;
 
 control::Settings settings_of(const Plan& plan) {
@@ -35,7 +36,7 @@ control::Settings settings_of(const Plan& plan) {
   return settings;
 }
 
-// Narrow, so that a run reaches them, and other ones with each seed.
+// Small limits that differ per seed, so that runs reach them.
 kernel::Limits limits_of(const Plan& plan) {
   Random random{plan.seed ^ 0x11317};
   kernel::Limits limits;
@@ -124,7 +125,7 @@ class World {
             .seams = std::move(seams)};
   }
 
-  // Kernel, planted defect, faults, memory.
+  // The stack of stores from top to bottom: planted defect, faults, memory.
   std::unique_ptr<store::Store> store_seam(store::MemoryStore& memory) {
     faulty_ = std::make_unique<FaultyStore>(memory, *memory.disk(), disk_faults_);
     return plant_in_store(plant_, *faulty_, *memory.disk(),
@@ -155,7 +156,7 @@ class World {
 
   // --- time ---
 
-  // One step, unless the next would be later; a crash within it is taken at once.
+  // Runs one step if it is due by `until_ms`. If power failed in it, restarts the runtime.
   bool step_until(std::int64_t until_ms) {
     if (++counts_.steps > kStepsMax) {
       broken({std::string(invariant::kRest), "too many steps: something goes round in circles"});
@@ -199,7 +200,7 @@ class World {
     }
   }
 
-  // What a key's age is counted in: the wall clock may be set.
+  // Monotonic time, in which the age of keys is measured; the wall clock may jump.
   Timestamp passed() { return {node_.time().monotonic_ms()}; }
 
   void send(const Action& action) {
@@ -283,7 +284,7 @@ class World {
     }
   }
 
-  // A process is about to be reported as ended.
+  // Called when the end of a process is about to be reported.
   void fault_at_end() {
     const auto action = std::exchange(at_end_, std::nullopt);
     if (!action) return;
@@ -326,7 +327,7 @@ class World {
     if (!broken_) node_.start();
   }
 
-  // All written, mostly written in order, or anything.
+  // Depending on the draw: everything is kept, most is, or each piece's fate is random.
   static std::function<store::MemoryDisk::Fate()> fates(std::uint64_t draw) {
     using Fate = store::MemoryDisk::Fate;
     const std::uint64_t style = draw % 4;
@@ -352,7 +353,7 @@ class World {
     if (models_) models_->hurry();
   }
 
-  // Nothing is under way any more, and everything says so.
+  // Runs until the runtime should be idle, then checks everything that must hold then.
   void say_at_rest(const std::string& when) {
     say(when);
     pass(kRestMs);
@@ -362,7 +363,7 @@ class World {
       if (broken_) return;
       check(watch_.check_at_rest(session, node_.governance().seen, real_processes()));
     }
-    // What waits for a person stays in memory.
+    // Sessions that wait for a user stay in memory.
     const std::uint64_t held = node_.metrics().sessions_in_memory;
     if (!broken_ && held > limits_.idle_sessions_max + watch_.sessions_asking())
       broken({std::string(invariant::kBounds), fmt::format("{} sessions are held at rest, limit {}",
@@ -379,7 +380,7 @@ class World {
     for (const auto& [id, process] : node_.machine().processes)
       if (!broken_ && process.stage == FakeStage::running)
         broken({std::string(invariant::kProcesses), id.text() + " runs, and nobody follows it"});
-    // A call whose server waits for a person is under way.
+    // Only calls whose MCP server waits for a user may still run.
     if (!broken_ && node_.engine().running() != watch_.servers_asking())
       broken({std::string(invariant::kTurns), "an effect runs that no turn waits for"});
   }
@@ -455,11 +456,11 @@ class World {
   FickleHooks hooks_;
   People people_;
   DiskFaults disk_faults_;
-  bool slow_ = false;  // a fault of this run makes reads or commits take long
+  bool slow_ = false;  // a fault of this run slows reads or commits down
   std::int64_t down_ms_ = 0;
   std::uint64_t crash_draw_ = 0;
-  std::optional<Action> at_end_;    // what happens around the next end of a process
-  FickleModels* models_ = nullptr;  // of the present boot
+  std::optional<Action> at_end_;    // fault for the next end of a process
+  FickleModels* models_ = nullptr;  // of the current boot
   std::unique_ptr<FaultyStore> faulty_;
   Checked broken_;
   Counts counts_;

@@ -1,5 +1,5 @@
-// sim/fakes/fake_governance.h: the policy of a simulated workspace, hooks that answer after a
-// while, and a world that approvals are bound to.
+// sim/fakes/fake_governance.h: fakes of the policy, of hooks that answer after a delay, and of the
+// files that approvals are bound to.
 #pragma once
 
 #include <functional>
@@ -16,25 +16,26 @@
 namespace agentrt::sim {
 
 struct HookAnswer {
-  std::int64_t after_ms = 4;  // past the hook's time it is a failure
+  std::int64_t after_ms = 4;  // beyond the hook's timeout: it fails
   schema::HookOutcome outcome;
 };
 
-// What outlives the runtime: files, hooks and what they did.
+// State that outlives the runtime: files, hooks and what hooks did.
 struct FakeGovernance {
   schema::Policy policy;
-  std::string world = "1";  // what a call is bound to; another word is another world
-  // How the hook answers; without this it says nothing against anything.
+  // Stands for the files that an approval is bound to; a new value means that they changed.
+  std::string world = "1";
+  // The hook's answer; empty: hooks allow everything.
   std::function<HookAnswer(const ports::HookRequest&)> hook;
   std::map<std::string, std::size_t> hook_runs;  // by run id
-  std::map<ProcessId, std::string> seen;         // the world when the process was last looked at
+  std::map<ProcessId, std::string> seen;         // `world` when the process was last inspected
   void trust_files() {
     for (schema::PolicyFile& file : policy.files) file.trusted = true;
   }
 
-  // Defects that can be planted.
+  // Defects that a test can plant.
   bool hooks_run_twice = false;
-  bool looks_late = false;  // a look at the world tells what the look before it saw
+  bool looks_late = false;  // an inspection returns the result of the previous one
 };
 
 class FakePolicies final : public ports::Policies {

@@ -67,7 +67,7 @@ void FakeProcesses::release(const ProcessId& id) {
   go_on(id);
 }
 
-// Half of what it prints now, the other half after a while; then it ends.
+// Prints half of the output now and half later, then ends.
 void FakeProcesses::go_on(const ProcessId& id) {
   FakeProcess& process = machine_.processes[id];
   process.printed = std::max(process.printed, process.text.size() / 2);

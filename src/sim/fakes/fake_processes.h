@@ -1,10 +1,9 @@
-// sim/fakes/fake_processes.h: processes on a machine that outlives the runtime.
+// sim/fakes/fake_processes.h: simulated processes on a machine that outlives the runtime.
 //
-// What a process did stays known to the machine when the runtime crashes; what the runtime can find
-// out afterwards is only what the process had recorded by then: its end, or nothing. One in the
-// background goes on, and what it prints waits for whoever follows it, also when it has ended or
-// its launcher was killed. Record and output are gone once the runtime says that its log has the
-// end.
+// After a crash, the runtime can find out only what a process had recorded: its end, or nothing. A
+// background process keeps running, and its output waits for the next runtime that follows it, even
+// if the process has ended or its launcher was killed. Record and output are removed when the
+// runtime reports that its log has the end.
 #pragma once
 
 #include <functional>
@@ -22,7 +21,7 @@ enum class FakeStage { held, running, ended, killed };
 
 struct FakeProcess {
   FakeStage stage = FakeStage::held;
-  std::size_t runs = 0;  // how often its command was let go
+  std::size_t runs = 0;  // how often its command was released
   std::string command;
   std::vector<std::string> argv;
   bool background = false;
@@ -30,7 +29,7 @@ struct FakeProcess {
   std::size_t printed = 0;  // of its text, in bytes
   std::string input;        // what it was given
   bool ended_by_us = false;
-  bool forgotten = false;  // its record and what it printed are removed from the disk
+  bool forgotten = false;  // its record and output were removed
 };
 
 struct FakeMachine {
@@ -44,14 +43,14 @@ struct FakeMachine {
   // False: defects that can be planted.
   bool holds = true;          // commands run when they are let go, not when they are started
   bool keeps_records = true;  // until the log has the end
-  bool passes_tails = true;   // of output, when nobody is connected to a launcher any more
-  std::function<void(const ProcessId&)> on_release;  // told before a command is let go
-  std::function<void()> on_end;                      // told before the end of one is heard
+  bool passes_tails = true;   // output printed without a connection is delivered later
+  std::function<void(const ProcessId&)> on_release;  // called before a command is released
+  std::function<void()> on_end;                      // called before an end is reported
 
   std::size_t runs() const;
-  // The runtime is gone: what was connected to it ends.
+  // The runtime died: processes connected to it end.
   void lose_runtime();
-  // What runs in the background prints the rest and ends, without a runtime.
+  // Background processes print the rest and end, while there is no runtime.
   void run_on();
 };
 
@@ -75,7 +74,7 @@ class FakeProcesses final : public ports::Processes {
   void resize(const ProcessId&, std::uint64_t, std::uint64_t) override {}
   Result<schema::ExecutionEnvironment> environment(const ports::ProcessRequest& request) override;
 
-  // Those of processes in the background that run; their commands end with them.
+  // Kills the launchers of running background processes; their commands end too.
   void kill_launchers();
 
  private:
@@ -87,7 +86,7 @@ class FakeProcesses final : public ports::Processes {
   ports::Loop& loop_;
   FakeMachine& machine_;
   std::map<ProcessId, std::shared_ptr<ports::ProcessListener>> listeners_;
-  std::map<ProcessId, std::size_t> shown_;  // of what it printed, to its listener
+  std::map<ProcessId, std::size_t> shown_;  // bytes of output passed to the listener
 };
 
 }  // namespace agentrt::sim
