@@ -39,7 +39,7 @@ bool ClockSteps::observe(const ClockReading& now) {
   return stepped;
 }
 
-// A stamp may belong to several segments; the youngest reading counts.
+// A timestamp may fit several segments; the smallest age counts.
 std::int64_t ClockSteps::age_ms(Timestamp stamp) const {
   const std::int64_t now = counted_ms();
   std::optional<std::int64_t> age;

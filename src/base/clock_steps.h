@@ -1,17 +1,18 @@
-// base/clock_steps.h: how long ago a stamp of the wall clock was, although that clock may have been
-// set in the meantime.
+// base/clock_steps.h: computes the age of wall clock timestamps, although the wall clock may have
+// been set since.
 //
-// Two clocks are observed side by side: the wall clock, which stamps are taken from, and the uptime
-// of the machine, which is never set. Where they differ by more than kClockDriftMs, the wall clock
-// was set; that is a step. The stamps between two steps are a segment. Each segment remembers how
-// far its stamps are ahead of the counted time, which only time that passed moves.
+// Two clocks are compared: the wall clock, which provides timestamps, and the machine's uptime,
+// which cannot be set. If they diverge by more than kClockDriftMs between two observations, the
+// wall clock was set; that is called a step. The time between two steps is a segment. "Counted
+// time" advances only with real time; each segment stores how far its timestamps are ahead of
+// counted time.
 //
-// When the machine was restarted, its uptime says nothing about the time in between. Then a wall
-// clock that advanced by at most kUnseenGapMaxMs is believed; otherwise none of the gap counts. A
-// stamp of a segment that was never observed counts from the next step that was. An age is
-// therefore never too large, but it may be too small.
+// After a restart of the machine, the uptime does not tell how long it was off. If the wall clock
+// advanced by at most kUnseenGapMaxMs, that is taken as the elapsed time, otherwise 0. A timestamp
+// that lies in no known segment is treated as one from the newest step. So an age is never too
+// large, but it may be too small.
 //
-// A value; pure.
+// A value type; pure.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,16 @@
 
 namespace agentrt {
 
-inline constexpr std::int64_t kClockDriftMs = 250;  // between two observations; more is a step
+// Drift between two observations; more is a step.
+inline constexpr std::int64_t kClockDriftMs = 250;
 inline constexpr std::int64_t kUnseenGapMaxMs = 24LL * 3'600 * 1'000;
-inline constexpr std::size_t kClockSegmentsMax = 64;  // beyond it the two oldest become one
+inline constexpr std::size_t kClockSegmentsMax = 64;  // beyond this the two oldest are merged
 inline constexpr Timestamp kEver{std::numeric_limits<std::int64_t>::min()};
 
 struct ClockReading {
   Timestamp wall;
   std::int64_t uptime_ms = 0;
-  std::string machine_boot;  // the same for as long as the uptime goes on; empty: not known
+  std::string machine_boot;  // identifies the machine's boot; empty: unknown
 
   bool operator==(const ClockReading&) const = default;
 };
@@ -39,16 +41,16 @@ struct ClockReading {
 class ClockSteps {
  public:
   struct Segment {
-    std::int64_t ahead_ms = 0;  // of the counted time, at least
+    std::int64_t ahead_ms = 0;  // lead of its timestamps over counted time, at least
     std::int64_t ended_ms = 0;  // in counted time
-    Timestamp from, until;      // its stamps
+    Timestamp from, until;      // range of its timestamps
 
     bool operator==(const Segment&) const = default;
   };
-  // All there is to it; what a later boot continues from.
+  // The complete state. It is stored, and a later boot continues from it.
   struct State {
     ClockReading last;
-    std::int64_t ahead_ms = 0;  // of the present segment
+    std::int64_t ahead_ms = 0;  // of the current segment
     Timestamp from;
     std::vector<Segment> past;  // oldest first
 
@@ -58,12 +60,12 @@ class ClockSteps {
   explicit ClockSteps(State state) : state_(std::move(state)) {}
   explicit ClockSteps(ClockReading first) : state_{std::move(first), 0, kEver, {}} {}
 
-  // Takes the next reading of both clocks. True: the wall clock was set since the last one.
+  // Adds a reading of both clocks. True: the wall clock was set since the last reading.
   bool observe(const ClockReading& now);
 
-  // Milliseconds from the stamp to the last observation; 0 for a stamp of the future.
+  // Milliseconds from the timestamp to the last reading; 0 for a timestamp in the future.
   std::int64_t age_ms(Timestamp stamp) const;
-  // Every stamp before this one is older than `ms`.
+  // A limit: every timestamp before it is older than `ms`.
   Timestamp older_than(std::int64_t ms) const;
 
   const State& state() const { return state_; }

@@ -26,7 +26,7 @@ struct Machine {
     wall += by;
     return clock.observe(reading());
   }
-  // Off for so long; its wall clock shows `shows` more afterwards.
+  // Restarts the machine; its wall clock then shows `shows` milliseconds more.
   void restart(std::int64_t shows) {
     wall += shows;
     uptime = 100;
@@ -58,7 +58,8 @@ TEST_CASE("a clock set forward or back does not make stamps older") {
     const Timestamp after = machine.stamp();
     machine.pass(kHour);
     CHECK(machine.clock.age_ms(before) <= 3 * kHour);
-    if (step != -kHour) CHECK(machine.clock.age_ms(before) == 3 * kHour);  // else it is unclear
+    // A step of -kHour makes stamps ambiguous.
+    if (step != -kHour) CHECK(machine.clock.age_ms(before) == 3 * kHour);
     CHECK(machine.clock.age_ms(after) == kHour);
     CHECK(machine.clock.older_than(4 * kHour) <= before);
     machine.pass(30 * kDay);
@@ -112,7 +113,7 @@ TEST_CASE("a later boot continues where the earlier one ended") {
   const Timestamp stamp = machine.stamp();
   machine.pass(kHour);
   const ClockSteps::State saved = machine.clock.state();
-  machine.wall += kYear + kHour;  // set while nobody looked, and an hour passed
+  machine.wall += kYear + kHour;  // the clock was set while no runtime ran, and an hour passed
   machine.uptime += kHour;
   machine.clock = ClockSteps{saved};
   CHECK(machine.clock.observe(machine.reading()));
@@ -126,7 +127,7 @@ TEST_CASE("stamps of a step forward that no later boot knows of are not taken fo
   machine.set(kYear);
   machine.pass(kHour);
   const Timestamp stamp = machine.stamp();
-  machine.wall += kYear;  // and the boot that saw the first step dies before it can say so
+  machine.wall += kYear;  // the boot that saw the first step dies before storing it
   machine.clock = ClockSteps{saved};
   machine.pass(kHour);
   CHECK(machine.clock.age_ms(stamp) <= kHour);

@@ -1,4 +1,4 @@
-// base/descriptor.h: a file descriptor that is closed with its owner.
+// base/descriptor.h: an owned file descriptor, closed by its destructor.
 #pragma once
 
 #include <unistd.h>
@@ -29,7 +29,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Whether a call failed for want of descriptors or memory: the same call may succeed later.
+// Whether a call failed for lack of descriptors or memory, so that a retry may succeed.
 inline bool is_shortage(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS ||
          error == EAGAIN;
