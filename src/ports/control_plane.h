@@ -1,5 +1,5 @@
-// ports/control_plane.h: what a channel or the engine may ask of the kernel: to take a command, to
-// take a report, and to show facts that are stored.
+// ports/control_plane.h: the kernel's interfaces for channels and the engine: send a command, send
+// a report, read stored facts.
 #pragma once
 
 #include <functional>
@@ -31,8 +31,8 @@ class CommandSink {
 class ReportSink {
  public:
   virtual ~ReportSink() = default;
-  // Core only. A report is never refused for load; `taken` (may be empty) is called on the core
-  // once it is stored or has become irrelevant.
+  // Core only. A report is never refused because of load. `taken` (may be empty) is called on the
+  // core when the report is stored or has become irrelevant.
   virtual void report(SessionId session, schema::Report report, Step taken) = 0;
 };
 
@@ -55,39 +55,40 @@ struct FeedEvent {
   Position position = 0;
   schema::StoredEvent event;
 };
-// Facts of one commit, in position order; immutable and shared by all who deliver them.
+// The facts of one commit, in position order. Immutable and shared by all subscribers.
 using FeedBatch = std::shared_ptr<const std::vector<FeedEvent>>;
 
-// The type that stands in a stream over all sessions for a fact whose row is damaged. It is no
-// fact: it is not stored and not in the catalogue.
+// The event type that replaces a damaged fact in a stream over all sessions. It is not a fact: it
+// is neither stored nor in the catalogue.
 inline constexpr std::string_view kDamagedEvent = "stream.damaged";
 
 struct Page {
   std::vector<FeedEvent> events;
-  bool more = false;        // facts after its last one were stored when it was read
-  std::size_t damaged = 0;  // of the events, those that only say so: type kDamagedEvent
+  bool more = false;        // there were later facts at the time of the read
+  std::size_t damaged = 0;  // number of events of type kDamagedEvent
 };
 using PageTo = std::move_only_function<void(Result<Page>)>;
 
-// What to read from the log, and how much at most.
+// Selects a page of the log.
 struct PageQuery {
-  std::optional<SessionId> session;  // absent: all sessions, by position
-  std::uint64_t after = 0;           // a sequence, or a position where no session is named
+  std::optional<SessionId> session;  // nullopt: all sessions, by position
+  std::uint64_t after = 0;           // a sequence; without a session, a position
   std::size_t events_max = 100;
   std::size_t bytes_max = 1 << 20;
-  std::optional<GenerationId> generation;  // the one the caller believes in
+  std::optional<GenerationId> generation;  // the generation that the caller expects
 };
 
 class FactFeed {
  public:
   virtual ~FactFeed() = default;
-  // Calls `listener` on the core's thread with each commit's facts, from now on, until replaced by
-  // an empty one. It must not block.
+  // Calls `listener` on the core with the facts of each new commit, until it is replaced by an
+  // empty one. It must not block.
   virtual void listen(std::function<void(const FeedBatch&)> listener) = 0;
-  // Any thread; `page_to` is called once on a worker's thread. Errors: not_found (no such session),
-  // gone (a sequence of the future, or another generation), internal (a damaged row, named).
+  // Any thread; `page_to` is called once, on a worker thread. Errors: not_found: no such session;
+  // gone: `after` is in the future, or the generation differs; internal: a damaged row, with its
+  // location.
   virtual void read(PageQuery query, PageTo page_to) = 0;
-  // The store's identity for cursors; changes when a backup is restored.
+  // Identifies the store's history, for cursors. Changes when a backup is restored.
   virtual const GenerationId& generation() const = 0;
 };
 

@@ -1,4 +1,5 @@
-// ports/inspection.h: the state of the world that an approval is bound to.
+// ports/inspection.h: the port that reads the state which an approval is bound to: folder,
+// environment and executed files.
 #pragma once
 
 #include <string>
@@ -18,8 +19,8 @@ class Inspector {
   // on a Worker.
   virtual Result<schema::Binding> inspect(const ProcessRequest& request,
                                           const std::vector<std::string>& executes) = 0;
-  // Copies of those files, for the process that the request is about to become. Blocks; called on a
-  // Worker.
+  // Copies these files for the process, so that it executes exactly these bytes (HeldFiles).
+  // Blocks; called on a Worker.
   virtual Result<std::shared_ptr<const HeldFiles>> hold(
       const ProcessRequest& request, const std::vector<std::string>& executes) = 0;
 };

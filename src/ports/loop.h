@@ -1,8 +1,8 @@
-// ports/loop.h: where the core runs, and what time it is there.
+// ports/loop.h: the event loop of the core, and its clock.
 //
-// The core (every lane's decide and fold, the engine's plan) runs on one Loop, so it needs no
-// locks. In the daemon a Loop is a thread; under simulation it is a queue of steps in virtual time,
-// chosen by a seed. Nothing below this header knows which.
+// The core (decide and fold of every lane, the engine's plan) runs on one Loop, so it needs no
+// locks. In the daemon a Loop is a thread. In the simulation it is a queue of steps in virtual
+// time, ordered by a seed. Users of this interface cannot tell the difference.
 #pragma once
 
 #include <algorithm>
@@ -21,30 +21,29 @@ class Loop {
 
   virtual ~Loop() = default;
 
-  // Runs `step` on the core, after what was posted before it. Any thread may call this.
+  // Runs `step` on the core, after all steps posted before. Any thread.
   virtual void post(Step step) = 0;
   // The wall clock, in whole milliseconds. Any thread.
   virtual Timestamp now() const = 0;
-  // Milliseconds since a stamp that now() gave, in this boot or an earlier one, whatever the wall
-  // clock was set to meanwhile; never negative. Durations and expiry are measured with this. Any
-  // thread.
+  // Milliseconds since a timestamp of now(), from this boot or an earlier one. Independent of
+  // changes to the wall clock; never negative. Use it for durations and expiry. Any thread.
   virtual std::int64_t since(Timestamp stamp) const {
     return std::max<std::int64_t>(0, now() - stamp);
   }
-  // Every stamp before this one is older than `ms`, by the same measure. Any thread.
+  // A limit: every timestamp before it is older than `ms`, measured like since(). Any thread.
   virtual Timestamp older_than(std::int64_t ms) const { return now() + -ms; }
-  // Runs `step` on the core once `delay_ms` have passed on a clock that never goes back. Core only.
+  // Runs `step` on the core after `delay_ms` on the monotonic clock. Core only.
   virtual TimerId after(std::int64_t delay_ms, Step step) = 0;
-  // Does nothing when the timer has fired. Core only.
+  // Does nothing if the timer has already fired. Core only.
   virtual void cancel(TimerId timer) = 0;
 };
 
-// Work that may block: disk, files. Tasks of one Worker start in order; whoever needs their outcome
-// posts it to the Loop.
+// Runs work that may block, such as disk access. Tasks of one Worker start in order. A task posts
+// its result to the Loop.
 class Worker {
  public:
   virtual ~Worker() = default;
-  // False when the worker's queue is full: nothing was taken. Any thread.
+  // False: the queue is full, and the task was not accepted. Any thread.
   [[nodiscard]] virtual bool run(Step task) = 0;
 };
 

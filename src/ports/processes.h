@@ -1,9 +1,9 @@
-// ports/processes.h: commands that run in the world, as the engine sees them.
+// ports/processes.h: the port that runs commands as processes.
 //
-// A process is started confined and held at a gate; it is let go only when the fact that it runs is
-// stored. Its id names its traces on disk, so that a later boot can find out what became of it;
-// they stay until the fact that it ended is stored. One in the background outlives the runtime that
-// let it go, and the next one follows it.
+// A process is started in its sandbox and waits at a gate. It is released when the fact that it
+// runs is stored. Its id names its files on disk, by which a later boot can find out how it ended;
+// they stay until the fact that it ended is stored. A background process outlives the runtime that
+// released it, and the next runtime follows it.
 #pragma once
 
 #include <memory>
@@ -21,41 +21,41 @@
 
 namespace agentrt::ports {
 
-// The files that an approved command executes, copied: the process gets these bytes, whatever
-// stands at their paths by then.
+// Copies of the files that an approved command executes. The process gets these bytes, even if the
+// files have changed since.
 struct HeldFiles {
   struct Path {
-    std::size_t file = 0;  // which of the sizes
+    std::size_t file = 0;  // index in `sizes`
     std::string path;
-    std::string folder;  // that it stands in: DEVICE:INODE
+    std::string folder;  // DEVICE:INODE of its folder
   };
   struct Link {
     std::string path, target;
   };
-  std::vector<schema::ExecutedFile> files;  // by the digests of the copies; without one: none
-  Descriptor copies;                        // one after another
+  std::vector<schema::ExecutedFile> files;  // with the digest of each copy; no digest: not copied
+  Descriptor copies;                        // one file with all copies in sequence
   std::vector<std::uint64_t> sizes;
-  std::vector<Path> paths;   // all that lead to one of them
-  std::vector<Link> links;   // on the way
-  std::string cwd_identity;  // of the folder that the command runs in
+  std::vector<Path> paths;   // all paths that lead to one of the files
+  std::vector<Link> links;   // symlinks on these paths
+  std::string cwd_identity;  // DEVICE:INODE of the working directory
 };
 
 struct ProcessRequest {
   ProcessId id;
   std::vector<std::string> argv;
-  std::string command;  // as a person reads it
+  std::string command;  // for display
   std::string workspace;
   std::vector<std::string> additional_roots;
-  std::optional<std::string> cwd;  // in the workspace; relative to it or absolute
+  std::optional<std::string> cwd;  // inside the workspace; relative to it or absolute
   std::optional<schema::SandboxMode> sandbox;
   bool network = false;
   std::vector<std::string> hidden;  // paths that policy denies
   bool background = false;
   bool tty = false;
-  std::shared_ptr<const HeldFiles> held = {};  // by a person's answer
+  std::shared_ptr<const HeldFiles> held = {};  // set if a user's approval is bound to these files
 };
 
-// What was heard of a process before; the rest is heard from there on.
+// What was already received from a process; the rest follows from these offsets.
 struct HeardSoFar {
   bool tty = false;
   std::uint64_t out = 0;
@@ -67,14 +67,14 @@ enum class AfterInput { stays_open, closes };
 struct ProcessEnd {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> signal;
-  std::optional<schema::Failure> failure;   // it never ran, or nobody knows how it ended
-  bool never_ran = false;                   // and that is certain: it was never let go
-  std::string preview;                      // beginning and end of what it wrote
-  std::vector<schema::KeptOutput> outputs;  // the whole of it, where that is more
-  std::vector<schema::LostOutput> lost;     // what could not be kept of it
+  std::optional<schema::Failure> failure;   // it never ran, or its end is unknown
+  bool never_ran = false;                   // certainly never released
+  std::string preview;                      // beginning and end of its output
+  std::vector<schema::KeptOutput> outputs;  // the complete output, if it exceeds the preview
+  std::vector<schema::LostOutput> lost;     // output that could not be stored
 };
 
-// What comes of one process. Called on the core, in order; nothing after on_ended.
+// Receives the events of one process. Called on the core, in order; on_ended is the last call.
 class ProcessListener {
  public:
   virtual ~ProcessListener() = default;
@@ -82,37 +82,37 @@ class ProcessListener {
                         const schema::ProcessStarted& started) = 0;
   virtual void on_output(schema::ProcessOutput output) = 0;
   virtual void on_violation(schema::SandboxViolation violation) = 0;
-  virtual void on_found() = 0;          // by follow()
-  virtual void on_input_refused() = 0;  // by write()
+  virtual void on_found() = 0;          // follow() found it running
+  virtual void on_input_refused() = 0;  // write() was refused
   virtual void on_ended(ProcessEnd end) = 0;
 };
 
 class Processes {
  public:
   virtual ~Processes() = default;
-  // All of these: core only; the listener is never called before they return.
+  // All functions: core only. The listener is never called before they return.
   virtual void start(ProcessRequest request, std::shared_ptr<ProcessListener> listener) = 0;
-  // Lets it go.
+  // Opens the gate.
   virtual void release(const ProcessId& process) = 0;
-  // Asks it to end, and ends it when it does not.
+  // Sends SIGTERM, and SIGKILL after a grace period.
   virtual void terminate(const ProcessId& process) = 0;
-  // Ends it, if it still runs; its listener hears nothing more.
+  // Kills it if it still runs. Its listener is not called again.
   virtual void forget(const ProcessId& process) = 0;
-  // Its listener hears nothing more; in the background it goes on.
+  // Its listener is not called again. A background process keeps running.
   virtual void leave(const ProcessId& process) = 0;
-  // The log has the end that its listener heard: what the process left on disk may go. Until then
-  // it stays, so that a later boot can hear the same end.
+  // The log has stored the end that was reported, so the process's files may be removed. They stay
+  // until then, so that a later boot can report the same end.
   virtual void settled(const ProcessId& process) = 0;
-  // What became of a process of an earlier boot.
+  // Reports how a process of an earlier boot ended.
   virtual void find(const ProcessId& process, std::shared_ptr<ProcessListener> listener) = 0;
-  // The same for one in the background: where it still runs, it is heard from now on.
+  // The same for a background process. If it still runs, its further events are reported too.
   virtual void follow(const ProcessId& process, const HeardSoFar& heard,
                       std::shared_ptr<ProcessListener> listener) = 0;
-  // For those in the background. One that has ended takes nothing.
+  // For background processes. Ignored if the process has ended.
   virtual void write(const ProcessId& process, std::string input, AfterInput after) = 0;
   virtual void resize(const ProcessId& process, std::uint64_t rows, std::uint64_t columns) = 0;
 
-  // What commands of such a request find around them. Blocks; called on a Worker.
+  // Describes the environment in which commands of this request run. Blocks; called on a Worker.
   virtual Result<schema::ExecutionEnvironment> environment(const ProcessRequest& request) = 0;
 };
 
