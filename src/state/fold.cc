@@ -1,4 +1,4 @@
-// state/fold.cc: what each fact does to a session, one overload a fact type.
+// state/fold.cc: applies each fact to a session, with one overload per fact type.
 #include <algorithm>
 #include <utility>
 
@@ -132,7 +132,7 @@ class Folder {
     end(*turn);
   }
 
-  // --- tasks: a turn's task is seen through the turn ---
+  // --- tasks: the state of a task is kept in its turn ---
 
   void operator()(const TaskCreated& p) { session_.new_task = p.visibility; }
   void operator()(const TaskStarted&) {}
@@ -145,7 +145,7 @@ class Folder {
     Turn* turn = active();
     if (turn &&
         (turn->status == Status::waiting_permission || turn->status == Status::waiting_input))
-      set_status(*turn, Status::running, {}, {});  // it waits for nobody any more
+      set_status(*turn, Status::running, {}, {});  // the decision has been made
   }
   void operator()(const TaskCancelled&) {}
   void operator()(const TaskFailed&) {}
@@ -220,7 +220,7 @@ class Folder {
     if (p.error.category != Category::cancelled) incident("model_failed", p.error.message);
   }
 
-  // --- what a turn was prepared with ---
+  // --- preparation of a turn ---
 
   void operator()(const ContextResolved& p) {
     Turn* turn = active();
@@ -323,7 +323,7 @@ class Folder {
         return each == rule || (unbound && each.effect == rule.effect && each.rule == rule.rule);
       });
     for (PolicyRule rule : p.added.value_or(std::vector<PolicyRule>{})) {
-      if (!p.removed) bind_old_grant(rule);  // an answer: set_policy always has both lists
+      if (!p.removed) bind_old_grant(rule);  // an answer; set_policy always sends both lists
       if (std::ranges::find(session_.granted, rule) == session_.granted.end())
         session_.granted.push_back(std::move(rule));
     }
@@ -391,7 +391,7 @@ class Folder {
     end_process(session_, fact_, ProcessStatus::terminated);
   }
 
-  // --- the runtime about itself ---
+  // --- facts about the runtime itself ---
 
   void operator()(const SnapshotUpdated& p) { session_.snapshot = p.as_of_sequence; }
   void operator()(const SnapshotRepaired&) {}
@@ -401,7 +401,7 @@ class Folder {
     process->boot = *p.boot_id;
   }
   void operator()(const RuntimeError& p) { incident("error", p.message); }
-  // Outputs are found by their index rows; views hold none of them.
+  // Outputs are found through their index rows; views do not contain them.
   void operator()(const OutputSpilled&) {}
   void operator()(const OutputTruncated&) {}
   void operator()(const OutputRedacted&) {}
@@ -424,7 +424,7 @@ class Folder {
     const auto at = std::ranges::find(thread_->queue, fact_.ids.turn_id, id_of);
     return at == thread_->queue.end() ? nullptr : &*at;
   }
-  // The items of the model's own text; those of tools are found by their calls.
+  // The open item of the model's own text. Items of tools belong to their calls.
   static std::optional<StepId>* item_of(Turn& turn, ItemKind kind) {
     if (kind == ItemKind::reasoning) return &turn.reasoning_item;
     return kind == ItemKind::agent_message ? &turn.message_item : nullptr;
@@ -479,7 +479,7 @@ class Folder {
     turn.reason = thread_->reason = reason;
     turn.resumable = thread_->resumable = resumable;
   }
-  // A queued turn stays in its place until queue.changed takes it out.
+  // A queued turn stays in the queue until queue.changed removes it.
   void end(Turn& turn) {
     turn.ended_at = fact_.at;
     turn.call.reset();

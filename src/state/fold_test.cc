@@ -1,4 +1,4 @@
-// state/fold_test.cc: what each family of facts does to a session.
+// state/fold_test.cc: tests the effect of each family of facts on a session.
 #include <doctest/doctest.h>
 
 #include "schema/testing/samples.h"
@@ -206,7 +206,7 @@ TEST_CASE("a grant from before grants had a folder has an unknown one, and can b
   PolicyChanged back{.change = "rules"};
   back.removed = std::vector<PolicyRule>{answer};
   CHECK(Given(past).fact(SessionScope{kSession}, back).view().granted.empty());
-  // What set_policy adds has both lists, and is a rule like any other.
+  // A change by set_policy has both lists; its rule is not bound to a folder.
   changed.removed.emplace();
   changed.added->front().rule = "shell(\"ls\")";
   past.fact(SessionScope{kSession}, changed);

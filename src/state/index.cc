@@ -37,7 +37,7 @@ ObjectRow task_row(const Session& session, const Turn& turn) {
           .parent = turn.ids.thread.text(),
           .first = turn.submitted,
           .status = std::string(name_of(task.status)),
-          .open = false,  // the turn's row stands for the open work
+          .open = false,  // the turn's row represents the open work
           .record = to_json(task)};
 }
 
@@ -51,8 +51,7 @@ ObjectRow process_row(const Process& process) {
           .record = to_json(process_snapshot(process))};
 }
 
-// The process in the background whose row the fact changes: one that began, was asked to end or
-// ended.
+// The background process whose row the fact changes: it started, was asked to terminate, or ended.
 const Process* process_changed(const Session& session, const Fact& fact) {
   if (const auto* input = std::get_if<ProcessInput>(&fact.payload); input && !input->signal)
     return nullptr;
@@ -68,7 +67,7 @@ const Process* process_changed(const Session& session, const Fact& fact) {
   return ends && ended && ended->id == fact.ids.process_id ? &*ended : nullptr;
 }
 
-// Whether the fact changes what a turn's row says.
+// Whether the fact changes the turn's row.
 bool turns_row_changes(const Payload& payload) {
   return std::visit(
       []<class P>(const P& p) {
@@ -82,7 +81,7 @@ bool turns_row_changes(const Payload& payload) {
       payload);
 }
 
-// An output's row follows from the fact alone: views hold no outputs.
+// An output's row is derived from the fact alone, because views do not contain outputs.
 ObjectRow output_row(const OutputSpilled& spilled, const Fact& fact) {
   const OutputRecord record{.output_ref = spilled.output_ref,
                             .size = spilled.size,
@@ -149,7 +148,7 @@ ObjectRow grant_row(const Session& session, const PolicyRule& rule, std::string_
           .record = to_json(GrantRecord{session.cwd, rule})};
 }
 
-// Rows for what reaches beyond the session: rules for a whole workspace, and trust.
+// Rows that apply beyond the session: rules for a whole workspace, and trust.
 std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& p,
                                    const Fact& fact) {
   std::vector<ObjectRow> rows;
@@ -170,7 +169,7 @@ std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& 
   return rows;
 }
 
-// Rows of what is not a turn; nothing where the fact is none of these.
+// Rows of objects other than turns; nullopt: the fact is about none of these.
 std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fact& fact) {
   if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload))
     return std::vector{output_row(*spilled, fact)};
@@ -204,7 +203,7 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   const bool turn_changes = turns_row_changes(fact.payload);
   const Thread* thread = find_thread(session, fact.ids.thread_id);
   const Turn* turn = turn_changes && thread ? find_turn(*thread, fact.ids.turn_id) : nullptr;
-  // A turn that ends while it waits changes nothing of what the session's row says.
+  // A turn that ends while queued does not change the session's row.
   const bool waited = turn && ended(turn->status) && (!thread->last || turn != &*thread->last);
   if (session_changes || (turn_changes && !waited)) rows.push_back(session_row(session));
   if (turn) {

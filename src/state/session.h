@@ -1,12 +1,12 @@
-// state/session.h: the session read model: what is true of a session after a prefix of its facts.
+// state/session.h: the session read model: the state of a session after a prefix of its facts.
 //
 // A Session is the left fold of one session's facts in sequence order. Live updates, restart and
-// replay all run this one function, so they cannot disagree. fold() is pure and total: it reads no
-// clock, invents no id and cannot refuse, since a fact in the log has already happened. A fact type
-// this build does not know advances the sequence, is counted, and changes nothing else.
+// replay use the same function, so they cannot disagree. fold() is pure and total: it reads no
+// clock, creates no id and cannot fail, because a fact in the log has already happened. An unknown
+// fact type advances the sequence, is counted, and changes nothing else.
 //
-// A view is bounded: it holds open work, counts and small windows. History lives in index rows and
-// in the log; the input of a turn stays in the log and is read again when it is needed.
+// A view is bounded: it holds open work, counts and small windows. History is in index rows and in
+// the log. The input of a turn stays in the log and is read again when needed.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ namespace agentrt::state {
 
 using schema::Status;
 
-// Raised whenever fold() would give another Session for the same facts; stored snapshots of another
-// version are not used.
+// Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
+// another version are ignored.
 inline constexpr std::uint64_t kFoldVersion = 6;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
@@ -31,7 +31,7 @@ inline constexpr std::size_t kIncidentsMax = 16;
 inline constexpr std::size_t kTracesMax = 8;
 inline constexpr std::size_t kServerToolsMax = 512;
 
-// A request that a model has not ended yet.
+// A model request in flight.
 struct ModelCall {
   ModelRequestId id;
   SpanId span;
@@ -53,7 +53,7 @@ BOOST_DESCRIBE_STRUCT(ModelCall, (),
                        first_reasoning, last_reasoning, text_bytes))
 
 struct Turn {
-  // Defined in session_members.cc: this struct is large, and copied in many units.
+  // Defined in session_members.cc, because this large struct is copied in many units.
   Turn();
   Turn(const Turn&);
   Turn(Turn&&) noexcept;
@@ -67,28 +67,28 @@ struct Turn {
   std::optional<bool> resumable;
   schema::Visibility visibility = schema::Visibility::internal;
   std::string source;
-  std::string preview;     // how its input begins
-  Sequence submitted = 0;  // its turn.submitted
+  std::string preview;     // the beginning of its input
+  Sequence submitted = 0;  // sequence of turn.submitted
   Timestamp submitted_at;
   schema::TurnOptions options;
   std::optional<Timestamp> started_at;
   std::optional<Timestamp> ended_at;
-  std::optional<BootId> boot;  // of the runtime that set out to run it; absent while it waits
-  bool prepared = false;       // context and routing are resolved in this boot
-  std::uint64_t requests = 0;  // model requests so far
-  std::uint64_t ended_by_provider = 0;  // of them, those that the provider ended
-  std::uint64_t retries = 0;            // in a row
+  std::optional<BootId> boot;           // the runtime that started it; nullopt while queued
+  bool prepared = false;                // context and routing were resolved in this boot
+  std::uint64_t requests = 0;           // model requests so far
+  std::uint64_t ended_by_provider = 0;  // of these, requests that the provider ended
+  std::uint64_t retries = 0;            // consecutive
   std::optional<Timestamp> retry_at;
   std::optional<ModelCall> call;
-  std::vector<ToolCall> tools;     // in the order in which they run
-  std::optional<Action> action;    // what it waits for
-  std::optional<Action> resolved;  // what it waited for last
-  std::optional<HookRun> hook;     // what it hears
-  std::uint64_t start_hooks = 0;   // how far hooks have run before its first request
-  std::uint64_t after_hooks = 0;   // and since the model answered or a call ended
+  std::vector<ToolCall> tools;     // in execution order
+  std::optional<Action> action;    // the decision that it waits for
+  std::optional<Action> resolved;  // the decision that it waited for last
+  std::optional<HookRun> hook;     // the hook in progress
+  std::uint64_t start_hooks = 0;   // hooks run before its first request
+  std::uint64_t after_hooks = 0;   // hooks run since the model answered or a call ended
   std::optional<EndedCall> ended_call;
-  std::optional<schema::StopReason> answered;  // the model is through; hooks may still be heard
-  std::uint64_t stops_refused = 0;             // by hooks, in a row
+  std::optional<schema::StopReason> answered;  // the model has finished; hooks may still run
+  std::uint64_t stops_refused = 0;             // by hooks, consecutive
   std::optional<StepId> message_item;          // open items
   std::optional<StepId> reasoning_item;
   Timestamp item_at;  // of the open message's last item fact
@@ -98,7 +98,7 @@ struct Turn {
   std::vector<std::string> fallback;
   schema::Usage usage;
   std::optional<std::string> answer_preview;
-  Sequence answer = 0;  // its last model.completed
+  Sequence answer = 0;  // sequence of the last model.completed
   std::optional<schema::Failure> error;
 
   bool operator==(const Turn&) const;
@@ -111,24 +111,24 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        reasoning_item, item_at, model_name, provider, model, fallback, usage,
                        answer_preview, answer, error))
 
-// A command in the background: it goes on whatever becomes of its call, its turn and the runtime.
+// A background process. It keeps running after the end of its call, its turn and the runtime.
 struct Process {
   ProcessId id;
   schema::TurnIds turn;
   StepId step;
   ToolCallId call;
-  std::string command;  // how it begins
+  std::string command;  // the beginning of the command
   std::optional<std::string> cwd;
   bool tty = false;
-  BootId boot;         // of the runtime that follows it
-  Sequence first = 0;  // its process.started
+  BootId boot;         // the runtime that follows it
+  Sequence first = 0;  // sequence of process.started
   Timestamp started_at;
   std::optional<std::uint64_t> timeout_ms;
-  // What stands in facts of each stream: output goes on from there.
+  // Bytes of each stream that are already in facts.
   std::uint64_t out_shown = 0;
   std::uint64_t err_shown = 0;
   bool input_closed = false;
-  std::optional<std::string> ending;  // why it was asked to end
+  std::optional<std::string> ending;  // why it was asked to terminate
   schema::ProcessStatus status = schema::ProcessStatus::running;
   std::optional<std::int64_t> exit_code;
   std::optional<Timestamp> ended_at;
@@ -140,7 +140,7 @@ BOOST_DESCRIBE_STRUCT(Process, (),
                        out_shown, err_shown, input_closed, ending, status, exit_code, ended_at))
 
 struct Thread {
-  // Defined in session_members.cc: this struct is large, and copied in many units.
+  // Defined in session_members.cc, because this large struct is copied in many units.
   Thread();
   Thread(const Thread&);
   Thread(Thread&&) noexcept;
@@ -152,12 +152,12 @@ struct Thread {
   Status status = Status::idle;
   std::optional<std::string> reason;
   std::optional<bool> resumable;
-  std::optional<Turn> active;               // at most one; the rest waits behind it
+  std::optional<Turn> active;               // the running turn
   std::vector<Turn> queue;                  // in the order they will run
-  std::optional<Turn> last;                 // the one that ended last
+  std::optional<Turn> last;                 // the turn that ended last
   std::vector<schema::Incident> incidents;  // the newest kIncidentsMax
   std::uint64_t turns = 0;
-  // Of the turn that was prepared last, and which one that is.
+  // The environment of the turn that was prepared last, and that turn.
   std::optional<schema::ExecutionEnvironment> environment;
   std::optional<TurnId> environment_turn;
   Sequence environment_at = 0;
@@ -168,17 +168,17 @@ BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
                        environment, environment_turn, environment_at))
 
-// A tool of a server, as the newest catalogue has it.
+// A tool of an MCP server in the newest catalogue.
 struct ServerTool {
   std::string name;
-  bool read_only = false;  // by the server's word
+  bool read_only = false;  // as the server declares
 
   bool operator==(const ServerTool&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ServerTool, (), (name, read_only))
 
 struct Session {
-  // Defined in session_members.cc: this struct is large, and copied in many units.
+  // Defined in session_members.cc, because this large struct is copied in many units.
   Session();
   Session(const Session&);
   Session(Session&&) noexcept;
@@ -187,7 +187,7 @@ struct Session {
   ~Session();
 
   SessionId id;
-  Sequence sequence = 0;  // of the newest fact folded in; 0: there is no such session
+  Sequence sequence = 0;  // of the last folded fact; 0: the session does not exist
   Timestamp at;           // of that fact
   std::optional<std::string> title;
   std::string cwd;
@@ -197,22 +197,23 @@ struct Session {
   Timestamp created_at;
   std::optional<std::string> params_hash;
   std::map<ThreadId, Thread> threads;
-  std::map<ProcessId, Process> processes;      // in the background; control bounds them
-  std::optional<Process> ended_process;        // the one that ended last
-  std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted comes next
+  // Background processes; src/control limits their number.
+  std::map<ProcessId, Process> processes;
+  std::optional<Process> ended_process;        // the process that ended last
+  std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted follows
   schema::TaskSummary tasks;
   schema::RoutingLimitSummary routing;
-  schema::Policy policy;                       // as of its last turn
-  std::vector<schema::PolicyRule> granted;     // to this session, by answers and set_policy
+  schema::Policy policy;                       // as of the last turn
+  std::vector<schema::PolicyRule> granted;     // for this session, by answers and set_policy
   std::optional<schema::PermissionMode> mode;  // by set_policy
-  std::optional<std::string> trust_refused;    // digest of the files that a person did not trust
-  bool greeted = false;                        // a model was asked in it
+  std::optional<std::string> trust_refused;    // digest of the files that the user refused to trust
+  bool greeted = false;                        // a model was asked at least once
   std::vector<ServerTool> server_tools;        // the first kServerToolsMax
-  Sequence catalog = 0;                        // the newest tool.catalog.resolved
+  Sequence catalog = 0;                        // sequence of the newest tool.catalog.resolved
   std::vector<TraceId> traces;                 // of the newest kTracesMax turns
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
-  Sequence snapshot = 0;  // as of which the last snapshot was stored
+  Sequence snapshot = 0;  // sequence of the last stored snapshot
 
   bool exists() const { return sequence > 0; }
   bool operator==(const Session&) const;
@@ -227,7 +228,7 @@ BOOST_DESCRIBE_STRUCT(Session, (),
 
 namespace agentrt::schema {
 
-// Compiled in state/session_members.cc alone.
+// Instantiated in state/session_members.cc.
 extern template std::string to_json(const state::Session& value);
 extern template Result<void> from_json(std::string_view text, state::Session& out, Unknown unknown);
 
@@ -235,27 +236,30 @@ extern template Result<void> from_json(std::string_view text, state::Session& ou
 
 namespace agentrt::state {
 
-// The session as it stands after `fact`. REQUIRES: fact.sequence == session.sequence + 1.
+// Applies `fact` to the session. REQUIRES: fact.sequence == session.sequence + 1.
 void fold(Session& session, const schema::Fact& fact);
 
 // The turn that waits for this decision, or nullptr.
 const Turn* turn_waiting_for(const Session& session, const ActionId& action);
 
-// The turn, where the view holds it: running, waiting, or the last one that ended in its thread.
+// The turn if the view contains it: running, queued, or the last one that ended in its thread;
+// nullptr: it does not.
 const Turn* find_turn(const Session& session, const TurnId& turn);
 const Turn* find_turn(const Thread& thread, const TurnId& turn);
 const Thread* find_thread(const Session& session, const ThreadId& thread);
 
-// It waits for a decision that a restart does not undo: of a server's question nothing is left.
+// Whether the turn waits for a decision that survives a restart. A question of an MCP server does
+// not.
 bool waits_for_person(const Turn& turn);
 
-// True when work that `boot` did not start was left unfinished and nobody has said so yet.
+// Whether a turn of another boot was left running and is not yet marked as blocked.
 bool interrupted_work(const Session& session, const BootId& boot);
 
-// Token counts added up.
+// Adds token counts.
 schema::Usage sum(schema::Usage total, const schema::Usage& more);
 
-// running, blocked, … by the most telling of its threads; idle when nothing is open.
+// The status of the first active thread that is not blocked; else blocked; idle if no thread is
+// active.
 Status overall_status(const Session& session);
 
 }  // namespace agentrt::state
