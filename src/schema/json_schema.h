@@ -1,7 +1,8 @@
-// schema/json_schema.h: JSON Schema (draft 2020-12) from the same declaration as the codec.
+// schema/json_schema.h: generates JSON Schema (draft 2020-12) from the declarations that the codec
+// uses.
 //
-// A SchemaWriter gathers what it meets: a struct or a word list that stands inside another type is
-// written once, under its C++ name, and referred to from everywhere else.
+// A SchemaWriter collects definitions: a struct or enum used inside another type is written once,
+// under its C++ name, and referenced from elsewhere.
 #pragma once
 
 #include <map>
@@ -25,7 +26,7 @@ struct Unwrap<std::optional<T>> {
   using type = T;
 };
 
-// The last part of T's name: InputPart.
+// The last part of T's qualified name, such as InputPart.
 template <class T>
 constexpr std::string_view type_name() {
   const std::string_view whole = __PRETTY_FUNCTION__;  // "… [T = agentrt::schema::InputPart]"
@@ -37,10 +38,10 @@ constexpr std::string_view type_name() {
 
 class SchemaWriter {
  public:
-  // `home` is where the document keeps its definitions: "#/$defs/".
+  // `home`: the prefix of references to definitions, such as "#/$defs/".
   explicit SchemaWriter(std::string home) : home_(std::move(home)) {}
 
-  // The schema of T itself. Strict or lenient as the codec is: Unknown::refuse closes objects.
+  // The schema of T. Unknown::refuse forbids additional properties, like strict decoding.
   template <class T>
   std::string of(Unknown unknown) {
     std::string out;
@@ -53,11 +54,11 @@ class SchemaWriter {
     return out;
   }
 
-  // What of() has referred to so far, by name.
+  // The definitions that of() has referenced so far, by name.
   const std::map<std::string, std::string>& definitions() const { return definitions_; }
 
  private:
-  // `member`: the name that the value's limits go by, in a strict schema.
+  // `member`: in a strict schema, the member name that selects the size limits.
   template <class T>
   void write(std::string& out, Unknown unknown, std::string_view member = {});
   template <class T>
@@ -65,7 +66,8 @@ class SchemaWriter {
   template <class T>
   void write_enum(std::string& out);
 
-  // One name stands for one schema: a struct that is strict here and lenient there needs two.
+  // A name must stand for one schema. A struct that is strict in one place and lenient in another
+  // needs two documents.
   void refer(std::string& out, std::string_view name, std::string schema) {
     const auto [entry, added] = definitions_.emplace(name, schema);
     check(added || entry->second == schema, "two schemas in one document have the same name");

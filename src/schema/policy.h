@@ -1,9 +1,8 @@
-// schema/policy.h: the policy that a session is under: rules, hooks, modes, and the files that they
-// come from.
+// schema/policy.h: the policy of a session: rules, hooks, modes, and the files that they come from.
 //
-// A session's policy is put together for each of its turns from the configuration, the files of its
-// workspace and what people granted; what differs from before becomes policy.changed. So the log
-// says under which policy each decision was taken.
+// It is composed for each turn from the configuration, the files of the workspace and the user's
+// grants. A change is recorded as policy.changed, so the log shows under which policy each decision
+// was made.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +22,10 @@ BOOST_DEFINE_ENUM_CLASS(RuleEffect, allow, ask, deny)
 // answer for this session; always: an answer for every session of the workspace.
 BOOST_DEFINE_ENUM_CLASS(RuleOrigin, managed, user, workspace, flag, session, always)
 
-// A workspace file that a command executes, as it was when a person was asked.
+// A workspace file that a command executes, as of the time of the approval.
 struct ExecutedFile {
   std::string path;
-  std::optional<std::string> digest;  // sha256:…; absent: it cannot be read
+  std::optional<std::string> digest;  // sha256:…; absent: not readable
 
   bool operator==(const ExecutedFile&) const = default;
 };
@@ -34,10 +33,11 @@ BOOST_DESCRIBE_STRUCT(ExecutedFile, (), (path, digest))
 
 struct PolicyRule {
   RuleEffect effect = RuleEffect::ask;
-  std::string rule;  // as it was written: tool, tool(exact), tool(words:*)
+  std::string rule;  // as written: tool, tool(exact), tool(words:*)
   RuleOrigin origin = RuleOrigin::user;
-  // Of a grant: a rule that a person's answer about a command left behind. It holds in this folder
-  // and for these contents alone. An empty folder: it was given before grants stored one.
+  // Set for a grant, a rule stored from a user's answer about a command: it applies only in this
+  // folder and to these file contents. An empty folder: stored by a version that did not record
+  // one.
   std::optional<std::string> cwd = {};
   std::optional<std::vector<ExecutedFile>> executes = {};
 
@@ -45,14 +45,14 @@ struct PolicyRule {
 };
 BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin, cwd, executes))
 
-// Takes a grant from before grants stored a folder for one whose folder is not known: it is asked
-// about again.
+// Marks a grant of an older version, which has no folder, as one with an unknown folder. The user
+// is then asked again.
 inline void bind_old_grant(PolicyRule& rule) {
   const bool of_command = rule.rule.starts_with("shell(\"");
   if (rule.effect == RuleEffect::allow && of_command && !rule.cwd) rule.cwd = "";
 }
 
-// What a rule counts for in kPolicyBytesMax.
+// The size of a rule for kPolicyBytesMax.
 inline std::size_t rule_bytes(const PolicyRule& rule) {
   std::size_t bytes = rule.rule.size() + (rule.cwd ? rule.cwd->size() : 0);
   if (rule.executes)
@@ -66,12 +66,12 @@ BOOST_DEFINE_ENUM_CLASS(HookPoint, session_start, user_prompt_submit, pre_tool_u
 
 BOOST_DEFINE_ENUM_CLASS(OnFailure, closed, open)
 
-// How a hook is spoken to: our own words, or those of the files people have for Claude Code.
+// The protocol of a hook: our own, or that of hook files written for Claude Code.
 BOOST_DEFINE_ENUM_CLASS(HookDialect, agentrt, claude)
 
 struct HookSpec {
   HookPoint point = HookPoint::pre_tool_use;
-  std::string matcher;  // of tool names; empty: every one
+  std::string matcher;  // pattern of tool names; empty: all
   std::string command;  // run with /bin/bash -c in the workspace
   std::uint64_t timeout_ms = 5'000;
   OnFailure on_failure = OnFailure::closed;
@@ -83,33 +83,33 @@ struct HookSpec {
 BOOST_DESCRIBE_STRUCT(HookSpec, (),
                       (point, matcher, command, timeout_ms, on_failure, origin, dialect))
 
-// A file of the workspace that would loosen policy or run something.
+// A workspace file that would loosen the policy or run something.
 struct PolicyFile {
   std::string path;    // absolute
   std::string digest;  // sha256:…
   bool trusted = false;
-  bool changed = false;  // it was trusted with other contents
+  bool changed = false;  // it was trusted with other content
 
   bool operator==(const PolicyFile&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(PolicyFile, (), (path, digest, trusted, changed))
 
 struct Policy {
-  PermissionMode mode = PermissionMode::default_;  // where a turn names none
+  PermissionMode mode = PermissionMode::default_;  // for turns that name none
   SandboxMode sandbox = SandboxMode::workspace_write;
   bool network = false;
   std::vector<PolicyRule> rules;
   std::vector<HookSpec> hooks;
-  std::vector<PolicyFile> files;     // of the workspace, in the order they were read
-  std::vector<std::string> ignored;  // what untrusted files ask for, in words
+  std::vector<PolicyFile> files;     // of the workspace, in reading order
+  std::vector<std::string> ignored;  // requests of untrusted files, as sentences
 
   bool operator==(const Policy&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Policy, (), (mode, sandbox, network, rules, hooks, files, ignored))
 
-// A policy stands in facts and in the view; what exceeds these is refused when it is read.
+// A policy is stored in facts and views, so a larger one is refused.
 inline constexpr std::size_t kPolicyRulesMax = 1'000;
-inline constexpr std::size_t kPolicyBytesMax = 48 * 1024;  // of all rules and hooks
+inline constexpr std::size_t kPolicyBytesMax = 48 * 1024;  // all rules and hooks together
 inline constexpr std::size_t kHooksMax = 32;
 inline constexpr std::uint64_t kHookTimeoutMaxMs = 60'000;
 inline constexpr std::size_t kHookOutputBytesMax = 64 * 1024;

@@ -1,7 +1,8 @@
-// schema/reports.h: outcomes of effects, on their way back to the one write boundary.
+// schema/reports.h: reports carry the outcomes of effects back to the log.
 //
-// A report is a command with an internal origin: the engine sends it, the same lane takes it, the
-// same decision function turns it into facts. It never comes from a wire, so it has no codec.
+// A report is like a command with an internal origin: the engine sends it, it takes the session's
+// lane, and the decision function turns it into facts. It is never sent over a wire, so it has no
+// codec.
 #pragma once
 
 #include "base/sum.h"
@@ -12,25 +13,25 @@
 
 namespace agentrt::schema {
 
-// The session was loaded by a runtime of another boot than the one that left work open in it.
+// The session was loaded, and a runtime of an earlier boot had left work open in it.
 struct ReportRestarted {};
 
-// What a turn will be asked with: everything that stands between turn.started and model.requested.
+// The input of a turn's model request: the facts from turn.started to model.requested.
 struct ReportPrepared {
   TurnId turn;
   ContextResolved context;
   std::optional<HistoryWindowLoaded> history;
   std::vector<Candidate> candidates;
   std::vector<ExcludedCandidate> excluded;
-  std::string default_model;  // names in the configuration
+  std::string default_model;  // a name in the configuration
   std::vector<std::string> fallback;
-  Policy policy;                          // that the session is under from here on
-  std::optional<Failure> policy_failed;   // it could not be put together: nothing may run
-  std::vector<CatalogTool> server_tools;  // beside the runtime's own
+  Policy policy;                          // applies to the session from now on
+  std::optional<Failure> policy_failed;   // the policy is invalid: nothing may run
+  std::vector<CatalogTool> server_tools;  // in addition to the built-in tools
   std::vector<MissingServer> missing_servers;
 };
 
-// What a call would be bound to if a person allowed it; or why it cannot be made.
+// The state that an approval of the call would be bound to, or why the call cannot be made.
 struct ReportInspected {
   TurnId turn;
   ToolCallId call;
@@ -38,19 +39,19 @@ struct ReportInspected {
   std::optional<Failure> failure;
 };
 
-// A hook has run.
+// A hook has ended.
 struct ReportHookEnded {
   TurnId turn;
   std::string run;
   HookOutcome outcome;
 };
 
-// Nobody answered in time.
+// An action was not answered in time.
 struct ReportActionExpired {
   ActionId action;
 };
 
-// Text the model sent since the last such report, in order.
+// Text that the model streamed since the last such report, in order.
 struct ReportFragments {
   ModelRequestId request;
   struct Piece {
@@ -60,16 +61,16 @@ struct ReportFragments {
   std::vector<Piece> pieces;
 };
 
-// A call that the model asked for, as it came.
+// A tool call requested by the model.
 struct AskedCall {
   std::string name;
   Json args;
-  bool args_omitted = false;  // they were more than is kept
-  // Why it is not made: by the schema that the model was given, or a limit of the answer.
+  bool args_omitted = false;  // they exceed the size limit
+  // Why the call is refused: the arguments fail the tool's schema, or the answer exceeds a limit.
   std::optional<std::string> wrong = {};
 };
 
-// What went over the wire of one request, kept.
+// Refs of the raw request and response of a model request.
 struct KeptExchange {
   KeptOutput request;
   KeptOutput response;
@@ -80,8 +81,8 @@ struct ReportModelCompleted {
   std::vector<AskedCall> calls;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
-  std::vector<ReportFragments::Piece> pieces;  // what had not been reported yet
-  // The whole text where it is at most kTextInlineMax bytes, else its beginning.
+  std::vector<ReportFragments::Piece> pieces;  // not reported yet
+  // The complete text if it has at most kTextInlineMax bytes, otherwise its beginning.
   std::string text;
   std::uint64_t text_bytes = 0;
   std::string reasoning;
@@ -96,26 +97,26 @@ struct ReportModelFailed {
   Failure error;
   std::optional<std::uint64_t> provider_status;
   bool ended_by_provider = false;
-  std::optional<std::int64_t> retry_after_ms;  // the provider's wish
+  std::optional<std::int64_t> retry_after_ms;  // requested by the provider
   std::optional<KeptExchange> raw;
 };
 
-// The instant that model.failed named for asking again has come.
+// The retry time of a failed model request has come.
 struct ReportRetryDue {
   TurnId turn;
 };
 
-// A process is confined and waits to be let go, which it is once this is stored.
+// A process waits at its gate in its sandbox. It is released once this is stored.
 struct ReportProcessReady {
   TurnId turn;
   ToolCallId call;
   ProcessId process;
   SandboxApplied sandbox;
   ProcessStarted started;
-  std::optional<Binding> binding;  // where the call was approved by digest: the world as it is now
+  std::optional<Binding> binding;  // if approved by digest: the current state, to compare
 };
 
-// What a process wrote and tried since the last such report.
+// Output and violations of a process since the last such report.
 struct ReportProcessNews {
   TurnId turn;
   ToolCallId call;
@@ -124,58 +125,58 @@ struct ReportProcessNews {
   std::vector<SandboxViolation> violations;
 };
 
-// Something about a process in the background that its own facts do not say.
+// An event of a background process that has no fact type of its own.
 struct ReportProcessNotice {
   enum class What {
-    found,          // after a restart, and followed again
-    input_refused,  // it reads none, or too much waits for it already
+    found,          // found again after a restart, and followed
+    input_refused,  // it does not read input, or too much is queued
   };
   ProcessId process;
   What what = What::found;
 };
 
-// What a process wrote and was not kept: there was no room for it, or its spool was lost.
+// Output that was not stored: the disk was full, or the spool was lost.
 struct LostOutput {
   std::string stream;      // stdout, stderr
-  std::uint64_t size = 0;  // bytes that were written; at least, where `exact` is false
+  std::uint64_t size = 0;  // bytes written; a lower bound if not `exact`
   bool exact = true;
-  std::uint64_t kept = 0;  // of them
+  std::uint64_t kept = 0;  // of these, bytes stored
   std::string why;
 };
 
-// A tool call is over, and what is known about its process; or a process in the background is.
+// A tool call with a process has ended; or a background process has.
 struct ReportToolEnded {
   TurnId turn;
   ToolCallId call;
   ProcessId process;
-  ReportProcessNews news;  // what had not been reported yet
+  ReportProcessNews news;  // not reported yet
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> signal;
   std::optional<Failure> failure;  // it did not end by itself, or never ran
-  bool never_ran = false;          // that is certain
+  bool never_ran = false;          // certainly never released
   std::string preview;
   std::vector<KeptOutput> outputs;
   std::vector<LostOutput> lost;
   std::int64_t duration_ms = 0;
 };
 
-// A call is about to change a file, which it does once this is stored. The diff is kept.
+// A call is about to change a file, and does so once this is stored. The diff is already stored.
 struct ReportFileChange {
   TurnId turn;
   ToolCallId call;
   FileChange change;
   KeptOutput diff;
-  std::optional<Binding> binding;  // where the call was approved by digest: the world as it is now
+  std::optional<Binding> binding;  // if approved by digest: the current state, to compare
 };
 
-// How far a call is, in words.
+// Progress of a call, as a text.
 struct ReportToolProgress {
   TurnId turn;
   ToolCallId call;
   std::string text;
 };
 
-// A server asks a person, before it goes on with the call.
+// An MCP server asks the user a question before it continues the call.
 struct ReportToolAsks {
   TurnId turn;
   ToolCallId call;
@@ -185,25 +186,26 @@ struct ReportToolAsks {
   std::optional<std::string> url;
 };
 
-// A call that ran no process is over.
+// A call without a process has ended.
 struct ReportCallEnded {
   TurnId turn;
   ToolCallId call;
-  std::optional<Failure> failure;  // it gave no result
+  std::optional<Failure> failure;  // no result
   bool is_error = false;
   std::string text;
-  std::vector<KeptOutput> outputs;  // the first is the whole of what `text` begins
+  std::vector<KeptOutput> outputs;  // the first one holds the complete text
   std::optional<KeptOutput> structured;
   std::int64_t duration_ms = 0;
 };
 
-// Bytes that a client sent are stored behind a ref.
+// A client's upload is stored behind a ref.
 struct ReportUploaded {
   KeptOutput output;
-  std::optional<Sequence> spilled;  // the same ref is kept already, since this fact
+  // Sequence of the output.spilled fact, if the ref was already stored.
+  std::optional<Sequence> spilled;
 };
 
-// Retention has chosen this output: its bytes go as soon as this is stored.
+// Retention selected this output. Its bytes are removed once this is stored.
 struct ReportOutputDue {
   std::string output_ref;
   std::string reason;  // age, room
@@ -220,7 +222,7 @@ using ReportTypes =
              ReportUploaded, ReportOutputDue>;
 using Report = Sum<ReportTypes>;
 
-// Text longer than this stands in a closing fact as a preview and a ref to its deltas.
+// A longer text is stored in the closing fact as a preview and a ref to its deltas.
 inline constexpr std::size_t kTextInlineMax = 64 * 1024;
 inline constexpr std::size_t kPreviewBytes = 2 * 1024;
 

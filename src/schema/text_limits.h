@@ -1,9 +1,10 @@
-// schema/text_limits.h: how long each free member of a command may be.
+// schema/text_limits.h: size limits of the members of commands.
 //
-// What a command brings along is kept in views, index rows and lists, so each member that a caller
-// fills at will is bounded: by its name here, and by kTextSizeMax where it has no row. The bounds
-// are published (maxLength, maxItems, x-maxBytes) and checked by the same table. Sizes of texts are
-// in characters (code points), as maxLength counts them; those of JSON values in bytes.
+// Data of commands is stored in views, index rows and lists, so every member that a client can fill
+// has a limit: by its name in a table below, or by default kTextSizeMax, kListSizeMax or
+// kJsonBytesMax. The limits are published (maxLength, maxItems, x-maxBytes) and enforced from the
+// same tables. Texts are measured in characters (code points), like maxLength; JSON values in
+// bytes.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +23,18 @@ inline constexpr std::size_t kListSizeMax = 1'000;
 inline constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
 
 inline constexpr std::size_t kTitleSizeMax = 1'024;
-inline constexpr std::size_t kNameSizeMax = 256;     // of a model, a tool, a type of event
-inline constexpr std::size_t kTokenSizeMax = 1'024;  // a cursor or another text that we gave out
-inline constexpr std::size_t kInputTextSizeMax = std::size_t{2}
-                                                 << 20;  // one part of a turn's input
-inline constexpr std::size_t kStdinSizeMax = 32 * 1024;  // of one write_process_stdin
+inline constexpr std::size_t kNameSizeMax = 256;  // name of a model, a tool or an event type
+// A cursor or another text issued by the runtime.
+inline constexpr std::size_t kTokenSizeMax = 1'024;
+// One part of a turn's input.
+inline constexpr std::size_t kInputTextSizeMax = std::size_t{2} << 20;
+inline constexpr std::size_t kStdinSizeMax = 32 * 1024;  // per write_process_stdin
 inline constexpr std::size_t kAdditionalRootsMax = 64;
 inline constexpr std::size_t kMetadataBytesMax = 32 * 1024;
 inline constexpr std::size_t kAnswerBytesMax = 64 * 1024;
 
 struct MemberLimit {
-  std::string_view member;  // as the wire has it
+  std::string_view member;  // wire name
   std::size_t max;
 };
 
@@ -63,14 +65,14 @@ constexpr std::size_t json_limit(std::string_view member) {
   return limit_of(kJsonLimits, member, kJsonBytesMax);
 }
 
-// REQUIRES: valid UTF-8, which every text of a command is.
+// REQUIRES: valid UTF-8. Texts of commands always are.
 constexpr std::size_t characters_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// invalid_params for the first member that is too long, with its path: options.additionalRoots[3].
-// `member`: the name that the value's limit goes by.
+// Fails with invalid_params for the first member that is too long, with its path, such as
+// options.additionalRoots[3]. `member`: the name that selects the limit.
 template <class T>
 Result<void> check_sizes(const T& value, std::string_view member, const std::string& path) {
   using namespace codec;

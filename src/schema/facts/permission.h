@@ -1,5 +1,4 @@
-// schema/facts/permission.h: what may run and who said so: decisions, the actions that wait for
-// one, sandboxes.
+// schema/facts/permission.h: permission decisions, the actions that wait for one, and sandboxes.
 #pragma once
 
 #include "schema/policy.h"
@@ -14,7 +13,7 @@ BOOST_DEFINE_ENUM_CLASS(DecisionSource, mode, rule, hook, classifier, human, hos
 
 BOOST_DEFINE_ENUM_CLASS(ViolationKind, network, filesystem, process)
 
-// What one source said.
+// The verdict of one source (mode, rule, hook, host, classifier).
 struct Verdict {
   DecisionSource source = DecisionSource::mode;
   Decision verdict = Decision::ask;
@@ -34,12 +33,12 @@ struct PermissionEvaluated {
   std::optional<std::vector<std::string>> rule_refs;
   std::optional<std::vector<Verdict>> chain;  // every source that was consulted
   std::optional<bool> destructive;
-  std::optional<std::string> impact;    // of a destructive action: what it may take away
-  std::optional<std::string> rollback;  // and how to undo it
+  std::optional<std::string> impact;    // of a destructive action: what it may destroy
+  std::optional<std::string> rollback;  // of a destructive action: how to undo it
   std::optional<PermissionMode> mode;
-  std::optional<std::vector<std::string>> subcommands;  // that the text would run
-  std::optional<std::string> digest;                    // over what will run
-  std::optional<ActionId> approval_action_id;           // where a person is asked
+  std::optional<std::vector<std::string>> subcommands;  // commands that the text would run
+  std::optional<std::string> digest;                    // digest of what will run
+  std::optional<ActionId> approval_action_id;           // the action that asks the user
 
   bool operator==(const PermissionEvaluated&) const = default;
 };
@@ -76,34 +75,35 @@ BOOST_DESCRIBE_STRUCT(PermissionResolved, (), (decision, decision_source, scope,
 inline constexpr std::string_view kPermissionAction = "permission";
 inline constexpr std::string_view kInputAction = "input";
 inline constexpr std::string_view kTrustAction = "trust";
-inline constexpr std::string_view kElicitationAction = "elicitation";  // a server asks
+// A question of an MCP server.
+inline constexpr std::string_view kElicitationAction = "elicitation";
 
-// Something waits for a decision; what it gates does not go on before. `input` is what will run or
-// be written, whole: nobody approves a shortened form of it.
+// The turn waits for a decision before it continues. `input` is exactly what will run or be
+// written, never shortened.
 struct ActionRequired {
   static constexpr std::string_view kType = "action.required";
   using Scope = ActionScope;
   std::string action_type;
   std::optional<std::string> prompt;
-  std::optional<Json> schema;                         // of a structured answer
-  std::optional<std::vector<std::string>> decisions;  // what may be answered
-  std::optional<std::string> digest;                  // over what will run
-  std::optional<Json> scope;                          // how far an answer may reach
+  std::optional<Json> schema;                         // JSON Schema of a structured answer
+  std::optional<std::vector<std::string>> decisions;  // the possible answers
+  std::optional<std::string> digest;                  // digest of what will run
+  std::optional<Json> scope;                          // the scopes that an answer may have
   std::optional<Json> policy;
   std::optional<std::string> tool_name;
   std::optional<Json> input;
   std::optional<std::string> cwd;
-  std::optional<std::string> reason;  // why it is asked
+  std::optional<std::string> reason;  // why the user is asked
   std::optional<SandboxMode> sandbox;
   std::optional<std::vector<std::string>> subcommands;
   std::optional<bool> destructive;
   std::optional<std::string> impact;
   std::optional<std::string> rollback;
-  std::optional<std::vector<ExecutedFile>> executes;  // the digest covers them
-  std::optional<std::string> executes_unknown;        // why more may be executed than is known
-  std::optional<std::vector<PolicyFile>> files;       // that are to be trusted
-  std::optional<std::string> server;                  // that asks
-  std::optional<std::string> url;                     // where a person is to go, in its words
+  std::optional<std::vector<ExecutedFile>> executes;  // covered by the digest
+  std::optional<std::string> executes_unknown;        // why more files may be executed
+  std::optional<std::vector<PolicyFile>> files;       // files to be trusted
+  std::optional<std::string> server;                  // the MCP server that asks
+  std::optional<std::string> url;                     // page to open, given by the server
   std::optional<Timestamp> expires_at;
   std::optional<std::int64_t> expires_in_ms;
 
@@ -117,19 +117,19 @@ BOOST_DESCRIBE_STRUCT(ActionRequired, (),
 struct ActionResolved {
   static constexpr std::string_view kType = "action.resolved";
   using Scope = ActionScope;
-  std::string decision;  // one that was offered; or expired, cancelled: then nobody answered
+  std::string decision;  // an offered decision; or expired or cancelled, if there was no answer
   std::string decision_source;
   std::optional<std::string> scope;
   std::optional<std::string> reason;
   std::optional<Json> payload;
-  std::optional<std::string> answered_by;  // the principal whose answer it was
+  std::optional<std::string> answered_by;  // the principal who answered
 
   bool operator==(const ActionResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ActionResolved, (),
                       (decision, decision_source, scope, reason, payload, answered_by))
 
-// What the kernel enforces for a process, as it was applied.
+// The sandbox of a process as the kernel enforces it.
 struct SandboxApplied {
   static constexpr std::string_view kType = "sandbox.applied";
   using Scope = ProcessScope;
@@ -163,9 +163,9 @@ BOOST_DESCRIBE_STRUCT(SandboxViolation, (), (kind, attempted, layer, advisory))
 struct PolicyChanged {
   static constexpr std::string_view kType = "policy.changed";
   using Scope = SessionScope;
-  // resolved: the policy of a turn differs from the one before, and `policy` is all of it;
-  // rules: `added` and `removed` hold for this session, or for every one of `workspace`;
-  // trusted: the `files` of `workspace` count from now on as they are.
+  // resolved: the policy of this turn differs from the last turn's; `policy` is complete. rules:
+  // `added` and `removed` apply to this session, or to every session of `workspace`. trusted: the
+  // `files` of `workspace` are trusted with their current content.
   std::string change;
   std::optional<std::string> source;  // configuration, human
   std::optional<Policy> policy;
@@ -175,7 +175,7 @@ struct PolicyChanged {
   std::optional<std::string> workspace;
   std::optional<std::vector<PolicyFile>> files;
   std::optional<std::string> reason;
-  std::optional<std::string> changed_by;  // the principal who did
+  std::optional<std::string> changed_by;  // the principal who made the change
 
   bool operator==(const PolicyChanged&) const = default;
 };

@@ -1,4 +1,4 @@
-// schema/facts/process.h: commands that run in the world, and the bytes they leave.
+// schema/facts/process.h: processes of commands, and their output.
 #pragma once
 
 #include "schema/scope.h"
@@ -12,14 +12,14 @@ BOOST_DEFINE_ENUM_CLASS(OutputStream, stdout_, stderr_, pty)
 struct ProcessStarted {
   static constexpr std::string_view kType = "process.started";
   using Scope = ProcessScope;
-  std::string command;                  // as the call has it
-  std::optional<std::string> executed;  // its canonical form, where that ran in its place
+  std::string command;                  // as given in the call
+  std::optional<std::string> executed;  // the canonical form, if that was run instead
   std::optional<std::string> cwd;
   std::optional<bool> tty;
   std::optional<std::int64_t> pid;
-  std::optional<std::uint64_t> start_ticks;  // with the pid it names one process of this machine
+  std::optional<std::uint64_t> start_ticks;  // with the pid, identifies the process on this machine
   std::optional<std::string> argv_digest;
-  std::optional<bool> background;  // it goes on when its call and its turn have ended
+  std::optional<bool> background;  // keeps running after its call and turn have ended
   std::optional<std::uint64_t> timeout_ms;
   std::optional<BootId> boot_id;
 
@@ -33,27 +33,27 @@ struct ProcessOutput {
   static constexpr std::string_view kType = "process.output";
   using Scope = ProcessScope;
   OutputStream stream = OutputStream::stdout_;
-  std::optional<std::string> text;  // at most 4 kB; or output_ref
+  std::optional<std::string> text;  // at most 4 kB; absent if output_ref is given
   std::optional<std::string> output_ref;
-  std::optional<std::uint64_t> offset;  // into the spool
-  // Into the spool too: where that begins which was not shown yet. Text may be longer or shorter
-  // than the bytes it shows, so it does not follow from the offset.
+  std::optional<std::uint64_t> offset;  // of the text's first byte in the spool
+  // Spool offset of the first byte after this text. It cannot be computed from `offset`, because
+  // text may be longer or shorter than its bytes.
   std::optional<std::uint64_t> next_offset;
 
   bool operator==(const ProcessOutput&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ProcessOutput, (), (stream, text, output_ref, offset, next_offset))
 
-// Something is given to a process: bytes, the end of its input, a signal, another size of its
-// terminal. Stored before it is given, and given once at most.
+// Input for a process: bytes, end of input, a signal, or a terminal size. Stored before it is
+// delivered; delivered at most once.
 struct ProcessInput {
   static constexpr std::string_view kType = "process.input";
   using Scope = ProcessScope;
   std::optional<std::uint64_t> bytes;
-  std::optional<std::string> preview;  // the input, where it is short
+  std::optional<std::string> preview;  // the input, if it is short
   std::optional<std::string> input_ref;
-  std::optional<bool> closed;         // nothing more comes
-  std::optional<std::string> signal;  // SIGTERM: it is asked to end, and ended when it does not
+  std::optional<bool> closed;         // standard input is closed
+  std::optional<std::string> signal;  // SIGTERM: asked to terminate; killed if it does not
   std::optional<std::string> reason;
   std::optional<std::uint64_t> rows;
   std::optional<std::uint64_t> columns;
@@ -63,7 +63,7 @@ struct ProcessInput {
 BOOST_DESCRIBE_STRUCT(ProcessInput, (),
                       (bytes, preview, input_ref, closed, signal, reason, rows, columns))
 
-// It ended by itself, with any exit code or by a signal.
+// The process ended by itself, with any exit code or by a signal.
 struct ProcessCompleted {
   static constexpr std::string_view kType = "process.completed";
   using Scope = ProcessScope;
@@ -76,19 +76,19 @@ struct ProcessCompleted {
 };
 BOOST_DESCRIBE_STRUCT(ProcessCompleted, (), (exit_code, signal, duration_ms, output_refs))
 
-// It could not run: spawn, sandbox, limit or transport.
+// The process failed: spawn, sandbox, limit or transport.
 struct ProcessFailed {
   static constexpr std::string_view kType = "process.failed";
   using Scope = ProcessScope;
   std::optional<Failure> error;
   std::optional<std::int64_t> duration_ms;
-  std::optional<bool> never_ran;  // it was never let go, so its call may run it again
+  std::optional<bool> never_ran;  // never released, so the call may run it again
 
   bool operator==(const ProcessFailed&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ProcessFailed, (), (error, duration_ms, never_ran))
 
-// It was ended by us.
+// The runtime terminated the process.
 struct ProcessTerminated {
   static constexpr std::string_view kType = "process.terminated";
   using Scope = ProcessScope;
@@ -100,7 +100,7 @@ struct ProcessTerminated {
 };
 BOOST_DESCRIBE_STRUCT(ProcessTerminated, (), (reason, signal, duration_ms))
 
-// Bytes were stored behind a ref: the ref is this session's, and knowing it grants nothing.
+// Bytes were stored behind a ref, which belongs to this session. Knowing a ref grants no access.
 struct OutputSpilled {
   static constexpr std::string_view kType = "output.spilled";
   using Scope = SessionScope;
@@ -108,8 +108,8 @@ struct OutputSpilled {
   std::uint64_t size = 0;
   std::optional<std::string> media_type;
   std::optional<std::string> encoding;  // utf-8, binary
-  std::optional<std::string> preview;   // how text begins
-  std::optional<std::string> digest;    // sha256:… of the bytes behind the ref
+  std::optional<std::string> preview;   // the beginning of a text
+  std::optional<std::string> digest;    // sha256:… of the stored bytes
   std::optional<bool> truncated;
   std::optional<bool> redacted;
   std::optional<Timestamp> expires_at;
@@ -120,19 +120,19 @@ BOOST_DESCRIBE_STRUCT(OutputSpilled, (),
                       (output_ref, size, media_type, encoding, preview, digest, truncated, redacted,
                        expires_at))
 
-// Not all bytes were kept.
+// Not all bytes were stored.
 struct OutputTruncated {
   static constexpr std::string_view kType = "output.truncated";
   using Scope = SessionScope;
   std::string output_ref;
-  std::optional<std::uint64_t> size;  // how many bytes there were
+  std::optional<std::uint64_t> size;  // total number of bytes written
   std::optional<std::uint64_t> kept;
 
   bool operator==(const OutputTruncated&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(OutputTruncated, (), (output_ref, size, kept))
 
-// Values of secrets were replaced before the bytes were stored.
+// Secret values were replaced before the bytes were stored.
 struct OutputRedacted {
   static constexpr std::string_view kType = "output.redacted";
   using Scope = SessionScope;
@@ -143,8 +143,8 @@ struct OutputRedacted {
 };
 BOOST_DESCRIBE_STRUCT(OutputRedacted, (), (output_ref, reason))
 
-// The ref leads nowhere from now on. Says again what the index row needs, so that the row follows
-// from this fact alone.
+// The ref has expired. Repeats the members of the index row, so that the row can be derived from
+// this fact alone.
 struct OutputExpired {
   static constexpr std::string_view kType = "output.expired";
   using Scope = SessionScope;
