@@ -42,7 +42,7 @@ Result<void> Attachment::renew() {
   return std::unexpected(last_);
 }
 
-// False: not this time, and trying again makes sense.
+// False: failed for now; a retry may succeed.
 Result<bool> Attachment::try_once() {
   if (runtime_) return join();
   TRY_ASSIGN(const auto owner, runtime::read_owner(options_.data));
@@ -61,7 +61,7 @@ Result<bool> Attachment::try_once() {
   const auto became = become();
   if (became) return join();
   if (became.error().code != Code::conflict) return std::unexpected(became.error());
-  last_ = became.error();  // someone was faster: attach to them
+  last_ = became.error();  // another process became the owner first: attach to it
   return false;
 }
 

@@ -1,4 +1,4 @@
-// cli/attach.h: the way from a command to the runtime that owns the data folder.
+// cli/attach.h: connects a CLI command to the runtime that owns the data folder.
 //
 // Where there is an owner, a command is its client. Where there is none, the command becomes the
 // owner: it starts a runtime within its own process, reached by the socket alone, and then talks to
@@ -19,7 +19,7 @@
 
 namespace agentrt::cli {
 
-// The token that the owner of the data folder takes from its own command line.
+// The token for the owner's own CLI, from the data folder.
 Result<std::string> read_token(const std::string& data);
 
 struct AttachOptions {
@@ -29,7 +29,7 @@ struct AttachOptions {
   std::function<Result<config::Config>()> config;
   // Gives up waiting for a reply when it turns true.
   std::function<bool()> abandon;
-  // As runtime::RuntimeOptions has it, for a command that becomes the owner.
+  // For runtime::RuntimeOptions::on_gone, if the command becomes the owner.
   std::function<void(const Error&)> on_gone;
 };
 
@@ -46,7 +46,7 @@ class Attachment {
   static Result<Attachment> make(AttachOptions options);
 
   const Client& client() const { return *client_; }
-  // This process is the owner.
+  // Whether this process is the owner.
   bool owns() const { return runtime_ != nullptr; }
   // Runs `work`, which talks to client(). When that fails because the owner has left, finds or
   // becomes the next owner and runs `work` again from the start, at most kHandoversMax times and
@@ -62,8 +62,8 @@ class Attachment {
   }
   // After the owner was lost: finds it, or its successor, or becomes it.
   Result<void> renew();
-  // As the owner, stays until no turn runs and every other client has left. False when a signal
-  // cut that short.
+  // As the owner: waits until no turn runs and all other clients have disconnected. False:
+  // interrupted by a signal.
   [[nodiscard]] bool settle(Signals& signals, Output& output) const;
 
  private:
@@ -75,7 +75,7 @@ class Attachment {
   AttachOptions options_;
   std::unique_ptr<runtime::Runtime> runtime_;
   std::unique_ptr<Client> client_;
-  Error last_;  // why the latest attempt did not succeed
+  Error last_;  // of the last attempt
 };
 
 }  // namespace agentrt::cli

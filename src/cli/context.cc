@@ -34,7 +34,7 @@ Result<config::Config> config_of(Context& context, const std::string& cwd) {
   return config;
 }
 
-// There is nothing left to put in order: what was acknowledged is in files that are gone.
+// No cleanup: the acknowledged data is in files that no longer exist.
 std::function<void(const Error&)> stop_when_gone(Context& context) {
   return [&context](const Error& error) {
     context.output.problem(error);

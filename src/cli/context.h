@@ -1,4 +1,4 @@
-// cli/context.h: what every command is given: the arguments, the world outside, where to write.
+// cli/context.h: the context of every command: arguments, environment, output; and shared helpers.
 #pragma once
 
 #include <functional>
@@ -26,15 +26,15 @@ Result<std::string> data_folder_of(const Context& context);
 Result<config::Config> config_of(Context& context, const std::string& cwd);
 // What ends the process, with its sentence and exit code, when the data folder has gone.
 std::function<void(const Error&)> stop_when_gone(Context& context);
-// Attaches for a command that needs nothing but a runtime; any signal gives it up.
+// Attaches a command that only needs a runtime. Any signal abandons it.
 Result<Attachment> attach_plainly(Context& context, Signals& signals);
-// `text`, or standard input when it is "-", at most kInputBytesMax.
+// `text`, or standard input if it is "-", at most kInputBytesMax.
 Result<std::string> text_or_input(const std::string& text);
-// The folder that the option names, absolute and without symlinks; nothing where it is absent.
-// invalid_params: it is not a folder.
+// The folder named by the option, absolute and without symlinks; nullopt: the option is absent.
+// Errors: invalid_params: not a folder.
 Result<std::optional<std::string>> folder_option(std::string_view option,
                                                  const std::optional<std::string>& given);
-// One JSON value as a line, or pretty at a terminal.
+// Prints one JSON value: on one line, or indented on a terminal.
 void print_json(Context& context, const std::string& json);
 Timestamp now_of_clock();
 // An idempotency key for what this process sends, so that sending it again has no second effect.

@@ -18,7 +18,7 @@ namespace {
 
 // What the user asked for, checked, with a configuration that would allow it.
 struct Request {
-  schema::SubmitTurn submit;  // without input where the session's own turn is to go on
+  schema::SubmitTurn submit;  // without input: continue the session's open turn
   std::string cwd;
   std::optional<std::string> model;
   config::Config config;
@@ -56,8 +56,8 @@ Result<void> check_policy(const config::Config& config, const schema::TurnOption
   return {};
 }
 
-// Without a prompt a run goes on with the turn that its session has; what is said of a new turn
-// means nothing then.
+// Without a prompt, the run continues the session's open turn; options for a new turn are then
+// errors.
 Result<void> check_prompt(const RunArguments& arguments) {
   if (arguments.prompt && arguments.prompt->empty())
     return fail(Code::invalid_params, "The prompt is empty; give a PROMPT that says what to do.");
@@ -96,7 +96,7 @@ Result<schema::InputPart> file_part(const std::string& file) {
   return part;
 }
 
-// The runtime reads files for a model in the workspace alone.
+// The runtime reads attached files only from the workspace.
 Result<void> check_files(const schema::SubmitTurn& submit) {
   for (const schema::InputPart& part : submit.input)
     if (part.path && !part.path->starts_with(*submit.options->cwd + "/"))
@@ -161,7 +161,7 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   return request;
 }
 
-// The model that will be asked has its key. Without a default any of them may do.
+// Checks that the model to use has its key. Without a default model, one with a key is enough.
 Result<void> check_key(const Request& request, const Context& context) {
   const config::Config& config = request.config;
   const std::optional<std::string> wanted =
@@ -193,7 +193,7 @@ std::string unknown_model(const std::string& name, const config::Config& config,
       name, known, file, config.models.size() == 1 ? "is" : "are");
 }
 
-// What a person must do before a turn can be run here at all.
+// Checks that a model can be used, and otherwise says what the user must do.
 Result<void> check_models(const Request& request, const Context& context) {
   const config::Config& config = request.config;
   const std::string file =
@@ -229,7 +229,7 @@ Result<schema::SubmitTurnReply> submit(const Client& client, const schema::Submi
   return reply;
 }
 
-// Gives the session the rules of the command line, making it where it is not there yet.
+// Sets the rules of the command line on the session, and creates it if it does not exist.
 Result<void> set_rules(const Client& client, const RunArguments& arguments,
                        const KnownSession& known, schema::SubmitTurn& submit) {
   if (arguments.allow.empty() && arguments.ask.empty() && arguments.deny.empty()) return {};
@@ -259,7 +259,7 @@ OnAsk on_ask(const Context& context, const RunArguments& arguments) {
   return can_ask ? OnAsk::ask : OnAsk::leave;
 }
 
-// Follows a turn that was begun before, from its beginning; one that stands is set to work again.
+// Follows an earlier turn from its beginning, and resumes it if it is blocked.
 Result<int> go_on(Context& context, const RunArguments& arguments, const OpenTurn& open,
                   Attachment& attachment, Signals& signals) {
   context.output.hint(fmt::format("· {} turn {} of this session",
@@ -269,7 +269,7 @@ Result<int> go_on(Context& context, const RunArguments& arguments, const OpenTur
                      on_ask(context, arguments));
 }
 
-// Without a prompt: the turn that the session has.
+// Without a prompt: continues the session's open turn.
 Result<int> run_open(Context& context, const RunArguments& arguments, const Request& request,
                      Attachment& attachment, Signals& signals) {
   const SessionId& session = *request.submit.session_id;
@@ -283,15 +283,15 @@ Result<int> run_open(Context& context, const RunArguments& arguments, const Requ
   return go_on(context, arguments, *open, attachment, signals);
 }
 
-// A turn that stands in the way of a new one: it is brought to its end first, or given up where it
-// has no model that it could ask. The exit code where that ends the run, too.
+// Finishes an open turn that waits for a person before a new one is submitted, or interrupts it if
+// it has no usable model. Returns an exit code if the run ends here.
 Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& arguments,
                                          const Request& request, Attachment& attachment,
                                          Signals& signals) {
   TRY_ASSIGN(const auto open,
              open_turn(attachment.client(), *request.submit.session_id, *request.submit.thread_id));
   if (!open || !open->stands) return std::nullopt;
-  if (request.submit.turn_id == open->turn.turn) {  // it is the very one that is meant
+  if (request.submit.turn_id == open->turn.turn) {  // the user named this very turn
     if (open->resumable) TRY(resume(attachment.client(), open->turn));
     return std::nullopt;
   }
@@ -317,8 +317,8 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
                             request.submit.session_id->text()));
   if (!arguments.thread)
     request.submit.thread_id = has_prompt ? thread_to_use(known) : thread_at_work(known);
-  // An existing session keeps its workspace; naming another one is for the runtime to judge. What
-  // is sent does not depend on whether it exists, so that a repeated --turn-id is recognised.
+  // An existing session keeps its workspace; the runtime decides about another --cwd. The request
+  // is the same whether or not the session exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
   TRY(check_files(request.submit));
   TRY(set_rules(attachment.client(), arguments, known, request.submit));
@@ -351,7 +351,7 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.cwd = request->cwd;
   options.abandon = [&signals] { return signals.count() > 1; };
   options.on_gone = stop_when_gone(context);
-  // A turn that was begun before has its model; what stands in its way it says itself.
+  // An open turn already has its model, and reports its own problems.
   const bool asks_a_model = !request->submit.input.empty();
   options.config = [&, asks_a_model]() -> Result<config::Config> {
     if (asks_a_model) TRY(check_models(*request, context));
