@@ -1,10 +1,10 @@
-// bench/bare_fanout.cc: the least that a Beast server must do to deliver events to subscribers.
+// bench/bare_fanout.cc: a minimal Beast server that delivers events to subscribers, as a baseline.
 //
-// Reads one request from each connection with Beast and answers with the head of an event stream.
-// When --subscribers have come it plays a recording of sse_clients: the bytes that a lone
-// subscriber got from the real daemon, at the instants at which it got them. What is due goes to
-// every subscriber in one write where the socket takes it; what is late goes out together. There is
-// no store, no session, no token and no limit: this is the limit.
+// It reads one request per connection with Beast and answers with the head of an event stream. When
+// --subscribers have connected, it plays a recording of sse_clients: the bytes that a single
+// subscriber got from the real daemon, at the same times. Data that is due goes to every subscriber
+// in one write if the socket accepts it; late data is sent together. There is no store, session,
+// token or limit, so this is the upper bound of what a Beast server can do.
 //
 // bare_fanout --replay FILE --subscribers N     (prints "listening PORT" first)
 #include <fmt/format.h>
@@ -32,15 +32,15 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr int kSendBufferBytes = 256 << 10;  // as the daemon sets it
+constexpr int kSendBufferBytes = 256 << 10;  // same value as in the daemon
 constexpr std::string_view kHead =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n: ok\n\n";
 
-// The recording as one text, and when which part of it is due. One text serves every subscriber: a
-// subscriber that is behind gets all it lacks in one write.
+// The recording as one text, and the time at which each part is due. All subscribers share the
+// text; one that is behind gets everything it lacks in one write.
 class Recording {
  public:
-  // The file: a line "MICROSECONDS COUNT", then COUNT bytes and a line end; again and again.
+  // File format, repeated: a line "MICROSECONDS COUNT", then COUNT bytes and a newline.
   explicit Recording(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     Mark mark;
@@ -56,7 +56,7 @@ class Recording {
   }
 
   void start(Clock::time_point begun) { begun_ = begun; }
-  // What is due now.
+  // The part that is due now.
   std::string_view due() {
     if (!done()) {
       const double now = micros_since(begun_);
@@ -99,7 +99,7 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
                      });
   }
 
-  // Writes what it lacks of the recording, as far as the socket takes it.
+  // Writes the missing part of the recording until the socket accepts no more.
   void flush(Recording& recording) {
     if (blocked_) return;
     for (std::string_view due = recording.due(); sent_ < due.size();) {
@@ -141,7 +141,7 @@ class Server {
     std::fflush(stdout);
   }
 
-  // Until it is killed: a stream that ended would be a failure to its client.
+  // Runs until killed: the end of a stream would be an error for the client.
   void run() {
     const auto open = asio::make_work_guard(context_);
     accept();
@@ -160,7 +160,8 @@ class Server {
     });
   }
 
-  // The clients say that they are ready a moment after the last one was answered.
+  // Starts after a short delay, because the clients report readiness just after the last
+  // connection.
   void play() {
     recording_.start(Clock::now() + std::chrono::milliseconds(200));
     schedule();
@@ -176,7 +177,7 @@ class Server {
     });
   }
 
-  // Again for those who were served before the last of it was due.
+  // Called again for subscribers that were served before the last part was due.
   void publish() {
     std::size_t before = 0;
     std::size_t now = recording_.due().size();

@@ -1,6 +1,5 @@
-// bench/fold_bench.cc: how fast facts become views and bytes: decoded facts folded, stored bytes
-// decoded, both together, and payloads encoded. The facts are those of plain turns with twenty
-// fragments of text each.
+// bench/fold_bench.cc: measures folding of decoded facts, decoding of stored bytes, both together,
+// and encoding of payloads. The facts are those of plain turns with twenty text fragments each.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// bench/http_load.cc: commands over kept connections, each sending its next one when the last was
-// answered. Connection N works on session PREFIX_N. Prints one JSON object.
+// bench/http_load.cc: sends commands over persistent connections; each connection sends the next
+// command after the reply to the last. Connection N uses session PREFIX_N. Prints one JSON object.
 //
 // http_load --port P --token T --connections N --seconds S [--prefix bench] [--warmup-ms 500]
 #include <fmt/format.h>

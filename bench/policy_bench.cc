@@ -64,11 +64,11 @@ std::string repeated(std::string_view piece, std::size_t bytes) {
 void typical_text(benchmark::State& state) { decide(state, kTexts); }
 BENCHMARK(typical_text);
 
-// A megabyte of commands: refused for its length.
+// A megabyte of commands, which is refused because of its length.
 void hostile_megabyte(benchmark::State& state) { decide(state, {repeated("true; ", 1 << 20)}); }
 BENCHMARK(hostile_megabyte);
 
-// As long as a text may be, of what is dear to read.
+// The longest permitted text, made of constructs that are expensive to parse.
 void hostile_within_limits(benchmark::State& state) {
   std::vector<std::string> texts;
   for (const char* piece :

@@ -1,13 +1,14 @@
-// bench/raw_sqlite.cc: what SQLite alone makes of the rows that a measured run left behind.
+// bench/raw_sqlite.cc: measures plain SQLite with the rows of an earlier measured run, as a
+// baseline.
 //
-// Takes the newest session.updated rows of a store and the object row of each one's session, and
-// writes them into a fresh file with the same tables, page size and pragmas, B appends to a
-// transaction: one event inserted and one object upserted an append, as the store does it. Nothing
-// is encoded, hashed or decided: this is the limit.
+// It takes the newest session.updated rows of a store and the object row of each session, and
+// writes them to a new file with the same tables, page size and pragmas, B appends per transaction.
+// An append is one event insert and one object upsert, as in the store. Nothing is encoded, hashed
+// or decided, so this is the upper bound.
 //
-// --checkpoint-pages 0 never checkpoints, so the write-ahead log only grows; N lets SQLite move it
-// into the file every N pages and write over it again, which costs a pause but makes the syncs in
-// between cheaper. Which is faster depends on the disk; the limit is the better of the two.
+// --checkpoint-pages 0 never checkpoints, so the write-ahead log only grows. N checkpoints every N
+// pages and reuses the log, which costs a pause but makes the syncs in between cheaper. Which is
+// faster depends on the disk; the better of the two counts.
 //
 // raw_sqlite --store FILE --out FILE --batch B --appends N [--checkpoint-pages 1000]
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ std::string insert_into(const std::string& table, std::size_t columns) {
   return sql + ")";
 }
 
-// The upsert as the store writes it: what identifies an object stays, the rest is replaced.
+// The store's upsert: the identifying columns stay, the others are replaced.
 std::string upsert_object(sqlite3* source, std::size_t columns) {
   std::string sql = insert_into("object", columns) + " ON CONFLICT(kind, id) DO UPDATE SET ";
   std::string separator;

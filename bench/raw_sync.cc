@@ -1,8 +1,8 @@
-// bench/raw_sync.cc: how often this disk confirms a write: B bytes, fdatasync, again. The limit of
-// everything that waits for one sync after another.
+// bench/raw_sync.cc: measures synced writes of this disk: write B bytes, fdatasync, repeat. This
+// bounds everything that waits for consecutive syncs.
 //
-// --form grow adds to the file's end; --form over writes over what is there. Which is faster
-// depends on the file system; the limit is the better of the two.
+// --form grow appends to the file; --form over overwrites existing bytes. Which is faster depends
+// on the file system; the better of the two counts.
 //
 // raw_sync --out FILE --appends N --form grow|over [--bytes 4096]
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// bench/spawns.cc: what it costs to run a command that does nothing: plainly, in our sandbox with
-// every layer, and under bubblewrap with equal rights; in turns, from the start until it is known
-// how it ended.
+// bench/spawns.cc: measures a command that does nothing: spawned plainly, in our sandbox with every
+// layer, and under bubblewrap with equal rights. The three alternate. Measured from the start until
+// the exit status is known.
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ void spawn(const Words& words) {
   }
 }
 
-// Returns once it is known how the command ended.
+// Returns when the exit status of the command is known.
 agentrt::adapters::Launched sandboxed(const agentrt::launcher::Spec& spec) {
   auto launched = agentrt::adapters::launch(spec);
   while (launched) {
@@ -132,7 +132,8 @@ int main(int count, char** words) {
   for (int i = 0; i < std::atoi(words[3]); ++i) {
     plain.time([] { spawn({kCommand}); });
     {
-      std::optional<agentrt::adapters::Launched> ended;  // what it tidies up, nobody waits for
+      // Keeps the launcher's cleanup out of the measurement.
+      std::optional<agentrt::adapters::Launched> ended;
       ours.time([&] { ended.emplace(sandboxed(spec)); });
     }
     if (count > 5) theirs.time([&] { spawn(bubblewrap(words[5], workspace, home)); });

@@ -1,10 +1,10 @@
-// bench/sse_clients.cc: many subscribers of one session, counting what is delivered to them.
+// bench/sse_clients.cc: many subscribers of one session; counts the events delivered to them.
 //
-// Says "ready" when every stream is open; ends when each has got --events events and prints one
-// JSON object. The clock runs from the first event that arrives to the last.
+// Prints "ready" when every stream is open. Ends when each subscriber has --events events, and
+// prints one JSON object. The time is measured from the first event received to the last.
 //
-// --record FILE keeps what the first subscriber got and when, for bare_fanout to play again: a line
-// "MICROSECONDS COUNT" since the first event, then COUNT bytes and a line end.
+// --record FILE stores the bytes of the first subscriber and their times, for bare_fanout: a line
+// "MICROSECONDS COUNT" since the first event, then COUNT bytes and a newline.
 //
 // sse_clients --port P --token T --session S --after N --connections C --events E [--record FILE]
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ constexpr int kTimeoutMs = 30'000;
 
 struct Subscriber {
   int socket = -1;
-  std::string tail;  // the last bytes, in which a mark may have begun
+  std::string tail;  // the last bytes, which may contain the start of a marker
   std::uint64_t events = 0;
 };
 
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     }
   }
   const double seconds = micros_since(first) / 1e6;
-  // A total that fits may hide one who got too much and one who got too little.
+  // Check each: a correct total could hide one with too many events and one with too few.
   for (const Subscriber& subscriber : subscribers)
     if (subscriber.events != events) die(fmt::format("one got {} events", subscriber.events));
   fmt::print(R"({{"deliveries":{},"bytes":{},"seconds":{:.3f},"per_second":{:.0f}}})"

@@ -1,6 +1,6 @@
-// bench/turn_load.cc: whole turns, one after another: submit_turn on a kept connection, then the
-// session's live stream until the first run.status and until turn.completed. Turn N runs in session
-// PREFIX_N, whose stream is open before the clock starts. Prints one JSON object.
+// bench/turn_load.cc: runs whole turns one after another: submit_turn on a persistent connection,
+// then the session's live stream until the first run.status and until turn.completed. Turn N uses
+// session PREFIX_N, whose stream is open before the measurement starts. Prints one JSON object.
 //
 // turn_load --port P --token T --turns N [--prefix turn] [--warmup 20]
 #include <fmt/format.h>

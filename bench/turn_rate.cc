@@ -1,7 +1,7 @@
-// bench/turn_rate.cc: turns a second over many threads at once, each submitting its next turn when
-// the last one is completed. Worker N works in session PREFIX_N, which must exist, and begins a new
-// thread after every --thread-turns turns: what a turn costs depends on how many came before it.
-// Prints one JSON object.
+// bench/turn_rate.cc: turns per second over many concurrent threads; each submits its next turn
+// when the last one is completed. Worker N uses session PREFIX_N, which must exist, and starts a
+// new thread every --thread-turns turns, because the cost of a turn depends on the number of
+// earlier ones. Prints one JSON object.
 //
 // turn_rate --port P --token T --threads N --seconds S --prefix PREFIX [--thread-turns 20]
 //           [--warmup-ms 300]
@@ -27,7 +27,7 @@ struct Worker {
   std::string session;
   std::uint64_t thread_turns = 20;
   std::uint64_t turns = 0;
-  std::string seen;  // of the stream, from the turn's submission on
+  std::string seen;  // the stream's bytes since the turn was submitted
   Clock::time_point submitted;
 };
 
@@ -61,7 +61,7 @@ void open_stream(const Target& target, Worker& worker, std::uint64_t after) {
   if (!head.starts_with("HTTP/1.1 200")) die(fmt::format("refused: {}", head));
 }
 
-// Opens each worker's two doors.
+// Opens each worker's two connections.
 int prepare(const Target& target, const Options& options, std::vector<Worker>& workers,
             std::vector<Door>& doors) {
   const int poll = epoll_create1(EPOLL_CLOEXEC);
@@ -81,7 +81,7 @@ int prepare(const Target& target, const Options& options, std::vector<Worker>& w
   return poll;
 }
 
-// Takes what a door gave; true when the worker's turn has ended.
+// Processes received bytes. True: the worker's turn has ended.
 bool take(const Door& door, std::string_view text) {
   Worker& worker = *door.worker;
   if (door.socket == worker.commands) {

@@ -1,6 +1,6 @@
-// bench/wire.h: plain sockets and just enough HTTP for load that costs less than what it measures.
+// bench/wire.h: sockets and minimal HTTP for load programs that cost less than what they measure.
 //
-// Everything ends the program on failure: a measurement with errors in it is no measurement.
+// Every failure ends the program, because a measurement with errors is invalid.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace agentrt::bench {
 
 using Clock = std::chrono::steady_clock;
 
-// Options of the form --name value.
+// Command line options of the form --name value.
 class Options {
  public:
   Options(int argc, char** argv);
@@ -43,7 +43,7 @@ std::string stream_text(const Target& target, std::string_view path);
 // Collects one reply at a time from a kept connection.
 class ReplyReader {
  public:
-  // Takes what arrived; true when the reply is whole. A status other than 200 ends the program.
+  // Adds received bytes. True: the reply is complete. A status other than 200 ends the program.
   bool take(std::string_view bytes);
   void next() { buffer_.clear(); }
 
@@ -51,7 +51,7 @@ class ReplyReader {
   std::string buffer_;
 };
 
-// The value below which `share` of the samples lie. Sorts them.
+// The value below which `share` (0 to 1) of the samples lie. Sorts the samples.
 double percentile(std::vector<double>& samples, double share);
 
 double micros_since(Clock::time_point start);
