@@ -1,8 +1,9 @@
-// tests/faults/faults.cc: a library that is loaded before the binary's own (LD_PRELOAD) and gives
-// it a wall clock that can be set and a disk whose syncs can be held up. For tests alone.
+// tests/faults/faults.cc: an LD_PRELOAD library that lets tests set the wall clock of the binary
+// and delay its syncs. For tests only.
 //
-// AGENTRT_FAULTS_CLOCK=FILE   CLOCK_REALTIME is ahead by the seconds that FILE holds, if there is
-// one AGENTRT_FAULTS_HOLD=FILE    fsync and fdatasync wait for as long as FILE exists
+// AGENTRT_FAULTS_CLOCK=FILE   CLOCK_REALTIME is ahead by the number of seconds in FILE, if it
+// exists
+// AGENTRT_FAULTS_HOLD=FILE    fsync and fdatasync block while FILE exists
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-// Reads shell texts from its input, each ended by a NUL, and writes for each its canonical form, or
-// nothing, and a NUL. For canonical_test.py.
+// Reads NUL-terminated shell texts from standard input and writes for each its canonical form, or
+// nothing if it has none, and a NUL. For canonical_test.py.
 #include <iostream>
 #include <iterator>
 #include <string>

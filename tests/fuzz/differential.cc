@@ -1,12 +1,12 @@
-// What bash runs was judged: random texts go through the permission policy and, when it allows
-// them, through real bash in an empty folder. Every program that then ran must be one of the parts
-// that were judged, with the words that were foreseen, and no file may appear that nobody foresaw.
+// Checks that bash runs only what the policy judged. Random texts go through the permission policy;
+// those that it allows run in real bash in an empty folder. Every program that runs must be one of
+// the judged parts, with the predicted words, and no unpredicted file may appear.
 //
 // usage: shell_differential MARKER [--seed S] [--count N] [--seconds T] [--show]
 //
-// The texts (texts.h) are drawn from a grammar, then damaged a little. Their commands are links to
-// MARKER, which writes down its words; a few harmless programs are the real ones. The same seed is
-// the same run.
+// The texts (texts.h) are drawn from a grammar and then slightly damaged. Their commands are links
+// to MARKER, which records its arguments; a few harmless programs are the real ones. The same seed
+// gives the same run.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -45,7 +45,7 @@ constexpr auto kTimeout = std::chrono::milliseconds(700);
 constexpr std::string_view kAllowed[] = {
     // markers and programs
     "a1", "a2", "s1 sub", "env", "xargs", "timeout", "nice", "find", "cat", "sort", "bash", "sh",
-    // every builtin of bash but those that end processes
+    // all bash builtins except those that end processes
     ".", ":", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen",
     "complete", "compopt", "continue", "declare", "dirs", "disown", "echo", "enable", "eval",
     "exec", "exit", "export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs",
@@ -103,7 +103,7 @@ class Stage {
       std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
     if (text.contains('&') || text.contains("coproc") || text.contains(">(") || text.contains("<("))
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what goes on behind it
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // wait for background work
     kill(-child, SIGKILL);
   }
 
@@ -134,8 +134,8 @@ class Stage {
   }
 
  private:
-  // A folder 0 with programs of the names that are allowed, each of which is x1: a PATH that
-  // arithmetic has set to a number leads there.
+  // Creates a folder 0 with programs of the allowed names, which are all x1. A PATH that arithmetic
+  // set to a number leads there.
   void plant() {
     fs::create_directory(root_ / "here" / kPlanted);
     for (const std::string_view name : {"a1", "a2", "s1", "cat", "sort", "find", "env"}) {
@@ -145,7 +145,7 @@ class Stage {
     }
   }
 
-  // Without rights, within narrow limits, in a group of its own.
+  // Runs the text without privileges, with low limits, in its own process group.
   [[noreturn]] void become(const std::string& text) {
     setpgid(0, 0);
     const rlimit processes{40, 40}, seconds{1, 1}, bytes{1 << 16, 1 << 16};
@@ -169,7 +169,7 @@ class Stage {
 
 // --- the comparison ---
 
-// Whether words from `at` on can be what the arguments from `arg` on become.
+// Whether the words from index `at` can result from the arguments from index `arg`.
 bool can_become(const std::vector<shell::Arg>& args, std::size_t arg, const Ran& ran,
                 std::size_t at) {
   if (arg == args.size()) return at == ran.words.size();
@@ -199,13 +199,14 @@ class Comparison {
     policy_.rules = std::make_shared<const Rules>(*compile(sources));
   }
 
-  // What was wrong; empty when nothing was.
+  // Describes the problem; empty: none.
   std::string check(const std::string& text) {
     Asked asked{.tool = "shell", .text = text, .cwd = "/w", .workspace = "/w"};
     const Judgement judgement = judge(asked, policy_);
     if (judgement.decision != schema::Decision::allow) return {};
     const bool defines = text.contains("()") || text.contains("function");
-    if (defines && geteuid() != 0) return {};  // a function that calls itself needs a limit
+    // A recursive function needs a process limit, which needs root.
+    if (defines && geteuid() != 0) return {};
     ++allowed;
     stage_.clear();
     stage_.run(text);

@@ -1,5 +1,5 @@
-// Texts in which bash evaluates a value: it is given to a variable in one of many ways, then named
-// where bash takes it for arithmetic, a subscript, a name, a prompt, or words.
+// Generates texts in which bash evaluates a value: it is assigned to a variable in one of many
+// ways, then used where bash evaluates arithmetic, a subscript, a name, a prompt or words.
 #include "texts.h"
 
 std::string Texts::evaluation() {
@@ -25,7 +25,7 @@ std::string Texts::evaluation() {
   return text + one({"a1", "a1 $v", "a2 w", "echo", "a1 \"$w\""});
 }
 
-// Variables of the text, those that bash evaluates, and those whose names bash's own values name.
+// Variables of the text, variables that bash evaluates, and variables named by bash's own values.
 std::string Texts::name() {
   switch (below(5)) {
     case 0:
@@ -109,7 +109,7 @@ std::string Texts::assigned(const std::string& name, const std::string& value) {
     case 21:
       return "trap '" + n + "=1' " + one({"EXIT", "DEBUG", "ERR"});
     case 22:
-      return "a1 " + v;  // then it is $_
+      return "a1 " + v;  // then $_ has the value
     case 23:
       return "declare -n " + n + "=" + v;
     case 24:

@@ -1,5 +1,5 @@
-// A command that does nothing but write down that it ran, and with which words, in the file `ran`
-// beside the folder it stands in. Every name of a generated text is a link to it.
+// A command that only records, in the file `ran` beside its folder, that it ran and with which
+// arguments. Every command name of a generated text is a link to it.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// A libFuzzer target for the reading of shell texts. Whatever the bytes are: reading ends and keeps
-// its limits, a rule for everything never beats a deny that is found, and a part that is known word
-// for word reads as the same part when it is typed again.
+// A libFuzzer target for the shell parser. For any input: parsing terminates within its limits, an
+// allow-all rule never beats a matching deny rule, and a part whose words are all known parses as
+// the same part when it is printed and parsed again.
 //
 //   cmake --build build/release --target shell_fuzz
 //   build/release/tests/shell_fuzz -max_len=4096 -max_total_time=600
@@ -34,7 +34,7 @@ bool all_known(const shell::Part& part) {
 
 void check_typed_again(const shell::Part& part) {
   const shell::Analysis again = shell::analyse(part.text());
-  if (again.over_limit) return;  // quotes made it longer than the limit
+  if (again.over_limit) return;  // the added quotes exceed the limit
   check(!again.parts.empty(), "a part can be typed again");
   const auto& args = again.parts.front().args;
   check(args.size() == part.args.size(), "a part typed again has as many words");

@@ -20,7 +20,7 @@ std::string Texts::next() {
   return text;
 }
 
-// Mostly what may run; now and then what may not.
+// Mostly an allowed program, sometimes one that is not.
 std::string Texts::program() {
   switch (below(12)) {
     case 0:

@@ -1,7 +1,8 @@
-// tests/fuzz/texts.h: random shell texts, drawn from a grammar of everything the reader knows.
+// tests/fuzz/texts.h: generates random shell texts from a grammar of all constructs that the parser
+// knows.
 //
-// Their commands are a1, a2 and `s1 sub`, which rules allow, and x1, x2 and s1 alone, which none
-// does. The same seed gives the same texts.
+// Commands are a1, a2 and `s1 sub`, which the rules allow, and x1, x2 and s1 alone, which no rule
+// allows. The same seed gives the same texts.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class Texts {
   std::string list(int depth);
   void damage(std::string& text);
 
-  // what bash evaluates (evaluations.cc)
+  // constructs that bash evaluates (evaluations.cc)
   std::string evaluation();
   std::string name();
   std::string value();

@@ -1,12 +1,11 @@
-// tests/mcp/probe.cc: the client of servers of tools as a program, for tests that have a server of
-// somebody else on the other side.
+// tests/mcp/probe.cc: the MCP client as a program, for tests against third-party MCP servers.
 //
 //   mcp_probe [--call TOOL ARGS]... [--pause MS] [--at-once] [--answer JSON]
 //             ([--sse] URL | -- PROGRAM ARGUMENTS...)
 //
-// Lists the tools, makes the calls one after the other, with a pause in between, or all at once,
-// accepts every question with the answer, and prints one JSON object a line for everything that it
-// hears. Exit status 1: something is missing.
+// Lists the tools, makes the calls one after the other with a pause in between, or all at once,
+// accepts every question with the given answer, and prints one JSON object per line for everything
+// it receives. Exit status 1: a result is missing.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -43,7 +42,7 @@ std::string as_text(const std::string& text) {
   return out;
 }
 
-// Keeps nothing but counts.
+// Discards outputs; returns only their metadata.
 class CountingKeeper final : public ports::OutputKeeper {
  public:
   Result<schema::KeptOutput> keep_file(const std::string&, const ports::OutputMeta&) override {

@@ -1,7 +1,7 @@
-// tests/sandbox/attack.cc: one attempt to get out, by its name.
+// tests/sandbox/attack.cc: performs one attempt to escape the sandbox, selected by name.
 //
-// Exit status 0: it worked. 1: it was stopped; the error stands on standard output. 99: no such
-// attempt. Only what a shell cannot do is here.
+// Exit status 0: it succeeded. 1: it was stopped; the error is on standard output. 99: unknown
+// name. Contains only attempts that a shell script cannot make.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -75,7 +75,7 @@ int tcp(const Words& words) {
   return outcome(::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0);
 }
 
-// Says something to a UDP listener and waits for the answer.
+// Sends a message to a UDP listener and waits for the reply.
 int udp(const Words& words) {
   const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
   if (fd < 0) return outcome(false);
@@ -104,7 +104,7 @@ int stream(const Words& words) {
   return outcome(::connect(fd, reinterpret_cast<const sockaddr*>(&to), size) == 0);
 }
 
-// A datagram needs no connect; what is asked for as raw is one too.
+// A datagram socket needs no connect; SOCK_RAW of this family is one too.
 int datagram(const Words& words) {
   const int fd = ::socket(AF_UNIX, static_cast<int>(number(words, 1)), 0);
   if (fd < 0) return outcome(false);
@@ -141,7 +141,7 @@ int swapped_path(const Words& words) {
   }
   stop = true;
   swapper.join();
-  return 0;  // whether the target was reached, its listener knows
+  return 0;  // the listener of the target knows whether it was reached
 }
 
 int vsock(const Words&) { return outcome(::socket(AF_VSOCK, SOCK_STREAM, 0) >= 0); }
@@ -176,7 +176,7 @@ int init_memory(const Words&) { return outcome(::open("/proc/1/mem", O_RDWR) >= 
 // --- the kernel ---
 
 int push_input(const Words& words) {
-  // The high half of the request is not looked at by the kernel.
+  // The kernel ignores the high half of the request.
   const unsigned long request = words.empty() ? TIOCSTI : TIOCSTI | (1ul << 32);
   return outcome(::syscall(SYS_ioctl, 0, request, "x") == 0);
 }
@@ -215,7 +215,7 @@ int ring(const Words&) {
   return outcome(::syscall(SYS_io_uring_setup, 4, &params) >= 0);
 }
 int new_privileges(const Words&) { return outcome(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0); }
-int old_calls(const Words&) {  // the 32-bit door to the kernel: getpid
+int old_calls(const Words&) {  // getpid through the 32-bit syscall entry
 #ifdef __x86_64__
   int result = 20;
   asm volatile("int $0x80" : "+a"(result) : : "memory");
@@ -225,10 +225,10 @@ int old_calls(const Words&) {  // the 32-bit door to the kernel: getpid
 #endif
 }
 
-// --- hunger ---
+// --- resource exhaustion ---
 
 int fork_many(const Words& words) {
-  ::setpgid(0, 0);  // they are ended together
+  ::setpgid(0, 0);  // so that they can be killed together
   long made = 0;
   for (; made < number(words, 0); ++made) {
     const pid_t child = ::fork();

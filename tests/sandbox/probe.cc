@@ -1,7 +1,7 @@
-// tests/sandbox/probe.cc: the launcher as the runtime starts it, with single layers left out.
+// tests/sandbox/probe.cc: runs the launcher as the runtime does, but with selected layers disabled.
 //
-// For tests alone: the product has no way to leave out a layer. Reports are appended to a file, one
-// a line; orders come line by line from standard input, or the gate is opened at once.
+// For tests only: the product cannot disable a layer. Reports are appended to a file, one per line.
+// Orders are read line by line from standard input, or the gate is opened at once.
 #include <poll.h>
 #include <unistd.h>
 
@@ -104,7 +104,7 @@ launcher::Spec spec_of(const Wish& wish) {
   return spec;
 }
 
-// Passes lines of standard input on as orders while there are any.
+// Forwards lines of standard input as orders, until there are no more.
 void pass_orders(const adapters::Launched& launched, bool& more) {
   std::string line;
   if (!std::getline(std::cin, line)) {

@@ -11,7 +11,7 @@
 namespace agentrt::torture {
 namespace {
 
-// The instrument must not fail silently: it would report crashes that never happened.
+// The simulated disk must not fail silently: it would report crashes that never happened.
 void expect(bool ok, const char* doing, const std::string& path) {
   if (ok) return;
   std::fprintf(stderr, "crash disk: %s %s failed\n", doing, path.c_str());
@@ -83,7 +83,7 @@ void CrashDisk::truncate(const std::string& path, std::uint64_t size, const Read
 
 void CrashDisk::synced(const std::string& path, std::uint64_t size) {
   File& file = files_.at(path);
-  if (!file.entry_synced) ghosts_.clear();  // one folder: its removals are for good now too
+  if (!file.entry_synced) ghosts_.clear();  // same folder, so earlier removals are durable now too
   file.entry_synced = true;
   file.size = size;
   file.saved.clear();
@@ -110,7 +110,7 @@ std::vector<CrashDisk::Change> CrashDisk::survivors(const File& file, Damage dam
                                                     std::mt19937_64& random) const {
   std::vector<Change> out;
   if (damage == Damage::drop || damage == Damage::late) return out;
-  // Mostly lost, mostly kept and half of each are different stories.
+  // Vary the share of surviving changes: few, half, or most.
   const std::uint64_t kept_of_ten = std::array<std::uint64_t, 3>{1, 5, 9}[random() % 3];
   const auto kept = [&] { return random() % 10 < kept_of_ten; };
   for (const Change& change : file.changes) {

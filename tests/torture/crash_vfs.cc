@@ -19,8 +19,8 @@ struct World {
   std::uint64_t syncs = 0;
 };
 
-// SQLite's callbacks carry no pointer of ours before a file is open; never destroyed, since
-// threads may still sync while the process ends.
+// Global, because SQLite's callbacks carry no pointer of ours before a file is open. Never
+// destroyed, because threads may still sync while the process ends.
 World& world() {
   static World* const made = new World;
   return *made;
@@ -29,7 +29,7 @@ World& world() {
 struct CrashFile {
   sqlite3_file base;
   sqlite3_file* real;
-  const std::string* path;  // null: a nameless temporary file, whose fate nobody asks about
+  const std::string* path;  // null: a temporary file without a name, which needs no tracking
 };
 
 CrashFile* of(sqlite3_file* file) { return reinterpret_cast<CrashFile*>(file); }
@@ -44,7 +44,7 @@ std::uint64_t size_of(sqlite3_file* file) {
 
 CrashDisk::Read reader_of(sqlite3_file* file) {
   return [file](std::uint64_t at, std::uint64_t size) {
-    std::string bytes(size, '\0');  // xRead fills what is past the end with zeros
+    std::string bytes(size, '\0');  // xRead fills bytes past the end with zeros
     methods_of(file)->xRead(real_of(file), bytes.data(), static_cast<int>(size),
                             static_cast<sqlite3_int64>(at));
     return bytes;
@@ -92,7 +92,7 @@ int crash_close(sqlite3_file* file) {
   return methods_of(file)->xClose(real_of(file));
 }
 
-// Version 2: without the memory-mapped reads of version 3, everything passes through here.
+// Version 2 has no memory-mapped reads (version 3), so all accesses go through here.
 const sqlite3_io_methods kCrashMethods = {
     2,
     crash_close,

@@ -1,14 +1,15 @@
-// tests/torture/crash_vfs.h: a SQLite VFS under which the process ends at the n-th sync.
+// tests/torture/crash_vfs.h: a SQLite VFS that ends the process at the n-th sync.
 //
-// It wraps the system's own VFS and becomes the default, so a program that names none runs on it
-// unchanged. Syncs of all files are counted together. At the n-th the files are left as a power cut
-// of the chosen kind would leave them (crash_disk.h), one line on standard error says so, and the
-// process ends at once with kCrashExit. Until then syncs only mark what is safe: the disk is not
-// waited for, since nothing here takes the power away for real.
+// It wraps the system's VFS and becomes the default, so a program that names no VFS uses it. Syncs
+// of all files are counted together. At the n-th sync, the files are left as after a power cut of
+// the chosen kind (crash_disk.h), a line on standard error says so, and the process exits at once
+// with kCrashExit. Earlier syncs only record which data is safe; they do not wait for the disk,
+// because the power is not really cut.
 //
-// Shared memory of the write-ahead log passes through: whoever opens the store next makes it anew.
+// Shared memory of the write-ahead log passes through: the next process that opens the store
+// creates it again.
 //
-// Threads: any; changes, syncs and the crash happen one at a time.
+// Threads: any; changes, syncs and the crash are serialized.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace agentrt::torture {
 
 constexpr int kCrashExit = 86;
 
-// A lying disk confirms syncs and keeps nothing: what the tests of the tests use.
+// lying: confirms syncs but keeps nothing. Used to test the tests.
 enum class Disk { honest, lying };
 
 struct CrashPlan {
@@ -29,7 +30,7 @@ struct CrashPlan {
   Disk disk = Disk::honest;
 };
 
-// REQUIRES: called once in a process, before SQLite opens a file.
+// REQUIRES: called once per process, before SQLite opens a file.
 void install_crash_vfs(const CrashPlan& plan);
 
 }  // namespace agentrt::torture

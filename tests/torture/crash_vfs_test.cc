@@ -1,5 +1,5 @@
-// tests/torture/crash_vfs_test.cc: the instrument itself. A child process changes files through the
-// VFS until it crashes; the test then looks at what is left.
+// tests/torture/crash_vfs_test.cc: tests the crash VFS itself. A child process changes files
+// through it until it crashes; then the test examines what is left.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -32,7 +32,7 @@ class Folder {
   std::string path_;
 };
 
-// The exit code of a child that does `work` under the plan.
+// Runs `work` in a child process under the plan and returns its exit code.
 int in_child(const CrashPlan& plan, const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -47,7 +47,7 @@ int in_child(const CrashPlan& plan, const std::function<void()>& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A file of the VFS, without SQLite above it.
+// A file opened through the VFS, without SQLite.
 class VfsFile {
  public:
   explicit VfsFile(const std::string& path) : path_(path) {
@@ -77,7 +77,7 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-// Four synced sectors of 'a', then changes that the second sync would have made safe.
+// Writes four synced sectors of 'a', then makes changes that the second sync would make durable.
 std::string after(const CrashPlan& plan, const std::function<void(VfsFile&)>& changes) {
   const Folder folder;
   const int code = in_child(plan, [&] {
@@ -93,11 +93,11 @@ std::string after(const CrashPlan& plan, const std::function<void(VfsFile&)>& ch
 
 struct Rows {
   std::int64_t acknowledged = 0;  // inserts that returned before the crash
-  std::int64_t found = 0;         // by whoever opened the database afterwards
+  std::int64_t found = 0;         // rows in the database when reopened
   bool crashed = false;
 };
 
-// Inserts rows in a child, each its own transaction, and one that syncs whatever came before.
+// Inserts rows in a child, each in its own transaction, then one that syncs everything before it.
 Rows rows_after(const CrashPlan& plan, const std::string& synchronous) {
   const Folder folder;
   const std::string path = folder.file("d.db");
@@ -129,7 +129,7 @@ Rows rows_after(const CrashPlan& plan, const std::string& synchronous) {
   return rows;
 }
 
-// How often acknowledged rows were missing, over every sync of the run.
+// How many runs lost acknowledged rows, with a crash at every sync.
 int losses(Damage damage, const std::string& synchronous) {
   int lost = 0;
   for (std::uint64_t at = 1; at < 100; ++at) {
@@ -187,8 +187,8 @@ TEST_CASE("reordered writes let a later one survive an earlier one, whole") {
     seen.insert({left[0], left[kSectorBytes], left[2 * kSectorBytes]});
   }
   CHECK(seen.contains("aaa"));
-  CHECK(seen.contains("acc"));  // the first is lost, the second is not
-  CHECK(seen.contains("bbc"));  // both are there, in the other order
+  CHECK(seen.contains("acc"));  // the first is lost, the second is kept
+  CHECK(seen.contains("bbc"));  // both are kept, in reverse order
 }
 
 TEST_CASE("a file that was never synced vanishes, and one removed without a sync returns") {
@@ -212,8 +212,8 @@ TEST_CASE("a process without a crash to come ends as usual") {
   CHECK(in_child({0, Damage::drop, 1}, [&] { VfsFile(folder.file("f")).sync(); }) == 0);
 }
 
-// The reason for all this: what SQLite synced survives every crash, and what it did not sync does
-// not. An instrument under which unsynced rows survived would find nothing.
+// The purpose of the VFS: data that SQLite synced survives every crash, and unsynced data does not.
+// A VFS under which unsynced rows survived would find no bugs.
 TEST_CASE("synced transactions survive every crash and unsynced ones do not") {
   for (const Damage damage : {Damage::drop, Damage::tear, Damage::reorder, Damage::late})
     CHECK(losses(damage, "FULL") == 0);

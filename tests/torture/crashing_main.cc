@@ -1,9 +1,9 @@
 // tests/torture/crashing_main.cc: agentrt on a disk that loses power. For tests; never installed.
 //
-// AGENTRT_CRASH_SYNC=N        at the N-th sync; 0 or absent: never
+// AGENTRT_CRASH_SYNC=N        power fails at the N-th sync; 0 or absent: never
 // AGENTRT_CRASH_DAMAGE=KIND   drop, tear, reorder or late
-// AGENTRT_CRASH_SEED=S        which of the unsynced changes survive
-// AGENTRT_CRASH_LYING=1       syncs are confirmed and not made, as a bad disk does it
+// AGENTRT_CRASH_SEED=S        selects which unsynced changes survive
+// AGENTRT_CRASH_LYING=1       syncs are confirmed but not made, as by a faulty disk
 #include <cstdio>
 #include <cstdlib>
 #include <string>
