@@ -1,7 +1,7 @@
-"""How long the product takes to build, without ccache: the release binary and everything that the
-tests need from clean, and the binary after a change to one source file.
+"""Measures build times without ccache: a clean build of the release binary and of everything that
+the tests need, and a rebuild of the binary after a change to one source file.
 
-It runs for a quarter of an hour, so it is measured only when `--only build` asks for it.
+Takes a quarter of an hour, so it runs only with `--only build`.
 """
 
 import os
@@ -40,7 +40,7 @@ def touched(folder):
 
 
 def timed(*words):
-    """Seconds on the clock, and of processors."""
+    """Wall clock seconds and processor seconds."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     run(*words)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,7 +1,7 @@
-"""Durable commands a second against raw SQLite of the same rows in the same batches.
+"""Durable commands per second, compared with raw SQLite writing the same rows in the same batches.
 
-Ours and the limit take turns in short rounds and the ratio is taken within each round, so that a
-disk or a machine whose speed drifts does not favour either.
+Our runs and the baseline alternate in short rounds, and the ratio is computed within each round, so
+that a drifting disk or machine favours neither.
 """
 
 import setting
@@ -16,14 +16,14 @@ def store_file(home):
 
 
 def raw_sqlite(here, home, batch):
-    """Appends a second of SQLite alone: the better of never and regularly checkpointing."""
+    """Appends per second of SQLite alone: the better of never and regularly checkpointing."""
     return max(here.run("raw_sqlite", "--store", store_file(home), "--out", here.folder / "raw.db",
                         "--batch", batch, "--appends", 1500 if batch == 1 else 10_000,
                         "--checkpoint-pages", pages)["per_second"] for pages in (0, 1000))
 
 
 def one_round(here, home, daemon, connections):
-    daemon.disconnect()  # rounds may be minutes apart, longer than an idle connection is kept
+    daemon.disconnect()  # rounds may be minutes apart, longer than the idle timeout
     before = daemon.metrics()
     result = here.load("http_load", daemon, "--connections", connections, "--seconds", 2,
                        "--warmup-ms", 200, "--prefix", "bench")

@@ -1,4 +1,4 @@
-"""Facts without a daemon: folded, decoded, encoded, validated."""
+"""Measures facts without a daemon: folding, decoding, encoding, validating."""
 
 import json
 import re
@@ -14,7 +14,7 @@ GOALS = {
 VALIDATE_GOAL = 300_000
 VALIDATE_EVENTS = 400_000
 VALIDATE_TURNS = 100
-# Ids that a copied session must not share with the first: 26 letters after their kind, traces.
+# Ids that a copied session must not share with the original: kind and 26 letters, and traces.
 OWN_ID = re.compile(r'\b(turn|task|run|attempt|mreq|step|req)_([0-9a-z]{21})[0-9a-z]{5}\b')
 OWN_TRACE = re.compile(r'"(traceId|spanId)":"([0-9a-f]+)[0-9a-f]{5}"')
 
@@ -54,14 +54,14 @@ def validate(here, table):
         values = here.rounds(5, one_round)
         if codes == {0}:
             table.add("validate", name, values, "/s", goal=VALIDATE_GOAL)
-        else:  # a run that broke off, or that wrote findings, says nothing about speed
+        else:  # a run that failed or had findings says nothing about speed
             table.skip("validate", name, f"validate ended with {sorted(codes)}, not with 0")
     finally:
         home.remove()
 
 
 def write_events(here, home, path):
-    """A file of many sessions: one that the daemon wrote, and copies with ids of their own."""
+    """Writes a file of many sessions: one from the daemon, and copies with their own ids."""
     daemon = here.harness.Daemon(home)
     for _ in range(VALIDATE_TURNS):
         daemon.wait_turn(daemon.submit("What is the answer?", sessionId="session0", threadId="t"))

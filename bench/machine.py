@@ -1,4 +1,4 @@
-"""This machine: what it is, how idle it is, and how steady what it gives."""
+"""Properties of this machine: hardware, idle share, steadiness."""
 
 import os
 import pathlib
@@ -6,12 +6,12 @@ import re
 import sys
 import time
 
-IDLE_SHARE_MIN = 0.9  # of the machine, while nothing of ours runs
-ROW_SECONDS_MAX = 110  # for all rounds of one row, the waits for an idle machine included
+IDLE_SHARE_MIN = 0.9  # of the machine, while our programs are not running
+ROW_SECONDS_MAX = 110  # for all rounds of one row, including waits for an idle machine
 
 
 def idle_share(seconds=2.0):
-    """How much of the machine nobody uses now."""
+    """The share of the machine that is idle now."""
     def ticks():
         fields = pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:]
         numbers = [int(field) for field in fields]
@@ -23,10 +23,10 @@ def idle_share(seconds=2.0):
 
 
 def rounds(count, measure, wait_for_idle=True):
-    """`count` results, each begun and ended on an idle machine; others are thrown away.
+    """Returns `count` results that began and ended on an idle machine; others are discarded.
 
-    Gives up on that in time to stay under two minutes a row, and says so: the credibility of
-    the ratios is in doubt then.
+    Stops waiting for an idle machine after ROW_SECONDS_MAX per row, and reports that: the ratios
+    are then less credible.
     """
     if not wait_for_idle:
         return [measure() for _ in range(count)]

@@ -1,7 +1,7 @@
-"""How long a model's words take through us: from the provider's write to a subscriber's read.
+"""Latency of a model's text: from the provider's write to a subscriber's read.
 
-The provider is the double of tests/providers, on this machine, and the subscriber reads the live
-stream of the session. Between the two the fragment is parsed, decided about, synced and sent.
+The provider is the double of tests/providers on this machine; the subscriber reads the live stream
+of the session. In between, the fragment is parsed, decided, synced and sent.
 """
 
 import statistics
@@ -10,9 +10,9 @@ import time
 
 import setting
 
-TURNS = 40  # of one round
+TURNS = 40  # per round
 FIRST_TOKEN_GOAL_MS = 2.0
-PAUSE_SECONDS = 0.02  # before the word, so that nothing else is under way
+PAUSE_SECONDS = 0.02  # before the text, so that nothing else is in flight
 
 
 def measure(here, table):

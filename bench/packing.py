@@ -1,17 +1,15 @@
-"""What streamed answers take on disk: the database with its fragments packed, and the same one with
-every fragment as a row of its own, as it was written. Both are compact copies, so that free pages
-do not count.
-"""
+"""Disk space of streamed answers: the database with packed fragments, compared with the same
+database with one row per fragment. Both are compacted copies, so that free pages do not count."""
 
 import shutil
 import sqlite3
 import zlib
 
 SESSIONS = 16
-FRAGMENTS = 100  # of one answer, each far enough from the last to be a fact of its own
+FRAGMENTS = 100  # per answer, far enough apart to be separate facts
 FRAGMENT_MS = 30
 WORDS = "The store appends the facts of a turn, syncs them once and only then shows them. "
-TIMES_GOAL = 1.5  # larger without it
+TIMES_GOAL = 1.5  # how many times larger without packing
 
 
 def measure(here, table):
@@ -51,7 +49,7 @@ def compact(source, target):
 
 
 def unpack(path):
-    """As before: every row has its own scope and payload again."""
+    """Undoes packing: every row has its own scope and payload again."""
     with sqlite3.connect(path) as db:
         for session, first, blob in db.execute("SELECT session, first, bytes FROM pack").fetchall():
             parts = zlib.decompress(blob).decode().split("\0")

@@ -2,9 +2,9 @@
 
 usage: run.py --build FOLDER [--json | --markdown] [--save-baseline] [--only WORD] [--quick] [--now]
 
-Every number comes from this run on this machine: the daemon, the load and the limit take turns on
-the same cores and the same disk. Where the load runs beside the daemon it takes part of the
-machine, so those numbers are what one machine gives with its clients on it.
+Every number comes from this run on this machine: daemon, load and baseline alternate on the same
+cores and the same disk. Load programs that run beside the daemon use part of the machine, so those
+numbers are for one machine including its clients.
 """
 
 import argparse
@@ -30,7 +30,7 @@ import turns  # noqa: E402
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "commands": commands,
          "streams": streams, "models": models, "packing": packing, "sandbox": sandbox,
          "policy": policy}
-ON_REQUEST = {"build": build}  # too long for every run
+ON_REQUEST = {"build": build}  # too slow for every run
 
 
 def main():

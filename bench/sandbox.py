@@ -1,9 +1,9 @@
-"""A command that does nothing, in the sandbox with every layer: beside a plain spawn, and beside
-bubblewrap with equal rights (which has neither Landlock nor a filter of system calls). Then what
-processes in the background cost the daemon.
+"""A command that does nothing, in the sandbox with every layer, compared with a plain spawn and
+with bubblewrap with equal rights (which has neither Landlock nor a seccomp filter). Then the
+cost of background processes for the daemon.
 
-The three take turns within each round. A round counts by its tenth percentile: what comes on top is
-the machine's other work.
+The three alternate within each round. A round counts with its tenth percentile, because the rest is
+noise from other work of the machine.
 """
 
 import os
@@ -45,7 +45,8 @@ def measure(here, table):
 
 
 def measure_background(here, table):
-    """The daemon's growth while BACKGROUND processes run, each of which has printed a line."""
+    """The daemon's memory growth while BACKGROUND processes run, each of which has printed a line.
+    """
     home = here.home("background")
     share = BACKGROUND // BACKGROUND_SESSIONS
     calls = [{"name": "shell", "args": {"command": "echo up; exec sleep 600", "background": True}}]

@@ -1,4 +1,4 @@
-"""Where a measurement runs: the build, a folder on disk, daemons and load programs."""
+"""The setting of a measurement: build, folder on disk, daemons and load programs."""
 
 import concurrent.futures
 import json
@@ -23,7 +23,7 @@ class Setting:
         self.harness = harness
         self.quick = quick
         self.wait_for_idle = wait_for_idle
-        # The store must be on a disk: a commit to memory costs nothing and says nothing.
+        # The store must be on a disk: a commit to memory is free, so measuring it is pointless.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="agentrt_bench_", dir=self.build))
 
     def remove(self):
@@ -40,7 +40,7 @@ class Setting:
         return [str(self.build / "bench" / f"bench_{name}"), *map(str, arguments)]
 
     def run(self, name, *arguments):
-        """A program's last line, which is its result."""
+        """Runs a program and returns its last line, which is its result."""
         done = subprocess.run(self.program(name, *arguments), capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{name}: {done.stderr}")
@@ -50,7 +50,7 @@ class Setting:
         return self.run(name, "--port", daemon.port, "--token", daemon.token, *arguments)
 
     def raw_sync(self):
-        """Synced writes a second of this disk: the better of growing and writing over."""
+        """Synced writes per second of this disk: the better of growing and overwriting."""
         return max(self.run("raw_sync", "--out", self.folder / "raw.sync", "--appends", 300,
                             "--form", form)["per_second"] for form in ("grow", "over"))
 

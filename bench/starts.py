@@ -61,7 +61,7 @@ def open_sessions(here, table, daemon):
 
 
 def subscribers(here, table, daemon):
-    """Quiet subscribers: what a connection and its place in the stream cost."""
+    """The memory of idle subscribers: connection and stream state."""
     daemon.ok("update_session", sessionId="many_0", title="awake")
     before = daemon.memory_kb()
     clients = subprocess.Popen(

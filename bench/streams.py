@@ -1,9 +1,10 @@
-"""Deliveries of server-sent events against a bare Beast server.
+"""Deliveries of server-sent events, compared with a bare Beast server.
 
-A lone subscriber's bytes and their instants are recorded first. The bare server (bare_fanout) then
-plays that recording to as many subscribers: the same bytes, to the same client program, when the
-daemon had them to give. It keeps nothing and decides nothing, so it is the least a Beast server
-must do. With few subscribers both deliver as fast as facts are made; with many, writing counts.
+First the bytes of a single subscriber and their times are recorded. The bare server (bare_fanout)
+then plays that recording to the same number of subscribers: the same bytes, to the same client
+program, at the same times. It stores and decides nothing, so it is the minimum that a Beast server
+must do. With few subscribers, both deliver as fast as facts are created; with many, writing
+dominates.
 """
 
 import itertools
@@ -11,8 +12,8 @@ import json
 import statistics
 import subprocess
 
-SUBSCRIBERS = {1: 7, 100: 5, 1_000: 1}  # how many, and how often a round repeats its short run
-EVENTS = 900  # of one session: a snapshot at 1,000 facts would add one of its own
+SUBSCRIBERS = {1: 7, 100: 5, 1_000: 1}  # number of subscribers: repetitions per round
+EVENTS = 900  # per session; at 1,000 facts a snapshot would add another one
 BATCH = 100
 RATIO_GOAL = 0.7  # of the bare fan-out
 TIMEOUT_SECONDS = 60

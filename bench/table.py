@@ -1,7 +1,7 @@
-"""The rows of the measurement, what they are held against, and how they are shown.
+"""The rows of the measurement, their baselines and goals, and how they are printed.
 
-A row has an id that never changes (the baseline is kept by it), a name for people, our value over
-several rounds, and, where there is one, the limit that was measured beside it and the goal.
+A row has an id that never changes (the baseline is stored under it), a name for people, our value
+over several rounds, and optionally the limit measured alongside it and the goal.
 """
 
 import json
@@ -16,7 +16,7 @@ TO_THE_RIGHT = {1, 2, 3, 5, 8}
 
 
 def spread(values):
-    """How far the rounds lie apart: the middle half of them, as a share of the median."""
+    """The spread of the rounds: their interquartile range as a share of the median."""
     if len(values) < 2 or not statistics.median(values):
         return None
     low, _, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -33,11 +33,11 @@ class Table:
 
     def add(self, id_, name, values, unit, *, better="more", limits=None, which="",
             strict=False, ratio_goal=None, goal=None):
-        """One row. `values` and `limits` hold one number a round.
+        """Adds a row. `values` and `limits` hold one number per round.
 
-        `limits` is what this machine gives without us; the ratio is taken within each round. A
-        `strict` limit cannot be exceeded: such a ratio says that the two were not measured under
-        the same conditions, and it is not reported.
+        `limits` is what this machine achieves without agentrt; the ratio is computed within each
+        round. A `strict` limit cannot be exceeded: a ratio beyond it means that the two were not
+        measured under the same conditions, and it is not reported.
         """
         values = values if isinstance(values, list) else [values]
         row = {"id": id_, "name": name, "ours": statistics.median(values), "unit": unit,
@@ -82,7 +82,7 @@ class Table:
             row["change"] = row["ours"] / before["ours"] - 1
 
     def noise(self, idle_before, idle_after):
-        """One line on how far to trust the table."""
+        """One line about how reliable the table is."""
         line = f"noise: idle {idle_before:.0%} before, {idle_after:.0%} after"
         if self.limit_spreads:
             which, most = max(self.limit_spreads, key=lambda pair: pair[1])
@@ -97,7 +97,7 @@ class Table:
                             for i, (text, width) in enumerate(zip(line, widths))).rstrip())
 
     def show_markdown(self):
-        """The same for docs/performance.md."""
+        """The table as Markdown, for docs/performance.md."""
         print("| " + " | ".join(COLUMNS[:-1]) + " |")
         print("| " + " | ".join("---" for _ in COLUMNS[:-1]) + " |")
         for row in self.rows:

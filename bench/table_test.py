@@ -1,4 +1,4 @@
-"""The table itself: medians, ratios within a round, goals, what is refused, the baseline."""
+"""Tests the table: medians, ratios per round, goals, refused rows, the baseline."""
 
 import contextlib
 import io

@@ -1,7 +1,7 @@
-"""Whole turns with a model that answers at once: what is left is our own overhead.
+"""Whole turns with a model that answers immediately, which leaves our own overhead.
 
-A turn waits for three syncs in a row, so three raw syncs are the least it can take. A turn with a
-call in it also runs a command in the sandbox; what the command takes by itself is not ours.
+A turn waits for three consecutive syncs, so three raw syncs are the minimum. A turn with a tool
+call also runs a command in the sandbox; the command's own time is subtracted.
 """
 
 import os
@@ -43,7 +43,7 @@ def measure(here, table):
         table.add(id_, name, [r[key] / 1e3 for r in seen], "ms", better="less")
     for threads in THREADS:
         rate_row(here, table, daemon, threads, numbers)
-    # Earlier turns are read for each new one; here there are hundreds of them.
+    # Earlier turns are read for each new one; here there are hundreds.
     long = here.rounds(3, lambda: rate_round(here, daemon, 1, numbers, "--thread-turns", 1_000_000,
                                              "--warmup-ms", 3000))
     table.add("turns_long", "turns, 1 thread that has hundreds", long, "/s")
@@ -53,7 +53,7 @@ def measure(here, table):
 
 
 def measure_calls(here, table):
-    """A turn whose model calls the shell once: over what the model and the command take."""
+    """A turn whose model calls the shell once: the time beyond model and command."""
     call = {"name": "shell", "args": {"command": COMMAND}}
     home = here.harness.Home({"main": [{"text": "Look.", "toolCalls": [call]}, {"text": "Done."}]},
                              '[permissions]\nmode = "bypass"\n', folder=str(here.folder / "calls"))

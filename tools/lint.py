@@ -1,7 +1,6 @@
-"""clang-tidy over the files that changed since the last commit, or over all of them.
+"""Runs clang-tidy on the files that changed since the last commit, or on all files.
 
-Stops starting new files when the time budget is spent and says which were not reached, so that a
-check stays short without pretending to be complete.
+Stops starting new files when the time budget is used up, and lists the files that were not checked.
 """
 
 import argparse
@@ -23,7 +22,7 @@ def compiled_files(build: pathlib.Path) -> list[str]:
 
 
 def changed_files() -> set[str]:
-    """Files that differ from the last commit, new ones included."""
+    """Files that differ from the last commit, including new ones."""
     command = ["git", "status", "--porcelain", "--untracked-files=all"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return {line[3:].split(" -> ")[-1] for line in lines}
