@@ -1,4 +1,4 @@
-"""Decisions of people: asked once, answered once, from anywhere, through kills and restarts."""
+"""Decisions of users: asked once, answered once, from any client, across kills and restarts."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class Gate(DecisionCase):
         self.assertEqual(read["status"], "waiting_permission")
         self.assertEqual(read["pendingRequests"][0]["actionId"], action["actionId"])
         self.assertIsNone(self.made())
-        # Other work goes on meanwhile.
+        # Other sessions continue meanwhile.
         self.daemon.wait_turn(self.submit({"text": "hi"}, session="other"))
         self.assertEqual(self.answer(action).status, 200)
         self.daemon.wait_turn(turn)
@@ -90,7 +90,7 @@ class Gate(DecisionCase):
         self.assertEqual(asked["payload"]["input"], calls[-1]["args"])
         self.assertEqual([f["error"]["category"] for f in self.of("tool.failed")],
                          ["invalid_input", "not_found", "denied", "denied"])
-        # What is true when the change is made counts.
+        # The state at the time of the change counts.
         (self.home.workspace / "a.txt").write_text("two\n")
         self.assertEqual(self.answer(asked).status, 200)
         self.daemon.wait_turn(turn)
@@ -116,7 +116,7 @@ class Gate(DecisionCase):
         self.daemon = self.start()
         turn = self.submit(line(call("echo hi"), call("touch secret"), call("echo a > made.txt")),
                            {"text": "Done."})
-        action = self.action()  # the redirection writes, which no rule allows
+        action = self.action()  # the redirection writes a file, which no rule allows
         self.assertEqual(action["payload"]["input"]["command"], "echo a > made.txt")
         evaluated = self.of("permission.evaluated")
         self.assertEqual([e["decision"] for e in evaluated], ["allow", "deny", "ask"])
@@ -390,7 +390,7 @@ class Explain(DecisionCase):
 
 
 class Terminal(DecisionCase):
-    """`agentrt run` at a terminal of its own."""
+    """Runs `agentrt run` at its own pseudo-terminal."""
 
     def run_at_terminal(self, *arguments):
         master, slave = pty.openpty()

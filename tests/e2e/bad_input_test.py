@@ -1,4 +1,4 @@
-"""Input nobody should send: a clear error, a daemon that keeps serving, nothing half written."""
+"""Invalid input: a clear error, a daemon that keeps serving, and nothing half-written."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ class Bad(Case):
         self.before = self.daemon.events("s")
 
     def tearDown(self):
-        """Whatever was sent, the daemon serves on and the log is as it was."""
+        """Whatever was sent, the daemon keeps serving and the log is unchanged."""
         self.assertTrue(self.daemon.alive(), self.daemon.stderr())
         self.assertEqual(self.daemon.events("s"), self.before)
         self.daemon.ok("create_session")
@@ -24,7 +24,7 @@ class Bad(Case):
         return self.daemon.request("POST", f"/v1/commands/{command}", body)
 
     def raw(self, data, seconds=WAIT_SECONDS):
-        """Sends bytes as they are; everything that came back."""
+        """Sends raw bytes and returns everything received."""
         with socket.create_connection(("127.0.0.1", self.daemon.port), timeout=seconds) as sock:
             try:
                 sock.sendall(data)

@@ -1,4 +1,4 @@
-"""The stream checker itself: a sound stream passes, and each kind of damage is caught."""
+"""Tests the stream checker itself: a valid stream passes, and each kind of damage is detected."""
 
 import copy
 import unittest
@@ -10,7 +10,7 @@ TURN = {"threadId": "t", "turnId": "u", "taskId": "k", "runId": "r", "attemptId"
 
 
 def stream():
-    """A plain turn, shortened."""
+    """The events of a plain turn, shortened."""
     request = {**TURN, "modelRequestId": "m"}
     parts = [
         ("session.created", {}, {}),

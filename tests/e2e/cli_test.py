@@ -1,4 +1,4 @@
-"""The command line: what a person types, what a script reads, and how each command ends."""
+"""The command line: what a user types, what a script reads, and the exit code of each command."""
 
 import fcntl
 import json

@@ -1,5 +1,4 @@
-"""A wall clock that is set: nothing expires early, and no duration is longer than the time that
-passed."""
+"""A wall clock that is set: nothing expires early, and no duration exceeds the time that passed."""
 
 import unittest
 
@@ -7,7 +6,7 @@ from harness import Case, Faults, types, wait_until
 from tools_test import call, line
 
 YEAR = 365 * 24 * 3600
-LONG_MS = 60_000  # no test takes so long, and every step of the clock is longer
+LONG_MS = 60_000  # longer than any test takes, and shorter than every step of the clock
 
 
 class Clock(Case):
@@ -19,7 +18,7 @@ class Clock(Case):
         self.start()
 
     def leave_things(self):
-        """Something that is kept for a while of each kind."""
+        """Creates one object of each kind that expires."""
         keyed = dict(sessionId="s", title="first", idempotencyKey="key-1")
         self.daemon.ok("create_session", sessionId="s")
         answer = self.daemon.ok("update_session", **keyed)

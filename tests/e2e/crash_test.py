@@ -1,6 +1,6 @@
-"""After a kill -9: unfinished turns are shown as what they are and go on from the log.
+"""After a kill -9: unfinished turns are reported as such and resume from the log.
 
-Kills at random instants under load are in tests/torture.
+Kills at random times under load are in tests/torture.
 """
 
 import unittest

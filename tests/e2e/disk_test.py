@@ -1,4 +1,4 @@
-"""A full disk: writes are refused, reads go on, and writing resumes when there is room."""
+"""A full disk: writes are refused, reads keep working, and writing resumes when there is room."""
 
 import json
 import os
@@ -15,7 +15,7 @@ SIZE = "4m"
 
 
 def small_disk():
-    """A folder on a file system of its own, or None where mounting is not permitted."""
+    """A folder on its own small file system; None if mounting is not permitted."""
     folder = tempfile.mkdtemp(prefix="agentrt_disk_")
     if os.geteuid() == 0:
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder],
@@ -86,7 +86,7 @@ class FullDisk(unittest.TestCase):
         while self.daemon.call("update_session", sessionId="filler",
                                metadata={"fill": filler}).status == 200:
             pass
-        time.sleep(3)  # the model has answered by now, and the answer finds no room
+        time.sleep(3)  # the model has answered by now, and its answer cannot be stored
         for _ in range(3):
             began = time.monotonic()
             stored = self.daemon.events("s")[-1]["sequence"]
@@ -102,13 +102,13 @@ class FullDisk(unittest.TestCase):
 
 
 class FullWhilePrinting(unittest.TestCase):
-    """The disk fills while commands print: what is missing is told to everybody."""
+    """The disk fills up while commands print: the missing output is reported to user and model."""
 
     def setUp(self):
         FullDisk.setUp(self)
 
     def fill(self):
-        """All but a few blocks of the disk."""
+        """Fills all but a few blocks of the disk."""
         with open(self.disk / "filler", "wb") as filler:
             left = os.statvfs(self.disk)
             filler.write(b"x" * (left.f_bavail * left.f_bsize - 24 * 1024))

@@ -1,4 +1,4 @@
-"""Who gets in: tokens, scopes, Host, Origin, content types, methods."""
+"""Access control: tokens, scopes, Host, Origin, content types, methods."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""What runs is what was judged: a literal text in its canonical form, an approved one as shown."""
+"""What runs is what was judged: a literal text in canonical form, an approved text as shown."""
 
 import hashlib
 import unittest
@@ -35,7 +35,7 @@ class ExecutedCase(Case):
         return [e["payload"] for e in self.daemon.events(session) if e["type"] == kind]
 
     def assertRan(self, started, command, executed):
-        """The fact has both texts, and its digest is that of the one which ran."""
+        """The fact has both texts, and its digest is that of the one that ran."""
         self.assertEqual(started["command"], command)
         self.assertEqual(started.get("executed"), executed)
         words = ["/bin/bash", "-c", executed or command]
@@ -67,7 +67,7 @@ class Executed(ExecutedCase):
         self.daemon.ok("respond_action", actionId=action["actionId"], decision="allow",
                        scope="session")
         self.daemon.wait_turn(turn)
-        # The answer left a rule behind. The next call is judged by it, and nobody is shown it.
+        # The answer stored a rule. The next call is decided by it, without asking the user.
         self.play(call(text))
         shown, judged = self.payloads("process.started")
         self.assertRan(shown, text, None)

@@ -1,5 +1,5 @@
 """File tools from outside: where they may work, what rules and secrets keep from them, and what a
-change leaves behind."""
+change leaves on disk."""
 
 import os
 import subprocess
@@ -35,7 +35,8 @@ class Files(Case):
         target.write_text(text)
 
     def made(self, *calls, **options):
-        """What came of the calls, as they ended: text, or (category, message)."""
+        """The results of the calls, in the order in which they ended: text, or (category, message).
+        """
         script = self.home.script("calls", [{"toolCalls": list(calls)}, {"text": "done"}])
         reply = self.daemon.ok(
             "submit_turn", input=[{"type": "text", "text": "go"}],
@@ -155,7 +156,7 @@ class Files(Case):
         self.assertNotIn("hidden-value", done.stdout + done.stderr)
 
     def test_the_runtime_itself_is_out_of_reach(self):
-        """Where the workspace holds the runtime's data and configuration."""
+        """The workspace contains the runtime's data and configuration."""
         for path in ("data/token", "config/agentrt/config.toml", ".ssh/id", "data/new"):
             for name, more in (("read_file", {}), ("write_file", {"content": "mine"})):
                 result = self.one(name, {"cwd": str(self.home.folder)}, path=path, **more)

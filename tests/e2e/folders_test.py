@@ -1,4 +1,4 @@
-"""Who may choose the walls: tokens and the folders that their sessions may be opened in."""
+"""Tokens, and the folders in which their sessions may be opened."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class Walls(Case):
         return self.daemon.request("POST", f"/v1/commands/{command}", params, token=token)
 
     def open(self, token, how, session=None, **folders):
-        """A new session in the folders, through each door that can name some."""
+        """Opens a new session in the folders, through each command that can name some."""
         self.count += 1
         session = session or f"s{self.count}"
         turn = {"sessionId": session, "input": [{"type": "text", "text": "hello"}],
@@ -69,7 +69,7 @@ class Walls(Case):
         self.assertIn(str(folder), reply.json["error"]["message"])
 
     def test_tokens_by_folders(self):
-        """Each kind of token, each kind of folder, each door."""
+        """Each kind of token with each kind of folder, through each command."""
         inside, granted = self.home.workspace / "sub", self.granted
         inside.mkdir()
         link = self.home.workspace / "link"
@@ -107,7 +107,7 @@ class Walls(Case):
         link.symlink_to(self.home.workspace / "real")
         reply = self.open(self.token("read", "submit"), "create_session", "s", cwd=str(link))
         self.assertEqual(reply.json["cwd"], str(self.home.workspace / "real"))
-        # The same name again is the same folder.
+        # The same id again means the same folder.
         again = self.open(self.token("read", "submit"), "submit_turn", "s", cwd=str(link))
         self.assertEqual(again.status, 200, again)
 
@@ -178,7 +178,7 @@ class Walls(Case):
             self.assertRefused(reply, 400, "invalid_params")
 
     def test_a_folder_that_becomes_a_symlink_opens_nothing(self):
-        """A command of one session cannot move the walls of another."""
+        """A command of one session cannot change the boundaries of another."""
         inner = self.home.workspace / "inner"
         inner.mkdir()
         (self.outside / "secret.txt").write_text("xyzzy42\n")
@@ -229,7 +229,7 @@ class Walls(Case):
 
 @unittest.skipUnless(os.geteuid() == 0, "files of two users need root")
 class Identity(Case):
-    """Under a root daemon file tools have the rights of commands."""
+    """With a root daemon, file tools have the rights of commands."""
 
     def test_a_file_tool_reads_and_writes_what_a_command_could(self):
         workspace = self.home.workspace
@@ -267,7 +267,7 @@ class Identity(Case):
 
 
 class Requests(Case):
-    """Heads that two readers could take in two ways."""
+    """Request headers that two parsers could interpret differently."""
 
     def raw(self, text):
         with socket.create_connection(("127.0.0.1", self.daemon.port), timeout=10) as peer:
@@ -301,7 +301,7 @@ class Requests(Case):
 
 
 class Shown(Case):
-    """What reaches a terminal, and what a token keeps."""
+    """What is printed to a terminal, and what a token stores."""
 
     HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x9b2J\u202e\u200b\u00ad\ufeff"
     config = '[redact]\nnames = ["THE_SECRET"]\n'

@@ -1,4 +1,4 @@
-"""Hooks and trust from outside: what they let through, what they stop, and what a kill leaves."""
+"""Hooks and trust from outside: what they allow and block, and the state after a kill."""
 
 import json
 import os
@@ -14,7 +14,7 @@ BYPASS = '[permissions]\nmode = "bypass"\n'
 
 
 class HookCase(DecisionCase):
-    """Hooks are scripts in a folder of the user's, and note each time that they run."""
+    """Hooks are scripts in a folder of the user; each records every run."""
 
     daemon_at_start = False
 
@@ -26,7 +26,7 @@ class HookCase(DecisionCase):
         self.config_path = self.home.folder / "config/agentrt/config.toml"
 
     def hook(self, name, text):
-        """A script that notes what it reads and then does `text`; its path."""
+        """Creates a script that records its input and then runs `text`; returns its path."""
         path = self.bin / name
         path.write_text(f'#!/bin/bash\ninput=$(cat)\n'
                         f'printf "%s\\n" "$input" >> {self.notes}\n{text}\n')
@@ -34,7 +34,7 @@ class HookCase(DecisionCase):
         return path
 
     def configure(self, *hooks, rules=BYPASS):
-        """Starts the daemon with these hooks of the user's: (point, script, more keys)."""
+        """Starts the daemon with these user hooks: (point, script, further keys)."""
         text = self.config_path.read_text() + rules + "[hooks]\n"
         points = {}
         for point, script, *more in hooks:
@@ -46,13 +46,13 @@ class HookCase(DecisionCase):
         self.start()
 
     def heard(self):
-        """What hooks were told, each time that one ran."""
+        """The inputs of all hook runs."""
         if not self.notes.exists():
             return []
         return [json.loads(text) for text in self.notes.read_text().splitlines()]
 
     def play(self, *lines, session="s", **options):
-        """One turn to its end; its events."""
+        """Runs one turn to its end and returns its events."""
         turn = self.submit(*lines, session=session, **options)
         self.daemon.wait_turn(turn)
         return self.daemon.events(session)
@@ -209,7 +209,7 @@ class Hooks(HookCase):
 
 class KilledWhileAHookRuns(HookCase):
     def cut_off(self, point, *more, lines=()):
-        """A turn whose hook is running when the daemon is killed; the daemon is up again."""
+        """A turn whose hook was running when the daemon was killed; the daemon is running again."""
         self.configure((point, self.hook("slow", "sleep 3"), *more))
         self.submit(*(lines or (line(call("echo x >> made.txt")), {"text": "Done."})))
         wait_until(self.heard, what="the hook to run")
@@ -270,7 +270,7 @@ class TrustCase(HookCase):
         return done.stdout
 
     def ignored(self, session="s"):
-        """What the session's policy says was left out."""
+        """The ignored requests according to the session's policy."""
         return [p["policy"]["ignored"] for p in self.of("policy.changed", session)
                 if "policy" in p][-1]
 
@@ -300,7 +300,7 @@ class Trust(TrustCase):
         self.assertIsNotNone(self.made("a.txt"))
         self.assertEqual(self.made("hooked.txt"), "ran\nran\n")
         self.assertEqual(self.ignored("s2"), [])
-        # One byte more, and nobody has trusted it.
+        # With one byte more, the file is not trusted any more.
         self.write(self.file.read_text() + "\n")
         self.play(line(call("touch b.txt")), {"text": "Done."}, session="s3", interactive=False)
         self.assertIsNone(self.made("b.txt"))
@@ -331,7 +331,7 @@ class Trust(TrustCase):
         self.assertIsNone(self.made("b.txt"))
 
     def trust_in_place(self, session, **options):
-        """A turn that asks to trust, is told yes, and goes on."""
+        """A turn that asks for trust, gets it, and continues."""
         turn = self.submit(line(call(f"touch {session}.txt")), {"text": "Done."}, session=session,
                            askTrust=True, **options)
         action = self.action(session)

@@ -1,7 +1,7 @@
-"""What was judged is what runs: the folder of a call, ways out of the sandbox, grants, and files
-that somebody swaps between the answer and the execution.
+"""What was judged is what runs: the folder of a call, leaving the sandbox, grants, and files that
+are swapped between approval and execution.
 
-AGENTRT_SWAPS says how many approvals the race is run for; the default is small.
+AGENTRT_SWAPS sets the number of approvals in the race; the default is small.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class GrantCase(DecisionCase):
         return self.daemon.events(session)[-1]["sequence"]
 
     def ask(self, *calls, after=None, **options):
-        """A turn whose call is asked about: the turn and the action."""
+        """Runs a turn whose call needs approval; returns the turn and the action."""
         at = after if after is not None else (self.last() if self.asked else 0)
         self.asked = True
         turn = self.submit(line(*calls), {"text": "Done."}, **options)
@@ -51,7 +51,7 @@ class GrantCase(DecisionCase):
     asked = False
 
     def unasked(self, *calls, **options):
-        """The decisions of a turn that asks nobody, to its end."""
+        """Runs a turn that needs no approval to its end; returns its decisions."""
         before = len(self.of("permission.evaluated")) if self.asked else 0
         self.asked = True
         self.daemon.wait_turn(self.submit(line(*calls), {"text": "Done."}, interactive=False,
@@ -201,7 +201,7 @@ class Grants(GrantCase):
 
 
 class Swaps(GrantCase):
-    """A background process of the same session swaps the script while approvals come in."""
+    """A background process of the same session swaps the script while approvals arrive."""
 
     SWAPPER = """
 import os, time
@@ -228,7 +228,7 @@ while not os.path.exists('stop'):
     def test_what_was_approved_is_what_is_executed(self):
         self.put("check.sh", GOOD)
         self.put("swap.py", self.SWAPPER % (GOOD, EVIL))
-        # In the sandbox like every command, and in the background of the same session.
+        # In the sandbox like every command, as a background process of the same session.
         turn, action = self.ask(call("/usr/bin/python3 swap.py", background=True))
         self.answer(action)
         self.daemon.wait_turn(turn)

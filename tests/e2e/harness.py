@@ -1,7 +1,7 @@
-"""A daemon in a folder of its own, and the ways a client reaches it.
+"""A daemon in its own folder, and the ways a client reaches it.
 
-Nothing here knows the program's insides: it starts the binary named by AGENTRT_BIN, speaks HTTP
-to it, reads its streams and kills it. Every wait has a deadline, so a hang is a failure.
+Nothing here depends on the program's internals: it starts the binary named by AGENTRT_BIN, speaks
+HTTP to it, reads its streams and kills it. Every wait has a deadline, so a hang is a failure.
 """
 
 import atexit
@@ -42,7 +42,7 @@ class Reply:
 
     @property
     def code(self):
-        """The error code of a refusal."""
+        """The error code of an error reply."""
         return self.json["error"]["code"]
 
     def __repr__(self):
@@ -50,7 +50,7 @@ class Reply:
 
 
 class Home:
-    """Folders, configuration and scripts of one runtime; daemons come and go over them."""
+    """Folders, configuration and scripts of one runtime; daemons may be restarted on them."""
 
     def __init__(self, scripts=None, config="", folder=None):
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="agentrt_e2e_"))
@@ -78,7 +78,7 @@ class Home:
         return path
 
     def run(self, *arguments, stdin="", timeout=30, **environment):
-        """The binary with these arguments, to its end."""
+        """Runs the binary with these arguments until it exits."""
         return subprocess.run([BINARY, *map(str, arguments)], cwd=self.workspace, input=stdin,
                               env={**self.environment, **environment}, timeout=timeout,
                               capture_output=True, text=True)
@@ -88,8 +88,8 @@ class Home:
 
 
 class Faults:
-    """A wall clock that can be set and syncs that can be held up, for daemons of this home that
-    start from now on. Skips the test where the library is not built."""
+    """Sets the wall clock and delays syncs of daemons of this home that start later. Skips the test
+    if the library is not built."""
 
     def __init__(self, test, home):
         library = os.environ.get("AGENTRT_FAULTS_LIB")
@@ -104,7 +104,7 @@ class Faults:
         fresh = self.clock.with_suffix(".new")
         fresh.write_text(str(seconds))
         fresh.rename(self.clock)
-        time.sleep(0.05)  # the library looks every 10 ms
+        time.sleep(0.05)  # the library checks every 10 ms
 
     def hold_syncs(self):
         self.hold.touch()
@@ -124,7 +124,7 @@ class Daemon:
             env=home.environment, stdout=subprocess.PIPE, stderr=self.errors,
             preexec_fn=descriptors and
             (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit)))
-        atexit.register(self._reap)  # a test or a measurement that broke off leaves nothing behind
+        atexit.register(self._reap)  # an aborted test or measurement leaves no process behind
         line = self._first_line()
         self.start_seconds = time.monotonic() - started
         self.url = line.rpartition(" ")[2]
@@ -156,14 +156,14 @@ class Daemon:
         return self.process.poll() is None
 
     def kill(self):
-        """As a power cut sees it: no chance to clean up."""
+        """Like a power cut: no chance to clean up."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
         self.disconnect()
 
     def stop(self):
-        """As a person does it; the exit code."""
+        """Stops the daemon as a user does; returns the exit code."""
         self.disconnect()
         if self.alive():
             self.process.send_signal(signal.SIGTERM)
@@ -184,7 +184,7 @@ class Daemon:
             self._local.connection = None
 
     def request(self, method, path, body=None, headers=None, token=...):
-        """One request on this thread's kept connection."""
+        """Sends one request on this thread's persistent connection."""
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_SECONDS)
@@ -217,7 +217,7 @@ class Daemon:
         return self.request("POST", f"/v1/commands/{command}", params)
 
     def ok(self, command, **params):
-        """The reply of a command that must succeed."""
+        """Calls a command that must succeed; returns its reply."""
         reply = self.call(command, **params)
         assert reply.status == 200, f"{command} {params} -> {reply}"
         return reply.json
@@ -226,7 +226,7 @@ class Daemon:
         return self.ok("submit_turn", input=[{"type": "text", "text": text}], **params)
 
     def events(self, session, after=0):
-        """Every event of a session that is stored now, page by page."""
+        """All stored events of a session, page by page."""
         found = []
         while True:
             page = self.get(f"/v1/sessions/{session}/events?after={after}&limit=1000")
@@ -238,7 +238,7 @@ class Daemon:
             after = data[-1]["sequence"]
 
     def wait_event(self, session, matches, after=0, seconds=WAIT_SECONDS):
-        """Follows the live stream until an event matches; everything seen, that one last."""
+        """Follows the live stream until an event matches; returns all events up to that one."""
         seen = []
         with self.stream(session, after=after, seconds=seconds) as stream:
             for event in stream.events():
@@ -248,7 +248,7 @@ class Daemon:
         raise AssertionError(f"the stream ended early; last: {seen[-1:]}")
 
     def wait_turn(self, reply, seconds=WAIT_SECONDS):
-        """Everything in the session up to the end of the turn that `reply` names."""
+        """All events of the session up to the end of the turn named in `reply`."""
         ends = stream_checker.TURN_ENDS
         return self.wait_event(
             reply["sessionId"],
@@ -269,7 +269,7 @@ class Daemon:
         return found
 
     def metrics_value(self, name):
-        """A counter by its bare name, whatever prefix and suffix the page gives it."""
+        """A counter by its bare name, without prefix and suffix."""
         found = self.metrics()
         return next(value for full, value in found.items()
                     if full.removeprefix("agentrt_").removesuffix("_total") == name)
@@ -280,13 +280,13 @@ class Daemon:
 
 
 class Stream(contextlib.AbstractContextManager):
-    """One server-sent event stream, read as bytes so that nothing is smoothed over."""
+    """One server-sent event stream, read as raw bytes so that defects stay visible."""
 
     def __init__(self, daemon, path, headers, seconds, receive_buffer):
         self.deadline = time.monotonic() + seconds
         self.socket = socket.socket()
         self.socket.settimeout(seconds)
-        if receive_buffer:  # set before connecting, so that the peer never sees more room
+        if receive_buffer:  # set before connecting, so that the peer never sees a larger window
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", daemon.port))
         lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{daemon.port}",
@@ -303,11 +303,11 @@ class Stream(contextlib.AbstractContextManager):
         self.socket.close()
 
     def body(self):
-        """The whole body of a refusal."""
+        """The complete body of an error reply."""
         return json.loads(self.response.read())
 
     def frames(self):
-        """(id, event, data) of each frame until the server closes; comments are passed over."""
+        """(id, event, data) of each frame until the server closes; comments are skipped."""
         assert self.status == 200, (self.status, self.response.read())
         frame = {}
         while True:
@@ -328,7 +328,7 @@ class Stream(contextlib.AbstractContextManager):
                 frame[name] = frame[name] + "\n" + value if name in frame else value
 
     def events(self):
-        """The envelopes, with what stands around each checked against it."""
+        """The envelopes; checks that id and event of each frame match."""
         for identity, kind, data in self.frames():
             event = json.loads(data)
             if kind == "stream.overflow":
@@ -338,8 +338,8 @@ class Stream(contextlib.AbstractContextManager):
 
 
 def judge(home, daemon, sessions_replayed=3):
-    """Everything that the daemon's store holds, judged by `agentrt validate`: no rule is broken,
-    and the snapshots of the newest sessions are what their streams give."""
+    """Validates everything in the daemon's store with `agentrt validate`: no rule is broken, and
+    the snapshots of the newest sessions match their streams."""
     done = home.run("validate", f"http://127.0.0.1:{daemon.port}/", "--json", timeout=60)
     report = json.loads(done.stdout or "{}")
     if report.get("events") == 0:
@@ -355,10 +355,10 @@ def judge(home, daemon, sessions_replayed=3):
 
 
 class Case(unittest.TestCase):
-    """A test with a home, and a daemon over it unless `daemon_at_start` says otherwise.
+    """A test with a home, and with a daemon unless `daemon_at_start` is false.
 
-    Whatever a test did, what it leaves in the store is judged at its end, unless it damages the
-    store or its configuration on purpose and says so with `judged = False`.
+    At the end of every test, the store is validated, unless the test damages the store or its
+    configuration on purpose and sets `judged = False`.
     """
 
     scripts = None
@@ -405,7 +405,7 @@ class Case(unittest.TestCase):
         return stream_checker.StreamChecker(self.schema()).feed_all(events)
 
     def check_session(self, session):
-        """The session's whole log, judged."""
+        """Validates the session's whole log."""
         events = self.daemon.events(session)
         self.check(events)
         return events

@@ -1,6 +1,6 @@
-"""The part of JSON Schema that the published documents use; anything else is refused.
+"""Validates the subset of JSON Schema that the published documents use; other keywords are errors.
 
-A validator that skips a word it does not know would pass events that it never looked at.
+A validator that skips unknown keywords would accept events that it never checked.
 """
 
 TYPES = {

@@ -1,4 +1,4 @@
-"""What a caller may make the daemon hold: texts, connections, replies."""
+"""Limits on what a client can make the daemon hold: texts, connections, replies."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ from harness import Case, Daemon, wait_until
 
 
 class Texts(Case):
-    """Every member of every command that a caller fills at will, as the published schema has it."""
+    """Every member of every command that a client can fill, according to the published schema."""
 
     def commands(self):
         done = self.home.run("schema", "commands")
@@ -26,7 +26,7 @@ class Texts(Case):
         return schema
 
     def sample(self, schema):
-        """A value that the schema takes."""
+        """A value that is valid under the schema."""
         schema = self.resolve(schema)
         if "enum" in schema:
             return schema["enum"][0]
@@ -82,7 +82,7 @@ class Texts(Case):
 class Connections(Case):
     daemon_at_start = False
     judged = False
-    DESCRIPTORS = 400  # of the daemon: connections get half of them
+    DESCRIPTORS = 400  # of the daemon; connections may use half of them
 
     def start_with_few_descriptors(self):
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -99,7 +99,8 @@ class Connections(Case):
                     contextlib.closing(socket.create_connection(("127.0.0.1", self.daemon.port))))
             wait_until(lambda: self.home.run("sessions").returncode == 0,
                        what="the command line to get in by its socket")
-            # A client with a token gets in by TCP too: an idle stranger makes way.
+            # A client with a token also gets in by TCP: an idle connection without a token is
+            # closed.
             self.assertEqual(self.daemon.call("create_session", sessionId="s").status, 200)
             self.assertEqual(self.daemon.ok("get_session", sessionId="s")["sessionId"], "s")
             found = self.daemon.metrics()

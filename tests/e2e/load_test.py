@@ -1,4 +1,4 @@
-"""Many clients at once: one effect for one key, and a reader that does not read."""
+"""Many concurrent clients: one effect per key; and a subscriber that does not read."""
 
 import concurrent.futures
 import json
@@ -62,7 +62,7 @@ class Clients(Case):
 
 
 class SlowReader(Case):
-    """A live subscriber may fall 10,000 events behind; then it is told where to resume."""
+    """A live subscriber may fall 10,000 events behind; then it gets the position to resume from."""
 
     BEHIND_MAX = 10_000
     UPDATES = 13_000

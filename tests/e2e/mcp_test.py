@@ -1,4 +1,4 @@
-"""Servers of tools from outside: what a model gets of them, and what becomes of them."""
+"""MCP servers from outside: what a model gets from them, and how they end."""
 
 import fcntl
 import json
@@ -211,7 +211,7 @@ class Ends(ServerCase):
                                stderr=subprocess.DEVNULL)
         self.addCleanup(run.kill)
         wait_until(lambda: "hanging" in self.noted())
-        os.killpg(run.pid, signal.SIGINT)  # as a terminal does it: to everybody in front of it
+        os.killpg(run.pid, signal.SIGINT)  # like a terminal: to the whole foreground group
         run.wait(timeout=20)
         self.assertEqual(self.noted()[-2:], ["notifications/cancelled", "ended"])
 

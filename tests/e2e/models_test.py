@@ -1,4 +1,4 @@
-"""Models behind HTTP: the same facts whatever the wire, and a fact for all that goes wrong."""
+"""Models behind HTTP: the same facts for every wire, and a fact for every failure."""
 
 import json
 import os
@@ -28,7 +28,8 @@ def section(name, provider, model, url, **more):
 
 
 class ModelCase(Case):
-    """A daemon whose models a double plays; `models` are {name: (provider, model, more)}."""
+    """A daemon whose models are played by a double; `models` are {name: (provider, model, more)}.
+    """
 
     scripts = {}
     daemon_at_start = False
@@ -68,8 +69,8 @@ class ModelCase(Case):
 
 
 def plain(event, names):
-    """The event without what must differ: ids by the order they came up, times, provider names,
-    and what a provider alone can read."""
+    """The event without the parts that must differ: ids (numbered by first occurrence), times,
+    provider names, and opaque provider data."""
     def number(found):
         return names.setdefault(found.group(), f"id{len(names)}")
 
@@ -83,7 +84,7 @@ def plain(event, names):
 
 
 def story(events):
-    """What happened, with fragments joined: how many there were is a matter of timing."""
+    """The facts with fragments joined, because their number depends on timing."""
     names, told = {}, []
     for event in events:
         if event["type"] in ("model.delta", "reasoning.delta") and told and \
@@ -413,7 +414,7 @@ class Keys(ModelCase):
 
 
 class Payloads(ModelCase):
-    """What went over the wire, kept where the configuration says so, and never with a key."""
+    """Raw payloads, stored if the configuration says so, and never with a key."""
 
     key = KEY
     models = {**{provider: (provider, "talk", {"debug_payloads": True}) for provider in PROVIDERS},
@@ -452,7 +453,7 @@ class FailedPayloads(ModelCase):
 
 
 class Reaching(Case):
-    """Certificates, proxies, and models that nobody configured."""
+    """Certificates, proxies, and models without configuration."""
 
     scripts = {}
     daemon_at_start = False

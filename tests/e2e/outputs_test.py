@@ -1,4 +1,4 @@
-"""Bytes behind refs: uploads, ranges, who may read them, secrets, retention, crashes."""
+"""Bytes behind refs: uploads, ranges, access, secrets, retention, crashes."""
 
 import base64
 import hashlib
@@ -215,7 +215,7 @@ class UploadLimit(Outputs):
                                {"Authorization": f"Bearer {self.daemon.token}"},
                                encode_chunked=True)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it was refused before it was all sent
+            pass  # it was refused before everything was sent
         self.assertEqual(connection.getresponse().status, 413)
         connection.close()
         self.stored(b"x" * 100_000)
@@ -223,7 +223,7 @@ class UploadLimit(Outputs):
 
 
 class Secrets(Outputs):
-    """The value of a secret is nowhere: not in the data folder, the streams or the metrics."""
+    """A secret value appears nowhere: not in the data folder, the streams or the metrics."""
 
     daemon_at_start = False
     config = '[redact]\nnames = ["MY_TOKEN", "UNSET", "TINY"]\n'
@@ -333,7 +333,7 @@ class Retention(Outputs):
         refs = [self.stored(os.urandom(MIB), media="application/octet-stream")["outputRef"]
                 for _ in range(4)]
         self.crash()
-        self.start()  # a sweep comes with every start
+        self.start()  # every start runs a sweep
         wait_until(lambda: len(self.blobs()) == 2, what="two blobs to go")
         for ref in refs[:2]:
             self.assertRefused(self.output(ref), 410, "expired")

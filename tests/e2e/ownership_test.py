@@ -1,4 +1,4 @@
-"""One owner a data folder; stores and configurations that cannot be used."""
+"""One owner per data folder; stores and configurations that cannot be used."""
 
 import hashlib
 import json

@@ -1,5 +1,4 @@
-"""Processes in the background: they outlive their turn and the daemon, and are never lost from
-sight."""
+"""Background processes: they outlive their turn and the daemon, and are never lost."""
 
 import contextlib
 import json
@@ -24,7 +23,7 @@ class ProcessCase(ToolCase):
         self.addCleanup(self.end_what_is_left)
 
     def end_what_is_left(self):
-        """A test that fails leaves no process behind it either."""
+        """A failing test must not leave processes behind either."""
         for door in self.home.data.glob("run/*/control"):
             with contextlib.suppress(OSError), \
                     socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as launcher:
@@ -32,14 +31,14 @@ class ProcessCase(ToolCase):
                 launcher.send(b"signal 9")
 
     def background(self, command, session="s", **more):
-        """Starts the command in the background; its process id."""
+        """Starts the command in the background; returns its process id."""
         events = self.play(line(call(command, background=True, **more)), {"text": "Started."},
                            session=session)
         self.assertIn("task.completed", types(events))
         return self.of(events, "process.started")[-1]["processId"]
 
     def output(self, process, session="s"):
-        """What its events show, held against their offsets."""
+        """The output according to its events; checks their offsets."""
         shown, at = "", {}
         for event in self.of(self.daemon.events(session), "process.output"):
             if event["processId"] != process:
@@ -213,7 +212,7 @@ class Advised(ProcessCase):
 
 
 class Restarted(ProcessCase):
-    """The daemon is killed or stopped; the process is not."""
+    """The daemon is killed or stopped; the process keeps running."""
 
     def ticking(self):
         return self.background("n=0; while read -t 0.05 line; [ \"$line\" != stop ]; "
@@ -277,7 +276,8 @@ class Restarted(ProcessCase):
                           found[0]["attempted"])
 
     def ten_lines(self, last):
-        """Prints three lines, the others when the file `go` is there, and does the last thing."""
+        """Prints three lines, the rest when the file `go` exists, and then runs the last command.
+        """
         go = self.home.workspace / f"go{random.randrange(10_000, 99_999)}"
         process = self.background(
             f"for n in 1 2 3; do echo line $n; done; until [ -e {go.name} ]; do sleep 0.02; done; "
@@ -384,7 +384,7 @@ class Restarted(ProcessCase):
 
 
 class Unstored(ProcessCase):
-    """The daemon dies while the commit of an end is still to be made."""
+    """The daemon dies before the end of a process is committed."""
 
     daemon_at_start = False
 
@@ -394,11 +394,11 @@ class Unstored(ProcessCase):
         self.start()
 
     def end_behind_a_slow_commit(self, session, record):
-        """Syncs wait while the command prints and ends; then the daemon is killed."""
+        """Syncs are delayed while the command prints and ends; then the daemon is killed."""
         self.faults.hold_syncs()
         (self.home.workspace / session).touch()
         wait_until(record.exists, what="the record of its end")
-        time.sleep(0.5)  # more than the daemon needs to hear of it
+        time.sleep(0.5)  # more than the daemon needs to receive the report
         self.crash()
         self.faults.release_syncs()
         self.start()

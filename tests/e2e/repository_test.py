@@ -1,5 +1,5 @@
-"""A task in a repository from beginning to end: look, search, run the tests, mend, run them again.
-The daemon is killed at every step of it and goes on; the tree at the end is always the same."""
+"""A complete task in a repository: look, search, run the tests, fix, run them again. The daemon is
+killed at every step and continues; the tree at the end is always the same."""
 
 import os
 import random
@@ -15,7 +15,7 @@ PLAN = [{"step": "find the fault", "status": "in_progress"},
         {"step": "mend it", "status": "pending"}]
 DONE = [{"step": step["step"], "status": "completed"} for step in PLAN]
 
-# What is left of a run at each of these is one event more or less than at the next.
+# Kill points; what remains of a run differs by one event from one to the next.
 STEPS = ("turn.started", "context.resolved", "model.requested", "model.completed", "tool.started",
          "tool.progress", "tool.result", "sandbox.applied", "process.started", "process.completed",
          "artifact.changed", "item.completed", "turn.completed")
@@ -26,7 +26,7 @@ def call(name, **args):
 
 
 def task():
-    """The script: what the model asks for, answer by answer."""
+    """The script: the model's requests, answer by answer."""
     return [
         {"text": "Looking.", "toolCalls": [
             call("update_plan", plan=PLAN), call("list_files"),
@@ -62,7 +62,7 @@ class Repository(Case):
         return folder
 
     def settled(self, session):
-        """'ended', 'blocked', or nothing while something is under way."""
+        """'ended', 'blocked', or None while work is in progress."""
         events = self.daemon.events(session)
         if events and events[-1]["type"] in ("task.completed", "task.failed"):
             return "ended"
@@ -86,7 +86,7 @@ class Repository(Case):
                                  "docs/CHANGES.md": "- add() adds.\n"}, told)
         self.assertEqual(events[-1]["type"], "task.completed", told)
         self.assertEqual(types(events).count("artifact.changed"), 2, told)
-        # A command that was cut off may have come to nothing, or to an empty file; none ran twice.
+        # An interrupted command may have written nothing or an empty file; none ran twice.
         cut_off = [event for event in events if event["type"] == "process.failed"
                    and not event["payload"].get("neverRan")]
         runs = [len(path.read_text().split()) for path in sorted(folder.glob("runs_*"))]

@@ -1,4 +1,4 @@
-"""`agentrt run` at a terminal: what appears, the keys, and coming back to a turn."""
+"""`agentrt run` at a terminal: the screen, the keys, and returning to a turn."""
 
 import fcntl
 import json
@@ -39,7 +39,7 @@ def shell(*commands):
 
 
 class Terminal:
-    """A program at a terminal of its own."""
+    """Runs a program at its own pseudo-terminal."""
 
     def __init__(self, case, *arguments, columns=80, **environment):
         self.case, self.seen = case, b""
@@ -85,7 +85,7 @@ class Terminal:
         return self.seen.decode(errors="replace").replace("\r\n", "\n")
 
     def screen(self):
-        """What stays: without what was drawn over, and without colours."""
+        """The final screen, without text that was overwritten and without colours."""
         text = re.sub(r"\r\x1b\[K[^\n]*?(?=\r\x1b\[K)", "", self.text())
         text = text.replace("\r\x1b[K", "")
         return re.sub(r"\x1b\[[0-9;]*m", "", text)
@@ -265,7 +265,7 @@ class ComingBack(Case):
 
 
 class Asked(Case):
-    """What a person is asked at the terminal, and how they answer."""
+    """Questions at the terminal, and the answers of users."""
 
     daemon_at_start = False
     scripts = {
@@ -336,7 +336,7 @@ class Asked(Case):
 
 
 class Told(Case):
-    """What a turn is told from files."""
+    """Files as input of a turn."""
 
     def test_agents_files_are_a_chain_and_skills_are_listed(self):
         repository = self.home.workspace

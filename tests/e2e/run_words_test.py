@@ -1,4 +1,4 @@
-"""What `agentrt run` says when it does not work: one sentence with what to do, and an exit code."""
+"""Error messages of `agentrt run`: one sentence with what to do, and an exit code."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ class Words(Case):
     scripts = {}
     daemon_at_start = False
 
-    # what is wrong: (arguments, exit code, code of the error, category, words that must be there)
+    # problem: (arguments, exit code, error code, category, words that the message must contain)
     TABLE = {
         "a model that is not there": (
             ["--model", "nonesuch"], 2, "invalid_params", None,

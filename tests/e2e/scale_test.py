@@ -7,7 +7,7 @@ import unittest
 from harness import Case, wait_until
 
 SESSIONS = 10_000
-READY_SECONDS_MAX = 0.5  # the aim is well under 0.1 s; the rest is for a busy machine
+READY_SECONDS_MAX = 0.5  # the goal is well under 0.1 s; the rest is for a busy machine
 
 
 class ManySessions(Case):

@@ -1,4 +1,4 @@
-"""A process without file descriptors: what fails says so, and may be tried again."""
+"""A process without free file descriptors: failures say so, and a retry may succeed."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ from tools_test import call, line
 
 class NoDescriptors(Case):
     def starve(self):
-        """No further descriptor can be opened; those that are open stay."""
+        """Lowers the limit so that no further descriptor can be opened; open ones stay."""
         used = {int(fd) for fd in os.listdir(f"/proc/{self.daemon.process.pid}/fd")}
         free = next(number for number in range(1 << 20) if number not in used)
         self.before = resource.prlimit(self.daemon.process.pid, resource.RLIMIT_NOFILE)
@@ -28,7 +28,7 @@ class NoDescriptors(Case):
                                            "cwd": str(self.home.workspace)})
 
     def wait_for(self, kind, session="s"):
-        """Over the connection that is open: there can be no second one."""
+        """Uses the open connection, because a second one is impossible."""
         return wait_until(lambda: [e for e in self.daemon.events(session) if e["type"] == kind],
                           what=kind)
 

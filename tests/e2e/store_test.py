@@ -1,4 +1,4 @@
-"""What happens to the store behind the program's back: copied, deleted, cut short, damaged."""
+"""Changes to the store behind the program's back: copied, deleted, truncated, damaged."""
 
 import contextlib
 import json
@@ -78,7 +78,7 @@ class Blocked(StoreCase):
         self.daemon.ok("create_session", sessionId="other")
         self.daemon.submit("hello", sessionId="s", threadId="t")
         wait_until(lambda: any(e["type"] == "model.requested" for e in self.daemon.events("s")))
-        # Whatever the turn reports next changes an index row that is not its own any more.
+        # The turn's next report changes an index row that now belongs to another session.
         self.sql("UPDATE object SET session = 1 WHERE kind IN ('turn', 'session') AND "
                  "session = (SELECT key FROM session WHERE id = 's')")
 
@@ -219,7 +219,7 @@ class DamagedEvents(StoreCase):
         self.assertEqual([k[:2] for k in kinds],
                          [(s, n) for s in ("a", "b") for n in range(1, 5)])
         damaged = [k for k in kinds if k[2] == "stream.damaged"]
-        # The row whose hash is wrong, and the one whose chain goes through it.
+        # The row with the wrong hash, and the next one, whose chain depends on it.
         self.assertEqual(damaged, [("a", 2, "stream.damaged"), ("a", 3, "stream.damaged")])
         entry = page["data"][1]
         self.assertEqual(entry["eventId"], "evt_a_2")

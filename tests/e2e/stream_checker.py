@@ -1,6 +1,6 @@
-"""What every stream of one session must be, whatever the test that saw it was about.
+"""Checks what must hold for every stream of one session, in every test.
 
-Feed events in the order in which they arrived, starting anywhere; the first offence raises.
+Feed events in order of arrival, starting anywhere; the first violation raises.
 """
 
 import json
@@ -20,7 +20,7 @@ class StreamChecker:
         self.sequence = None
         self.timestamp = ""
         self.from_start = False
-        self.turns = {}       # turnId -> list of lifecycle words seen
+        self.turns = {}  # turnId -> list of lifecycle words seen
         self.status_seen = set()
         self.text = {}        # modelRequestId -> deltas so far
         self.requested = set()

@@ -1,4 +1,4 @@
-"""Streams: from any sequence, live or from disk, without a seam."""
+"""Streams: from any sequence, live or from disk, without gaps or duplicates at the transition."""
 
 import json
 import threading

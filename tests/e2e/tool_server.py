@@ -1,7 +1,7 @@
-"""A small server of tools over standard input and output, for mcp_test.py.
+"""A small MCP server over standard input and output, for mcp_test.py.
 
-It notes in the file NOTES whatever happens to it: its start, each message that is no request, its
-end. While it lives it holds a shared lock on that file. Its tools do what their names say.
+It records in the file NOTES what happens to it: its start, each message that is not a request, its
+end. While it lives, it holds a shared lock on that file. Its tools do what their names say.
 """
 
 import fcntl

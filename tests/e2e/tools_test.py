@@ -1,4 +1,4 @@
-"""Turns that run commands: sandboxed, with every step as a fact, through kills and restarts."""
+"""Turns that run commands: sandboxed, with every step as a fact, across kills and restarts."""
 
 import json
 import os
@@ -265,7 +265,7 @@ def processes_with(text):
 
 
 class Killed(ToolCase):
-    """kill -9 of the daemon at any instant: no command runs twice, the log says what is known."""
+    """kill -9 of the daemon at any time: no command runs twice, and the log is truthful."""
 
     def test_no_command_runs_twice_whenever_the_daemon_is_killed(self):
         seed = int(os.environ.get("AGENTRT_CRASH_SEED", random.randrange(1 << 30)))
@@ -297,7 +297,7 @@ class Killed(ToolCase):
             self.assertEqual(processes_with(f"runs_{number}"), [])
 
     def settled(self, session):
-        """'ended', 'blocked', or nothing while something is under way."""
+        """'ended', 'blocked', or None while work is in progress."""
         events = self.daemon.events(session)
         if events and events[-1]["type"] == "task.completed":
             return "ended"

@@ -1,4 +1,4 @@
-"""`agentrt validate` as a person or a build server uses it."""
+"""`agentrt validate` as used by a person or a build server."""
 
 import json
 import pathlib

@@ -1,9 +1,9 @@
-"""The canonical form of a shell text does in bash what the text does.
+"""Checks that the canonical form of a shell text does in bash what the text does.
 
-Random texts, most of them literal, go through the program shell_canonical. Each text that has a
-canonical form is run in bash twice, as it was written and in that form, in folders that are alike.
-Both must start the same programs with the same words and the same descriptors, print the same
-bytes, end with the same status and leave the same files.
+Random texts, mostly literal, go through the program shell_canonical. Each text that has a canonical
+form runs in bash twice, as written and in that form, in equal folders. Both must start the same
+programs with the same words and descriptors, print the same bytes, exit with the same status and
+leave the same files.
 
 By hand: SHELL_CANONICAL_BIN=… SHELL_MARKER_BIN=… python3 canonical_test.py --seed 7 --seconds 600
 """
@@ -25,7 +25,7 @@ MARKER = os.environ.get("SHELL_MARKER_BIN", "")
 SEED = int(os.environ.get("SHELL_CANONICAL_SEED", "1"))
 SECONDS = 8.0
 BATCH = 400
-LINE = re.compile(rb"line \d+: |[\d.]+s$", re.MULTILINE)  # its place in the text; what it took
+LINE = re.compile(rb"line \d+: |[\d.]+s$", re.MULTILINE)  # position in the text; duration
 NOBODY = 54321  # as root, texts run as this user
 
 WORDS = ["w", "-n", "--", "a b", "src", "if", "then", "fi", "do", "{", "}", "!", "time", "[[",
@@ -103,14 +103,14 @@ class Texts:
 
 
 def forms_of(texts):
-    """The canonical form of each text, "" for none."""
+    """The canonical form of each text; "": none."""
     out = subprocess.run([CANONICAL], input="".join(t + "\0" for t in texts).encode(),
                          capture_output=True, check=True).stdout
     return [form.decode() for form in out.split(b"\0")[:len(texts)]]
 
 
 class Stage:
-    """A folder in which a text runs: programs that write down their words, and one file."""
+    """A folder in which a text runs, with programs that record their words, and one file."""
 
     def __init__(self):
         self.root = tempfile.mkdtemp(prefix="shell_canonical.")
@@ -136,7 +136,7 @@ class Stage:
         for path in (ran, self.here):
             os.chmod(path, 0o777)
         who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-        # Every process of the text holds the writing end: at its end the last one is gone.
+        # Every process of the text holds the writing end, so end of file means that all have ended.
         gone, held = os.pipe()
         try:
             done = subprocess.run(
@@ -152,7 +152,7 @@ class Stage:
             os.close(gone)
         with open(ran, "rb") as file:
             programs = file.read()
-        # What runs side by side writes in any order; bash counts the lines of its own text.
+        # Concurrent commands write in any order; bash numbers the lines of its own text.
         files = {}
         for name in os.listdir(self.here):
             with open(os.path.join(self.here, name), "rb") as file:
@@ -162,7 +162,7 @@ class Stage:
 
 
 def differences(seed, seconds):
-    """Texts whose form did something else, and how many were compared."""
+    """Texts whose form behaved differently, and the number of compared texts."""
     stage, texts, wrong, compared = Stage(), Texts(seed), [], 0
     end = time.monotonic() + seconds
     try:
@@ -172,7 +172,7 @@ def differences(seed, seconds):
                 if not form or time.monotonic() > end:
                     continue
                 compared += 1
-                # Two parts of a pipeline that write one file may do so in any order: try again.
+                # Two parts of a pipeline may write one file in any order: retry.
                 if not any(stage.run(text) == stage.run(form) for _ in range(4)):
                     wrong.append(f"{text!r}: {stage.run(text)}\n{form!r}: {stage.run(form)}")
     finally:

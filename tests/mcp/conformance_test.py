@@ -1,4 +1,4 @@
-"""The client under the scenarios of @modelcontextprotocol/conformance that concern tools."""
+"""Runs the MCP client through the @modelcontextprotocol/conformance scenarios about tools."""
 
 import json
 import pathlib

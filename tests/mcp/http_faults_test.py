@@ -1,4 +1,4 @@
-"""The client against a server over HTTP that this test plays, also one that does not behave."""
+"""The MCP client against an HTTP server played by this test, also a misbehaving one."""
 
 import http.server
 import json
@@ -13,7 +13,7 @@ TOOL = {"name": "echo", "inputSchema": {"type": "object"}}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """A server that behaves; a test replaces what it wants otherwise."""
+    """A well-behaved server; a test replaces the parts that it wants to differ."""
 
     protocol_version = "HTTP/1.1"
 
@@ -69,7 +69,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """A client that closes early is none."""
+        """A client that closes early is not an error."""
 
 
 class Faults(unittest.TestCase):
@@ -133,7 +133,7 @@ class Faults(unittest.TestCase):
                    if each[2] and each[2].get("method") == "initialize")
 
     def refuse_sessions(self, unknown, body=lambda _: b"no such session"):
-        """Calls and pings in sessions that are unknown get 400."""
+        """Calls and pings in unknown sessions get 400."""
         def play(handler, message):
             if unknown(handler.headers["Mcp-Session-Id"]):
                 return handler.give(400, body(message))

@@ -1,5 +1,5 @@
-"""The client against a server of the older transport that this test plays, also one that does not
-behave."""
+"""The MCP client against a server of the older transport (HTTP+SSE) played by this test, also a
+misbehaving one."""
 
 import json
 import queue
@@ -10,11 +10,12 @@ import unittest
 import http_faults_test
 import probing
 
-ENDED = None  # what a stream ends with
+ENDED = None  # marks the end of a stream
 
 
 class Handler(http_faults_test.Handler):
-    """Answers come in the stream of the GET before; a test replaces what it wants otherwise."""
+    """Answers arrive in the stream of the earlier GET; a test replaces the parts that it wants to
+    differ."""
 
     def do_GET(self):
         self.note()
@@ -31,7 +32,7 @@ class Handler(http_faults_test.Handler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        self.close_connection = True  # after it
+        self.close_connection = True  # after the response
 
     def say(self, data, kind="message"):
         self.wfile.write(f": hum\nevent: {kind}\ndata: {data}\n\n".encode())
@@ -41,7 +42,7 @@ class Handler(http_faults_test.Handler):
         return self.server.streams[self.path.split("session=")[1]]
 
     def give(self, status, body=b"", kind="application/json", **headers):
-        if status == 200:  # an answer: in the stream
+        if status == 200:  # an answer, which goes to the stream
             self.stream.put((body.decode(),))
             status, body = 202, b"Accepted"
         super().give(status, body, "text/plain", **headers)

@@ -1,4 +1,4 @@
-"""Runs mcp_probe and reads what it heard, one JSON object a line."""
+"""Runs mcp_probe and parses its output, one JSON object per line."""
 
 import json
 import os
@@ -12,7 +12,8 @@ WAIT_S = 60
 
 
 def newer_node():
-    """The Node that ./dev installs from npm: some packages need a newer one than Debian's."""
+    """The Node that ./dev installs from npm, because some packages need a newer one than Debian's.
+    """
     found = sorted(PACKAGES.glob("node-linux-*/bin/node"))
     return str(found[0]) if found else "node"
 
@@ -25,12 +26,12 @@ def program(package):
 
 
 def older(url):
-    """A server that is reached over the older transport."""
+    """A server that is reached over the older transport (HTTP+SSE)."""
     return ("--sse", url)
 
 
 def probe(calls, server, cwd, answer=None, pause_ms=0, at_once=False):
-    """The list of tools and what each call gave. `server`: a URL, an older one or a command."""
+    """The list of tools and the result of each call. `server`: a URL, an older one or a command."""
     words = [PROBE]
     for tool, args in calls:
         words += ["--call", tool, json.dumps(args)]

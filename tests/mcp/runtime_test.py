@@ -1,4 +1,4 @@
-"""Servers of others through the whole runtime: a script model uses them in a turn."""
+"""Third-party MCP servers through the whole runtime: a script model uses them in a turn."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""The client against servers that others wrote, from npm: over pipes and over HTTP."""
+"""The MCP client against third-party servers from npm, over pipes and over HTTP."""
 
 import os
 import pathlib
@@ -52,7 +52,7 @@ class Filesystem(unittest.TestCase):
 
 
 class Everything:
-    """@modelcontextprotocol/server-everything: each kind of thing that a server can do."""
+    """@modelcontextprotocol/server-everything, which uses every feature of a server."""
 
     def ask(self, tool, args, answer=None):
         listing, heard = probing.probe([(tool, args)], self.server, self.root, answer)
@@ -108,7 +108,7 @@ def free_port():
 class Listening(Everything):
     @classmethod
     def listen(cls, how, port=None):
-        """The address of a server that is started."""
+        """Starts a server and returns its address."""
         cls.root = pathlib.Path(tempfile.gettempdir()).resolve()
         port = port or free_port()
         cls.process = subprocess.Popen(

@@ -1,9 +1,9 @@
-"""A provider of models that plays what it is told to, on the three wires that agentrt speaks, and
-misbehaves on request.
+"""A fake model provider that plays scripts on the three wires that agentrt speaks, and misbehaves
+on request.
 
-It keeps no conversation: which answer of a script comes next follows from how many answers the
-request already tells. The model's name in the request chooses what happens: the name of a script,
-or of a fault in `faults.py`. Run as a program it prints where it listens and serves until killed.
+It stores no conversation: the next answer of a script follows from the number of answers in the
+request. The model's name in the request selects a script, or a fault in `faults.py`. Run as a
+program, it prints its address and serves until killed.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import threading
 import faults
 import wires
 
-# A script is a list of answers, as wires.py has them.
+# A script is a list of answers in the format of wires.py.
 SCRIPTS = {
     "hello": [{"text": "Hello there, wörld 🙂.", "usage": {"input": 12, "output": 5}}],
     "talk": [
@@ -36,7 +36,7 @@ SCRIPTS = {
 
 
 class Exchange(http.server.BaseHTTPRequestHandler):
-    """One connection. A fault takes over the socket; everything else plays a script."""
+    """One connection. A fault takes over the socket; otherwise a script is played."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -46,7 +46,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if "://" in self.path:  # as a proxy is asked
+        if "://" in self.path:  # a proxy request
             self.path = "/" + self.path.split("/", 3)[3]
         self.wire = next((wire for wire in wires.WIRES.values() if wire.path == self.path), None)
         double = self.server.double
@@ -98,7 +98,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def wait_for_close(self, seconds=10):
-        """Until the peer closes; whether it did."""
+        """Waits until the peer closes; returns whether it did."""
         self.connection.settimeout(seconds)
         try:
             closed = self.connection.recv(1) == b""
@@ -116,17 +116,17 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, *_):
-        pass  # a peer that hangs up is what half of the tests are about
+        pass  # many tests close the connection on purpose
 
 
 class ProviderDouble:
-    """Serves from start() to stop(); remembers what it was asked."""
+    """Serves from start() to stop(); records the requests."""
 
     def __init__(self, scripts=None, key=None, certificate=None, port=0):
         self.scripts = SCRIPTS if scripts is None else scripts
         self.key = key
         self.requests = []  # {"path", "headers", "body"}
-        self.closes = []    # for each wait for a close: whether the peer closed
+        self.closes = []  # per wait for a close: whether the peer closed
         self.lock = threading.Lock()
         self.server = Server(("127.0.0.1", port), Exchange)
         self.server.double = self
@@ -155,12 +155,12 @@ class ProviderDouble:
             self.closes.append(closed)
 
     def base_url(self, provider):
-        """As the configuration of that provider wants it."""
+        """The base URL for the configuration of that provider."""
         return self.url if provider == "anthropic" else self.url + "/v1"
 
 
 def closed_port():
-    """An address at which nobody listens."""
+    """An address at which no process listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

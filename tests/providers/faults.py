@@ -1,7 +1,7 @@
-"""What a provider does wrong, one function each. The name is what the request's model is called.
+"""Faults of a provider, one function each.
 
-`title` is how docs/models.md calls it; `models_test.py` runs every one of them on every wire and
-holds the page to what came of it.
+The function's name is the model name of the request. `title` is its name in docs/models.md;
+`models_test.py` runs every fault on every wire and compares the results with that page.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ FAULTS = {}
 class Fault:
     title: str
     act: callable
-    settings: dict  # of the model, beside its address
+    settings: dict  # of the model, in addition to its address
 
 
 def fault(name, title, **settings):
@@ -30,7 +30,7 @@ def fault(name, title, **settings):
 
 
 def begin(exchange, text="Half an "):
-    """The beginning of a good answer."""
+    """Sends the beginning of a good answer."""
     exchange.begin_stream()
     exchange.send_piece(frame(exchange.wire.a_piece(text)))
 
@@ -112,7 +112,7 @@ def cut_off(exchange, body):
 @fault("reset", "resets the connection in the middle of the answer")
 def reset(exchange, body):
     begin(exchange)
-    time.sleep(0.1)  # a reset takes what was not read yet with it
+    time.sleep(0.1)  # a reset would discard data that was not read yet
     exchange.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     os.close(exchange.connection.detach())
     exchange.close_connection = True
@@ -135,7 +135,7 @@ def long_body(exchange, body):
     exchange.send_response(200)
     exchange.send_header("Content-Type", "text/event-stream")
     exchange.send_header("Content-Length", str(len(data) // 2))
-    exchange.send_header("Connection", "close")  # the rest must not meet the next request
+    exchange.send_header("Connection", "close")  # the rest must not be taken as the next request
     exchange.end_headers()
     exchange.wfile.write(data)
     exchange.close_connection = True
@@ -198,7 +198,7 @@ def endless(exchange, body):
     exchange.close_connection = True
 
 
-# Not faults of the page: the first request goes wrong, the next one is answered.
+# Not listed in docs/models.md: the first request fails, the next one is answered.
 def at_first(name, wrong):
     def act(exchange, body):
         asked = sum(each["body"]["model"] == name for each in exchange.server.double.requests)

@@ -1,7 +1,7 @@
-"""The three wires that agentrt speaks, from the provider's side: an answer as the events of each.
+"""The provider's side of the three wires that agentrt speaks: encodes an answer as events.
 
-An answer is a dict: text, reasoning, calls, usage, stop. Usage counts as OpenAI does: cached tokens
-are part of the input.
+An answer is a dict: text, reasoning, calls, usage, stop. Usage is counted as OpenAI does: cached
+tokens are part of the input.
 """
 
 import json
@@ -20,7 +20,7 @@ def bearer(headers):
 
 
 class Chat:
-    """OpenAI's chat completions."""
+    """OpenAI's Chat Completions API."""
 
     path = "/v1/chat/completions"
     keys = staticmethod(lambda headers: [bearer(headers)])
@@ -71,7 +71,7 @@ class Chat:
 
 
 class Responses:
-    """OpenAI's responses."""
+    """OpenAI's Responses API."""
 
     path = "/v1/responses"
     keys = staticmethod(lambda headers: [bearer(headers)])
@@ -176,7 +176,7 @@ class Responses:
 
 
 class Anthropic:
-    """Anthropic's messages."""
+    """Anthropic's Messages API."""
 
     path = "/v1/messages"
     keys = staticmethod(lambda headers: [headers.get("x-api-key"), bearer(headers)])
@@ -241,7 +241,7 @@ WIRES = {"openai_chat": Chat, "openai_responses": Responses, "anthropic": Anthro
 
 
 def frame(event):
-    """One event as it stands in the stream."""
+    """One event in the format of the stream."""
     kind, data = event
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     return ((f"event: {kind}\n" if kind else "") + f"data: {text}\n\n").encode()

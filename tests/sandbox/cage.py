@@ -1,7 +1,7 @@
-"""A place to attack from: a workspace, and around it what no command in it may reach.
+"""A place to attack from: a workspace, surrounded by things that no command in it may reach.
 
-Everything belongs to the user that the runtime runs as, so that outside the sandbox every attempt
-would work: what stops it is the sandbox and not the file system's permissions.
+Everything belongs to the user that runs the runtime, so every attempt would succeed outside the
+sandbox: the sandbox stops it, not the permissions of the file system.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ NAMESPACES = ["userNamespace", "mountNamespace", "pidNamespace", "networkNamespa
 
 
 def users():
-    """Who the runtime runs as in these tests: name and uid."""
+    """The users that run the runtime in these tests: name and uid."""
     return {"root": 0, "ordinary": NOBODY} if os.geteuid() == 0 else {"ordinary": os.geteuid()}
 
 
@@ -46,7 +46,7 @@ def wait_until(check, seconds=10, what="it"):
 
 
 class Listener:
-    """Answers on a socket that no command may reach, and counts who came."""
+    """Listens on a socket that no command may reach, and counts connections."""
 
     def __init__(self, family, kind, address):
         self.socket = socket.socket(family, kind)
@@ -77,7 +77,7 @@ class Listener:
 class Cage:
     def __init__(self, uid):
         self.uid = uid
-        # Not below /tmp: the sandbox has one of its own, and nothing there would be tested.
+        # Not below /tmp: the sandbox has its own /tmp, so nothing would be tested.
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="agentrt_cage_", dir="/var/tmp"))
         self.workspace = self.base / "ws"
         self.outside = self.base / "outside"
@@ -151,13 +151,13 @@ class Cage:
         return self._run(self.fill(words), cwd=self.workspace, **options)
 
     def sandboxed(self, words, *, arguments=(), workspace=None, **options):
-        """As a person runs it."""
+        """Runs `agentrt sandbox`, like a user."""
         return self._run([AGENTRT, "--data", str(self.data), "sandbox", "--cwd",
                           str(workspace or self.workspace), *arguments, "--", *self.fill(words)],
                          **options)
 
     def probe_words(self, words, *, workspace=None, **options):
-        """As the runtime starts it, with what the probe's options change."""
+        """The command line that starts the launcher like the runtime, with the probe's options."""
         arguments = [PROBE, "--root", str(workspace or self.workspace), "--home", str(self.home),
                      "--own", str(self.data)]
         for name, value in options.items():
@@ -173,7 +173,7 @@ class Cage:
         return done
 
     def started(self, words, *, stdin=subprocess.PIPE, **options):
-        """A probe that runs on: its process, and the file that its reports go to."""
+        """A probe that keeps running: its process, and the file with its reports."""
         run = self.base / f"run_{time.monotonic_ns()}"
         run.mkdir(mode=0o700)
         if os.geteuid() == 0:
@@ -207,7 +207,7 @@ class Background:
         self.process.stdin.flush()
 
     def connect(self):
-        """As a runtime that was started later."""
+        """Connects like a runtime that was started later."""
         door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         door.settimeout(10)
         door.connect(str(self.run / "control"))
@@ -242,14 +242,14 @@ def is_alive(pid):
 
 
 def inherit():
-    """From here on whoever is left behind by a process of ours becomes our child."""
+    """From now on, orphaned descendants become children of this process."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def enter_users(uid, limits):
-    """Into a user namespace with the user it was, and these limits of further namespaces."""
+    """Enters a user namespace with the same user, and limits further namespaces."""
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # or what /proc says of it is root's, since it was
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # else /proc/self belongs to root
     if libc.unshare(CLONE_NEWUSER) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"),
@@ -260,7 +260,7 @@ def enter_users(uid, limits):
 
 
 def children():
-    """Ours, alive or not, until `has_ended` takes note of their end."""
+    """The children of this process, also ended ones until `has_ended` reaps them."""
     found = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text()
     return {int(pid) for pid in found.split()}
 
@@ -270,12 +270,12 @@ def has_ended(child):
 
 
 def groups_called(name):
-    """Cgroups, wherever they stand; others may come and go meanwhile."""
+    """Cgroups with this name in any hierarchy; others may appear and vanish meanwhile."""
     return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if folder.endswith("/" + name)]
 
 
 def processes_with(mark):
-    """The processes whose arguments hold `mark`."""
+    """The processes whose arguments contain `mark`."""
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -292,7 +292,8 @@ def kill(pid):
 
 
 class Caged:
-    """Tests that share one cage, for one user; `for_each_user` makes test cases of them."""
+    """Tests that share one cage and run as one user; `for_each_user` creates test cases from them.
+    """
 
     uid = None
 
@@ -306,6 +307,6 @@ class Caged:
 
 
 def for_each_user(tests):
-    """The same tests, as each user that the runtime may run as: test cases by name."""
+    """Creates test cases, by name, that run the tests as each user that may run the runtime."""
     return {f"As_{name}": type(f"As_{name}", (tests, unittest.TestCase), {"uid": uid})
             for name, uid in users().items()}

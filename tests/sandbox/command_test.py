@@ -1,4 +1,4 @@
-"""`agentrt sandbox` and `agentrt doctor`, as a person uses them."""
+"""`agentrt sandbox` and `agentrt doctor`, as a user runs them."""
 
 import json
 import os
@@ -112,7 +112,7 @@ class Command(cage.Caged):
         os.chmod(closed, 0o700)
         self.assert_works_in(closed / "ws")
         done = self.run_in(closed / "ws", "cat ../diary; true")
-        if self.uid == 0:  # another user may not even look in
+        if self.uid == 0:  # another user may not even read the folder
             self.assertNotIn(cage.SECRET, done.stdout)
 
     def test_a_home_as_workspace_keeps_its_secrets(self):

@@ -1,7 +1,8 @@
-"""Every way out that we know, tried: as root and as an ordinary user.
+"""Every known way out of the sandbox, attempted as root and as an ordinary user.
 
-Each attempt works outside the sandbox, is stopped inside, and works again with the layers left out
-that are said to stop it; so none can pass by accident, and no layer is praised for another's work.
+Each attempt succeeds outside the sandbox, is stopped inside, and succeeds again without the layers
+that are listed for it. So no attempt fails by accident, and no layer gets credit for another's
+work.
 """
 
 import dataclasses
@@ -21,10 +22,10 @@ FILTER = ["seccomp", "notify"]
 class Attempt:
     name: str
     command: list
-    layers: list  # that stop it, each by itself or together
-    outside: str = "works"  # or "root": for root alone, or "no": it would do harm
-    without: str = "works"  # or "no": the kernel has more reasons than layers can be left out
-    fact: str = ""  # what the violation says
+    layers: list  # that stop it, individually or together
+    outside: str = "works"  # or "root": only as root; or "no": it would do harm
+    without: str = "works"  # or "no": the kernel also stops it for other reasons
+    fact: str = ""  # the text of the violation
     unharmed: object = None
 
 
@@ -185,7 +186,7 @@ print(wrong)
 
 
 class Escape(cage.Caged):
-    """For one user; the table is the test."""
+    """For one user; the table defines the tests."""
 
     def reset(self):
         c = self.cage
@@ -297,7 +298,7 @@ class Escape(cage.Caged):
             if attempt.without == "no":
                 continue
             without = set(attempt.layers)
-            if self.uid == 0:  # another user than root is a layer of its own
+            if self.uid == 0:  # an unprivileged user is a layer of its own
                 without.add("identity")
                 if "userNamespace" in without:
                     without.add("capabilities")
@@ -353,7 +354,7 @@ class Escape(cage.Caged):
         moved.symlink_to(self.cage.outside)
         self.addCleanup(moved.unlink)
         words = self.cage.probe_words(["bash", "-c", "echo x > {out}/file"])
-        # The probe looks roots up as the runtime does; here the link comes after that.
+        # The probe resolves roots like the runtime; here the link is created after that.
         done = self.cage._run([words[0], "--root-as-it-is", str(moved), *words[1:]])
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertEqual((self.cage.outside / "file").read_text(), "before\n")
@@ -362,7 +363,7 @@ class Escape(cage.Caged):
         if self.uid == 0:
             self.skipTest("root's commands need users that this place does not know")
         words = self.cage.probe_words(attack("stream", "{abstract}"))
-        # A place in which the kernel gives users and no networks.
+        # An environment in which the kernel allows user namespaces but no network namespaces.
         done = self.cage._run(words, preexec_fn=lambda: cage.enter_users(
             self.uid, {"max_net_namespaces": 0}))
         self.assertEqual((done.returncode, done.stdout), (1, "Permission denied\n"), done.stderr)

@@ -1,7 +1,7 @@
 """Git in the sandbox: what works, what cannot be written, and what is reported.
 
 Git obeys most files of a git folder outside any sandbox. So ordinary work must succeed, every other
-write must fail, and a later `git status` of the user must run nothing that a command left.
+write must fail, and a later `git status` of the user must run no program that a command left.
 """
 
 import os
@@ -13,7 +13,7 @@ import cage
 
 GIT = "git -c user.name=a -c user.email=a@b -c init.defaultBranch=main"
 
-# Name, script. Each starts in a repository with two commits on main and two branches.
+# Name and script. Each starts in a repository with two commits on main and two branches.
 WORKS = {
     "add": "echo x > new && git add new && git diff --cached --name-only | grep -q new",
     "commit": "echo x > new && git add new && {git} commit -qm new && git log -1 | grep -q new",
@@ -60,7 +60,7 @@ WORKS = {
     "init within": "git init -q made && cd made && git config core.bare false",
 }
 
-# What must not be written. {git} is the git folder.
+# Paths that must not be written. {git} is the git folder.
 FORBIDDEN = [
     "config", "config.worktree", "config.lock", "commondir", "gitdir", "hooks/post-checkout",
     "info/attributes", "info/exclude", "info/sparse-checkout", "info/grafts", "description",
@@ -69,7 +69,7 @@ FORBIDDEN = [
     "worktrees/x/hooks/y", "worktrees/x/info/attributes", "objects/../hooks/x",
 ]
 
-# Makes a file by another call than open.
+# Creates a file by a syscall other than open.
 OTHER_CALLS = {
     "rename": "echo x > f && perl -e 'rename \"f\", \"{path}\" or exit 1'",
     "rename within": "echo x > {git}/MERGE_X && perl -e 'rename \"{git}/MERGE_X\", \"{path}\" or "
@@ -84,7 +84,7 @@ OTHER_CALLS = {
     "by the process": "echo x > /proc/self/cwd/{path}",
 }
 
-# A second place for the configuration: whoever obeys it runs a program.
+# A second place for the configuration: a program that reads it would run a command.
 PROGRAM = "[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch {mark}; false\\n"
 
 
@@ -113,7 +113,7 @@ class Git(cage.Caged):
                                 workspace=options.pop("workspace", self.ws), **options)
 
     def state(self, folder=None):
-        """All of a git folder that no command may change."""
+        """The content of a git folder that no command may change."""
         folder = folder or self.ws / ".git"
         return {str(p.relative_to(folder)): (p.lstat().st_mode, p.read_bytes() if p.is_file()
                                              else b"")

@@ -1,4 +1,4 @@
-"""Hidden paths that appear while a command runs, and a workspace that cannot be mounted for it."""
+"""Hidden paths that are created while a command runs, and a workspace that cannot be mounted."""
 
 import os
 import shutil
@@ -31,14 +31,14 @@ class Hidden(cage.Caged):
         self.addCleanup(running.end)
         running.wait_for("started")
         self.make(*LATE)
-        # Also in place of what is hidden already.
+        # Also as a replacement of a path that is already hidden.
         shutil.rmtree(self.cage.home / ".ssh")
         self.make(".ssh/id")
         (self.cage.workspace / "go").touch()
         running.wait_for("exited")
         (self.cage.workspace / "go").unlink()
         output = running.output().decode()
-        # What was there is there: the link, the note that it leads to, and two more.
+        # What existed before is visible: the link, the note that it leads to, and two more.
         self.assertEqual(output.count(cage.SECRET), 3, (output, running.output("stderr")))
         for name in ("notes", "link", ".config"):
             self.assertIn(f"{name}\n", output)
@@ -73,7 +73,7 @@ class Overlay(unittest.TestCase):
     def test_a_workspace_on_an_overlay_is_refused_with_a_way_out(self):
         place = cage.Cage(0)
         self.addCleanup(place.remove)
-        # Layers on a tmpfs: not every file system can hold them.
+        # Layers on a tmpfs: not every file system supports them.
         layers = place.base / "layers"
         layers.mkdir()
         merged = place.base / "merged"
@@ -89,7 +89,7 @@ class Overlay(unittest.TestCase):
             self.skipTest(f"no overlay can be mounted here: {made.stderr}")
         self.addCleanup(subprocess.run, ["umount", str(merged)])
         done = place.sandboxed(["touch", "x"], workspace=merged)
-        if done.returncode == 0:  # a kernel that can
+        if done.returncode == 0:  # the kernel supports it
             self.assertTrue((merged / "x").exists())
             return
         self.assertEqual(done.returncode, 125, done.stderr)

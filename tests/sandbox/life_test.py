@@ -1,4 +1,4 @@
-"""Who ends when: commands, supervisors and runtimes, killed at every step."""
+"""Lifetimes: commands, supervisors and runtimes, killed at every step."""
 
 import fcntl
 import os
@@ -100,7 +100,7 @@ class Life(cage.Caged):
                     texts.append(door.recv(65536).decode())
                     self.assertTrue(texts[-1], "it ended without saying so")
                 except ConnectionResetError:
-                    pass  # it ended before it read closeInput; its last words are still there
+                    pass  # it ended before it read closeInput; its last report is still available
         self.assertIn('"code":7', texts[-1])
         self.assertEqual(one.output(), b"a\ngot again\n")
         wait_until(lambda: not cage.is_alive(ready["supervisor"]), what="the supervisor to end")
@@ -114,7 +114,7 @@ class Life(cage.Caged):
                 one = self.started(["touch", "{ws}/trace"], orders=1, **survive)
                 ready = one.wait_for("ready")
                 if survive:
-                    door = one.connect()  # nobody but the one who asked for it opens the gate
+                    door = one.connect()  # only the first connection can open the gate
                     self.addCleanup(door.close)
                     door.send(b"go")
                     time.sleep(0.1)
@@ -154,7 +154,7 @@ class Life(cage.Caged):
 
     def test_a_signal_comes_once_to_the_command_and_to_its_children(self):
         count = ("import os, signal\n"
-                 "signal.pthread_sigmask(signal.SIG_BLOCK, [40])\n"  # one that is not merged
+                 "signal.pthread_sigmask(signal.SIG_BLOCK, [40])\n"  # real-time: queued, not merged
                  "child = os.fork()\n"
                  "name = 'child' if child == 0 else 'command'\n"
                  "print(name, 'up', flush=True)\n"
@@ -206,7 +206,7 @@ class Life(cage.Caged):
         for kind in ("Uid:", "Gid:"):
             real = int(status.split(kind)[1].split()[0])
             self.assertGreater(real, 600_100_000)  # SUB_UID_MAX of login.defs
-            self.assertGreater(real, 1_879_048_191)  # the last that systemd gives to containers
+            self.assertGreater(real, 1_879_048_191)  # highest container uid of systemd
             self.assertLess(real, 1 << 31)
 
     # --- output and input ---
@@ -363,12 +363,12 @@ class Life(cage.Caged):
         self.assertEqual((done.returncode, done.stdout), (0, "got\n"), done.stderr)
         folder = os.open(str(self.cage.workspace), os.O_RDONLY | os.O_DIRECTORY)
         self.addCleanup(os.close, folder)
-        fcntl.flock(folder, fcntl.LOCK_EX)  # as a build outside, which commands need not wait for
+        fcntl.flock(folder, fcntl.LOCK_EX)  # like a build outside, for which commands need not wait
         self.assertEqual(self.cage.probed(["true"]).returncode, 0)
 
 
 class CleaningLock:
-    """As a launcher has it that removes placeholders: see launcher/placeholders.cc."""
+    """A lock like that of a launcher that removes placeholders: see launcher/placeholders.cc."""
 
     def __init__(self, folder):
         self.fd = os.open(str(folder), os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""What a greedy command runs into, and what is said about it."""
+"""Resource limits: what a greedy command runs into, and how that is reported."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ class Limits(cage.Caged):
                 done = self.cage.probed(attack("fork_many", "300"), processes=100, without=other)
                 alone = {"limits": "cgroup", "cgroup": "limits"}[other]
                 if not self.layers(done).get(alone, {}).get("enforced"):
-                    continue  # no cgroup for this user; limits alone were tried
+                    continue  # this user has no cgroup; only rlimits were tested
                 self.assertEqual((done.returncode, done.stdout), (1, "99\n"))
                 exited = done.reports[-1]
                 self.assertEqual(exited["limitsHit"], ["processes"] if alone == "cgroup" else [])
@@ -103,7 +103,7 @@ class Limits(cage.Caged):
 
     def test_a_file_can_be_bounded(self):
         done = self.cage.probed(["head", "-c", "3M", "/dev/zero"], file_bytes=1 << 20)
-        self.assertEqual(done.returncode, 0)  # a pipe is no file
+        self.assertEqual(done.returncode, 0)  # the limit does not apply to a pipe
         done = self.cage.probed(["bash", "-c", "head -c 3M /dev/zero > big"], file_bytes=1 << 20)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual((self.cage.workspace / "big").stat().st_size, 1 << 20)
@@ -135,7 +135,7 @@ class Limits(cage.Caged):
         told = [r for r in done.reports if r["event"] == "violation"]
         config = f"{self.cage.workspace}/.git/config"
         self.assertTrue(all(r["kind"] == "filesystem" for r in told), told)
-        # In a git folder the supervisor itself refuses, so that is certain.
+        # In a git folder the supervisor itself refuses, so the violation is not advisory.
         self.assertEqual([r["attempted"] for r in told if not r["advisory"]], [f"openat {config}"])
         paths = {r["attempted"].split(" ", 1)[1] for r in told}
         out = str(self.cage.outside)

@@ -1,7 +1,7 @@
-"""Just enough C++ to judge a source text: comments and strings taken out, functions found.
+"""Just enough C++ to check a source text: removes comments and strings, finds functions.
 
-This is no parser. It relies on the tree being formatted by clang-format, and is meant to be right
-for that style, not for all of C++.
+This is not a parser. It relies on clang-format's formatting of this tree and need not be correct
+for all of C++.
 """
 
 import re
@@ -17,7 +17,7 @@ _NAME = re.compile(r'([~\w:]+(?:\s*operator\s*\S+)?)\s*\(')
 
 
 def blank(text: str, keep_strings: bool = False) -> str:
-    """The text with comments (and the insides of strings) replaced by spaces; lines stay put."""
+    """The text with comments and the contents of strings replaced by spaces; line numbers stay."""
     def replace(match: re.Match) -> str:
         found = match.group(0)
         if found[0] != '/' and keep_strings:
@@ -39,7 +39,7 @@ def without_directives(code: str) -> str:
 
 
 def functions(text: str):
-    """Yields (name, first line, number of lines) of every function that has a body."""
+    """Yields (name, first line, number of lines) of every function with a body."""
     code = without_directives(blank(text))
     stack = []          # of (kind, name, first line)
     head_start, line = 0, 1

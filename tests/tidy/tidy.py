@@ -1,8 +1,8 @@
-"""Holds the tree to its rules: layering, purity, sizes, names, links.
+"""Checks the rules of the source tree: layering, purity, sizes, names, links.
 
-Usage: tidy.py ROOT. Prints one line for each offence, with what to do instead, and exits 1 if
-there is any. Each rule is a function from the Tree to offences; tidy_test.py shows each one at work
-on made-up trees.
+Usage: tidy.py ROOT. Prints one line per violation, with what to do instead, and exits with 1 if
+there is any. Each rule is a function from the Tree to violations; tidy_test.py tests each one on
+made-up trees.
 """
 
 import dataclasses
@@ -70,7 +70,7 @@ class Offence:
 
 
 class Tree:
-    """Every text of the repository, by its path from the root."""
+    """Every text file of the repository, by its path from the root."""
 
     def __init__(self, root: pathlib.Path):
         self.root = root
@@ -288,7 +288,7 @@ def marks(tree: Tree):
 
 def machine_paths(tree: Tree):
     for path, text in tree.texts.items():
-        if path.endswith("_test.cc"):  # where paths are made up
+        if path.endswith("_test.cc"):  # tests contain made-up paths
             continue
         for place in MACHINE_PATHS:
             for match in re.finditer(r"(?<![\w.$}])" + place, text):

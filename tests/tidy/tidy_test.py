@@ -1,4 +1,4 @@
-"""Each rule of tidy.py, shown on a made-up tree that breaks it and on one that does not."""
+"""Tests each rule of tidy.py on a made-up tree that breaks it and on one that does not."""
 
 import pathlib
 import tempfile
@@ -11,7 +11,7 @@ MODULES = "base ->\nstate -> base\nstore -> base\nchannels -> base\n"
 
 
 def found(files: dict[str, str]) -> list[tuple[str, str]]:
-    """(rule, path) of every offence in a tree of these files."""
+    """(rule, path) of every violation in a tree of these files."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         for path, text in {"tools/modules.txt": MODULES, **files}.items():

@@ -1,4 +1,4 @@
-"""Clients that write down what they do: the one way in which torture talks to a daemon."""
+"""Clients that record what they do; all torture tests use them to talk to a daemon."""
 
 import http.client
 import os
@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 import harness  # noqa: E402
 import history  # noqa: E402
 
-# Absolute: a daemon is started in another folder.
+# Absolute, because the daemon is started in another folder.
 harness.BINARY = os.path.abspath(harness.BINARY)
 CRASHING = os.path.abspath(
     os.environ.get("AGENTRT_CRASHING_BIN", "build/release/tests/agentrt_crashing"))
@@ -24,23 +24,23 @@ LOST = (OSError, http.client.HTTPException, ValueError)
 
 
 def repeat_command(script, *arguments):
-    """What to type, in the root of the tree, to see it again."""
+    """The command that reproduces a failure, to be run in the root of the tree."""
     words = [f"AGENTRT_BIN={harness.BINARY}", f"AGENTRT_CRASHING_BIN={CRASHING}", sys.executable,
              f"tests/torture/{script}", *map(str, arguments)]
     return "repeat with:\n  " + " ".join(words)
 
 
 class Gone(Exception):
-    """The daemon went away before it answered."""
+    """The daemon went away before it replied."""
 
 
 class Client:
     def __init__(self, name, history_, daemon):
         self.name, self.history, self.daemon = name, history_, daemon
-        self.unknown = []  # (command, params) that were not answered
+        self.unknown = []  # (command, params) without a reply
 
     def call(self, command, **params):
-        """The reply, or None when it was refused; raises Gone when nobody knows."""
+        """The reply, or None if it was refused. Raises Gone if the outcome is unknown."""
         op = self.history.invoke(self.name, command, params)
         try:
             reply = self.daemon.call(command, **params)
@@ -59,7 +59,8 @@ class Client:
         return None
 
     def refused(self, op, code):
-        """5xx may have come after the fact; everything else is a refusal and changed nothing."""
+        """An internal error may come after the effect, so the outcome is unknown; others changed
+        nothing."""
         self.history.add("unknown" if code == "internal" else "fail", op=op, error=code)
 
     def submit(self, marker, **params):
@@ -74,7 +75,7 @@ class Client:
 
 
 class Follower(threading.Thread):
-    """Reads a session's live stream until it breaks, and writes down what it was shown."""
+    """Reads a session's live stream until it breaks, and records the events."""
 
     def __init__(self, history_, daemon, session, after=0, seconds=60):
         super().__init__(daemon=True)
@@ -97,7 +98,7 @@ class Follower(threading.Thread):
 
 
 class CrashingDaemon(harness.Daemon):
-    """A daemon on a disk that loses power at a sync; it may be gone before it listens."""
+    """A daemon on a disk that loses power at a sync; it may exit before it listens."""
 
     def __init__(self, home, sync, damage, seed, lying=False):
         self.home = home
@@ -119,7 +120,7 @@ class CrashingDaemon(harness.Daemon):
             assert code == CRASH_EXIT, f"serve said {line!r} and {code}: {self.stderr()}"
 
     def end(self):
-        """Stops it if it still runs; True when it crashed at its sync."""
+        """Stops it if it still runs. True: it crashed at its sync."""
         self.disconnect()
         if self.alive():
             self.process.terminate()
@@ -145,7 +146,7 @@ def logs_of(daemon):
 
 
 def wait_settled(daemon, seconds=60):
-    """Until no session has anything under way: counted by the daemon, then seen in the logs."""
+    """Waits until no session has work in progress: by the daemon's counters, then by the logs."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         logs = logs_of(daemon)

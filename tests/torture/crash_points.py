@@ -1,9 +1,9 @@
 """A scripted run against a daemon whose disk loses power at the n-th sync, for every n.
 
-After each crash the ordinary binary opens what is left, and this is asked: everything acknowledged
-is there once; repeats get the same replies; what was not answered takes effect once when asked
-again; sequences have no gaps; what a subscriber was shown is in the log; the read models, the index
-rows and the snapshots say what the log says; a new turn runs to its end.
+After each crash, the ordinary binary opens the store, and these are checked: everything
+acknowledged is there once; repeats get the same replies; commands without a reply take effect once
+when repeated; sequences have no gaps; everything a subscriber saw is in the log; read models, index
+rows and snapshots match the log; a new turn runs to its end.
 
 usage: crash_points.py [--seed S] [--damage KIND] [--from N] [--to N] [--stride K]
 """
@@ -23,14 +23,14 @@ import views
 from stream_checker import StreamChecker
 
 DAMAGES = ("drop", "tear", "reorder", "late")
-SYNCS_MAX = 1_000  # more than the script makes: it must end without a crash before
+SYNCS_MAX = 1_000  # more than the script makes, so it must end without a crash before
 SCRIPTS = {"main": [{"text": "word " * 20, "deltas": 4}],
            "slow": [{"delayMs": 30_000, "text": "never"}]}
 LARGE = "y" * 700_000  # three of these fill the write-ahead log, so that it is checkpointed
 
 
 def early(client):
-    """Sessions, turns, a queue that is changed, an interrupt, and reads in between."""
+    """Sessions, turns, changes of a queue, an interrupt, and reads in between."""
     client.call("create_session", sessionId="s", title="made s", idempotencyKey="c1")
     client.follow("s")
     client.call("create_session", title="made by key", idempotencyKey="c2")
@@ -49,7 +49,7 @@ def early(client):
 
 
 def late(client):
-    """A session made by its first turn, a log long enough for a snapshot, a checkpoint."""
+    """A session created by its first turn, a log long enough for a snapshot, a checkpoint."""
     client.submit("no session", threadId="t")
     for batch in range(11):
         client.batch("s", batch)
@@ -91,7 +91,7 @@ class ScriptClient(clients.Client):
                 self.unknown.append((call["method"], call["params"]))
             raise clients.Gone from None
         for op, reply in zip(ops, sorted(replies, key=lambda reply: reply["id"])):
-            if "error" in reply:  # a read may come upon the disk as it goes
+            if "error" in reply:  # a read that races the simulated power cut may fail
                 self.refused(op, reply["error"]["data"]["code"])
             else:
                 self.history.add("ok", op=op, reply=reply["result"])
@@ -105,7 +105,7 @@ class ScriptClient(clients.Client):
 
 
 class Point:
-    """One crash: the run up to it, and the judgement of what is left."""
+    """One crash: the run up to it, and the checks afterwards."""
 
     def __init__(self, sync, damage, seed, thorough=False, lying=False):
         self.sync, self.damage, self.seed = sync, damage, seed
@@ -114,7 +114,7 @@ class Point:
         self.history = history.History()
 
     def run(self):
-        """True when the run crashed, False when it ended before; raises at a violation."""
+        """True: the run crashed. False: it ended before. Raises on a violation."""
         home = harness.Home(SCRIPTS)
         try:
             crashed, client = self.crash(home)
@@ -149,7 +149,7 @@ class Point:
         return crashed, client
 
     def crash_again(self, home):
-        """Power fails once more while the store is being opened and the sessions recovered."""
+        """Power fails once more while the store is opened and the sessions are recovered."""
         daemon = clients.CrashingDaemon(home, self.random.randint(1, 4),
                                         self.random.choice(DAMAGES),
                                         self.random.randrange(1 << 30))
@@ -183,7 +183,7 @@ class Point:
             raise AssertionError("\n".join(f"{v.name}: {v.text}" for v in violations[:5]))
 
     def repeat(self, daemon, client):
-        """Asks again for what was acknowledged (a sample) and for all that was not answered."""
+        """Repeats a sample of the acknowledged commands and all commands without a reply."""
         acknowledged = [entry for entry in self.history.entries if entry["event"] == "ok"]
         invoked = {entry["op"]: entry for entry in self.history.entries
                    if entry["event"] == "invoke"}
@@ -203,7 +203,8 @@ class Point:
 
 
 def every_sync(damage, seed, first=1, last=SYNCS_MAX, stride=1, thorough=False, jobs=None):
-    """Crashes at `first`, `first + stride`, ... until a run ends without one. How many crashed."""
+    """Crashes at `first`, `first + stride`, ... until a run ends without one. Returns the number of
+    crashes."""
     crashes = 0
     jobs = jobs or os.cpu_count() or 1
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

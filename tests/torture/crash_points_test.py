@@ -1,4 +1,4 @@
-"""Power cuts at syncs of a scripted run: a share of them here, every one in ./dev torture.
+"""Power cuts at syncs of a scripted run: some of them here, all of them in ./dev torture.
 
 AGENTRT_TORTURE_SEED repeats a run.
 """
@@ -10,7 +10,7 @@ import unittest
 import crash_points
 
 SEED = int(os.environ.get("AGENTRT_TORTURE_SEED", str(random.randrange(1 << 30))))
-STRIDE = 6  # each kind of damage begins at another sync, so that together they visit most
+STRIDE = 6  # each kind of damage begins at another sync, so that together they cover most
 
 
 class CrashPoints(unittest.TestCase):

@@ -1,19 +1,19 @@
-"""What clients did and saw, and the judgement of it against the logs that are left.
+"""Records what clients did and saw, and checks it against the logs afterwards.
 
-A History is a list of entries, one JSON object a line when it has a file:
+A History is a list of entries, written to its file, if any, as one JSON object per line:
 
   {"event": "invoke", "op": 7, "client": "c1", "command": "submit_turn", "params": {...}, "at": t}
   {"event": "ok", "op": 7, "reply": {...}, "at": t}       the command was acknowledged
-  {"event": "fail", "op": 7, "error": "conflict", "at": t}  it was refused: nothing was done
+  {"event": "fail", "op": 7, "error": "conflict", "at": t}  it was refused and had no effect
   {"event": "unknown", "op": 7, "at": t}                  the connection ended first
   {"event": "follow", "stream": 3, "session": "s", "after": 0}
   {"event": "seen", "stream": 3, "sequence": 1, "digest": "..."}
   {"event": "log", "session": "s", "length": 12, "digest": "..."}   the log at a restart
   {"event": "note", "text": "kill"}
 
-Every write carries a marker of its own (a text, a title, a turn's id) by which its effects are
-counted in the log without trusting a reply. judge() returns the violations it finds; each has a
-name, so that a test can say which one a bad history must cause.
+Every write carries a unique marker (a text, a title, a turn id), so its effects can be counted in
+the log without trusting a reply. judge() returns the violations; each has a name, so that a test
+can state which one a bad history must cause.
 """
 
 import bisect
@@ -24,7 +24,7 @@ import threading
 import time
 
 READS = {"get_session", "get_thread_read", "list_sessions", "list_events"}
-# Their effect is what the log says of one turn; they may also find nothing to do.
+# Their effect depends on the state of a turn, so they may also have none.
 STEERING = {"remove_queued_turn": "removed", "promote_queued_turn": "promoted"}
 
 Violation = collections.namedtuple("Violation", "name text")
@@ -35,7 +35,7 @@ def digest(event):
 
 
 def prefix_digests(digests):
-    """One digest for each length: of the first 0, 1, 2, ... events, whose own are `digests`."""
+    """One digest per length: of the first 0, 1, 2, ... events, whose digests are `digests`."""
     whole = hashlib.sha1()
     found = [whole.hexdigest()[:16]]
     for one in digests:
@@ -135,7 +135,7 @@ class Judge:
                 self.streams[entry["stream"]][2].append((entry["sequence"], entry["digest"]))
             elif kind == "log":
                 self.old_logs.append(entry)
-        for invoked in open_ops.values():  # the client itself was cut off
+        for invoked in open_ops.values():  # the client itself was interrupted
             if invoked["command"] not in READS:
                 self._attempts(invoked).outcomes.append("unknown")
 
@@ -177,7 +177,7 @@ class Judge:
                     self.effects["interrupt_turn", event["turnId"]] += 1
 
     def effect_count(self, attempts):
-        """How often the log shows this write; None when it cannot be told from others'."""
+        """How often the log shows this write; None if it cannot be distinguished from others."""
         command, params = attempts.command, attempts.params
         if command == "submit_turn":
             return self.effects[command, params["input"][0]["text"]]
@@ -209,7 +209,7 @@ class Judge:
             self._check_place(attempts)
 
     def _check_place(self, attempts):
-        """The sequence that a reply names is there, and is of the turn that it names."""
+        """The sequence named by a reply exists and belongs to the turn that it names."""
         for reply in attempts.replies[:1]:
             events = self.logs.get(reply.get("sessionId"), [])
             sequence = reply.get("sequence", 0)
@@ -252,8 +252,8 @@ class Judge:
                     break
 
     def check_reads(self):
-        """Whoever asks after somebody was shown sequence N is shown at least N."""
-        known = collections.defaultdict(list)  # session -> (when it was known, sequence)
+        """A read that starts after any client saw sequence N returns at least N."""
+        known = collections.defaultdict(list)  # session -> (time it was known, sequence)
         for _, session, _, ended, sequence in self.reads:
             known[session].append((ended, sequence))
         for attempts in self.writes.values():
@@ -271,7 +271,7 @@ class Judge:
                                                 f"{best[place - 1]} had been shown")
 
     def check_order(self):
-        """A write that was acknowledged before another was asked for stands before it."""
+        """A write that was acknowledged before another was sent precedes it in the log."""
         placed = collections.defaultdict(list)
         for attempts in self.writes.values():
             if attempts.replies and attempts.replies[0].get("interrupted") is not False:
@@ -291,7 +291,7 @@ class Judge:
 
 
 def judge(entries, logs, complete=True):
-    """The violations of a history against {session: events}. `complete`: all clients are done."""
+    """The violations of a history, given {session: events}. `complete`: all clients are done."""
     judge_ = Judge(entries, logs)
     judge_.check_logs()
     judge_.check_writes()

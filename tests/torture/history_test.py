@@ -1,4 +1,4 @@
-"""The judge of histories, judged: each hand-written history breaks one promise, or none."""
+"""Tests the checker of histories: each handwritten history breaks one guarantee, or none."""
 
 import pathlib
 import tempfile
@@ -19,13 +19,13 @@ def submitted(sequence, text, turn):
 
 
 def log(*texts):
-    """A session with one submitted turn for each text."""
+    """A session with one submitted turn per text."""
     return [event(1, "session.created", title="made")] + [
         submitted(place, text, f"u_{text}") for place, text in enumerate(texts, 2)]
 
 
 class Story:
-    """A history told step by step; time moves by one with each."""
+    """A history built step by step; each step takes one unit of time."""
 
     def __init__(self):
         self.entries, self.now, self.ops = [], 0, 0
@@ -119,7 +119,7 @@ class Judgements(unittest.TestCase):
 
         self.assertFinds(story(*events), events)
         self.assertFinds(story(*events[1:], after=1), events)
-        self.assertFinds(story(*events[:2]), events)  # a prefix: it was cut off
+        self.assertFinds(story(*events[:2]), events)  # a prefix: the client was interrupted
         self.assertFinds(story(events[0], events[2]), events, "stream_gap")
         self.assertFinds(story(events[0], events[0]), events, "stream_gap")
         self.assertFinds(story(*events, submitted(4, "c", "u_c")), events, "stream_lied")

@@ -1,10 +1,10 @@
-"""kill -9 under concurrent clients, judged by what they wrote down.
+"""kill -9 under concurrent clients, checked against the clients' records.
 
-An episode is one store: clients write, read and follow streams while the daemon is killed, stopped
-and continued, and started again over the same folder. What was not answered is asked again after
-the restart. At the end everything settles, and the whole history is judged against the logs
+An episode uses one store: clients write, read and follow streams while the daemon is killed,
+stopped and continued, and restarted on the same folder. Commands without a reply are repeated after
+the restart. At the end everything settles; then the whole history is checked against the logs
 (history.py), the logs against the views and the rows on disk (log_model.py), and the views against
-those of a whole replay.
+those of a complete replay.
 
 usage: kill_loop.py [--seed S] [--kills N] [--history FILE]
 """
@@ -27,8 +27,8 @@ from stream_checker import StreamChecker
 CLIENTS = 6
 FOLLOWERS = 3
 SESSIONS = 3
-SETTLE_SECONDS = 150  # what a fast disk let clients queue up is played to its end
-SCHEMA_EVENTS = 100  # of each session, the newest: holding all of them to the schema takes long
+SETTLE_SECONDS = 150  # on a fast disk clients queue up many turns, which must finish
+SCHEMA_EVENTS = 100  # the newest of each session; checking all against the schema takes too long
 SCRIPTS = {"main": [{"text": "word " * 30, "deltas": 30}],
            "slow": [{"delayMs": 15, "text": "slow " * 10, "deltas": 10}],
            "held": [{"delayMs": 400, "text": "held"}],
@@ -36,7 +36,7 @@ SCRIPTS = {"main": [{"text": "word " * 30, "deltas": 30}],
 
 
 class Door:
-    """The daemon of the moment. Clients wait here while there is none."""
+    """The current daemon. Clients wait here while there is none."""
 
     def __init__(self):
         self._condition = threading.Condition()
@@ -65,7 +65,7 @@ class Door:
 
 
 class Worker(threading.Thread):
-    """A client with a session, two threads and a mind of its own."""
+    """A client with its own session, two threads and random behaviour."""
 
     def __init__(self, episode, number):
         super().__init__(daemon=True)
@@ -87,7 +87,7 @@ class Worker(threading.Thread):
                     while not self.episode.door.closed:
                         self.step()
                 self.client.daemon.disconnect()
-        except Exception as problem:  # a thread's failure must reach the one that judges
+        except Exception as problem:  # report a thread's failure to the main thread
             self.failure = problem
 
     def marker(self, word):
@@ -129,7 +129,7 @@ class Worker(threading.Thread):
             self.client.call("get_session", sessionId=self.session, limit=1)
 
     def steer(self):
-        """A turn that holds its thread, some behind it, and changes to their queue."""
+        """A turn that occupies its thread, some queued behind it, and changes to their queue."""
         thread, made = f"q{self.number}", []
         for model in ("held", "main", "main", "main"):
             marker = self.marker("queued")
@@ -147,7 +147,7 @@ class Worker(threading.Thread):
 
 
 class Watcher(threading.Thread):
-    """Follows one session over all restarts, from where it stopped or from earlier."""
+    """Follows one session across all restarts, from where it stopped or from earlier."""
 
     def __init__(self, episode, number):
         super().__init__(daemon=True)
@@ -168,7 +168,7 @@ class Watcher(threading.Thread):
             except clients.LOST:
                 time.sleep(0.01)
                 continue
-            if follower.stream.status != 200:  # the session is not there yet
+            if follower.stream.status != 200:  # the session does not exist yet
                 follower.stream.__exit__()
                 time.sleep(0.02)
                 continue
@@ -220,7 +220,7 @@ class Episode:
         self.finish(home, daemon, threads)
 
     def hurt(self, daemon):
-        """True when the daemon is dead afterwards."""
+        """Harms the daemon. True: it is dead afterwards."""
         what = self.random.choices(tuple(self.counts), weights=(12, 4, 3, 1))[0]
         self.counts[what] += 1
         self.history.add("note", text=what)
@@ -250,7 +250,7 @@ class Episode:
         return daemon
 
     def finish(self, home, daemon, threads):
-        """Answers what is open, lets every turn end, and judges the whole."""
+        """Answers open questions, lets every turn end, and checks everything."""
         for thread in threads:
             if thread.failure is not None:
                 raise AssertionError(f"{type(thread).__name__}: {thread.failure!r}")
@@ -275,7 +275,7 @@ class Episode:
 
     @staticmethod
     def check_starts(events):
-        """Turns of a thread whose queue nobody changed start in the order of their submission."""
+        """Turns of a thread whose queue was not changed start in the order of submission."""
         for thread in {event["threadId"] for event in events if "threadId" in event}:
             if not thread.startswith("t"):
                 continue

@@ -1,6 +1,6 @@
-"""A short kill -9 loop; ./dev torture runs it for as long as asked.
+"""A short kill -9 loop; ./dev torture runs it for as long as requested.
 
-AGENTRT_TORTURE_SEED repeats a run, AGENTRT_TORTURE_KILLS asks for more kills.
+AGENTRT_TORTURE_SEED repeats a run, AGENTRT_TORTURE_KILLS sets the number of kills.
 """
 
 import os
@@ -27,7 +27,7 @@ class KillLoop(unittest.TestCase):
         self.judge_is_awake(episode)
 
     def judge_is_awake(self, episode):
-        """The same history against empty logs must not pass."""
+        """Tests the checker: the same history against empty logs must not pass."""
         found = {v.name for v in history.judge(episode.history.entries, {})}
         self.assertLessEqual({"lost", "stream_lied", "log_changed"}, found)
 

@@ -1,7 +1,7 @@
-"""A second opinion: what a session's log means, folded here and compared with what is served.
+"""An independent model: folds a session's log and compares the result with what the daemon serves.
 
-Model is the fold of one session's events, written from docs/events.md. compare() holds the read
-models and check_store() the rows on disk to it.
+Model is the fold of one session's events, written from docs/events.md. compare() checks the read
+models against it, check_store() the rows on disk.
 """
 
 import datetime
@@ -10,7 +10,7 @@ import json
 import sqlite3
 import zlib
 
-QUEUE_SHOWN = 20  # a read shows at least so many of the turns that wait
+QUEUE_SHOWN = 20  # a read shows at least so many queued turns
 ENDS = {"turn.completed", "turn.failed"}
 
 
@@ -54,14 +54,14 @@ class Model:
 
 
 def compare(model, session, threads):
-    """`session` from get_session, `threads` {id: get_thread_read}; raises at a difference."""
+    """`session` from get_session, `threads` {id: get_thread_read}; raises on a difference."""
     same(session["asOfSequence"], model.sequence, "asOfSequence")
     same(session.get("title"), model.title, "the title")
     same(sorted(t["threadId"] for t in session["threads"]), sorted(model.threads), "the threads")
     for name, thread in threads.items():
         wanted = model.threads[name]
         shown = [turn["turnId"] for turn in thread["queuedTurns"]]
-        due = max(len(shown), min(QUEUE_SHOWN, len(wanted["queue"])))  # a long one is cut off
+        due = max(len(shown), min(QUEUE_SHOWN, len(wanted["queue"])))  # a long queue is truncated
         same(shown, wanted["queue"][:due], f"the queue of {name}")
         same(thread.get("activeTurnId"), wanted["running"], f"the running turn of {name}")
     for turn in session["history"]:
@@ -80,7 +80,7 @@ def _instant(ms):
 
 
 def check_store(path, models):
-    """The rows of a stopped store: the chain of hashes, and index rows that match `models`."""
+    """Checks a stopped store: the hash chain, and index rows that match `models`."""
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
         same(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
@@ -91,7 +91,7 @@ def check_store(path, models):
 
 
 def _packed(database):
-    """What packs hold: (scope, payload) by session and sequence."""
+    """The content of packs: (scope, payload) by session and sequence."""
     found = {}
     for session, first, last, data in database.execute("""
             SELECT s.id, p.first, p.last, p.bytes
@@ -145,7 +145,8 @@ def _check_rows(database, models):
 
 
 def forget_snapshots(path):
-    """Makes the next start fold every session from its first event. How many there were."""
+    """Makes the next start fold every session from its first event. Returns how many snapshots
+    there were."""
     database = sqlite3.connect(path)
     try:
         count = database.execute("DELETE FROM snapshot").rowcount

@@ -1,11 +1,11 @@
-"""Everything in this folder, for as long as asked: ./dev torture.
+"""Runs all tests of this folder for the given time: ./dev torture.
 
 usage: torture.py --build FOLDER [--minutes M] [--fuzz-minutes F] [--seed S]
 
-Power cuts at every sync of the scripted run, each kind of damage; then kill -9 episodes until the
-time is up, with a new sweep of power cuts, under another seed, after every few of them. Then random
-shell texts that the permission policy allows, in real bash, for the minutes of --fuzz-minutes. The
-first violation ends it with exit code 1, the seed and the command that repeats it.
+Power cuts at every sync of the scripted run, with each kind of damage; then kill -9 episodes until
+the time is up, with another sweep of power cuts, under a new seed, after every few of them. Then
+random shell texts that the permission policy allows, in real bash, for --fuzz-minutes. The first
+violation ends it with exit code 1, the seed and the command that repeats it.
 """
 
 import argparse
@@ -17,12 +17,12 @@ import subprocess
 import sys
 import time
 
-KILLS = 20            # of one episode
+KILLS = 20  # per episode
 EPISODES_A_SWEEP = 8  # between two sweeps of power cuts
 
 
 def fuzz_shell_texts(build, minutes, seed):
-    """Runs shell_differential; True when no allowed text ran anything that was not judged."""
+    """Runs shell_differential. True: no allowed text ran anything that was not judged."""
     if minutes <= 0:
         return True
     command = [str(build / "tests/shell_differential"), str(build / "tests/shell_marker"),

@@ -1,4 +1,4 @@
-"""Logs, a model of each, and the views that a daemon serves, all of one moment."""
+"""Logs, a model of each, and the views that a daemon serves, all taken at the same time."""
 
 import time
 
@@ -18,7 +18,7 @@ def lengths(logs):
 
 
 def at_rest(daemon):
-    """(logs, models, views), taken after recovery with nothing written in between, and compared."""
+    """(logs, models, views), taken after recovery without writes in between, and compared."""
     deadline = time.monotonic() + harness.WAIT_SECONDS
     while time.monotonic() < deadline:
         rows = daemon.ok("list_sessions", limit=1000)["data"]
@@ -35,7 +35,8 @@ def at_rest(daemon):
 
 
 def check_replay(home):
-    """A store serves the same with its snapshots and without: every fold from the first event."""
+    """A store serves the same data with and without snapshots, when it folds from the first event.
+    """
     views = after_restart(home)
     log_model.forget_snapshots(home.data / "agentrt.db")
     log_model.same(after_restart(home), views, "the views after a whole replay")
