@@ -1,8 +1,8 @@
 # Third-party libraries, all Debian packages (see ./dev setup). Each is linked only by the module
-# that names it, so its headers are a fact of that module alone.
+# that names it, so other modules do not depend on its headers.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)
-# Static where Debian has it: one binary that starts with fewer pages and fewer relocations.
+# Static libraries where Debian has them, so that the binary starts with fewer relocations.
 set(OPENSSL_USE_STATIC_LIBS ON)
 find_package(OpenSSL REQUIRED)
 find_library(SQLite3_LIBRARY NAMES libsqlite3.a)

@@ -28,11 +28,11 @@ if(NOT AGENTRT_SANITIZE)
   endif()
 endif()
 option(AGENTRT_PCH "Precompile the headers that most units include" ON)
-# The same for all, since a precompiled header is used only where it was made with the same macros.
+# Equal for all targets: a precompiled header can be used only with the macros it was built with.
 add_compile_definitions(FMT_SHARED SIMDJSON_THREADS_ENABLED=1)
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Without these two ccache does not cache a unit that uses a precompiled header.
+  # ccache needs these two to cache units that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")

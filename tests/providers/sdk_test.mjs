@@ -1,5 +1,6 @@
-// The official SDKs of OpenAI and Anthropic against the double: what they accept is fair to test
-// our own adapters with. AGENTRT_NODE_PACKAGES names the folder they are installed in (./dev setup).
+// Tests the provider double with the official SDKs of OpenAI and Anthropic: if they accept its
+// answers, it is suitable for tests of our own adapters. AGENTRT_NODE_PACKAGES names the folder in
+// which they are installed (./dev setup).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
