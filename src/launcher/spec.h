@@ -1,9 +1,9 @@
 // launcher/spec.h: a Spec describes one command and its sandbox. The runtime sends it to the
 // launcher.
 //
-// The runtime writes the Spec into an unnamed file and passes it as descriptor kSpecFd, so that
-// arguments and environment of the launcher stay empty in process lists. The writer of a Spec is
-// trusted; the command is not. This header depends on nothing else in the source tree.
+// The runtime writes the Spec into an unnamed file and passes it as descriptor kSpecFd, so that the
+// launcher does not expose arguments or environment of the command in process lists. The writer of
+// a Spec is trusted; the command is not. This header depends on nothing else in the source tree.
 #pragma once
 
 #include <cstdint>

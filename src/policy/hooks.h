@@ -29,7 +29,7 @@ bool is_matcher(std::string_view text);
 // The JSON object that the hook reads on standard input.
 std::string hook_input(const schema::HookInput& input, schema::HookDialect dialect);
 
-// How a hook's process ended by itself (it was not killed by a timeout), and its output.
+// How a hook's process ended, if the runtime did not kill it, and its output.
 struct HookEnd {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> signal;

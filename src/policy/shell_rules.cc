@@ -71,8 +71,8 @@ class ShellRules {
   }
 
  private:
-  // Whether the rule applies to this call: some rules are only about calls inside the sandbox,
-  // others only about calls that leave it.
+  // Whether the rule applies to this call. An allow rule without `outside` applies only to calls in
+  // the sandbox, a deny or ask rule with `outside` only to calls that leave it.
   bool counts(const Rule& rule) const {
     return rule.source.effect == RuleEffect::allow ? rule.outside || !asked_.leaves
                                                    : asked_.leaves || !rule.outside;

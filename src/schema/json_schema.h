@@ -66,8 +66,7 @@ class SchemaWriter {
   template <class T>
   void write_enum(std::string& out);
 
-  // A name must stand for one schema. A struct that is strict in one place and lenient in another
-  // needs two documents.
+  // A name stands for one schema, so a struct cannot be both strict and lenient in one document.
   void refer(std::string& out, std::string_view name, std::string schema) {
     const auto [entry, added] = definitions_.emplace(name, schema);
     check(added || entry->second == schema, "two schemas in one document have the same name");

@@ -76,11 +76,11 @@ class Watch {
   std::function<void(Violation)> broken_;
   std::map<SessionId, state::Session> replicas_;
   std::map<SessionId, Sequence> published_;           // the last sequence in this boot
-  std::map<ModelRequestId, schema::Fact> requested_;  // stored
+  std::map<ModelRequestId, schema::Fact> requested_;  // in the log
   std::set<ModelRequestId> started_;
-  std::map<std::string, BootId> hooks_;  // stored, with their boot
+  std::map<std::string, BootId> hooks_;  // hook runs in the log, with their boot
   std::set<std::string> hooks_started_;
-  std::map<ProcessId, BootId> processes_;  // stored, with the boot that released them
+  std::map<ProcessId, BootId> processes_;  // in the log, with the boot that released them
 };
 
 }  // namespace agentrt::sim

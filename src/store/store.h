@@ -148,18 +148,19 @@ class Store {
   virtual Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                                const std::string& key) = 0;
 
-  // Deletes at most `max` idempotency records older than `before` and returns their number. Same
-  // thread as commit().
+  // Deletes at most `max` idempotency records older than `before` and returns their number. Not
+  // concurrent with commit().
   virtual Result<std::size_t> forget_idempotency(Timestamp before, std::size_t max) = 0;
   // Discards one session's index rows and snapshot and derives the rows again from its log. Calls
-  // `indexer` with every event in order. Same thread as commit().
+  // `indexer` with every event in order. Not concurrent with commit().
   virtual Result<void> rebuild(const SessionId& session, const Indexer& indexer) = 0;
 
   // Packs completed runs of fragments (sqlite/pack.h), if the store supports it. Scans about
-  // `rows_max` rows. True: there is more to scan. Invisible to readers. Same thread as commit().
+  // `rows_max` rows. True: there is more to scan. Invisible to readers. Not concurrent with
+  // commit().
   virtual Result<bool> pack(std::size_t rows_max) = 0;
-  // Called when no commit is pending: a store may do work that makes the next commit cheaper. Same
-  // thread as commit().
+  // Called when no commit is pending: a store may do work that makes the next commit cheaper. Not
+  // concurrent with commit().
   virtual void make_room() = 0;
 
   virtual const RuntimeId& runtime() const = 0;  // never changes

@@ -1,10 +1,10 @@
 // policy/shell/risk.h: the built-in classifier for the risk of a shell text.
 //
-// Used in the mode `auto` when no rule applies. It is conservative: low risk is only what is known
-// to read, and, in a sandbox, ordinary building and testing. Without a sandbox every word must also
-// be known before it runs: the text must have a canonical form, and no shell, script or
-// configuration may decide about the rest. The classifier never denies; all other texts need
-// approval.
+// Used in the mode `auto` when no rule applies. It is conservative: it rates as low risk
+// only commands that are known to only read, and, in a sandbox, ordinary building and testing.
+// Without a sandbox every word must also be known before it runs: the text must have a canonical
+// form, and no shell, script or configuration may decide about the rest. The classifier never
+// denies; all other texts need approval.
 //
 // PURE. Safe on any thread.
 #pragma once
