@@ -199,7 +199,7 @@ int launch(int control, IdMaps maps, NextSpaces spaces, Fd copies) {
     map_owners(spec, control, maps);
   else
     maps.close();
-  // P1 cannot enter them from a new user namespace
+  // P1 cannot enter the prepared namespaces from a new user namespace.
   if (namespaces_of(spec, spaces) & CLONE_NEWUSER) spaces.close();
   int link[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) stop(control, "link");
