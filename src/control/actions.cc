@@ -1,4 +1,4 @@
-// control/actions.cc: decisions that a turn waits for: answered once, by whoever may, or by nobody.
+// control/actions.cc: decides answers to actions. Each action is answered once, or expires.
 #include "control/actions.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ ActionScope scope_of(const Facts& facts, const Turn& turn) {
   return ActionScope{ToolScope{of_turn, action.step, *action.call}, action.id};
 }
 
-// The call that the turn's action holds back.
+// The call that waits for the turn's action.
 const state::ToolCall& call_in(const Turn& turn) {
   const auto call = std::ranges::find(turn.tools, *turn.action->call, &state::ToolCall::id);
   check(call != turn.tools.end(), "an action of a call holds it back");
@@ -35,7 +35,7 @@ bool is_permission(const state::Action& action) {
   return action.required.action_type == kPermissionAction;
 }
 
-// An answer to what is not waited for: it came too late, or there never was such a question.
+// The error for an answer to an action that is not open: answered, expired or unknown.
 Decision too_late(const ActionId& id, const std::optional<ActionSnapshot>& known) {
   if (!known) return refuse(Code::not_found, fmt::format("there is no action {}", id.text()));
   const std::string decision = known->decision.value_or("");
@@ -51,8 +51,8 @@ Decision too_late(const ActionId& id, const std::optional<ActionSnapshot>& known
                 details);
 }
 
-// What a server asked for is given by the schema that it sent; where it sends people elsewhere it
-// asks for nothing here.
+// Checks the answer to an MCP server's question against the server's schema. A question with a URL
+// takes no content.
 std::optional<Error> wrong_content(const state::Action& action, const RespondAction& command) {
   const bool gives = command.decision == "accept" && !action.required.url;
   if (!gives) {
@@ -86,7 +86,7 @@ std::optional<Error> wrong_payload(const state::Action& action, const RespondAct
   return std::nullopt;
 }
 
-// By the time that passed, not by the instant: the clock may have been set since the question.
+// Measured as elapsed time, because the wall clock may have been set since the question.
 bool too_late(const ActionRequired& required, const Inputs& inputs) {
   if (!required.expires_at) return false;
   if (!required.expires_in_ms) return *required.expires_at <= inputs.now;
@@ -115,7 +115,7 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
   return wrong_payload(action, command);
 }
 
-// An answer that reaches further leaves a rule behind, and a session has only so many.
+// An answer for more than once stores a rule, and the number of rules per session is limited.
 std::optional<Error> no_room(const Session& view, const Turn& turn, const RespondAction& command) {
   if (command.scope.value_or(AnswerScope::once) == AnswerScope::once || !turn.action->call)
     return std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Error> no_room(const Session& view, const Turn& turn, const Respon
                {}};
 }
 
-// A choice that was not among those given is refused; wrong_payload has read the answer.
+// Refuses an answer that is not among the offered choices. wrong_payload has checked its form.
 std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command) {
   if (!command.payload || !turn.action->call) return std::nullopt;
   const auto call = std::ranges::find(turn.tools, *turn.action->call, &state::ToolCall::id);
@@ -148,8 +148,8 @@ std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command
       {}};
 }
 
-// The rule that an answer leaves behind: this very call, and nothing like it. A command is granted
-// in the folder and with the files that the person was asked about; it is refused anywhere.
+// The rule for an answer: it matches exactly this call. An allowed command is bound to the folder
+// and files of the question; a denied one is denied everywhere.
 PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::ToolCall& call,
                           const RespondAction& command, const Inputs& inputs) {
   const ActionRequired& required = turn.action->required;
@@ -169,7 +169,7 @@ PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::To
   return rule;
 }
 
-// It takes the place of an earlier one for the same text in the same folder.
+// Stores the rule; it replaces an earlier one for the same text in the same folder.
 void keep_answer(Facts& facts, const Session& view, const Turn& turn, const state::ToolCall& call,
                  const RespondAction& command, const Inputs& inputs) {
   const AnswerScope scope = command.scope.value_or(AnswerScope::once);
@@ -196,7 +196,7 @@ Failure refusal(const RespondAction& command) {
           command.reason ? "denied by a person: " + *command.reason : "denied by a person", false};
 }
 
-// The turn goes on from where it waited; one of an earlier boot is prepared again first.
+// Continues the turn where it waited. A turn of an earlier boot is prepared again first.
 void go_on(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
   const Turn& turn = *thread.active;
   if (turn.boot != inputs.boot) return facts.resume(turn);
@@ -204,7 +204,7 @@ void go_on(Facts& facts, const Session& view, const Thread& thread, Inputs& inpu
   if (turn.prepared) Flow{facts, view, thread, inputs}.go_on();
 }
 
-// The call is not made; one that the sandbox stopped keeps what came of it there.
+// Ends the call without running it. A call that the sandbox stopped keeps its earlier result.
 void give_up(Facts& facts, const Session& view, const Thread& thread, const state::ToolCall& call,
              Failure error, Inputs& inputs) {
   const ToolScope scope{facts.of(thread.active->ids), call.step, call.id};

@@ -1,4 +1,4 @@
-// control/actions_test.cc: what a person is asked, and what each answer does.
+// control/actions_test.cc: tests what a user is asked, and the effect of each answer.
 #include <doctest/doctest.h>
 
 #include "control/testing/given_calls.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kAsked =
     "permission.evaluated permission.requested action.required task.waiting run.status";
 
-// A turn that waits for a person to allow its commands.
+// A turn that waits for approval of its commands.
 struct Waiting {
   Given past = asked_under(policy_in(PermissionMode::default_));
   state::Session view;
@@ -59,7 +59,7 @@ TEST_CASE("a call that no rule allows is inspected first, and then a person is a
   CHECK(required.digest == asked.payload_of<PermissionEvaluated>().digest);
   CHECK(asked.fact_of<ActionRequired>().ids.tool_call_id == first_tool(asked.after).id);
   CHECK(asked.thread().status == Status::waiting_permission);
-  // The same look again finds that it is asked already.
+  // A repeated inspection changes nothing, because the question is already open.
   CHECK(when(asked.after, inspected_of(asked.after), inputs_at(past.now())).shape() == "unchanged");
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("an answer for longer leaves a rule for this very text behind") {
   CHECK_FALSE(outcome.payload_of<PolicyChanged>().workspace.has_value());
   command.scope = AnswerScope::always;
   CHECK(waiting.answer(command).payload_of<PolicyChanged>().workspace == "/w");
-  // The same text again in that session is not asked about; another one is.
+  // The same text in that session needs no approval; another one does.
   command.scope = AnswerScope::session;
   ReportProcessReady ready = ready_of(outcome.after);
   ready.binding = inspected_of(outcome.after).binding;
@@ -189,7 +189,7 @@ TEST_CASE("an answer for longer leaves a rule for this very text behind") {
   CHECK(looked.shape() == "model.completed item.started");
   const Outcome held = when(looked.after, inspected_of(looked.after), waiting.inputs());
   CHECK(held.shape() == "permission.evaluated tool.started run.status");
-  // It is bound as if it had just been approved.
+  // The call is bound to the inspected state as if it had just been approved.
   CHECK(held.payload_of<PermissionEvaluated>().digest == first_tool(held.after).digest);
   ReportProcessReady moved = ready_of(held.after);
   moved.binding = inspected_of(held.after, "9:9").binding;
@@ -228,13 +228,13 @@ TEST_CASE("a grant is for the folder and the files of the question") {
   const Outcome changed = when(again.after, look, inputs);
   CHECK(changed.shape() == kAsked);
   CHECK(changed.payload_of<ActionRequired>().reason->contains("/w/run.sh has changed"));
-  // Another yes takes the place of the first.
+  // A new approval replaces the first.
   yes = answer_to(changed.after, "allow");
   yes.scope = AnswerScope::session;
   const Outcome anew = when(changed.after, Command{yes}, inputs);
   REQUIRE(anew.after.granted.size() == 1);
   CHECK(anew.after.granted[0].executes->front().digest == "sha256:bb");
-  // The gate names what is not what it was.
+  // The refusal names what has changed.
   ready = ready_of(anew.after);
   ready.binding = look.binding;
   ready.binding->files = {{"/w/run.sh", "sha256:cc"}};
