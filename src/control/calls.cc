@@ -1,5 +1,5 @@
-// control/calls.cc: calls of tools that run no process of their own: a change that is about to be
-// made, how far they are, what a server asks on the way, how they end.
+// control/calls.cc: decides reports of calls without a process: announced changes, progress,
+// questions of MCP servers, and ends.
 #include <fmt/format.h>
 
 #include "base/digest.h"
@@ -18,7 +18,7 @@ ToolScope scope_of(const Facts& facts, const OpenCall& open) {
   return {facts.of(open.thread->active->ids), open.call->step, open.call->id};
 }
 
-// The same file of a session is the same artifact, however often it changes.
+// All changes of a file in a session belong to the same artifact.
 ArtifactId artifact_of(const std::string& path) {
   return ArtifactId{
       fmt::format("{}_{}", ArtifactId::kPrefix, hex(bytes_of(sha256(path))).substr(0, 32))};
@@ -67,7 +67,7 @@ void end_well(Facts& facts, const OpenCall& open, const ReportCallEnded& report)
   facts.add(scope, std::move(item));
 }
 
-// Nobody can answer any more what the server asked.
+// Withdraws an open question of the call's MCP server.
 void close_question(Facts& facts, const OpenCall& open) {
   const Turn& turn = *open.thread->active;
   if (!turn.action || turn.action->call != open.call->id) return;
@@ -109,7 +109,7 @@ Decision tool_progress(const Session& view, const ReportToolProgress& report, In
   return accept(facts);
 }
 
-// While the turn waits for something else, whoever asks asks again later.
+// If the turn already waits for another action, the engine repeats the report later.
 Decision tool_asks(const Session& view, const ReportToolAsks& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);
   if (!open || open.thread->active->action) return Unchanged{};
