@@ -31,19 +31,20 @@ enum class AfterRestart { ask, resume };
 
 inline constexpr std::int64_t kAskTimeoutMaxMs = 30LL * 24 * 3'600 * 1'000;
 
-// The limits and habits of this runtime, from its configuration.
+// Limits and defaults of this runtime, from its configuration.
 struct Settings {
   std::size_t queue_turns_max = 1'000;
-  std::size_t threads_max = 1'000;  // of one session: its view holds them all
+  std::size_t threads_max = 1'000;  // per session; its view holds them all
   std::uint64_t turn_steps_max = 50;
-  std::uint64_t model_retries_max = 3;  // in a row
+  std::uint64_t model_retries_max = 3;  // consecutive
   std::int64_t retry_base_ms = 250;     // doubled with every retry
-  std::int64_t retry_busy_ms = 2'000;   // the same, of a provider that has too much to do
+  std::int64_t retry_busy_ms = 2'000;   // the same for an overloaded provider
   std::int64_t retry_max_ms = 30'000;
-  std::int64_t retry_told_max_ms = 300'000;  // as long as a provider asks for; beyond it is no wait
-  std::size_t background_processes_max = 32;                // of one session, at once
+  // Longest delay that a provider may request; a longer one fails.
+  std::int64_t retry_told_max_ms = 300'000;
+  std::size_t background_processes_max = 32;                // per session, at once
   std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
-  std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, whoever asks
+  std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, for all callers
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   std::string home = "/nonexistent";  // what ~ in rules stands for
@@ -52,8 +53,8 @@ struct Settings {
   AfterRestart after_restart = AfterRestart::ask;
 };
 
-// What the store says about ids that the command names, and the disk about its folders, loaded
-// before it is decided.
+// What was looked up before the decision: the ids that the command names in the store, and its
+// folders on disk.
 struct Named {
   struct KnownTurn {
     schema::Fact submitted;  // its turn.submitted
@@ -61,14 +62,14 @@ struct Named {
   };
   std::optional<KnownTurn> turn;
   bool task = false;                             // the named task exists
-  std::optional<schema::ProcessStatus> process;  // of the named one, as its row has it
+  std::optional<schema::ProcessStatus> process;  // status of the named process in its index row
   std::optional<schema::ActionSnapshot> action;
-  std::optional<schema::FolderFinding> folders;  // absent: the disk was not looked at
+  std::optional<schema::FolderFinding> folders;  // absent: the disk was not read
 };
 
 struct Inputs {
   Timestamp now;
-  FreshIds ids;  // a value, not a service: seeded by the kernel for this command alone
+  FreshIds ids;  // seeded by the kernel for this command only
   BootId boot;
   const Settings* settings = nullptr;
   SessionId session;             // the one whose view is given, also where it does not exist yet
@@ -81,7 +82,7 @@ struct Inputs {
   // ports::Loop::since; may be empty.
   std::function<std::int64_t(Timestamp)> passed_since = {};
 
-  // Milliseconds since the stamp of an earlier fact, whatever the wall clock was set to meanwhile.
+  // Milliseconds since the timestamp of an earlier fact, independent of changes to the wall clock.
   std::int64_t since(Timestamp stamp) const {
     const std::int64_t by_stamps = std::max<std::int64_t>(0, now - stamp);
     return passed_since ? std::min(by_stamps, passed_since(stamp)) : by_stamps;
@@ -93,7 +94,7 @@ struct Accepted {
   std::string reply;                 // a JSON object; empty for a report
 };
 struct Unchanged {
-  std::string reply;  // nothing to do, or done before: answered without a new fact
+  std::string reply;  // nothing to do, or done before: the reply, without new facts
 };
 using Decision = std::variant<Accepted, Unchanged, Error>;
 
