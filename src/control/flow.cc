@@ -19,10 +19,10 @@ using namespace schema;
 
 namespace {
 
-constexpr std::uint64_t kStopRefusalsMax =
-    3;  // by hooks, in a row; then the turn ends all the same
+// Consecutive refusals by stop hooks; then the turn ends anyway.
+constexpr std::uint64_t kStopRefusalsMax = 3;
 
-// The parts of a session that decide how one of its turns goes on.
+// The parts of a session that affect how one of its turns continues.
 Session part_of(const Session& view, const Thread& thread) {
   Session part;
   part.id = view.id;
@@ -42,7 +42,7 @@ Session part_of(const Session& view, const Thread& thread) {
   return part;
 }
 
-// How the call begins, in one line.
+// The beginning of the call, on one line.
 std::string beginning_of(const state::ToolCall& call) {
   constexpr std::size_t kShownBytes = 120;
   const std::string text = text_of(call);
@@ -94,17 +94,17 @@ ToolCatalogResolved Flow::catalog(const ReportPrepared& report) {
   return tool_catalog(after_, effective(), report.server_tools, report.missing_servers);
 }
 
-// --- the row of gates ---
+// --- the gates of a turn ---
 
 void Flow::go_on() {
-  if (turn().hook || turn().action) return;  // what is waited for comes first
+  if (turn().hook || turn().action) return;  // already waiting
   if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
   if (turn().answered) return finish();
   ask_model();
 }
 
-// Starts the next hook about what has just happened to the turn. False: they were all heard.
+// Starts the next hook about the turn's last event. False: there is none.
 bool Flow::hook_waits() {
   const Turn& now = turn();
   if (now.requests == 0)
@@ -126,8 +126,8 @@ void Flow::calls() {
   ask_model();
 }
 
-// Starts the calls behind the first that may run beside it, up to one that may not or that somebody
-// has to be asked about.
+// Starts further calls in parallel to the first, up to one that cannot run in parallel or needs
+// approval.
 void Flow::start_beside() {
   constexpr std::size_t kSideBySideMax = 8;
   for (std::size_t i = 0; i < std::min(turn().tools.size(), kSideBySideMax); ++i) {
@@ -141,7 +141,7 @@ void Flow::start_beside() {
   }
 }
 
-// A call that hooks are heard about runs alone: they speak one at a time, each about one call.
+// A call with hooks runs alone, because hooks run one at a time and about one call.
 bool Flow::joins_others(const state::ToolCall& call) const {
   constexpr std::array kAboutCalls = {HookPoint::pre_tool_use, HookPoint::permission_request,
                                       HookPoint::post_tool_use, HookPoint::post_tool_failure};
@@ -150,7 +150,7 @@ bool Flow::joins_others(const state::ToolCall& call) const {
          });
 }
 
-// Another boot started it and is gone; whether it did anything cannot be told.
+// An earlier boot started the call, and its effect is unknown.
 bool Flow::is_lost(const state::ToolCall& call) const {
   return call.boot && *call.boot != inputs_.boot && !may_run_again(after_, call);
 }
@@ -187,7 +187,7 @@ void Flow::end(Failure error) {
 
 // --- one call ---
 
-// Brings the first call as far as it goes without the world. True: something is waited for.
+// Advances the first call until it must wait. True: it waits.
 bool Flow::call_waits() {
   if (turn().tools.front().step.empty()) begin(turn().tools.front());
   const state::ToolCall call = turn().tools.front();
@@ -200,7 +200,7 @@ bool Flow::call_waits() {
   if (call.stage == state::CallStage::started || call.stage == state::CallStage::stopped)
     return true;
   if (call.stage == state::CallStage::approved) {
-    // The answer may be older than the rules: what they deny by now does not run.
+    // The rules may have changed since the approval: a call that they deny now does not run.
     const policy::Judgement now = judge(call);
     if (now.decision == schema::Decision::deny) return settle(call, now);
     start_call(call, Json{"\"approved\""});
@@ -289,7 +289,7 @@ policy::Judgement Flow::judge(const state::ToolCall& call, const Binding* now) {
   return judge_call(after_, effective(), call, now);
 }
 
-// Does what was decided. True: something is waited for.
+// Applies the decision. True: the turn waits.
 bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgement) {
   const PermissionMode mode = effective().mode;
   switch (judgement.decision) {
@@ -307,8 +307,8 @@ bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgemen
       return false;
     }
     case schema::Decision::ask:
-      // Where no hook has a say, the call is inspected: the plan sees that it has begun. So it is
-      // where a grant may hold: then there is nothing to ask, and no hook to hear.
+      // Without a permission_request hook, the plan starts an inspection of the call, and the user
+      // is asked after that. The same happens if a grant may allow the call; then no hook runs.
       if (judgement.pending) return true;
       (void)start_hook(HookPoint::permission_request, call.permission_hooks, call.tool,
                        scope_of(call));
@@ -339,7 +339,7 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
 
 // --- hooks ---
 
-// Starts the next hook at `point`, from place `from` on, that means the tool. False: there is none.
+// Starts the next hook at `point`, from index `from` on, that applies to the tool. False: none.
 bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& tool,
                       const TurnScope& about) {
   const auto index = next_hook(after_.policy.hooks, point, from, tool);
@@ -365,7 +365,7 @@ void Flow::heard(HookPoint point, Heard how, const std::string& reason) {
       return end(stopped);
     case HookPoint::pre_tool_use:
     case HookPoint::permission_request:
-      return go_on();  // what it said stands with the call
+      return go_on();  // its decision is stored with the call
     case HookPoint::post_tool_use:
     case HookPoint::post_tool_failure:
       return how == Heard::fails ? end(stopped) : go_on();

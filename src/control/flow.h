@@ -1,12 +1,11 @@
-// control/flow.h: how a turn goes on: what comes next after each thing that happened to it.
+// control/flow.h: decides the next step of a turn after each event.
 //
-// Between two requests to a model a turn passes a row of gates: hooks, the checks of a call,
-// policy, a person. Each method adds the facts of what comes next and returns as soon as something
-// has to be waited for; what happens then comes back as a report or an answer, and the turn goes on
-// from the view alone. So a turn that a restart held up at any gate goes on through the same
-// methods.
+// Between two model requests a turn passes several gates: hooks, checks of a call, policy, a user's
+// approval. Each method adds the facts of the next step and returns as soon as the turn must wait.
+// The outcome comes back as a report or an answer, and the turn continues from the view alone. So a
+// turn that a restart interrupted at any gate continues through the same methods.
 //
-// A Flow looks at the turn as it stands with the facts added so far: they are folded as they come.
+// A Flow sees the turn including the facts added so far: they are folded as they are added.
 #pragma once
 
 #include "control/judging.h"
@@ -14,8 +13,8 @@
 
 namespace agentrt::control {
 
-// What a hook made of what it was asked about: nothing against it, not this, no answer that can be
-// gone on without, or the end of the turn.
+// The outcome of a hook: no objection; it blocks the action; it failed and must not be ignored; or
+// it ends the turn.
 enum class Heard { fine, blocks, fails, ends };
 
 class Flow {
@@ -30,17 +29,20 @@ class Flow {
   // The tools that the turn may call.
   schema::ToolCatalogResolved catalog(const schema::ReportPrepared& report);
 
-  // Whatever comes next: hooks about what has just happened, calls, the end, or another request.
+  // Takes the next step: hooks about the last event, calls, the end of the turn, or a model
+  // request.
   void go_on();
-  // A person allowed or refused the call that waited, or nobody did.
+  // Ends a call that must not run, with this error.
   void refuse_call(const state::ToolCall& call, schema::Failure error);
-  // What a call is bound to is known: ask, if it still has to be.
+  // The binding of a call is known: starts the call, or asks the user if that is still needed.
   void inspected(const state::ToolCall& call, const schema::Binding& binding);
-  // A server asks a person in the middle of the call; nobody is waited for who is not there.
+  // Asks the user a question of an MCP server, during a call. Declines it if the run is not
+  // interactive.
   void ask_for_server(const state::ToolCall& call, const schema::ReportToolAsks& question);
-  // The hook that was heard has spoken; these facts say so already.
+  // Continues after a hook has ended. Its own facts are already added.
   void heard(schema::HookPoint point, Heard how, const std::string& reason);
-  // Asks to trust the files of the workspace, where that was wished and not refused before.
+  // Asks the user to trust the workspace's files, if the turn requests that and it was not refused
+  // before. Returns whether it asked.
   bool asks_for_trust(const std::vector<schema::PolicyFile>& files);
 
  private:
