@@ -1,4 +1,4 @@
-// control/hooks_test.cc: what hooks hear, and what becomes of what they say.
+// control/hooks_test.cc: tests the input of hooks and the effect of their answers.
 #include <doctest/doctest.h>
 
 #include "control/testing/given_calls.h"
@@ -196,7 +196,7 @@ TEST_CASE("a rewrite at permission_request starts the call over, once") {
   const Outcome first = asked.ends(rewrites);
   CHECK(first.shape() == "hook.completed hook.started");
   const Inputs inputs = inputs_at(asked.past.now());
-  // The same input again is no rewrite.
+  // Unchanged input does not count as a rewrite.
   const Outcome same = when(first.after, says(first.after, rewrites), inputs);
   CHECK(same.shape() == "hook.completed");
   CHECK(first_tool(same.after).said.empty());
@@ -217,7 +217,7 @@ TEST_CASE("what a hook allowed is the input it saw, not the one that another mad
         "hook.completed permission.evaluated tool.started run.status");
   const Outcome rewritten = when(
       allowed.after, says(allowed.after, {.updated_input = Json{R"({"command":"rm x"})"}}), inputs);
-  CHECK(rewritten.shape() == "hook.completed");  // and a person is asked
+  CHECK(rewritten.shape() == "hook.completed");  // then the user is asked
   CHECK(first_tool(rewritten.after).said.empty());
 }
 
