@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kReasonBytesMax = 1'024;
 constexpr std::size_t kSubcommandsBytesMax = 4'096;
 
-// The texts that explain a decision repeat the input; in facts they stand as far as a person reads.
+// Truncates explanations for facts, because they may repeat the whole input.
 std::string clipped(const std::string& text) {
   const std::string_view kept = utf8_prefix(text, kReasonBytesMax);
   return std::string(kept) + (kept.size() < text.size() ? " …" : "");

@@ -1,5 +1,5 @@
-// control/judging.h: what policy says about a call of a turn, and what an answer about it is bound
-// to.
+// control/judging.h: the policy decision for a call of a turn, and the digest that an approval is
+// bound to.
 #pragma once
 
 #include "control/decisions.h"
@@ -8,7 +8,7 @@
 
 namespace agentrt::control {
 
-// What a person is asked about a call is bound to: over the call, its session and the world.
+// The digest that an approval is bound to: covers the call, its session and the inspected state.
 std::string approval_digest(const SessionId& session, const state::ToolCall& call,
                             const schema::Binding& binding,
                             const std::optional<Timestamp>& expires_at);
