@@ -1,4 +1,4 @@
-// control/policies.cc: changes of policy that people make: rules of a session, trust in files.
+// control/policies.cc: decides policy changes by users: rules of a session, trust in files.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::size_t bytes_of(const std::vector<PolicyRule>& rules) {
   return bytes;
 }
 
-// The session's own rules as the command leaves them.
+// The session's own rules after the command.
 std::vector<PolicyRule> changed_rules(std::vector<PolicyRule> rules, const PolicyChanged& change) {
   for (const PolicyRule& gone : *change.removed)
     std::erase_if(rules, [&](const PolicyRule& rule) { return rule == gone; });
@@ -56,7 +56,7 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
     return refuse(Code::invalid_params, compiled.error().message);
   for (const std::string& rule : command.remove.value_or(std::vector<std::string>{})) {
     const std::size_t before = changed.removed->size();
-    for (const PolicyRule& own : view.granted)  // one for each folder that it was granted in
+    for (const PolicyRule& own : view.granted)  // one per folder in which it was granted
       if (own.rule == rule) changed.removed->push_back(own);
     if (changed.removed->size() == before)
       return refuse(
@@ -90,7 +90,7 @@ Decision trust_workspace(const Session& view, const TrustWorkspace& command, Inp
       return refuse(Code::invalid_params,
                     fmt::format("files[{}]: expected path and digest as returned by get_trust", i));
   Facts facts{view, inputs};
-  // Trust is no session's: it stands in the runtime's own.
+  // Trust belongs to no session, so it is stored in the runtime's own session.
   if (!view.exists()) facts.add(facts.of_session(), SessionCreated{.title = "runtime", .cwd = "/"});
   PolicyChanged changed{.change = "trusted"};
   changed.source = "human";
