@@ -1,8 +1,8 @@
-// control/processes.cc: processes in the background, and what people give to them.
+// control/processes.cc: decides commands and reports about background processes.
 //
-// To give is an intent: it is stored first and given once at most, by whoever follows the process.
-// To end is one too, but it lasts: a process that was asked to end is ended by the next runtime
-// where this one does not live to see it.
+// Input for a process is stored first and then delivered at most once, by the runtime that follows
+// the process. A request to terminate is permanent: if this runtime dies first, the next one
+// terminates the process.
 #include "control/processes.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ ProcessScope scope_of(const Facts& facts, const state::Process& process) {
   return {ToolScope{facts.of(process.turn), process.step, process.call}, process.id};
 }
 
-// The open process that the command means, or the refusal.
+// The open process that the command names, or the error.
 std::variant<const state::Process*, Error> named_process(const Session& view,
                                                          const ProcessId& process,
                                                          const Inputs& inputs) {
@@ -124,7 +124,7 @@ Decision background_ended(const Session& view, const state::Process& process,
   add_news(facts, scope, report.news);
   ReportToolEnded end = report;
   end.duration_ms = inputs.since(process.started_at);
-  // Whatever it said to being ended, it was ended by us.
+  // Any end after a request to terminate counts as terminated by the runtime.
   if (process.ending && !end.failure)
     end.failure = Failure{Category::cancelled, *process.ending, false};
   add_end(facts, scope, end, inputs);
@@ -175,7 +175,7 @@ Decision write_process_stdin(const Session& view, const WriteProcessStdin& comma
     return refuse(Code::conflict,
                   fmt::format("the input of process {} is closed", process.id.text()));
   ProcessInput input{.bytes = command.input.size()};
-  // Whole or not at all: half of a secret would not be known for one.
+  // Complete or absent: a truncated secret would not be recognised by redaction.
   if (command.input.size() <= kPreviewBytes) input.preview = command.input;
   if (close) input.closed = true;
   return give(view, process, std::move(input), inputs);

@@ -1,5 +1,5 @@
-// control/processes_test.cc: processes in the background: how their calls end, what they are given,
-// how they end, and what is refused.
+// control/processes_test.cc: tests background processes: the end of their calls, input, their end,
+// and refused commands.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ Inputs inputs_of(const Given& past) {
   return inputs;
 }
 
-// A turn whose model asks for these commands, all in the background.
+// A turn whose model requests these commands, all in the background.
 struct Scene {
   Given past = asked_under(policy_in(PermissionMode::bypass));
   Inputs inputs = inputs_of(past);
@@ -160,7 +160,7 @@ TEST_CASE("input is recorded as it is given, and refused where nothing can take 
   CHECK(written.shape() == "process.input");
   CHECK(written.payload_of<ProcessInput>().bytes == 6);
   CHECK(written.payload_of<ProcessInput>().preview == "hello\n");
-  // What would have to be cut is not shown at all.
+  // Input that is too long for a preview has none.
   const Outcome much = scene.take(write_to("proc_1", std::string(kPreviewBytes + 1, 'x')));
   CHECK_FALSE(much.payload_of<ProcessInput>().preview.has_value());
   CHECK(scene.take(write_to("proc_1", std::string(kStdinBytesMax + 1, 'x'))).shape() ==
