@@ -1,5 +1,5 @@
-// control/questions.cc: what a turn asks a person: a permission, an answer for the model or a
-// server, trust.
+// control/questions.cc: questions of a turn to the user: a permission, input for the model or an
+// MCP server, trust.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ using namespace schema;
 
 namespace {
 
-// A file whose contents the answer cannot be bound to.
+// Names a file whose content cannot be compared, so that the answer does not cover it.
 std::optional<std::string> incomparable(const std::vector<ExecutedFile>& files) {
   for (const ExecutedFile& file : files)
     if (!file.digest)
@@ -39,7 +39,7 @@ std::string question_about(const state::ToolCall& call, const Binding& binding) 
 
 }  // namespace
 
-// Nobody waits longer for an answer than the turn says.
+// Sets the expiry of a question from the turn's options.
 void Flow::limit_wait(ActionRequired& required) {
   const auto limit = turn().options.ask_timeout_ms;
   if (!limit) return;
@@ -108,7 +108,7 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   require(scope_of(call), action, std::move(required));
 }
 
-// A question of the model to whoever sits there.
+// Asks the user a question of the model. Returns whether the turn waits.
 bool Flow::ask_input(const state::ToolCall& call) {
   if (!effective().asks_people()) {
     refuse_call(
