@@ -1,5 +1,5 @@
-// control/reports.cc: what the engine's reports make true: a turn prepared, text streamed, an
-// answer complete or failed. A report about a request or turn that is over changes nothing.
+// control/reports.cc: decides the engine's reports: a turn is prepared, text was streamed, a
+// request has ended. A report about a request or turn that has already ended changes nothing.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ using namespace schema;
 namespace {
 
 constexpr std::int64_t kItemUpdateEveryMs = 1'000;
-constexpr std::size_t kDeltaBytesMax = 64 * 1024;  // of one fact
+constexpr std::size_t kDeltaBytesMax = 64 * 1024;  // per fact
 
 TaskProfileResolved plain_profile(const Turn& turn) {
   return {.kind = "chat",
@@ -30,7 +30,7 @@ TaskProfileResolved plain_profile(const Turn& turn) {
           .settings_source = turn.options.model ? "request" : "configuration"};
 }
 
-// What the window leaves out is known here without reading any of it: every turn before this one.
+// The number of omitted turns: all earlier turns of the thread that are not in the window.
 HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& thread) {
   const std::uint64_t not_earlier = thread.queue.size() + 1;
   const std::uint64_t earlier = thread.turns - std::min(not_earlier, thread.turns);
@@ -38,7 +38,7 @@ HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& threa
   return window;
 }
 
-// Routes the turn, or blocks it where there is no model. True: it goes on.
+// Routes the turn, or blocks it if there is no model. True: it continues.
 bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
   const policy::RoutingAnswer answer =
       policy::route({turn.options.model, report.candidates, report.default_model, report.fallback,
@@ -53,9 +53,9 @@ bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
   return true;
 }
 
-// The policy that the session is under from here on, where it is another than before.
+// Records the policy of the session if it differs from the previous one.
 void adopt(Facts& facts, const Session& view, Policy policy) {
-  // Places among the hooks are in the order in which points come.
+  // Sort hooks by point, so that an index into them advances with the turn.
   std::vector<HookSpec> hooks;
   for (HookSpec& hook : policy.hooks)
     hooks.insert(std::ranges::upper_bound(hooks, hook.point, {}, &HookSpec::point), hook);
@@ -67,7 +67,7 @@ void adopt(Facts& facts, const Session& view, Policy policy) {
   facts.add(facts.of_session(), std::move(changed));
 }
 
-// The deltas that `pieces` are, with the items they open.
+// Adds delta facts for the pieces, and opens their items.
 class Stream {
  public:
   Stream(Facts& facts, const Turn& turn, Inputs& inputs)
@@ -117,7 +117,7 @@ class Stream {
     std::string_view rest = piece.text;
     while (!rest.empty()) {
       std::string_view part = utf8_prefix(rest, kDeltaBytesMax);
-      if (part.empty()) part = rest.substr(0, kDeltaBytesMax);  // no character begins in it
+      if (part.empty()) part = rest.substr(0, kDeltaBytesMax);  // not valid UTF-8
       rest.remove_prefix(part.size());
       if (piece.reasoning) {
         facts_.add(scope(), ReasoningDelta{std::string(part)});
@@ -138,8 +138,8 @@ class Stream {
   Sequence first_, last_, first_reasoning_, last_reasoning_;
 };
 
-// Text inline where it is short, else its beginning and where the whole of it is. `beside`: bytes
-// that stand in the same fact.
+// Stores the text inline if it is short, otherwise a preview and the ref of the deltas. `beside`:
+// bytes of other members of the fact.
 template <class P>
 void put_text(P& payload, const std::string& text, std::uint64_t bytes, const std::string& ref,
               std::size_t beside = 0) {
@@ -151,7 +151,7 @@ void put_text(P& payload, const std::string& text, std::uint64_t bytes, const st
   }
 }
 
-// The bytes behind refs, and the refs in the fact that ends the request.
+// Adds the outputs of the raw request and response, and their refs in the final fact.
 template <class P>
 void put_raw(Facts& facts, const ModelScope& scope, const std::optional<KeptExchange>& raw,
              P& payload, const Inputs& inputs) {
