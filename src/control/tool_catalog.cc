@@ -66,7 +66,8 @@ ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& p
                          .is_concurrency_safe = tool.side_by_side,
                          .is_destructive = tool.destructive,
                          .interrupt_behavior = "cancel"});
-  // What the session does not keep in mind cannot be called, so it is not offered either.
+  // The view stores at most kServerToolsMax tools, and a tool that it does not store cannot be
+  // called, so further ones are not offered.
   if (of_servers.size() > state::kServerToolsMax) {
     missing.push_back(
         {"servers",
