@@ -18,7 +18,7 @@ using namespace schema;
 
 namespace {
 
-// The call of a process that goes on in the background ends in the commit that lets it go.
+// The call of a background process ends in the same commit that releases the process.
 void end_background_call(Facts& facts, const Session& view, const Thread& thread,
                          const state::ToolCall& call, const ProcessId& process, Inputs& inputs) {
   const ToolScope scope{facts.of(thread.active->ids), call.step, call.id};
@@ -96,7 +96,7 @@ bool runs_side_by_side(const Session& view, const state::ToolCall& call) {
   return of_server && of_server->read_only;
 }
 
-// The runtime's own tools either only read, or announce what they do before they do it.
+// Built-in tools either only read, or announce a change before they make it.
 bool may_run_again(const Session& view, const state::ToolCall& call) {
   return tools::find(call.tool) || runs_side_by_side(view, call);
 }
@@ -184,7 +184,7 @@ std::optional<std::string> changed_since_approval(const Session& view, const Ope
 
 namespace {
 
-// The files that a person said yes to: with this call, or with a grant of its text.
+// The files that the user approved: with this call, or with a grant of its text.
 std::vector<ExecutedFile> approved_files(const Session& view, const Turn& turn,
                                          const state::ToolCall& call, const std::string& cwd) {
   if (turn.resolved && turn.resolved->call == call.id)
@@ -199,7 +199,7 @@ std::vector<ExecutedFile> approved_files(const Session& view, const Turn& turn,
   return {};
 }
 
-// Which of the things that a person saw is not what it was, as far as that was stored.
+// Describes which approved part has changed, if its old state is stored.
 std::string what_changed(const Session& view, const Turn& turn, const state::ToolCall& call,
                          const std::optional<Binding>& now) {
   const auto files = now ? approved_files(view, turn, call, now->cwd) : std::vector<ExecutedFile>{};
@@ -242,7 +242,7 @@ void end_call(Facts& facts, const ToolScope& scope, const state::ToolCall& call,
 
 namespace {
 
-// A change that was announced may be under way at this very moment: the file tells.
+// An announced change may just be happening, so its outcome is unknown.
 Failure with_change(Failure error, const state::ToolCall& call) {
   if (call.change)
     error.message += fmt::format("; whether {} was changed is unknown", call.change->path);
@@ -263,8 +263,8 @@ void close_tools(Facts& facts, const Turn& turn, const Failure& error, const Boo
           ItemCompleted{.kind = item_of(call.tool), .status = Status::cancelled, .error = error});
       continue;
     }
-    // Whoever let the process go ends it with this: nobody else holds its connection. Of one that
-    // another boot let go, nobody knows yet how it ended.
+    // This boot holds the connection of its own process, so ending the call terminates the process.
+    // For a process of another boot, the end is unknown.
     if (call.process && call.process_boot == boot)
       facts.add(ProcessScope{scope, *call.process},
                 ProcessTerminated{.reason = error.message, .signal = {}, .duration_ms = {}});
@@ -330,7 +330,7 @@ Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs i
     const ProcessScope process{scope, *call->process};
     add_news(facts, process, report.news);
     add_end(facts, process, report, inputs);
-    // The runtime that held it at its gate is gone, and it with that: the call is still to be made.
+    // The process was never released, so the call is still to be made.
     if (report.never_ran) return accept(facts);
   }
   const policy::Effective policy = effective_policy(view, turn, inputs);
