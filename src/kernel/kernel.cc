@@ -126,7 +126,7 @@ void Kernel::recover_next() {
   });
 }
 
-// Off the commits' way: after a while, and a bounded piece at a time.
+// Packs later and in bounded steps, so that commits are not delayed.
 void Kernel::pack_after(std::int64_t delay_ms) {
   if (std::exchange(packing_, true)) return;
   parts_.loop.after(delay_ms, [this] {
