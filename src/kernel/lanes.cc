@@ -12,8 +12,8 @@ namespace {
 
 enum class LaneState { unloaded, loading, ready, committing };
 
-// A turn that waits for a person needs no view in memory: the answer, or the end of patience, which
-// the engine keeps, loads it again.
+// A turn that waits for a user needs no view in memory. The answer loads it again, and so does its
+// expiry, for which the engine keeps a timer.
 bool has_running_turn(const state::Session& view) {
   return std::ranges::any_of(view.threads, [](const auto& entry) {
     const state::Thread& thread = entry.second;
@@ -27,7 +27,7 @@ bool asks_person(const state::Session& view) {
   });
 }
 
-// Tells whoever waits for the work what became of it.
+// Sends the outcome of the work to its caller, if any.
 void finish(Work& work, ports::Reply reply) {
   if (auto* command = std::get_if<CommandWork>(&work)) return command->reply_to(std::move(reply));
   ReportWork& report = std::get<ReportWork>(work);
@@ -52,8 +52,8 @@ bool is_report(const Work& work) {
   return std::holds_alternative<ReportWork>(work) && !has_asker(work);
 }
 
-// Whether the same append can succeed later. A conflict is one between this lane and the log,
-// which loading the session again resolves; a second one in a row is not.
+// Whether a retry of the append may succeed. A first conflict with the log is resolved by loading
+// the session again; a second consecutive one is permanent.
 bool append_may_pass(const Error& error, std::optional<Code> failed_before) {
   return may_pass(error) || error.code == Code::storage_full ||
          (error.code == Code::conflict && failed_before != Code::conflict);
@@ -93,8 +93,8 @@ struct Lanes::Lane {
   state::Session view;
   LaneState state = LaneState::unloaded;
   std::deque<Work> queue;
-  std::size_t commands = 0;  // of them, those that count against lane_queue_max
-  std::size_t failures = 0;  // appends and loads in a row that failed
+  std::size_t commands = 0;  // commands in the queue, limited by lane_queue_max
+  std::size_t failures = 0;  // consecutive failed appends and loads
   std::optional<Code> last_failure;
   // Set while reports wait for the retry timer with this number; reads are served meanwhile.
   std::optional<std::uint64_t> hold;
@@ -102,7 +102,7 @@ struct Lanes::Lane {
   std::optional<std::list<Lane*>::iterator> idle;
 };
 
-// What one append will settle: facts and rows on their way, and who waits for them.
+// An append in preparation or in flight: its facts and rows, and the work that waits for it.
 struct Lanes::Batch {
   struct Settled {
     Work work;
@@ -113,7 +113,7 @@ struct Lanes::Batch {
   std::unordered_map<std::string, std::size_t> row_at;  // by kind and id, in append.index
 
   bool writes() const { return !append.events.empty() || !append.idempotency.empty(); }
-  // The last row of an object is the one that is stored.
+  // Only the last row of an object is stored.
   void put(store::IndexRow row) {
     const auto [at, fresh] = row_at.try_emplace(row.kind + ' ' + row.id, append.index.size());
     if (fresh)
@@ -153,7 +153,7 @@ void Lanes::put(const SessionId& session, Work work) {
     }
     ++lane.commands;
   }
-  if (has_asker(work)) lane.hold.reset();  // a caller is told at once whether the disk has room
+  if (has_asker(work)) lane.hold.reset();  // retry now, so that the caller gets a current answer
   lane.queue.push_back(std::move(work));
   advance(lane);
 }
@@ -196,8 +196,8 @@ void Lanes::advance(Lane& lane) {
   std::size_t decided = 0;
   while (!lane.queue.empty() && decided < parts_.limits.decisions_per_batch_max) {
     if (batch->writes() && std::holds_alternative<ReadWork>(lane.queue.front())) break;
-    // After a failure reports are tried alone: whether they can be stored must not depend on what
-    // commands add to them.
+    // After a failure, reports are retried alone, so that their success does not depend on
+    // commands.
     if (batch->writes() && lane.failures > 0 && has_asker(lane.queue.front())) break;
     Work work = std::move(lane.queue.front());
     lane.queue.pop_front();
@@ -345,8 +345,8 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
     if (command && settled.reply) tell(parts_.observers.accepted, command->command);
     if (!command) finish(settled.work, std::move(settled.reply));
   }
-  // Before the replies: whoever has one and looks whether work is under way must find it. And
-  // before the feed: the work has a turn waiting for it.
+  // Before the replies, so that a client with a reply finds the work running. Before the feed,
+  // because the work belongs to a turn that subscribers will see.
   tell(parts_.observers.committed, lane.view);
   publish(first, std::move(append.events));
   for (Batch::Settled& settled : batch.settled)
@@ -422,7 +422,7 @@ void Lanes::block(Lane& lane, const Error& error) {
     });
 }
 
-// Keeps reports from being tried again for a while, which grows with every failure in a row.
+// Delays the retry of reports; the delay grows with each consecutive failure.
 void Lanes::hold(Lane& lane) {
   std::int64_t delay = parts_.limits.storage_retry_ms;
   for (std::size_t i = 0; i < lane.failures && delay < parts_.limits.storage_retry_max_ms; ++i)
@@ -483,13 +483,14 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   if (!lane.view.processes.empty()) tell(parts_.observers.committed, lane.view);
   if (state::interrupted_work(lane.view, parts_.boot) && !waits_to_restart(lane))
     lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
-  // A question has its time, which nothing but the engine watches, and no commit may come.
+  // The engine must watch the expiry of an open question, and no commit may follow that would tell
+  // it.
   if (asks_person(lane.view)) tell(parts_.observers.committed, lane.view);
   lane.repaired = std::move(result->repaired);
   advance(lane);
 }
 
-// An append that failed has put its report back.
+// Whether the report is already queued, because its append failed and put it back.
 bool Lanes::waits_to_restart(const Lane& lane) {
   return std::ranges::any_of(lane.queue, [](const Work& work) {
     const auto* report = std::get_if<ReportWork>(&work);

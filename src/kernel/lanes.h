@@ -1,17 +1,16 @@
-// kernel/lanes.h: one sequential lane a session.
+// kernel/lanes.h: one sequential lane per session.
 //
-// A lane owns its session's view. It takes what waits in order: decides, folds, and hands the facts
-// to the committer as one append; while that is under way the view runs ahead of the log, and
-// nobody but the engine is shown it, to begin what can be taken back. Only when the append is
-// stored are replies given, facts published and the engine told so, so between commits the view is
-// exactly what the log says. A read waits its turn
-// like a command, so whoever reads after a reply sees its effect.
+// A lane owns its session's view. It processes its queue in order: decides, folds, and hands the
+// facts to the committer as one append. While the append is in flight, the view is ahead of the
+// log; only the engine sees it, to start effects that can be taken back. After the append is
+// stored, replies are sent, facts are published and the engine is notified. So between commits the
+// view equals the log. A read waits in the queue like a command, so a client that has a reply sees
+// its effect.
 //
-// When an append fails, the view is discarded and loaded again. Commands get the error; reports
-// stay at the head of the lane and are retried with a growing delay, and until they are stored
-// reads are answered ahead of them, from the log as it is. An error that retrying cannot resolve
-// (damage) blocks the session: its reports are dropped and its commands refused until the next
-// start. Core only.
+// If an append fails, the view is discarded and loaded again. Commands get the error. Reports stay
+// at the head of the lane and are retried with a growing delay; until they are stored, reads are
+// answered ahead of them from the log. An error that a retry cannot resolve (damage) blocks the
+// session: its reports are dropped and its commands refused until the next start. Core only.
 #pragma once
 
 #include <deque>
@@ -45,35 +44,35 @@ struct CommandWork {
 struct ReportWork {
   schema::Report report;
   ports::Step taken;  // may be empty
-  // Set when somebody waits for an answer: then a failed append is answered, not tried again.
+  // If set, a caller waits: a failed append is reported to it and not retried.
   ports::ReplyTo reply_to;
   RequestId request;
 };
 struct ReadWork {
   std::move_only_function<void(Result<const state::Session*>)> read;
-  bool after_reports = false;  // also when reports ahead of it cannot be stored for a while
+  bool after_reports = false;  // wait even if reports ahead of it cannot be stored for a while
 };
 using Work = std::variant<CommandWork, ReportWork, ReadWork>;
 
-// Who is told, on the core, what becomes of a session. Any may be empty.
+// Callbacks about sessions, on the core. Each may be empty.
 struct Observers {
-  // A commit has just begun, and will leave this view; up to that sequence its facts are stored. It
-  // may fail: what is done for it must be such that nobody sees it and it can be taken back.
+  // A commit is in flight that will result in this view; facts up to the sequence are stored. It
+  // may fail, so effects started for it must be invisible and reversible.
   std::function<void(const state::Session&, Sequence)> begun;
-  // It has left this view. Also when a session with processes in the background was loaded, or one
-  // that waits for a person: nothing else may ever happen in it.
+  // The commit has succeeded with this view. Also called when a loaded session has background
+  // processes or waits for a user, because no commit may follow.
   std::function<void(const state::Session&)> committed;
-  // It failed.
+  // The commit has failed.
   std::function<void(const SessionId&)> failed;
-  // No append of the session can be stored any more, once per session: its reports are dropped, so
-  // whatever it runs must end.
+  // The session's facts can no longer be stored, and its reports are dropped: end its effects.
+  // Called once per session.
   std::function<void(const SessionId&, const Error&)> blocked;
-  // Each command that a commit stored, before it is answered.
+  // Called for each command of a successful commit, before its reply.
   std::function<void(const schema::Command&)> accepted;
 };
 
-// True for a read that may go well later: the disk or its connections were not to be had. A damaged
-// log is `internal` and stays so.
+// Whether a read may succeed later: the disk or its connections were unavailable. Damage
+// (`internal`) is permanent.
 bool may_pass(const Error& error);
 
 class Lanes {
