@@ -1,4 +1,4 @@
-// kernel/limits.h: the bounds of the kernel, each with its default.
+// kernel/limits.h: the limits of the kernel, with their defaults.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 namespace agentrt::kernel {
 
 struct Limits {
-  std::size_t commands_in_flight_max = 10'000;  // over all sessions; more is `overloaded`
-  std::size_t lane_queue_max = 1'000;           // commands waiting for one session
-  std::size_t decisions_per_batch_max = 16;     // of one lane in one append: keeps a step short
-  std::size_t appends_per_commit_max = 512;     // sharing one sync
-  std::size_t idle_sessions_max = 1'024;        // views kept in memory without open work
+  std::size_t commands_in_flight_max = 10'000;  // over all sessions; further ones are `overloaded`
+  std::size_t lane_queue_max = 1'000;           // commands queued per session
+  std::size_t decisions_per_batch_max = 16;     // per append; bounds the duration of a step
+  std::size_t appends_per_commit_max = 512;     // per sync
+  std::size_t idle_sessions_max = 1'024;        // views in memory without open work
   std::uint64_t snapshot_every_facts = 1'000;
-  std::size_t recoveries_at_once_max = 8;  // sessions with open work loaded side by side
-  std::int64_t storage_retry_ms = 250;     // until a report that was not stored is retried, first
-  std::int64_t storage_retry_max_ms = 5'000;  // the same after many failures; doubles in between
-  std::size_t blocked_sessions_max = 1'024;   // remembered; further ones fail once more each time
+  std::size_t recoveries_at_once_max = 8;     // sessions loaded in parallel at start
+  std::int64_t storage_retry_ms = 250;        // first retry delay of a report that was not stored
+  std::int64_t storage_retry_max_ms = 5'000;  // maximum of that delay, which doubles per failure
+  std::size_t blocked_sessions_max = 1'024;   // remembered; a forgotten one fails again
   std::int64_t idempotency_keep_ms = 7LL * 24 * 3'600 * 1'000;
   std::int64_t idempotency_sweep_ms = 3'600 * 1'000;
   std::size_t idempotency_sweep_max = 10'000;
