@@ -34,7 +34,7 @@ std::optional<Digest> digest_of(std::string_view text) {
 
 }  // namespace
 
-// --- keeping ---
+// --- storing ---
 
 OutputRef OutputDesk::fresh_ref() {
   const std::uint64_t number = ++refs_;
@@ -155,7 +155,7 @@ class OutputDesk::Upload final : public ports::OutputUpload,
   }
 
  private:
-  // Made with the first bytes, so that whoever sends none costs no file.
+  // Created with the first bytes, so that an empty upload costs no file.
   Result<void> begin() {
     if (writer_) return {};
     TRY_ASSIGN(writer_, OutputWriter::begin(desk_.parts_.blobs, desk_.parts_.redactor));
