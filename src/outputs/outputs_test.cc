@@ -1,4 +1,4 @@
-// Bytes behind refs, from upload to collection, over a log in memory and blobs in a real folder.
+// Tests outputs from upload to removal, with a log in memory and blobs in a real folder.
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -23,14 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Steps and timers of one thread; time passes only by word.
+// A loop for one thread; time advances only when the test says so.
 class StepLoop final : public ports::Loop {
  public:
   void post(ports::Step step) override { steps_.push_back(std::move(step)); }
   Timestamp now() const override { return now_; }
   std::int64_t since(Timestamp stamp) const override { return clock_.age_ms(stamp); }
   Timestamp older_than(std::int64_t ms) const override { return clock_.older_than(ms); }
-  // The wall clock is set.
+  // Sets the wall clock.
   void set_clock(std::int64_t by_ms) {
     now_ = now_ + by_ms;
     ahead_ms_ += by_ms;
@@ -100,7 +100,7 @@ constexpr std::int64_t kHour = 3'600'000;
 constexpr std::int64_t kDay = 24 * kHour;
 const std::string kSecret = "correct-horse-battery";
 
-// One boot of a runtime: what is left of it is its disk.
+// One boot of a runtime on the shared disk.
 struct Boot {
   StepLoop& loop;
   LoopWorker worker{loop};
@@ -163,7 +163,7 @@ struct World {
   static schema::Command new_session(const std::string& id) {
     return *schema::read_command("create_session", R"({"sessionId":")" + id + R"("})");
   }
-  // As after a kill: nothing that was under way goes on.
+  // Like a kill: work in progress is lost.
   void restart() {
     loop.forget();
     boot = std::make_unique<Boot>(loop, disk, folder, limits);
@@ -230,7 +230,7 @@ struct World {
       if (entry.is_regular_file()) out.push_back(entry.path());
     return out;
   }
-  // The files were written in this world's time, not in the machine's.
+  // Sets the file times to the test's clock.
   void stamp_files(Timestamp at) {
     for (const fs::path& file : blob_files()) {
       const timeval times[2] = {{at.ms / 1'000, 0}, {at.ms / 1'000, 0}};
@@ -398,7 +398,7 @@ TEST_CASE("what is past its time expires, its bytes go, and the ref says so") {
   const std::string young = world.ref(world.upload("two", "shared"));
   world.stamp_files(world.loop.now());
   world.loop.pass(kDay);
-  CHECK(code_of(world.get(old)) == Code::expired);  // before any sweep
+  CHECK(code_of(world.get(old)) == Code::expired);  // even before a sweep
   world.sweep();
   CHECK(world.types("one") ==
         Types{"output.spilled", "output.spilled", "output.expired", "output.expired"});
@@ -407,7 +407,7 @@ TEST_CASE("what is past its time expires, its bytes go, and the ref says so") {
   CHECK(code_of(world.get(shared)) == Code::expired);
   CHECK(world.get(young) == "shared");
   CHECK(world.blob_files().size() == 1);
-  // The same bytes again are a new output.
+  // Uploading the same bytes again creates a new output.
   const std::string again = world.ref(world.upload("one", "old"));
   CHECK(again != old);
   CHECK(world.get(again) == "old");
@@ -456,7 +456,7 @@ TEST_CASE("beyond the bound the oldest go first, and only as many as must") {
   CHECK(world.blob_files().size() == 2);
   CHECK(world.boot->metrics.output_bytes == 20);
   CHECK(world.payload("one", 6).contains(R"("reason":"room")"));
-  world.loop.pass(kHour);  // the next sweep comes by itself and finds nothing to do
+  world.loop.pass(kHour);  // the next sweep runs by its timer and finds nothing
   CHECK(world.types("one").size() == 6);
 }
 
@@ -503,7 +503,7 @@ TEST_CASE("a crash between fact and removal leaves bytes that are collected afte
   fs::copy_file(files[0], copy);
   world.sweep();
   CHECK(world.blob_files().empty());
-  fs::copy_file(copy, files[0]);  // as if it had not come to the removal
+  fs::copy_file(copy, files[0]);  // as if the removal had not happened
   world.restart();
   world.stamp_files(world.loop.now() + -2 * kDay);
   world.sweep();
