@@ -21,7 +21,7 @@ Result<void> check_limit(const std::optional<std::uint64_t>& limit) {
   return {};
 }
 
-// The index rows that a query with limit and cursor asks for.
+// The index rows selected by a query with limit and cursor.
 template <class Query>
 Result<store::IndexQuery> page_of(std::string kind, std::optional<SessionId> session,
                                   const Query& query, const store::Store& store,
@@ -45,7 +45,7 @@ void close_list(std::string& out, const std::optional<std::string>& next) {
   }
 }
 
-// A summary of work that this boot has not looked at yet is said to be stale.
+// Marks the summary of a session that this boot has not recovered yet as stale.
 std::string stale_record(const std::string& record) {
   SessionSummary summary;
   if (!from_json(record, summary, Unknown::ignore)) return record;
@@ -148,8 +148,7 @@ Result<std::string> list_events(store::Store& store, const ListEvents& query,
 
 namespace {
 
-// A stream over all sessions goes on past a damaged row: this takes its place, with its ids and its
-// cursor.
+// Replaces a damaged row in a stream over all sessions, with its ids and cursor.
 schema::StoredEvent damaged_event(store::Event event, const RuntimeId& runtime) {
   event.event.type = ports::kDamagedEvent;
   event.event.runtime = runtime;
@@ -176,7 +175,7 @@ Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query
                               query.after, last));
     TRY_ASSIGN(events, store.all_events(query.after, query.events_max, query.bytes_max));
   }
-  // Asked after the read: what was stored meanwhile is in the page, or is said to follow.
+  // Read the end after the page: facts stored meanwhile are in the page or counted as following.
   std::uint64_t end = 0;
   if (query.session) {
     TRY_ASSIGN(end, store.head(*query.session));
