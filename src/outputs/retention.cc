@@ -22,7 +22,7 @@ struct Kept {
   std::optional<Timestamp> expires_at;
 };
 
-// A row that cannot be read may name any blob: then nothing is collected.
+// An unreadable row may name any blob, so it fails the sweep and nothing is removed.
 Result<Kept> kept_of(const store::IndexEntry& entry) {
   schema::OutputRecord record;
   TRY(schema::from_json(entry.row.record, record, schema::Unknown::ignore));
@@ -87,10 +87,10 @@ Result<void> Retention::survey(Sweep& sweep) {
   }
 }
 
-// Takes out of `kept` what has to go: what is past its time, then the oldest until the rest fits.
+// Moves outputs from `kept` to `due`: the expired ones, then the oldest until the rest fits.
 void Retention::choose(Sweep& sweep) const {
   std::ranges::sort(sweep.kept, {}, &Kept::spilled_at);
-  std::map<Digest, std::size_t> names;  // by blob, the outputs that stay
+  std::map<Digest, std::size_t> names;  // per blob: number of kept outputs that name it
   std::uint64_t bytes = 0;
   const auto past = [&](const Kept& kept) {
     return has_expired(kept.spilled_at, kept.expires_at, parts_.loop);
@@ -130,7 +130,7 @@ void Retention::expire_some(const std::shared_ptr<Sweep>& sweep) {
     });
   }
   if (sweep->under_way == 0 && sweep->reported == sweep->due.size()) {
-    sweep->reported = sweep->due.size() + 1;  // once
+    sweep->reported = sweep->due.size() + 1;  // so that finish() is called once
     finish(sweep);
   }
 }
@@ -146,10 +146,10 @@ void Retention::finish(const std::shared_ptr<Sweep>& sweep) {
 
 Result<void> Retention::collect(Sweep& sweep) {
   std::set<Digest> named;
-  std::set<Digest> unnamed;  // until now
+  std::set<Digest> unnamed;  // blobs of expired outputs
   for (const Kept& kept : sweep.kept) named.insert(kept.digest);
   for (const Sweep::Due& due : sweep.due) {
-    // A report that could not be stored has left the output as it was.
+    // If the report could not be stored, the output is still kept.
     TRY_ASSIGN(const auto entry,
                parts_.store.find(std::string(schema::kOutputKind), due.output.ref));
     const bool expired = entry && entry->row.status == schema::kOutputExpired;

@@ -1,13 +1,13 @@
 // outputs/retention.h: outputs are kept for a while and within a bound; then they really go.
 //
-// A sweep finds the outputs whose time is over and, where all of them together are too large, the
-// oldest; appends output.expired for each; and only then removes the blobs that no kept output
-// names, and those that none has named for a day (a crash between blob and fact, or between fact
-// and removal). At every step a crash leaves either what was there before, or bytes without a name,
-// which a later sweep finds.
+// A sweep finds the outputs that are too old and, if the total is too large, the oldest others. It
+// appends output.expired for each. Only then it removes the blobs that no kept output names, and
+// blobs that have been unreferenced for a day (left by a crash between blob and fact, or between
+// fact and removal). A crash at any step leaves either the previous state or unreferenced bytes,
+// which a later sweep removes.
 //
-// Starts on the core; the sweeps themselves run on the worker. Memory grows with the number of kept
-// outputs while a sweep runs, some 150 bytes each.
+// Starts on the core; sweeps run on the worker. During a sweep, memory grows by about 150 bytes per
+// kept output.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@
 
 namespace agentrt::outputs {
 
-// Whether an output that was stored at `spilled_at` is past its time, by the time that passed: the
-// wall clock may have been set since. Any thread.
+// Whether an output that was stored at `spilled_at` has expired. Uses elapsed time, because the
+// wall clock may have been set. Any thread.
 bool has_expired(std::optional<Timestamp> spilled_at, std::optional<Timestamp> expires_at,
                  const ports::Loop& clock);
 
