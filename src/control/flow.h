@@ -36,8 +36,8 @@ class Flow {
   void refuse_call(const state::ToolCall& call, schema::Failure error);
   // The binding of a call is known: starts the call, or asks the user if that is still needed.
   void inspected(const state::ToolCall& call, const schema::Binding& binding);
-  // Asks the user a question of an MCP server, during a call. Declines it if the run is not
-  // interactive.
+  // Asks the user a question of an MCP server, during a call. Withdraws it at once if the run is
+  // not interactive.
   void ask_for_server(const state::ToolCall& call, const schema::ReportToolAsks& question);
   // Continues after a hook has ended. Its own facts are already added.
   void heard(schema::HookPoint point, Heard how, const std::string& reason);
