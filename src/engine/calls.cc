@@ -49,8 +49,8 @@ class PathRules {
   }
 
  private:
-  // A call of one file whose path goes through a link is judged again by where that leads: what was
-  // allowed was the link.
+  // If the path of a single-file call leads through a symlink, judges the call again by the target,
+  // because only the link was allowed.
   std::optional<std::string> judged_anew(const std::string& real_path) const {
     const tools::Tool* own = tools::find(asked_.tool);
     const bool one_file = own && own->path.one_file;
@@ -101,8 +101,8 @@ ports::ToolRequest request_of(const state::Session& view, const policy::Effectiv
 
 }  // namespace
 
-// Hears the call and reports what comes of it. Of how far it is, the newest word is told now and
-// then; of questions, one at a time.
+// Receives the events of a call and reports them. Progress is throttled to the newest text;
+// questions are reported one at a time.
 class Engine::MakingCall::Listener final : public ports::ToolListener,
                                            public std::enable_shared_from_this<Listener> {
  public:
@@ -115,7 +115,7 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
         may_ask_(what.may_ask),
         answers_(what.answer ? what.answer->number : 0) {}
 
-  // A person approved the call: what it was bound to is looked at again before the change is made.
+  // For an approved call: the state that it is bound to is inspected again before the change.
   void bind(ports::ProcessRequest request, std::vector<std::string> files) {
     bound_ = Bound{std::move(request), std::move(files)};
   }
@@ -164,7 +164,7 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
     if (what.stored && !std::exchange(released_, true)) parts_.tools.release(call_);
     if (what.answer && what.answer->number > answers_) give(*what.answer);
     may_ask_ = what.may_ask;
-    if (may_ask_ && taken_) asked_ = false;  // somebody else's question came first
+    if (may_ask_ && taken_) asked_ = false;  // another question was asked first: report it again
     ask_next();
   }
   void start_released() { released_ = true; }
@@ -215,14 +215,14 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
   TurnId turn_;
   ToolCallId call_;
   Timestamp since_;
-  std::optional<Bound> bound_;  // set before anything is heard, then only read
+  std::optional<Bound> bound_;  // set before the call starts, then only read
   std::optional<std::string> progress_;
   std::size_t told_ = 0;
   std::deque<ports::ToolQuestion> questions_;
   bool may_ask_;
-  std::uint64_t answers_;  // given so far
+  std::uint64_t answers_;  // number of the last answer passed on
   bool wanted_ = true, telling_ = false, released_ = false;
-  bool asked_ = false, taken_ = false;  // the first question was reported, and decided about
+  bool asked_ = false, taken_ = false;  // the first question was reported; its report was processed
 };
 
 Engine::MakingCall::MakingCall(const Parts& parts, const state::Session& view, const MakeCall& what)
