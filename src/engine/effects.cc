@@ -8,7 +8,7 @@ using namespace schema;
 
 namespace {
 
-constexpr std::int64_t kBusyRetryMs = 50;  // until a full worker is tried again
+constexpr std::int64_t kBusyRetryMs = 50;  // retry delay if the worker is full
 
 std::optional<TurnId> last_ended(const state::Session& view, const ThreadId& thread) {
   const auto found = view.threads.find(thread);
@@ -39,7 +39,7 @@ policy::Effective effective_policy(const Engine::Parts& parts, const state::Sess
                         parts.rule_sets);
 }
 
-// What runs no command has no environment: it is the same call whoever goes on with it.
+// A call without a command is not bound to an environment, which may differ between boots.
 Result<Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest& request,
                         const std::vector<std::string>& files) {
   TRY_ASSIGN(Binding binding, inspector.inspect(request, files));

@@ -1,5 +1,5 @@
-// engine/effects.h: what the effects under way have in common. Each kind is a class that begins in
-// its constructor, ends in its destructor and reports nothing after that.
+// engine/effects.h: the base class of running effects. Each kind of effect is a class that starts
+// in its constructor, ends in its destructor, and reports nothing afterwards.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,17 @@ namespace agentrt::engine {
 class Engine::Running {
  public:
   virtual ~Running() = default;
-  // It has said all it will say, and that is stored: where its effect is still called for, it is
-  // called for anew.
+  // Its last report is stored. If the plan still lists the effect, it is started again.
   virtual bool over() const { return false; }
-  // It was begun while the view that calls for it was being stored, and now that is.
+  // Called for an effect that was started speculatively, when its commit has succeeded.
   virtual void stored() {}
-  // It is still called for, by a view that a commit has just left.
+  // Called after each commit whose view still calls for the effect.
   virtual void called_again(const Effect&) {}
-  // Such a view no longer calls for it; its destructor follows.
+  // The committed view no longer calls for the effect; the destructor follows.
   virtual void called_off() {}
 };
 
-// The call, which the view holds. REQUIRES: it does.
+// The call in the view. REQUIRES: it exists.
 const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
                                const ToolCallId& call);
 
@@ -32,12 +31,12 @@ const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
 policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
                                    const state::Turn& turn);
 
-// What an answer about the call is bound to, as the world is now. Blocks; on a worker.
+// Inspects the state that an approval of the call is bound to. Blocks; on a worker.
 Result<schema::Binding> look_at(ports::Inspector& inspector, const ports::ProcessRequest& request,
                                 const std::vector<std::string>& files);
 
-// What an effect that could not be begun fails with: `unavailable` and worth a retry where the
-// machine had no room for it (descriptors, memory, an overloaded worker), else `invalid_input`.
+// The failure of an effect that could not start: `unavailable` and retryable if the machine lacked
+// resources (descriptors, memory, a busy worker), otherwise `invalid_input`.
 schema::Failure failure_of(const Error& error);
 
 // Runs `task` on the worker as soon as it has room.
