@@ -29,7 +29,7 @@ void Engine::take_back(const SessionId& session) {
   OfSession& of = known->second;
   for (const std::string& key : of.foreseen) of.effects.erase(key);
   of.foreseen.clear();
-  drop_all_files(of);  // nobody may come to say that they are not needed; they can be read again
+  drop_all_files(of);  // no later call may drop them; they can be read again
   if (of.effects.empty()) running_.erase(known);
 }
 
@@ -57,7 +57,8 @@ void Engine::advance(const state::Session& view) {
     if (!std::holds_alternative<FollowProcess>(effect.what)) ++awaited;
   }
   running_count_ += awaited - std::exchange(session.awaited, awaited);
-  // A turn that was blocked and resumed within one commit is prepared again under the same key.
+  // over(): a turn that was blocked and resumed within one commit is prepared again under the same
+  // key.
   std::erase_if(running, [&](const auto& entry) {
     if (wanted.contains(entry.first)) return entry.second->over();
     entry.second->called_off();
@@ -97,7 +98,7 @@ std::shared_ptr<const conversation::TurnFiles> Engine::files_of(const SessionId&
   return found == known->second.files.end() ? nullptr : found->second;
 }
 
-// Those of turns that are over.
+// Drops the cached files of turns that have ended.
 void Engine::drop_files(const state::Session& view, OfSession& session) {
   std::erase_if(session.files, [&](const auto& kept) {
     const state::Turn* turn = state::find_turn(view, kept.first);

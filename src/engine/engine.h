@@ -1,10 +1,11 @@
-// engine/engine.h: performs what plan() names, through ports, and reports what became of it.
+// engine/engine.h: performs the effects that plan() lists, through ports, and reports their
+// outcomes.
 //
-// After each commit the engine plans the session anew: effects that are not under way are started,
-// those that the view no longer calls for are cancelled. It holds handles of running effects, and
-// of turns that run the files they were prepared with; outcomes go back as reports. While a commit
-// is under way it only begins what its view will call for and what stays without consequences until
-// advance() is told that it is stored. Core only.
+// After each commit the engine plans the session again: missing effects are started, and effects
+// that the view no longer calls for are cancelled. It holds handles of running effects, and the
+// files that running turns were prepared with. Outcomes go back as reports. While a commit is in
+// flight, it only starts effects that have no consequences until advance() says that the commit is
+// stored. Core only.
 #pragma once
 
 #include <atomic>
@@ -36,10 +37,10 @@ struct TurnFiles;
 
 namespace agentrt::engine {
 
-inline constexpr std::int64_t kGatherMs = 25;  // at most this long a fragment waits for others
-inline constexpr std::int64_t kRetryWaitMaxMs = 300'000;       // whatever the wall clock says
-inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // of one request; more is a failure
-// Of the files that turns were prepared with. What is more is read again for every request.
+inline constexpr std::int64_t kGatherMs = 25;             // longest time that fragments are batched
+inline constexpr std::int64_t kRetryWaitMaxMs = 300'000;  // even if the wall clock jumps
+inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // per request; more is a failure
+// Total size of cached turn files. Files beyond it are read again for every request.
 inline constexpr std::size_t kFilesKeptBytesMax = 16 << 20;
 
 class Engine {
@@ -47,7 +48,7 @@ class Engine {
   struct Parts {
     ports::ReportSink& reports;
     ports::Loop& loop;
-    ports::Worker& worker;  // files and history: blocking reads
+    ports::Worker& worker;  // for blocking reads of files and history
     ports::Models& models;
     ports::Workspace& workspace;
     ports::History& history;
@@ -59,30 +60,31 @@ class Engine {
     ports::Metrics& metrics;
     policy::RuleSets& rule_sets;  // those that decisions use: an unchanged set is not compiled anew
     BootId boot;
-    std::string home = "/nonexistent";           // what ~ in rules stands for
-    const policy::Redactor* redactor = nullptr;  // outlives the engine
-    ports::OutputKeeper* keeper = nullptr;       // the same; none: raw exchanges are not kept
+    std::string home = "/nonexistent";           // replaces ~ in rules
+    const policy::Redactor* redactor = nullptr;  // must outlive the engine
+    // Must outlive the engine; null: raw exchanges are not stored.
+    ports::OutputKeeper* keeper = nullptr;
   };
 
   explicit Engine(Parts parts);
   ~Engine();
 
-  // The view that a commit will leave which has just begun, and up to where it is stored:
-  // advance() or take_back() follows.
+  // Called when a commit that will result in this view is in flight; `stored` is the last stored
+  // sequence. advance() or take_back() follows.
   void foresee(const state::Session& view, Sequence stored);
   void take_back(const SessionId& session);
-  // Ends every effect of the session; processes in the background keep running.
+  // Ends every effect of the session. Background processes keep running.
   void end(const SessionId& session);
-  // Brings what runs in line with the view, which a commit has just left.
+  // Starts and cancels effects according to the view of a successful commit.
   void advance(const state::Session& view);
-  // Gives to a process what the log says was given to it. Commands about anything else do nothing.
+  // Delivers stored input to a process. Ignores other commands.
   void give(const schema::Command& command);
-  // Effects under way that a turn waits for, over all sessions: what goes on in the background is
-  // not among them. Any thread.
+  // The number of running effects that turns wait for, over all sessions, without background
+  // processes. Any thread.
   std::size_t running() const { return running_count_; }
 
  private:
-  class Running;  // one effect under way; its destructor ends it
+  class Running;  // one running effect; its destructor ends it
   class Preparing;
   class Asking;
   class Waiting;
@@ -92,7 +94,8 @@ class Engine {
   class Inspecting;
   class Expiring;
 
-  enum class Log { has_it, will_have_it };  // the view that calls for an effect
+  // Whether the log has stored the view that calls for an effect.
+  enum class Log { has_it, will_have_it };
   std::unique_ptr<Running> start(const state::Session& view, const Effect& effect, Log log);
 
   struct OfSession {
