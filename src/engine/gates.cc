@@ -12,8 +12,7 @@ using namespace schema;
 
 namespace {
 
-// What a hook is told about the call it is asked about: one under way, or the one that has just
-// ended.
+// Adds the call that the hook is about: a running one, or the one that has just ended.
 void tell_call(HookInput& input, const state::Turn& turn, const ToolCallId& id) {
   input.tool_call_id = id;
   const auto open = std::ranges::find(turn.tools, id, &state::ToolCall::id);
@@ -95,7 +94,7 @@ Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const R
     parts.hooks.start(std::move(request), listener_);
     return;
   }
-  // The whole of what the turn was given stands in the log alone.
+  // The view has only a preview of the input, so the complete text is read from the log.
   auto task =
       std::make_shared<ports::Step>([&parts, session = view.id, ids = what.turn,
                                      request = std::move(request), listener = listener_]() mutable {
@@ -106,7 +105,7 @@ Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const R
                          read = history.has_value()]() mutable {
           if (!listener->wanted()) return;
           if (read) return parts.hooks.start(std::move(request), listener);
-          // The beginning alone could hide what the hook looks for.
+          // Fail, because the preview alone could hide what the hook checks for.
           listener->on_ended(
               {.failure = Failure{Category::unavailable, "the prompt could not be read", true}});
         });
@@ -154,7 +153,7 @@ Engine::Inspecting::~Inspecting() { *wanted_ = false; }
 
 Engine::Expiring::Expiring(const Parts& parts, const state::Session& view, const AwaitAnswer& what)
     : parts_(parts) {
-  // The instant is one of the wall clock, which may have been set since it was named.
+  // The deadline is a wall clock time, which may have been set since; within_ms bounds the wait.
   const std::int64_t within = std::max<std::int64_t>(what.within_ms, 0);
   const std::int64_t delay =
       std::max<std::int64_t>(0, within - parts.loop.since(what.at + -within));
