@@ -8,7 +8,7 @@ using namespace schema;
 
 namespace {
 
-// What every command of the turn is asked for with.
+// A request with the settings that all commands of the turn share.
 ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
   ports::ProcessRequest request;
   request.workspace = view.cwd;
@@ -19,9 +19,8 @@ ports::ProcessRequest commands_of(const state::Session& view, const Prepare& wha
 
 }  // namespace
 
-// What a turn is prepared with comes from two sides: files and log are read on a worker while the
-// servers say which tools they have. Servers are asked for a turn that is stored, since that may
-// start them.
+// State of the preparation, which has two parts: a worker reads files and log, while MCP servers
+// list their tools. Servers are asked only after the turn is stored, because that may start them.
 struct Engine::Preparing::Shared {
   const Parts& parts;
   const SessionId session;
@@ -34,7 +33,7 @@ struct Engine::Preparing::Shared {
   ReportPrepared report;
   Keep keep;
   bool stored = false;
-  bool read_again = false;  // it could not be read before it was stored
+  bool read_again = false;  // reading failed before the commit; retry after it
   int awaited = 2;
   bool wanted = true;
   bool over = false;
@@ -52,7 +51,7 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   report.excluded = std::move(choice.excluded);
   report.default_model = std::move(choice.default_name);
   report.fallback = std::move(choice.fallback);
-  // The same choice that the decision about this report will make.
+  // The same route that the decision about this report will choose.
   const policy::RoutingAnswer route = policy::route(
       {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
   conversation::MaterialQuery query = query_of(
@@ -129,7 +128,7 @@ void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
     read.context.environment = *std::move(environment);
   else
     read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
-  if (material.history) files = material.files;  // else those of the input were not read
+  if (material.history) files = material.files;  // otherwise the files of the input were not read
 }
 
 void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {
