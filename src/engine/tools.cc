@@ -23,8 +23,8 @@ using namespace schema;
 
 namespace {
 
-// The text that bash gets. A text that a person approved runs as it was shown. Any other was
-// allowed for the words that the analysis found in it, so bash gets these, unless it is dynamic.
+// The text for bash. An approved text runs as shown. Any other text was allowed by the words that
+// the analysis found, so bash gets its canonical form, unless it is dynamic.
 std::string text_to_run(const state::ToolCall& call, const std::string& command) {
   if (call.stage != state::CallStage::started || call.as_shown) return command;
   return policy::shell::analyse(command).canonical.value_or(command);
@@ -32,9 +32,9 @@ std::string text_to_run(const state::ToolCall& call, const std::string& command)
 
 }  // namespace
 
-// Hears the process and reports what it does. News are gathered: at most one report of them is
-// under way, and of output only the first kProcessInlineBytes stand in facts, of a process in the
-// background kBackgroundInlineBytes.
+// Receives the events of a process and reports them. Output and violations are batched; one such
+// report is in flight at a time. Facts hold at most kProcessInlineBytes of output, or
+// kBackgroundInlineBytes for a background process.
 class Engine::RunningTool::Listener final : public ports::ProcessListener,
                                             public std::enable_shared_from_this<Listener> {
  public:
@@ -50,10 +50,10 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     stored_ = true;
     for (auto& report : std::exchange(held_, {})) report();
   }
-  // 0: it may run for as long as it likes.
+  // 0: no limit.
   void limit(std::uint64_t timeout_ms) { timeout_ms_ = timeout_ms; }
-  // A person approved the call: what it was bound to is looked at again before it is let go. The
-  // files that it executes are copied first, and the copies are what it gets.
+  // For an approved call: copies the executed files first, so that the process gets these bytes.
+  // The state is inspected again before the process is released.
   void start_bound(ports::ProcessRequest request, std::vector<std::string> executes) {
     auto task = std::make_shared<ports::Step>([&parts = parts_, self = shared_from_this(),
                                                request = std::move(request),
@@ -65,13 +65,13 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     });
     run_soon(parts_.loop, parts_.worker, std::move(task));
   }
-  // Bash gets this text in place of the one of the call.
+  // Records the text that bash gets instead of the call's text.
   void run_as(std::string executed) { executed_ = std::move(executed); }
   void run_in_background() {
     background_ = true;
     inline_bytes_max_ = kBackgroundInlineBytes;
   }
-  // Another boot let it go; what it showed so far counts, and so does its time.
+  // Continues with a process of another boot; its earlier output and running time count.
   void take_over(const FollowProcess& what) {
     run_in_background();
     limit(what.timeout_ms.value_or(0));
@@ -95,7 +95,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
             report.binding = *std::move(binding);
           }
           parts.loop.post([self, report = std::move(report)]() mutable {
-            self->bound_.reset();  // with the copies: the process has them
+            self->bound_.reset();  // releases the copies, which the process has by now
             if (self->wanted_) self->say(std::move(report));
           });
         });
@@ -104,8 +104,8 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   void on_found() override { notice(ReportProcessNotice::What::found); }
   void on_input_refused() override { notice(ReportProcessNotice::What::input_refused); }
 
-  // The log says that it runs. That the report was taken would not be enough: one that can never be
-  // stored is taken too. Its time begins now: it may have waited for others.
+  // Releases the process. Called when the log has stored that it runs; a processed report alone is
+  // not enough, because reports may be dropped. The timeout starts now, not while it waited.
   void let_go() {
     if (!wanted_ || std::exchange(let_go_, true)) return;
     since_ = parts_.loop.now();
@@ -147,7 +147,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     say(std::move(report));
   }
 
-  // Nothing more is heard.
+  // Ignores all further events.
   void stop() {
     wanted_ = false;
     if (timer_) parts_.loop.cancel(*timer_);
@@ -175,14 +175,14 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     if (wanted_) parts_.reports.report(session_, ReportProcessNotice{news_.process, what}, {});
   }
 
-  // What is shown of one stream. A secret may come in two pieces, so what could be the beginning of
-  // one waits for the next.
+  // The state of one output stream. A possible beginning of a secret is held back until the next
+  // piece.
   struct Shown {
     policy::RedactingStream redaction;
-    std::uint64_t told = 0;  // the place in the stream up to which it was told
+    std::uint64_t told = 0;  // offset up to which output was reported
   };
 
-  // Nothing is said about a call before the log has it.
+  // Holds reports back until the call is stored.
   template <class Report>
   void say(Report report) {
     if (stored_) return parts_.reports.report(session_, std::move(report), {});
@@ -202,7 +202,7 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     add_pieces(output.stream, shown.told, text, next);
     shown.told = next;
   }
-  // Where output was left out, what waits may be half of a secret and stays untold.
+  // If output was omitted, the held text may be part of a secret, so it is not shown.
   void show_rest() {
     if (full_ || inline_bytes_ >= inline_bytes_max_) return;
     for (auto& [stream, shown] : shown_) {
@@ -259,15 +259,15 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   std::map<OutputStream, Shown> shown_;
   std::size_t inline_bytes_ = 0;
   std::size_t inline_bytes_max_ = kProcessInlineBytes;
-  bool full_ = false;  // output was left out
+  bool full_ = false;  // some output was omitted
   std::uint64_t timeout_ms_ = 0;
-  std::optional<ports::ProcessRequest> bound_;  // from its start until it is ready
+  std::optional<ports::ProcessRequest> bound_;  // from start until ready, for an approved call
   std::optional<std::string> executed_;
   std::optional<ports::Loop::TimerId> timer_;
   bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
   bool background_ = false;
   bool stored_ = true;
-  std::vector<std::move_only_function<void()>> held_;  // that it is ready, that it has ended
+  std::vector<std::move_only_function<void()>> held_;  // reports held back until the call is stored
 };
 
 Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
@@ -369,8 +369,8 @@ void Engine::RunningTool::end_once() {
   if (!std::exchange(ending_, true)) parts_.processes.terminate(process_);
 }
 
-// The log has its end, so nothing of what the process left on disk is needed any more. Before that
-// a crash would leave a finished process of which nothing is known.
+// The log has stored the end, so the process's files on disk may be removed. Removing them earlier
+// could lose the end in a crash.
 void Engine::RunningTool::called_off() {
   if (!listener_->wanted()) parts_.processes.settled(process_);
 }

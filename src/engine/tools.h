@@ -1,5 +1,5 @@
-// engine/tools.h: a tool call under way: its process from the gate to its end. One that goes on in
-// the background is followed beyond the end of its call.
+// engine/tools.h: the effect of a tool call with a process, from the gate to its end. A background
+// process is followed beyond the end of its call.
 #pragma once
 
 #include "engine/effects.h"
