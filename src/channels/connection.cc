@@ -69,7 +69,7 @@ void Connection::set_deadline() {
     enter(Phase::idle, served_ ? limits.idle : limits.head);
 }
 
-// Reads and answers requests as long as there are bytes for them and nothing has to be waited for.
+// Parses and answers requests until it needs more bytes or must wait.
 void Connection::process() {
   if (processing_) return;
   processing_ = true;
@@ -108,7 +108,7 @@ bool Connection::spool() {
   return true;
 }
 
-// The time for a body starts anew with each part: an upload may take long, but not stand still.
+// Each part restarts the body deadline: an upload may take long, but must not stall.
 void Connection::spooled(const Result<void>& stored) {
   if (state_ != State::spooling) return;
   state_ = State::reading;
@@ -119,7 +119,7 @@ void Connection::spooled(const Result<void>& stored) {
   read_more();
 }
 
-// REQUIRES: a whole head, with or without its body.
+// REQUIRES: a complete head, with or without the body.
 void Connection::process_request() {
   if (!head_checked_) {
     if (const auto good = check_head(); !good) return refuse(good.error());
@@ -161,7 +161,7 @@ Result<void> Connection::begin_body() {
   }
   if (reader_.head().expects_continue && input_.empty()) {
     const iovec text = as_iovec(kContinue);
-    (void)write_now({&text, 1});  // a client that does not get it sends its body after a while
+    (void)write_now({&text, 1});  // without it, a client sends its body after a timeout
   }
   return {};
 }
@@ -182,7 +182,7 @@ void Connection::dispatch() {
 void Connection::refuse(const Error& error) {
   context_.services.metrics.http_requests.fetch_add(1, std::memory_order_relaxed);
   request.head = std::move(reader_.head());
-  // What is left of the request cannot be told from the next one, or is not worth reading.
+  // After a rejected head, the rest of the request cannot be told from the next one, so close.
   const bool whole = reader_.stage() == RequestReader::Stage::done;
   keep_ = whole ? request.head.keep : Keep::close;
   Response response = error_response(error);
@@ -222,14 +222,14 @@ void Connection::fetch_piece() {
   held_ = {};
   wants_room_ = !context_.services.replies->has_room(kOutputPieceBytes);
   deadline_ = wants_room_ ? Clock::now() + context_.limits.stall : Instant::max();
-  if (wants_room_) return;  // tick() asks again
+  if (wants_room_) return;  // tick() retries
   held_ = HeldReply(context_.services.replies, kOutputPieceBytes);
   body_source_->next([self = weak_from_this()](Result<std::string> piece) {
     if (const auto connection = self.lock()) connection->fetched(std::move(piece));
   });
 }
 
-// A reply that cannot go on ends its connection: the peer counts the bytes and sees that some lack.
+// If a piece fails, close the connection: the peer sees that bytes are missing.
 void Connection::fetched(Result<std::string> piece) {
   if (state_ != State::fetching) return;
   if (!piece || piece->empty() || piece->size() > body_left_) return close();
@@ -279,8 +279,8 @@ void Connection::reply_written() {
   process();
 }
 
-// Closing with bytes unread would make the system reset the connection, and the peer lose our
-// answer. So it is told that we are done, and what it still sends is thrown away for a while.
+// Closing with unread bytes would reset the connection, and the peer would lose our reply. So shut
+// down our side first and discard what the peer still sends for a while.
 void Connection::linger() {
   state_ = State::lingering;
   deadline_ = Clock::now() + context_.limits.linger;
@@ -306,7 +306,7 @@ void Connection::stream(std::shared_ptr<Subscriber> subscriber) {
   keep->attach(*this, stream_head(request.head, context_.services.hub.generation().text()));
 }
 
-// Notices when the peer is gone; what it sends is thrown away.
+// Detects that the peer has closed; discards what it sends.
 void Connection::watch_peer() {
   socket_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
     if (self->state_ == State::closed) return;
@@ -345,7 +345,7 @@ void Connection::wait_writable() {
 void Connection::end_stream_of(const std::string& token_id) {
   if (!identity || identity->id != token_id) return;
   if (state_ == State::streaming || body_source_ || request.upload) return close();
-  revoked_ = true;  // a stream that is about to open will not
+  revoked_ = true;  // also prevents a stream that is about to open
 }
 
 // --- ending ---

@@ -1,14 +1,13 @@
-// channels/connection.h: one client, from its first byte to its last.
+// channels/connection.h: one client connection, from its first byte to its last.
 //
-// Requests are answered one at a time, in order; a client may send the next before it has the
-// answer. Every request is judged before any work is done for it: header size, Host, Origin, token,
-// scope, content type, body size. A request for a stream turns the connection into one for good.
+// Requests are answered one at a time and in order; a client may pipeline. Every request is checked
+// before any work is done: header size, Host, Origin, token, scope, content type, body size. A
+// stream request turns the connection into a stream permanently.
 //
-// At any moment a connection waits for exactly one thing (bytes, an answer, the peer to take
-// bytes), and everything but the answer, which always comes, has a deadline.
+// A connection always waits for exactly one thing: bytes, a reply from the core, or the peer to
+// read. All waits have a deadline, except for the reply, which always arrives.
 //
-// Network thread only. Pending operations keep a connection alive until they end; close() ends
-// them.
+// Network thread only. Pending operations keep a connection alive; close() ends them.
 #pragma once
 
 #include <memory>
@@ -30,7 +29,7 @@ using Descriptor =
 
 class Connection;
 
-// What the connections of a server share.
+// Shared by all connections of a server.
 struct ConnectionContext {
   Services& services;
   const HttpLimits& limits;
@@ -42,20 +41,21 @@ class Connection final : public Exchange,
                          public StreamPipe,
                          public std::enable_shared_from_this<Connection> {
  public:
-  // Takes over a connected socket that does not block.
+  // Takes ownership of a connected, non-blocking socket.
   Connection(Descriptor socket, const ConnectionContext& context);
   ~Connection();
 
   void start();
-  // Ends the connection where its time is up.
+  // Closes the connection if its deadline has passed.
   void tick(Instant now);
-  // No further request is read; an answer under way still goes out.
+  // Reads no further request; the current reply is still sent.
   void stop();
   void close();
-  // Waits for a request, and none before it has shown a valid token.
+  // Whether it waits for a request and has never presented a valid token.
   bool idle_stranger() const { return state_ == State::reading && !known_; }
   Instant since() const { return since_; }
-  // Closes what this token opened and what goes on for long: a stream, an upload, a large reply.
+  // Closes the connection if this token is used for something long: a stream, an upload, a large
+  // reply.
   void end_stream_of(const std::string& token_id);
 
   void respond(Response response) override;
@@ -77,7 +77,7 @@ class Connection final : public Exchange,
     lingering,
     closed
   };
-  enum class Phase { idle, head, body };  // of reading: what the deadline is for
+  enum class Phase { idle, head, body };  // of reading; selects the deadline
 
   void read_more();
   void set_deadline();
@@ -85,7 +85,7 @@ class Connection final : public Exchange,
   void process_request();
   Result<void> check_head();
   Result<void> begin_body();
-  // Stores what has come of an upload; false when there is nothing to store.
+  // Stores the received part of an upload. False: there is nothing to store.
   bool spool();
   void spooled(const Result<void>& stored);
   void dispatch();
@@ -100,7 +100,7 @@ class Connection final : public Exchange,
   Descriptor socket_;
   const ConnectionContext& context_;
   RequestReader reader_;
-  std::string input_;  // received and not yet read by reader_
+  std::string input_;  // received, not parsed yet
   RouteMatch match_;
   State state_ = State::reading;
   Phase phase_ = Phase::idle;
@@ -109,7 +109,7 @@ class Connection final : public Exchange,
   bool processing_ = false;  // process() is on the stack
   bool read_pending_ = false;
   bool stopping_ = false;
-  bool revoked_ = false;     // the request's token was revoked after it was let in
+  bool revoked_ = false;     // the request's token was revoked after its check
   bool served_ = false;      // an earlier request was answered
   bool known_ = false;       // a request of this connection had a valid token
   bool wants_room_ = false;  // the next piece waits until replies hold fewer bytes
@@ -120,7 +120,7 @@ class Connection final : public Exchange,
   HeldReply held_;  // the bytes of reply_body_
   std::size_t reply_sent_ = 0;
   std::shared_ptr<BodySource> body_source_;
-  std::uint64_t body_left_ = 0;  // to be asked of body_source_
+  std::uint64_t body_left_ = 0;  // bytes still to be requested from body_source_
   std::shared_ptr<Subscriber> subscriber_;
 };
 
