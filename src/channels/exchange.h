@@ -1,7 +1,8 @@
-// channels/exchange.h: one request on its way to its answer, as a route's handler sees it.
+// channels/exchange.h: one HTTP request in progress, as its route handler sees it.
 //
-// A handler answers now or later: it keeps a weak reference, hands work to the core or the feed,
-// and answers from the inbox. Whoever is gone by then needs no answer. Network thread only.
+// A handler replies now or later: it keeps a weak reference, passes work to the core or the feed,
+// and replies from the inbox. If the connection is gone by then, the reply is dropped. Network
+// thread only.
 #pragma once
 
 #include <map>
@@ -18,7 +19,8 @@
 
 namespace agentrt::channels {
 
-// The published text called that (openapi.json, events.schema.json, …), or nothing. Any thread.
+// Returns the published document with this name (openapi.json, events.schema.json, …), if any. Any
+// thread.
 using Documents = std::function<std::optional<std::string>(std::string_view file)>;
 
 // What the handlers work with; one for the whole server. Commands, streams and outputs take only
@@ -32,27 +34,27 @@ struct Services {
   SseHub& hub;
   std::shared_ptr<Inbox> inbox;
   std::shared_ptr<ReplyBudget> replies;
-  // Why the runtime is not ready; may be empty.
+  // Why the runtime is not ready; the function may be empty.
   const std::function<std::optional<Error>()>& problem;
 };
 
-// A reply's body that comes in pieces, each asked for when the peer has taken the one before.
+// A body that is sent in pieces; the next piece is requested when the peer has taken the last.
 class BodySource {
  public:
   virtual ~BodySource() = default;
   using PieceTo = std::move_only_function<void(Result<std::string>)>;
-  // Answered from the inbox, with a piece that is not empty.
+  // Calls `piece_to` from the inbox with a non-empty piece, or an error.
   virtual void next(PieceTo piece_to) = 0;
 };
 
 class Exchange {
  public:
   Request request;
-  std::shared_ptr<const Identity> identity;  // absent on routes that are open to all
+  std::shared_ptr<const Identity> identity;  // absent on routes without authentication
 
-  // Exactly one of these, once.
+  // Call exactly one of these, once.
   virtual void respond(Response response) = 0;
-  // REQUIRES: head.length, which is what the pieces add up to.
+  // REQUIRES: head.length is the total size of the pieces.
   virtual void send(Response head, std::shared_ptr<BodySource> body) = 0;
   virtual void stream(std::shared_ptr<Subscriber> subscriber) = 0;
 
