@@ -45,7 +45,7 @@ void answer_command(Services& services, const ExchangePtr& exchange, schema::Com
   services.sink.call(*std::move(allowed), reply_to(services, exchange, effect));
 }
 
-// A message whose calls are being answered, in any order.
+// A JSON-RPC message whose calls are in progress; they end in any order.
 struct RpcAnswers {
   RpcMessage message;
   std::vector<std::string> replies;
@@ -54,7 +54,7 @@ struct RpcAnswers {
   std::weak_ptr<Exchange> asker;
   std::shared_ptr<ReplyBudget> budget;
 
-  // Only the reply to a read is refused for the bytes that it would hold.
+  // Only replies to reads may be refused because of reply_bytes_max.
   void settle(std::size_t index, const ports::Reply& reply, schema::Effect effect) {
     const std::string& id = message.calls[index].id;
     if (id.empty()) return finish_one();
@@ -81,7 +81,7 @@ struct RpcAnswers {
   }
 };
 
-// Starts one call; its reply is settled now or from the inbox.
+// Starts one call; its reply arrives now or from the inbox.
 void start_call(Services& services, const Exchange& exchange,
                 const std::shared_ptr<RpcAnswers>& answers, std::size_t index) {
   const RpcCall& call = answers->message.calls[index];
@@ -117,7 +117,7 @@ void start_call(Services& services, const Exchange& exchange,
   });
 }
 
-// Ids in a path are judged here: a command built from it has passed no reader.
+// Validates ids in a path, because a command built from them bypasses the decoder.
 template <class AnyId>
 Result<AnyId> read_id(const std::string& text) {
   if (!well_formed_id(text))
