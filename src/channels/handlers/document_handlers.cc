@@ -11,8 +11,8 @@ void get_health(Services&, const ExchangePtr& exchange) {
   exchange->respond(std::move(response));
 }
 
-// A server that listens is ready, unless its store has gone since: it starts after the store is
-// open and the core runs.
+// Ready whenever it listens, because it starts after the store and the core, unless the store has
+// disappeared since.
 void get_readiness(Services& services, const ExchangePtr& exchange) {
   if (services.problem)
     if (const auto problem = services.problem()) return exchange->respond(error_response(*problem));
