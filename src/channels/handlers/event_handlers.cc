@@ -9,7 +9,7 @@
 namespace agentrt::channels {
 namespace {
 
-// `after` and `cursor` are two names for where to go on; Last-Event-ID beats both.
+// The start position: `after` or `cursor`; Last-Event-ID overrides both.
 Result<std::optional<std::string>> place_of(const Request& request) {
   const std::string* const after = find(request.query, "after");
   const std::string* const cursor = find(request.query, "cursor");
@@ -55,7 +55,7 @@ Result<StreamStart> everything_start(const Request& request) {
   return start;
 }
 
-// {"data": […], "nextCursor"?, "cursor", "generation"}; `cursor` is where the page ends, also when
+// {"data": […], "nextCursor"?, "cursor", "generation"}. `cursor` is the end of the page, even if
 // nothing follows yet.
 std::string render_page(const ports::Page& page, const StreamStart& start,
                         const GenerationId& generation) {
@@ -72,7 +72,7 @@ std::string render_page(const ports::Page& page, const StreamStart& start,
   if (page.more) fmt::format_to(std::back_inserter(out), R"(,"nextCursor":"{}")", cursor);
   fmt::format_to(std::back_inserter(out), R"(,"cursor":"{}","generation":"{}"}})", cursor,
                  generation.text());
-  out.shrink_to_fit();  // it is held until the peer has taken it
+  out.shrink_to_fit();  // it stays in memory until the peer has read it
   return out;
 }
 
