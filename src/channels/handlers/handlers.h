@@ -1,4 +1,4 @@
-// channels/handlers/handlers.h: what the rows of the route table call, grouped as the files are.
+// channels/handlers/handlers.h: the handlers of the route table, grouped by file.
 #pragma once
 
 #include "channels/exchange.h"
