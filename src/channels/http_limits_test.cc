@@ -2,7 +2,7 @@
 
 #include "channels/testing/client_fixture.h"
 
-// What happens at each limit of the server, and with clients that misbehave.
+// Tests every limit of the server, and misbehaving clients.
 namespace agentrt::channels {
 namespace {
 
@@ -41,7 +41,7 @@ TEST_CASE("a body over its limit is 413, and the answer arrives though the body 
                                   "Transfer-Encoding: chunked\r\nX-Not-Content-Length: 0\r\n",
                                   fmt::format("{:x}\r\n{}\r\n0\r\n\r\n", body.size(), body));
   CHECK(chunked.status == 413);
-  // A refusal that comes first wins: nobody without a token learns of limits.
+  // The token is checked first, so that limits are not revealed without one.
   CHECK(s.ask("POST", "/v1/commands/list_sessions", "Authorization: none\r\n", body).status == 401);
 }
 
@@ -163,7 +163,8 @@ TEST_CASE("connections over the limit get an error, and the others are served") 
   std::vector<std::unique_ptr<TestClient>> clients;
   for (int i = 0; i < 3; ++i) {
     clients.push_back(std::make_unique<TestClient>(s.server->port()));
-    clients.back()->send(s.text("GET", "/healthz"));  // with a token, so that none makes way
+    // With a token, so that none is closed to make room.
+    clients.back()->send(s.text("GET", "/healthz"));
     CHECK(clients.back()->reply().status == 200);
   }
   CHECK(TestServer::soon([&] { return s.server->connections() == 3; }));
@@ -236,7 +237,7 @@ TEST_CASE("what all replies hold together is bounded, and what only reads is ref
   CHECK(refused.code() == "overloaded");
   CHECK(refused.field("Retry-After") == "1");
   CHECK(s.metrics.http_replies_refused == 1);
-  // What is small still fits, and what changes something is answered in any case.
+  // Small replies still fit, and mutating commands are always answered.
   CHECK(s.ask("GET", "/v1/sessions").status == 200);
   const std::string text(std::size_t{3} << 20, 'x');
   const std::string submit =
@@ -292,7 +293,8 @@ TEST_CASE("running out of descriptors is a pause") {
   const int lowest_free = ::dup(0);
   ::close(lowest_free);
   rlimit low = before;
-  low.rlim_cur = static_cast<rlim_t>(lowest_free) + 1;  // room for the client, none to accept it
+  // Enough for the client, not for accepting it.
+  low.rlim_cur = static_cast<rlim_t>(lowest_free) + 1;
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
   TestClient waiting(s.server->port());
   waiting.send(s.text("GET", "/healthz"));
