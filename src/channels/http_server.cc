@@ -24,7 +24,7 @@ using boost::system::error_code;
 constexpr Duration kSweepMin{5};
 constexpr Duration kSweepMax{250};
 
-// Often enough to keep every time limit within a quarter of itself.
+// A quarter of the shortest time limit, so that limits are kept with that precision.
 Duration sweep_interval(const HttpLimits& limits) {
   const Duration shortest = std::min({limits.head, limits.body, limits.idle, limits.stall,
                                       limits.linger, limits.stream.keepalive, limits.stream.stall});
@@ -93,7 +93,7 @@ class HttpServer::Network {
   Tokens& tokens_;
   boost::asio::io_context io_{1};
   const std::shared_ptr<Inbox> inbox_;
-  Timer pace_timer_;  // of the hub, which waits for one thing at a time
+  Timer pace_timer_;  // of the hub, which has at most one pending task
   SseHub hub_;
   Services services_;
   const ConnectionContext context_;
@@ -141,8 +141,8 @@ void HttpServer::Network::listen_on(const ListeningSocket& socket, Door door) {
   listeners_.back()->start();
 }
 
-// Whether one more may come in by this door. Where there are too many, the connection that has been
-// idle for longest without ever showing a token makes way.
+// Whether another connection may be accepted on this listener. If the limit is reached, closes the
+// longest idle connection that never presented a token.
 bool HttpServer::Network::make_room(Door door) {
   const HttpLimits& limits = options_.limits;
   const std::size_t kept = door == Door::tcp ? limits.socket_connections_kept : 0;
@@ -169,7 +169,7 @@ void HttpServer::Network::take(int descriptor, Door door) {
   schedule_sweep();
 }
 
-// Over the limit: says so as far as the socket takes it at once.
+// Sends an error to a connection beyond the limit, if the socket accepts it at once.
 void HttpServer::Network::turn_away(int descriptor) {
   metrics_.http_connections_refused.fetch_add(1, std::memory_order_relaxed);
   const Response response =
@@ -187,7 +187,7 @@ void HttpServer::Network::forget(Connection& connection) {
   if (stopping_ && connections_.empty()) io_.stop();
 }
 
-// `act` may close the connection it is given, and no other.
+// `act` may close only the connection that it gets.
 template <class Do>
 void HttpServer::Network::for_each_connection(Do&& act) {
   for (auto next = connections_.begin(); next != connections_.end();) {
@@ -196,7 +196,7 @@ void HttpServer::Network::for_each_connection(Do&& act) {
   }
 }
 
-// One timer for all time limits, and none while nobody is connected.
+// One timer serves all time limits; it runs only while there are connections.
 void HttpServer::Network::schedule_sweep() {
   if (std::exchange(sweeping_, true)) return;
   sweep_timer_.expires_after(sweep_every_);

@@ -1,8 +1,8 @@
-// channels/http_server.h: the control plane over HTTP, on TCP and on a Unix socket.
+// channels/http_server.h: the HTTP server of the control plane, on TCP and on a Unix socket.
 //
-// One thread runs all connections and streams; nothing on it waits for the core, the disk or a
-// peer. What the core and the feed have to say comes to it through an inbox. The server makes no
-// decisions of its own: it decodes, authenticates, asks, and encodes.
+// One thread runs all connections and streams and never blocks on the core, the disk or a peer.
+// Results of the core and the feed arrive through an inbox. The server makes no decisions: it
+// decodes, authenticates, forwards and encodes.
 //
 // start(), stop() and the destructor: the owner's thread. port() and connections(): any thread.
 #pragma once
@@ -23,21 +23,21 @@ namespace agentrt::channels {
 
 struct HttpAddress {
   std::string host = "127.0.0.1";  // a numeric address, or localhost
-  std::uint16_t port = 0;          // 0 picks one
+  std::uint16_t port = 0;          // 0: a free port is chosen
 };
 
 struct HttpOptions {
   std::optional<HttpAddress> tcp;
   std::string socket_path;              // empty: no Unix socket
-  std::vector<std::string> host_names;  // accepted in Host besides those of this machine
+  std::vector<std::string> host_names;  // accepted in Host, in addition to this machine's
   HttpLimits limits;
-  // Why the runtime cannot do its work, for /readyz; empty: it always can. Any thread.
+  // Why the runtime cannot work, for /readyz; may be empty. Any thread.
   std::function<std::optional<Error>()> problem;
 };
 
 class HttpServer {
  public:
-  // Everything passed by reference outlives the server. `tokens` reports revocations to it alone.
+  // References must outlive the server. `tokens` reports revocations only to this server.
   HttpServer(HttpOptions options, ports::CommandSink& sink, ports::FactFeed& feed,
              ports::Outputs& outputs, ports::Metrics& metrics, Tokens& tokens, Documents documents);
   ~HttpServer();
@@ -45,11 +45,11 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Listens and serves from now on. invalid_params (an address or path that is none), unavailable
-  // (it cannot be had). Once.
+  // Starts listening and serving. Call once. Errors: invalid_params: not an address or path;
+  // unavailable: it cannot be bound.
   Result<void> start();
-  // Stops listening, ends every stream, lets answers under way go out for limits.stop, and joins
-  // the thread. Replies that come later are dropped. Again does nothing.
+  // Stops listening, ends all streams, lets pending replies finish within limits.stop, and joins
+  // the thread. Later replies are dropped. Idempotent.
   void stop();
 
   std::uint16_t port() const;  // 0 without TCP
