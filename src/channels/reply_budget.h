@@ -1,8 +1,8 @@
-// channels/reply_budget.h: how many bytes all replies hold together.
+// channels/reply_budget.h: counts the bytes of all pending replies.
 //
-// A reply is held in memory until its peer has taken it, and a peer may take its time. Replies that
-// only read are refused as `overloaded` where there is no room; the reply to a command that changed
-// something is always held. Any thread.
+// A reply stays in memory until its peer has read it, which may take long. If there is no room,
+// replies to reads are refused as `overloaded`; a reply to a mutating command is always kept. Any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class ReplyBudget {
  public:
   explicit ReplyBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // There is room for as many, or nothing is held at all.
+  // Whether that many bytes fit. Always true if nothing is held.
   bool has_room(std::size_t bytes) const {
     const std::size_t now = held();
     return now == 0 || now + bytes <= bytes_max_;
@@ -31,7 +31,7 @@ class ReplyBudget {
   std::atomic<std::size_t> held_{0};
 };
 
-// The bytes of one reply; given back when it ends.
+// The bytes of one reply; its destructor releases them.
 class HeldReply {
  public:
   HeldReply() = default;
@@ -54,7 +54,7 @@ class HeldReply {
   std::size_t bytes_ = 0;
 };
 
-// What is answered where there is no room.
+// The error for a reply without room.
 inline Error no_room_for_reply() {
   return {Code::overloaded, "too many large replies are waiting to be read; try again", {}};
 }
