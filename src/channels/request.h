@@ -1,4 +1,4 @@
-// channels/request.h: an HTTP request and its reply as plain values.
+// channels/request.h: HTTP requests and replies as plain values.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class AuthorizedUpload;
 enum class Method { get, head, post, delete_, other };
 enum class Keep { open, close };
 
-// What stands before the body, as far as any rule or route looks at it.
+// The head of a request: the parts that checks and routes use.
 struct Head {
   Method method = Method::other;
   std::string target;
-  std::string host;      // empty: none was sent
-  std::string repeated;  // a field that occurs once at most and was sent more often; empty: none
+  std::string host;      // empty: absent
+  std::string repeated;  // name of a header field that must be unique but was repeated; empty: none
   std::optional<std::string> origin;
   std::optional<std::string> authorization;
   std::optional<std::string> content_type;
@@ -41,13 +41,13 @@ struct Head {
   Keep keep = Keep::open;
 };
 
-// Names and values after the question mark, decoded.
+// The decoded query parameters.
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
   Head head;
   Query query;
-  std::vector<std::string> ids;  // what stands for each {…} of the route, decoded
+  std::vector<std::string> ids;  // decoded values of the route's {…} segments
   std::string body;
   std::shared_ptr<AuthorizedUpload> upload;  // of an upload: where the body went
 };
@@ -57,19 +57,19 @@ struct Response {
   std::string content_type = "application/json";
   std::string_view cache_control = "no-store";
   std::string body;
-  std::optional<std::uint64_t> length;                           // of a body that comes in pieces
+  std::optional<std::uint64_t> length;                           // of a body that is sent in pieces
   std::vector<std::pair<std::string_view, std::string>> fields;  // further header fields
-  bool only_reads = false;  // may be refused where replies hold too many bytes
+  bool only_reads = false;  // may be refused if pending replies hold too many bytes
 };
 
-// {"error": {"code", "message", "details"?}} with the code's status, and Retry-After or
-// WWW-Authenticate where the status asks for it.
+// {"error": {"code", "message", "details"?}} with the code's HTTP status, and Retry-After or
+// WWW-Authenticate if the status requires it.
 Response error_response(const Error& error);
 Response reply_response(Result<std::string> reply);
 
-// The head of a reply on the wire, up to and with the empty line.
+// The encoded head of a reply, including the empty line.
 std::string response_head(const Response& response, const Head& request, Keep keep);
-// The head of an endless reply, which ends with its connection.
+// The head of an endless reply, which ends when the connection closes.
 std::string stream_head(const Head& request, std::string_view generation);
 
 }  // namespace agentrt::channels
