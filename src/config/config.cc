@@ -21,7 +21,7 @@ using schema::RuleOrigin;
 using schema::SandboxMode;
 
 constexpr std::string_view kScriptPrefix = "script:";
-constexpr std::size_t kAskedBytesMax = 1'024;  // of what a file asks for, as it is told
+constexpr std::size_t kAskedBytesMax = 1'024;  // of a file's requests, as shown in a message
 
 void join(std::vector<std::string>& into,
           const std::optional<Given<std::vector<std::string>>>& more) {
@@ -30,8 +30,8 @@ void join(std::vector<std::string>& into,
     if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
 }
 
-// A rule that an earlier layer has stays that layer's. Those beyond the limit, which is judged in
-// the end, are not looked for: that would take a hostile file's square of time.
+// A duplicate keeps the origin of the earlier layer. Beyond the limit, which is checked at the end,
+// duplicates are not searched, because that would take quadratic time on a hostile file.
 void join_rule(Config& config, const schema::PolicyRule& added) {
   std::vector<schema::PolicyRule>& rules = config.permissions.rules;
   const bool known = rules.size() <= schema::kPolicyRulesMax &&
@@ -51,7 +51,7 @@ std::unexpected<Error> unsupported(const std::string& path, std::size_t line,
   return wrong_at(path, line, key, "is not supported by this version; remove it.");
 }
 
-// What the host policy set, kept apart so that the user's file can be measured against it.
+// The settings of the host policy, against which the user's file is checked.
 struct Ceiling {
   std::string path;
   ConfigLayer layer;
@@ -119,7 +119,7 @@ Result<void> apply_routing(Config& config, const ConfigLayer& layer, const Ceili
   return {};
 }
 
-// A file that is trusted: everything in it counts, up to the ceiling where there is one.
+// Applies a trusted file completely, within the ceiling if there is one.
 Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin origin,
                            const Ceiling* ceiling) {
   static const ConfigLayer kNothing;
@@ -166,7 +166,7 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
              kResumeStricter);
 }
 
-// Takes `given` when it tightens; says whether it was taken or changes nothing.
+// Applies `given` if it is stricter. False: it is not stricter and was ignored.
 template <class T, class Stricter>
 bool tighten(T& into, const std::optional<Given<T>>& given, Stricter stricter) {
   if (!given) return true;
@@ -175,7 +175,7 @@ bool tighten(T& into, const std::optional<Given<T>>& given, Stricter stricter) {
   return true;
 }
 
-// What the file of a workspace says about the whole runtime is for the user's file alone.
+// Removes settings of a workspace file that are allowed only in the user's file.
 void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   std::vector<std::string> keys;
   const auto drop = [&keys](auto& given, const char* key) {
@@ -193,8 +193,8 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
                     fmt::join(keys, ", ")));
 }
 
-// A workspace file that nobody trusts may make things stricter and nothing else. Returns what else
-// it asks for.
+// Applies only the stricter settings of an untrusted workspace file. Returns the names of the
+// others.
 std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& layer) {
   std::vector<std::string> asked;
   for (const auto& [name, server] : layer.mcp_servers) asked.push_back("mcp_servers." + name);
@@ -223,7 +223,7 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
   return asked;
 }
 
-// The file asks for something that needs trust; without it, the words say what was left out.
+// Records that the file needs trust; without it, adds a message about the ignored settings.
 void note_asked(Config& config, const WorkspaceFile& file, const std::string& asked) {
   const bool trusted = file.trust == Trust::given;
   const bool changed = file.trust == Trust::changed;
@@ -256,8 +256,7 @@ Result<std::optional<ConfigLayer>> apply_workspace(Config& config, const Ceiling
   return layer;
 }
 
-// What was allowed to another agent is not allowed to this one; what it must not do counts here
-// too.
+// Permissions granted to Claude Code do not apply here; its restrictions do.
 void tighten(Config& config, const std::vector<schema::PolicyRule>& rules) {
   for (const schema::PolicyRule& rule : rules)
     if (rule.effect != RuleEffect::allow) join_rule(config, rule);
@@ -276,7 +275,7 @@ Result<void> apply_user_claude(Config& config) {
   return {};
 }
 
-// Rules that ask or deny tighten, so they count at once; hooks need trust.
+// Ask and deny rules are restrictions, so they apply at once; hooks need trust.
 Result<void> apply_workspace_claude(Config& config, std::string_view name) {
   TRY_ASSIGN(const auto file,
              read_workspace_file(config.sources.workspace, name, config.sources.trusted));
@@ -302,7 +301,7 @@ Result<void> apply_servers(Config& config) {
   return {};
 }
 
-// Every name in [routing] is a model's. `said_by` finds the file and line to blame.
+// Checks that every name in [routing] is a model. The error names the file and line of the name.
 Result<void> check_names(const Config& config, const std::vector<const ConfigLayer*>& layers) {
   const auto check_name = [&](const std::string& name, const std::string& key,
                               auto member) -> Result<void> {
@@ -333,7 +332,7 @@ Result<std::optional<ConfigLayer>> load_layer(Config& config, const std::string&
   return read;
 }
 
-// A policy stands in facts: it has to fit.
+// A policy is stored in facts, so its size is limited.
 Result<void> check_sizes(const Config& config) {
   const auto& rules = config.permissions.rules;
   std::size_t bytes = 0;
@@ -410,7 +409,7 @@ Result<Config> load_config(const ConfigSources& sources, const Environment& envi
     if (*layer) layers.push_back(&**layer);
   TRY(check_names(config, layers));
   TRY(check_sizes(config));
-  // A rule that nobody can read is no rule less: it stops the program.
+  // An invalid rule is never ignored; it is an error.
   TRY(policy::compile(config.permissions.rules));
   return config;
 }
