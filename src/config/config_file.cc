@@ -37,7 +37,7 @@ namespace {
 std::size_t line_of(const toml::node& node) { return node.source().begin.line; }
 std::size_t line_of(const toml::key& key) { return key.source().begin.line; }
 
-// One [section] of a file. take() reads a key and marks it known; finish() refuses the rest.
+// One [section] of a file. take() reads a key and marks it as known; finish() rejects the rest.
 class Section {
  public:
   Section(const toml::table& table, std::string name, const std::string& path)
@@ -157,7 +157,7 @@ Result<std::int64_t> read_price(Section& section, std::string_view key) {
   return static_cast<std::int64_t>(std::llround(*amount * 1'000'000.0));
 }
 
-// What a model behind HTTP has beside its name.
+// The settings of a model behind HTTP, other than its name.
 Result<void> read_endpoint(Section& section, ModelConfig& model) {
   TRY_ASSIGN(model.base_url, section.value<std::string>("base_url"));
   if (model.base_url)
@@ -345,7 +345,7 @@ Result<void> read_hooks(const toml::table& table, ConfigLayer& layer) {
   return {};
 }
 
-// A rule that nobody can read is no rule less: whoever wrote it is told where it stands.
+// An invalid rule is never ignored; it is an error that names its line.
 Result<void> check_rules(const std::string& path, const char* key, schema::RuleEffect effect,
                          const std::optional<Given<std::vector<std::string>>>& given) {
   if (!given) return {};
@@ -449,8 +449,8 @@ Result<std::optional<std::string>> read_config_file(const std::string& path) {
                                                std::generic_category().message(errno)));
   if (!file)
     return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
-  // Piece by piece: this is read for every turn, and room for the largest file would cost more than
-  // the file.
+  // Read in pieces: this happens for every turn, and a buffer for the largest file would cost more
+  // than the file.
   std::string text;
   std::array<char, 16 * 1024> piece{};
   while (file && text.size() <= kConfigBytesMax) {
