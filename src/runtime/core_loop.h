@@ -1,4 +1,4 @@
-// runtime/core_loop.h: the core's thread, and the threads that may block.
+// runtime/core_loop.h: the thread of the core, and the threads for blocking work.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@
 
 namespace agentrt::runtime {
 
-// Runs posted steps one after the other on a thread of its own, and counts those that take longer
-// than ports::kCoreStepLimitUs.
+// Runs posted steps one after the other on its own thread, and counts those that take longer than
+// ports::kCoreStepLimitUs.
 class CoreLoop final : public ports::Loop {
  public:
-  // `clock` outlives the loop; none: the wall clock is believed.
+  // `clock` must outlive the loop; null: the wall clock is trusted.
   explicit CoreLoop(ports::Metrics& metrics, const SystemClock* clock = nullptr)
       : metrics_(metrics), clock_(clock) {}
   ~CoreLoop() override { stop(); }
 
   void start();
-  // Runs no further step; what was posted and not run is dropped.
+  // Runs no further step; pending steps are dropped.
   void stop();
 
   void post(ports::Step step) override;
@@ -61,15 +61,16 @@ class CoreLoop final : public ports::Loop {
   std::thread thread_;
 };
 
-// A bounded queue of blocking tasks and the threads that run them. One thread keeps their order.
+// A bounded queue of blocking tasks and the threads that run them. With one thread, tasks run in
+// order.
 class ThreadWorker final : public ports::Worker {
  public:
-  // `name`: what the system calls the threads, at most 15 letters.
+  // `name`: the thread name for the system, at most 15 characters.
   ThreadWorker(const char* name, std::size_t threads, std::size_t queue_max);
   ~ThreadWorker() override { stop(); }
 
   [[nodiscard]] bool run(ports::Step task) override;
-  // Finishes what is running, drops what waits, and joins.
+  // Finishes running tasks, drops queued ones, and joins the threads.
   void stop();
 
  private:
@@ -84,7 +85,7 @@ class ThreadWorker final : public ports::Worker {
   std::vector<std::thread> threads_;
 };
 
-// Random numbers from the kernel's generator.
+// Random numbers from the operating system.
 class SystemEntropy final : public ports::Entropy {
  public:
   std::uint64_t draw() override;
