@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kOwnerBytesMax = 16 * 1024;
 
-// owner.json as it stands on disk.
+// The content of owner.json.
 struct OwnerFile {
   std::int64_t pid = 0;
   std::optional<std::string> url;
@@ -164,7 +164,8 @@ Result<std::optional<Owner>> read_owner(const std::string& data) {
     return fail(Code::unavailable,
                 fmt::format("The data folder {} cannot be read: {}.", data, reason(errno)));
   }
-  // A shared lock passes beside other askers and fails only against the owner's exclusive one.
+  // A shared lock is compatible with other readers and fails only if the owner holds its exclusive
+  // lock.
   if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
   if (errno != EWOULDBLOCK)
     return fail(
@@ -186,7 +187,7 @@ Result<DataFolder> DataFolder::take(const std::string& data) {
     if (attempt == kTakeAttemptsMax) return std::unexpected(owned_by_another(data));
     std::this_thread::sleep_for(std::chrono::milliseconds(kTakePauseMs));
   }
-  ::unlink(owner_path(data).c_str());  // of a process that ended without cleaning up
+  ::unlink(owner_path(data).c_str());  // left by a crashed process
   return DataFolder(data, lock.release());
 }
 

@@ -1,11 +1,11 @@
-// runtime/data_folder.h: the folder that holds everything a runtime keeps, and its one owner.
+// runtime/data_folder.h: the data folder of a runtime, and its exclusive ownership.
 //
-// DATA/lock is locked (flock) by the process that owns the folder, for as long as it owns it; the
-// operating system gives the lock back when the process ends, however it ends. DATA/owner.json says
-// who the owner is and how to reach it; it is a courtesy, never the proof: whether there is an
-// owner is asked of the lock. The folder is mode 0700, so the files in it are the user's alone.
+// The owning process holds a lock (flock) on DATA/lock; the operating system releases it when the
+// process ends in any way. DATA/owner.json describes the owner and how to reach it. It is only
+// informative: the lock decides whether there is an owner. The folder has mode 0700, so only the
+// user can access its files.
 //
-// A DataFolder is a resource with one holder; it is not thread-safe and does not need to be.
+// A DataFolder has one owner; it is not thread-safe, except for check().
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
                                         const config::Environment& environment);
 
 struct Owner {
-  std::int64_t pid = 0;            // 0: the owner has not said yet
-  std::optional<std::string> url;  // absent: reached by the socket alone
+  std::int64_t pid = 0;            // 0: owner.json is not written yet
+  std::optional<std::string> url;  // absent: only reachable through the socket
   std::string socket;
   std::optional<Timestamp> started_at;
 
   bool operator==(const Owner&) const = default;
 };
 
-// Where things are within a data folder.
+// Paths inside a data folder.
 std::string lock_path(const std::string& data);
 std::string owner_path(const std::string& data);
 std::string socket_path(const std::string& data);
@@ -42,17 +42,17 @@ std::string store_path(const std::string& data);
 std::string blobs_path(const std::string& data);
 std::string clock_path(const std::string& data);
 
-// Who owns `data` now; nothing when nobody does, also when owner.json was left behind by a process
-// that ended without cleaning up. A folder that does not exist has no owner.
+// The current owner of `data`; nullopt: none, even if a crashed process left owner.json behind, or
+// the folder does not exist.
 Result<std::optional<Owner>> read_owner(const std::string& data);
 
 class DataFolder {
  public:
-  // Makes the folder where it is missing and takes it. Errors: conflict (another process owns it;
-  // the message names its pid and the folder, details {"pid", "data", "url"?}), unavailable (the
-  // folder cannot be made, is not a folder, or belongs to someone else).
+  // Creates the folder if it is missing, and takes ownership. Errors: conflict: another process
+  // owns it (the message names its pid and the folder; details {"pid", "data", "url"?});
+  // unavailable: the folder cannot be created, is not a folder, or belongs to another user.
   static Result<DataFolder> take(const std::string& data);
-  // Removes owner.json and the socket, unless the folder is another's by now, and lets it go.
+  // Removes owner.json and the socket, unless the folder was replaced, and releases the lock.
   ~DataFolder();
 
   DataFolder(DataFolder&& other) noexcept;
@@ -60,10 +60,10 @@ class DataFolder {
   DataFolder(const DataFolder&) = delete;
 
   const std::string& path() const { return path_; }
-  // Whether the folder at path() is still the one that was taken; unavailable if it was deleted,
+  // Checks that path() is still the folder that was taken. Errors: unavailable: it was deleted,
   // moved or replaced. Any thread.
   Result<void> check() const;
-  // Tells others how to reach this process: replaces owner.json whole.
+  // Publishes how to reach this process, by replacing owner.json.
   Result<void> announce(const std::optional<std::string>& url, Timestamp now) const;
 
  private:
@@ -73,7 +73,7 @@ class DataFolder {
   int lock_ = -1;
 };
 
-// Someone asking read_owner() holds the lock for an instant; taking the folder waits that out.
+// read_owner() of another process holds the lock for an instant, so taking ownership retries.
 inline constexpr int kTakeAttemptsMax = 5;
 inline constexpr int kTakePauseMs = 10;
 
