@@ -8,8 +8,8 @@
 namespace agentrt::runtime {
 namespace {
 
-// The rows of a kind, newest first. Rows of one file or rule may stand under several sessions; the
-// newest session's word comes first.
+// The rows of a kind, newest first. Several sessions may have rows for the same file or rule; that
+// of the newest session comes first.
 Result<std::vector<store::IndexEntry>> rows_of(store::Store& store, std::string_view kind) {
   store::IndexQuery query;
   query.kind = std::string(kind);
@@ -22,11 +22,11 @@ Result<std::vector<store::IndexEntry>> rows_of(store::Store& store, std::string_
 Result<std::vector<config::TrustRecord>> StoredTrust::of(const std::string& workspace) {
   TRY_ASSIGN(const auto rows, rows_of(store_, state::kTrustKind));
   std::vector<state::TrustRecord> given;
-  std::map<std::string, Timestamp> withdrawn;  // when it last was, by path
+  std::map<std::string, Timestamp> withdrawn;  // time of the last withdrawal, by path
   for (const store::IndexEntry& entry : rows) {
     state::TrustRecord row;
     TRY(schema::from_json(entry.row.record, row, schema::Unknown::ignore));
-    // By the path of the file: a session may call its workspace by a name that leads there.
+    // Compare by the file's path, because a session may name its workspace through a symlink.
     if (!row.path.starts_with(workspace + "/")) continue;
     if (entry.row.status == state::kInForce)
       given.push_back(std::move(row));
@@ -45,7 +45,8 @@ Result<std::vector<config::TrustRecord>> StoredTrust::of(const std::string& work
 Result<schema::Policy> GrantedPolicies::policy(const std::string& cwd) {
   TRY_ASSIGN(schema::Policy policy, files_.policy(cwd));
   TRY_ASSIGN(const auto rows, rows_of(store_, state::kGrantKind));
-  // A policy has a size; the newest grants come first, and what is left out is asked for again.
+  // The size of a policy is limited. The newest grants come first; omitted ones are asked for
+  // again.
   std::size_t bytes = 0;
   for (const schema::PolicyRule& rule : policy.rules) bytes += rule_bytes(rule);
   for (const store::IndexEntry& entry : rows) {
