@@ -50,7 +50,7 @@ Result<std::string> identity_of(const std::string& folder) {
   return fmt::format("{}:{}", found.st_dev, found.st_ino);
 }
 
-// The first name of the path that is a link, as far as it reaches from the left, and its target.
+// The leftmost symlink on the path, and its target.
 std::optional<ports::HeldFiles::Link> first_link(const std::string& path) {
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string step = path.substr(0, at);
@@ -62,7 +62,7 @@ std::optional<ports::HeldFiles::Link> first_link(const std::string& path) {
   }
 }
 
-// Every path that leads to the file, the last without links on its way; false: too many.
+// Adds every path that leads to the file, one per symlink; the last one has none. False: too many.
 bool follow_links(const std::string& path, std::size_t file, ports::HeldFiles& held) {
   std::string at = path;
   for (std::size_t links = 0; links <= kLinksMax; ++links) {

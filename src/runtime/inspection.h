@@ -1,4 +1,4 @@
-// runtime/inspection.h: what an approval is bound to, looked up on this machine.
+// runtime/inspection.h: reads the state of this machine that an approval is bound to.
 #pragma once
 
 #include <functional>
@@ -8,17 +8,18 @@
 
 namespace agentrt::runtime {
 
-// Files larger than this, and what is no file, are not hashed: then nobody can say what they are.
+// Larger files, and anything that is not a regular file, are not hashed, so their content is not
+// bound.
 inline constexpr std::size_t kExecutedFileBytesMax = 8 << 20;
-inline constexpr std::size_t kHeldBytesMax = 64 << 20;  // of all files of one command
-inline constexpr std::size_t kLinksMax = 16;            // on the way to one file
+inline constexpr std::size_t kHeldBytesMax = 64 << 20;  // all files of one command
+inline constexpr std::size_t kLinksMax = 16;            // symlinks on the path to one file
 
 class DiskInspector final : public ports::Inspector {
  public:
   using Profile =
       std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest& request)>;
 
-  // `profile` is what the request would be given: the same that a process gets.
+  // `profile`: the sandbox profile that a process of the request gets.
   explicit DiskInspector(Profile profile) : profile_(std::move(profile)) {}
 
   Result<schema::Binding> inspect(const ports::ProcessRequest& request,
