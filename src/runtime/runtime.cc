@@ -44,14 +44,14 @@ constexpr std::size_t kReaderQueueMax = 8'192;
 constexpr std::size_t kWriterQueueMax = 4;
 constexpr std::size_t kOutputThreads = 2;
 constexpr std::size_t kOutputQueueMax = 1'024;
-constexpr std::size_t kToolThreads = 4;  // calls of file tools side by side
+constexpr std::size_t kToolThreads = 4;  // file tool calls in parallel
 constexpr std::size_t kToolQueueMax = 1'024;
 constexpr std::size_t kProcessThreads = 1;
 constexpr std::size_t kProcessQueueMax = 1'024;
 constexpr std::int64_t kDayMs = 24LL * 3'600 * 1'000;
-constexpr std::uint64_t kKeepDaysMax = 36'500;  // more is for ever
+constexpr std::uint64_t kKeepDaysMax = 36'500;  // a larger value is reduced to this
 
-// What the host policy, which allows at most `ceiling`, lets nobody choose.
+// The modes that the host policy, which allows at most `ceiling`, forbids.
 template <class Mode>
 std::vector<Mode> laxer_than(Mode ceiling) {
   std::vector<Mode> out;
@@ -107,7 +107,7 @@ adapters::ModelRouting routing_of(const config::Config& config) {
           config.routing.candidates.value_or(std::vector<std::string>{})};
 }
 
-// Made when somebody asks: start-up does not pay for them.
+// Generated on request, so that start-up is not slowed down.
 std::optional<std::string> published_document(std::string_view file) {
   for (const schema::PublishedDocument& document : schema::published_documents())
     if (document.file == file) return document.text();
@@ -120,7 +120,7 @@ std::string url_of(const Listen& listen, unsigned port) {
                      port);
 }
 
-// As many descriptors as the system lets this process have: a stream costs one.
+// Raises the descriptor limit to its maximum, because each stream needs one.
 void raise_open_file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -128,7 +128,7 @@ void raise_open_file_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Connections never take all descriptors: the store, files and processes need theirs.
+// Connections get at most half of the descriptors: the store, files and processes need the rest.
 std::size_t connections_of_descriptors(std::size_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
@@ -168,7 +168,7 @@ std::optional<std::string> user_folder_of(const config::ConfigSources& sources) 
 
 }  // namespace
 
-// In the order they are made; the destructor stops them in the opposite one.
+// In order of creation; the destructor stops them in reverse order.
 struct Runtime::Parts {
   explicit Parts(DataFolder owned) : folder(std::move(owned)) {}
 
@@ -185,8 +185,8 @@ struct Runtime::Parts {
   std::unique_ptr<ThreadWorker> readers;
   std::unique_ptr<ThreadWorker> writer;
   std::unique_ptr<ThreadWorker> checkpoints;
-  std::unique_ptr<ThreadWorker> output_worker;   // bytes behind refs: reads, writes, sweeps
-  std::unique_ptr<ThreadWorker> process_worker;  // what commands have written
+  std::unique_ptr<ThreadWorker> output_worker;   // outputs: reads, writes, sweeps
+  std::unique_ptr<ThreadWorker> process_worker;  // output of commands
   std::unique_ptr<ThreadWorker> tool_worker;     // files that tools read and write
   std::unique_ptr<kernel::Kernel> kernel;
   std::unique_ptr<outputs::OutputDesk> outputs;
@@ -211,7 +211,7 @@ struct Runtime::Parts {
   std::atomic<bool> checkpointing{false};
   std::function<void(const Error&)> on_gone;
   std::mutex gone_mutex;
-  std::optional<Error> gone;  // under gone_mutex: why nothing can be kept any more
+  std::optional<Error> gone;  // under gone_mutex: why nothing can be stored any more
 
   Result<void> open_store(const RuntimeOptions& options);
   void wire(const RuntimeOptions& options);
@@ -414,7 +414,7 @@ void Runtime::Parts::check_files_later() {
   });
 }
 
-// On a reader. The files stay gone: the first time it is noted, the grace later the process ends.
+// Runs on a reader. Records the first failure, and ends the process after the grace period.
 void Runtime::Parts::check_files() {
   auto there = folder.check();
   if (there) there = store->check_files();
@@ -436,7 +436,7 @@ std::optional<Error> Runtime::Parts::problem() {
   return gone;
 }
 
-// Now and again: a clock that was set is seen soon, and known to the next boot.
+// Runs periodically, so that a changed clock is noticed soon and stored for the next boot.
 void Runtime::Parts::save_clock() {
   if (clock->look()) (void)readers->run([this] { clock->save(); });
   loop->after(kClockLookEveryMs, [this] { save_clock(); });
