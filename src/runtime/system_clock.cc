@@ -18,7 +18,7 @@
 
 namespace agentrt::runtime {
 
-// clock.json as it is on disk.
+// The content of clock.json.
 struct SegmentOnDisk {
   std::int64_t ahead_ms = 0;
   std::int64_t ended_ms = 0;
@@ -38,7 +38,7 @@ BOOST_DESCRIBE_STRUCT(ClockOnDisk, (), (wall, uptime_ms, machine_boot, ahead_ms,
 
 namespace {
 
-constexpr std::int64_t kTogetherMs = 20;  // both clocks are read within this
+constexpr std::int64_t kTogetherMs = 20;  // maximum delay between the reads of both clocks
 constexpr int kReadsMax = 5;
 
 std::int64_t boottime_ms() {
@@ -58,7 +58,8 @@ std::string line_of(const std::string& path) {
   return text;
 }
 
-// What the kernel says: the clock of this process may be offset from it, and not always alike.
+// /proc/uptime minus CLOCK_BOOTTIME. They differ in a time namespace, possibly by another offset
+// per process.
 std::int64_t uptime_ahead_ms() {
   const double seconds = std::atof(text_of("/proc/uptime").c_str());
   return seconds > 0 ? static_cast<std::int64_t>(seconds * 1'000) - boottime_ms() : 0;
@@ -95,7 +96,8 @@ SystemClock::SystemClock(std::string path)
   }
 }
 
-// Between the two reads the thread may have waited for a processor: that is not a step.
+// The thread may be preempted between the two reads, which must not look like a step; then read
+// again.
 ClockReading SystemClock::read() const {
   ClockReading reading;
   reading.machine_boot = machine_boot_;

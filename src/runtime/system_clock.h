@@ -1,8 +1,8 @@
-// runtime/system_clock.h: the machine's clocks, and what the wall clock did over all boots.
+// runtime/system_clock.h: the machine's clocks, and the history of the wall clock over all boots.
 //
-// The wall clock may be set at any time; the uptime of the machine is not. Both are compared
-// whenever somebody asks (base/clock_steps.h), and the result is kept in DATA/clock.json, so that
-// the next boot of the runtime sees a clock that was set between the two. Any thread.
+// The wall clock may be set at any time; the machine's uptime cannot. Every query compares both
+// (base/clock_steps.h). The result is stored in DATA/clock.json, so that the next boot detects a
+// clock that was set in between. Any thread.
 #pragma once
 
 #include <mutex>
@@ -13,22 +13,22 @@
 namespace agentrt::runtime {
 
 inline constexpr std::int64_t kClockLookEveryMs = 5'000;
-inline constexpr std::int64_t kClockSaveEveryMs = 60'000;  // at once when the clock was set
+inline constexpr std::int64_t kClockSaveEveryMs = 60'000;  // and at once when the clock was set
 
 class SystemClock {
  public:
-  // A file that is absent or cannot be read is the first boot: the wall clock is believed.
+  // If the file is missing or unreadable, this counts as the first boot, and the wall clock is
+  // trusted.
   explicit SystemClock(std::string path);
 
   static Timestamp now();
-  // As in ports::Loop.
+  // See ports::Loop.
   std::int64_t since(Timestamp stamp) const;
   Timestamp older_than(std::int64_t ms) const;
 
-  // Looks whether the clock was set. True: there is something to save.
+  // Checks whether the clock was set. True: save() is due.
   bool look() const;
-  // Keeps what was observed. Blocks. A disk that takes nothing costs the next boot only what it
-  // does not know.
+  // Stores the observations. Blocks. If that fails, the next boot only lacks the latest ones.
   void save() const;
 
  private:
@@ -40,7 +40,7 @@ class SystemClock {
   const std::int64_t uptime_ahead_ms_;  // /proc/uptime at the start, minus this process's clock
   mutable std::mutex mutex_;
   mutable ClockSteps steps_;  // under mutex_, as are those below
-  mutable bool set_ = true;   // since it was saved
+  mutable bool set_ = true;   // since the last save
   mutable std::int64_t saved_ms_ = 0;
 };
 

@@ -33,7 +33,7 @@ TEST_CASE("a clock that was set between two boots makes nothing older") {
   Folder folder;
   const Timestamp stamp = SystemClock::now();
   SystemClock(folder.file()).save();
-  // As an earlier boot saw it a year ago by the wall clock, and a moment ago by the uptime.
+  // As stored by an earlier boot: a year ago by the wall clock, a moment ago by the uptime.
   const std::string text = folder.text();
   std::smatch found;
   REQUIRE(std::regex_search(text, found, std::regex(R"re("wall":"([^"]*)")re")));
