@@ -176,7 +176,7 @@ class Shell(ToolCase):
                                 call("echo behind")), {"text": "Done."})
         failed = self.of(events, "tool.failed")
         self.assertEqual([f["payload"]["error"]["category"] for f in failed], ["invalid_input"])
-        self.assertIn("at most 48 KiB", failed[0]["payload"]["error"]["message"])
+        self.assertIn("larger than 48 KiB", failed[0]["payload"]["error"]["message"])
         self.assertEqual([e["payload"]["preview"] for e in self.of(events, "tool.result")],
                          ["before\n", "behind\n"])
 
