@@ -100,7 +100,7 @@ TEST_CASE("a bound token reaches its own session and objects that are named by i
   }
 }
 
-TEST_CASE("the kernel is told which session the caller is bound to") {
+TEST_CASE("the kernel receives the session that the caller is bound to") {
   const Identity bound = everything(kOwn);
   const auto allowed = Authorization::command(
       &bound, command_of("terminate_process", R"({"processId":"p"})"),

@@ -361,7 +361,7 @@ void Connection::tick(Instant now) {
   if (now < deadline_) return;
   if (state_ != State::reading || phase_ == Phase::idle) return close();
   error_code ignored;
-  socket_.cancel(ignored);  // the read under way must not touch input_ any more
+  socket_.cancel(ignored);  // the pending read must not touch input_ any more
   refuse({Code::timeout, "the request did not arrive within the time limit", {}});
 }
 

@@ -22,7 +22,7 @@ struct Context {
 };
 
 Result<std::string> data_folder_of(const Context& context);
-// The configuration for the workspace `cwd`, with --config; its warnings are told.
+// The configuration for the workspace `cwd`, with --config; prints its warnings.
 Result<config::Config> config_of(Context& context, const std::string& cwd);
 // What ends the process, with its sentence and exit code, when the data folder has gone.
 std::function<void(const Error&)> stop_when_gone(Context& context);

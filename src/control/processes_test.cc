@@ -245,7 +245,7 @@ TEST_CASE("one that is found again after a restart is the next boot's") {
   CHECK(refused.thread().incidents.size() == 1);
   ReportToolEnded lost = end_of("proc_1");
   lost.exit_code.reset();
-  lost.failure = Failure{Category::lost, "nobody knows", false};
+  lost.failure = Failure{Category::lost, "lost", false};
   CHECK(scene.take(lost).shape() == "process.failed");
   CHECK(scene.view.threads.at(state::kThread).incidents.back().kind == "process_failed");
 }

@@ -141,7 +141,7 @@ TEST_CASE("a process that never ran, timed out or was lost is told apart") {
   late.failure = Failure{Category::timeout, "too slow", true};
   CHECK(when(ready.after, late, inputs_of(past)).shape() ==
         "process.terminated tool.failed item.completed model.requested");
-  late.failure = Failure{Category::lost, "nobody knows", false};
+  late.failure = Failure{Category::lost, "lost", false};
   CHECK(when(ready.after, late, inputs_of(past)).shape() ==
         "process.failed tool.failed item.completed model.requested");
 }
@@ -212,7 +212,7 @@ TEST_CASE("while the thread is blocked an end is stored and nothing is asked") {
   CHECK(restarted.shape() == "task.blocked run.status thread.updated");
   ReportToolEnded lost = end_of(restarted.after, 0);
   lost.exit_code.reset();
-  lost.failure = Failure{Category::lost, "nobody knows", false};
+  lost.failure = Failure{Category::lost, "lost", false};
   CHECK(when(restarted.after, lost, later).shape() == "process.failed tool.failed item.completed");
 }
 

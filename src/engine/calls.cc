@@ -23,8 +23,8 @@ std::string path_in(const state::ToolCall& call) {
 
 bool reads(std::string_view tool) { return tools::access_of(tool) == tools::Access::read; }
 
-// What policy says about where a path really leads, and about files that the call comes upon. About
-// the letters of the path it was asked before the call began.
+// Judges the file that a path resolves to, and the files that the call finds. The path as it was
+// written was judged before the call began.
 class PathRules {
  public:
   PathRules(const state::Session& view, policy::Effective policy, const state::ToolCall& call)

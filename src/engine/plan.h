@@ -63,7 +63,7 @@ struct MakeCall {
   bool may_ask = false;                       // no question of the turn is open
   std::optional<state::ServerAnswer> answer;  // to its MCP server's last question
 };
-// Find out what became of a process that another boot released.
+// Find the outcome of a process that another boot released.
 struct FindProcess {
   TurnId turn;
   ToolCallId call;

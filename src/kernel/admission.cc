@@ -73,7 +73,7 @@ std::optional<FolderChoice> folders_to_judge(std::optional<FolderChoice> named,
 }
 
 std::unexpected<Error> too_many_reads() {
-  return fail(Code::overloaded, "too many reads are under way: try again");
+  return fail(Code::overloaded, "too many reads are in progress: try again");
 }
 
 }  // namespace

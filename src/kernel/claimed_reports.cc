@@ -28,7 +28,8 @@ void Kernel::report_claimed(SessionId session, std::string claim, Make make, por
             work->report = *std::move(report);
             parts_.loop.post([this, work, session] { lanes_.put(session, std::move(*work)); });
           });
-      if (!taken) work->reply_to(fail(Code::overloaded, "too many reads are under way: try again"));
+      if (!taken)
+        work->reply_to(fail(Code::overloaded, "too many reads are in progress: try again"));
     });
   });
 }

@@ -39,7 +39,7 @@ void Committer::commit(Batch& batch) {
   const auto before = std::chrono::steady_clock::now();
   auto results = store_.commit(batch.appends);
   const auto took = std::chrono::steady_clock::now() - before;
-  check(results.size() == batch.appends.size(), "the store says what became of every append");
+  check(results.size() == batch.appends.size(), "the store returns one result per append");
   metrics_.commit_us += static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(took).count());
   ++metrics_.commits;

@@ -39,7 +39,7 @@ void ReadCommands::on_worker(std::move_only_function<ports::Reply()> read,
   auto shared = std::make_shared<ports::ReplyTo>(std::move(reply_to));
   const bool taken =
       parts_.readers.run([shared, read = std::move(read)]() mutable { (*shared)(read()); });
-  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are under way: try again"));
+  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are in progress: try again"));
 }
 
 void ReadCommands::with_view(const SessionId& session, ports::ReplyTo reply_to, ReadView read) {

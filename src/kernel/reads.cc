@@ -220,7 +220,7 @@ Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& tu
   TRY_ASSIGN(found.submitted, decode(events.front().event));
   if (!std::holds_alternative<TurnSubmitted>(found.submitted.payload))
     return fail(Code::internal,
-                fmt::format("the index row of turn {} leads elsewhere", turn.text()));
+                fmt::format("the index row of turn {} points to another fact", turn.text()));
   found.status = enum_of<Status>(entry->row.status).value_or(Status::stale);
   return found;
 }

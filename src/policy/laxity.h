@@ -1,8 +1,8 @@
 // policy/laxity.h: what the permission modes have in common, mode by mode, and which of two modes
 // or sandboxes permits more.
 //
-// traits_of() names every mode, so the compiler asks for a new one. Whoever needs a list of modes
-// with some property asks here.
+// traits_of() names every mode, so the compiler reports a mode that is missing. Code that needs the
+// modes with some property asks here.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -26,7 +26,7 @@ bool at_most_as_lax(schema::PermissionMode a, schema::PermissionMode b);
 bool at_most_as_lax(schema::SandboxMode a, schema::SandboxMode b);
 
 // Whether a turn with these options may do without a person something that the mode default in the
-// sandbox workspace_write would not: whoever submits it approves in advance.
+// sandbox workspace_write would not: the caller that submits it approves in advance.
 bool approves_in_advance(const schema::TurnOptions& options);
 
 }  // namespace agentrt::policy

@@ -110,7 +110,7 @@ std::optional<std::string> find_steering(const Analysis& analysis, const Part& p
       return fmt::format("{} is computed when it runs, and may be a file that others obey",
                          word.text);
     if (program == "cp" && (word.is(".") || word.text.ends_with("/.")) && i + 1 < part.args.size())
-      return "cp takes whatever stands in " + word.text;
+      return "cp copies every file in " + word.text;
     if (!word.known) continue;
     for (const std::string_view path : paths_in(word.text))
       for (const std::string& folder : folders.value_or(std::vector{ground.cwd}))

@@ -302,7 +302,7 @@ TEST_CASE("servers have a limit, and those beyond it say so") {
   CHECK(all->back().unusable == "there are more than 32 MCP servers");
 }
 
-TEST_CASE("variables stand in texts, with a default or without") {
+TEST_CASE("variables in texts are replaced, with a default or without") {
   const config::Environment environment = [](std::string_view name) -> std::optional<std::string> {
     if (name == "A") return "1";
     if (name == "E") return "";

@@ -87,8 +87,8 @@ constexpr std::array kRoutes{
           "sessionId mediaType", kBytes, R"({"$ref":"#/components/schemas/upload_output.reply"})"},
     Route{"/v1/outputs/{ref}", "get", "output", "The bytes behind a ref.", "read", "ref Range", "",
           kBytes, "application/octet-stream"},
-    Route{"/v1/tokens", "post", "create_token", "A new token; its text is told only here.", "admin",
-          "", R"({"$ref":"#/components/schemas/token.params"})",
+    Route{"/v1/tokens", "post", "create_token", "A new token; its text is returned only here.",
+          "admin", "", R"({"$ref":"#/components/schemas/token.params"})",
           R"({"$ref":"#/components/schemas/token.created"})"},
     Route{"/v1/tokens", "get", "tokens", "The tokens, without their texts.", "admin", "", "",
           R"({"type":"object","properties":{"data":{"type":"array",)"

@@ -277,9 +277,10 @@ Checked check_waits(const Facts& facts, const state::Session& view) {
         (thread.status == Status::waiting_permission || thread.status == Status::waiting_input))
       continue;
     if (thread.status != Status::blocked || !thread.reason || !thread.resumable.value_or(false))
-      return broken(invariant::kTurns, fmt::format("turn {} of {}/{} is {} and nothing goes on",
-                                                   thread.active->ids.turn.text(), view.id.text(),
-                                                   id.text(), name_of(thread.status)));
+      return broken(invariant::kTurns,
+                    fmt::format("turn {} of {}/{} is {} and nothing continues it",
+                                thread.active->ids.turn.text(), view.id.text(), id.text(),
+                                name_of(thread.status)));
   }
   return std::nullopt;
 }

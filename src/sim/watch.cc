@@ -105,7 +105,7 @@ void Watch::process_released(const ProcessId& process, const BootId& boot) {
   const auto found = processes_.find(process);
   if (found == processes_.end() || found->second != boot)
     fail(invariant::kProcesses,
-         fmt::format("{} is let go, but its start is not stored", process.text()));
+         fmt::format("{} is released, but its start is not stored", process.text()));
 }
 
 void Watch::file_written(const ToolCallId& call) {

@@ -174,7 +174,7 @@ std::string_view harmless(const Damaged& damaged) {
     case Damage::cut:
       return all(kFree) ? "a runtime need not tell it" : "";
     case Damage::twice:
-      return all(kFree) || all(kRepeatable) ? "it may be told again" : "";
+      return all(kFree) || all(kRepeatable) ? "it may be repeated" : "";
     case Damage::swap:
       return harmless_swap(damaged);
     case Damage::rename_type:
@@ -195,7 +195,7 @@ std::string_view reason_missed(const Damaged& damaged) {
   if (damaged.kind != Damage::rename_type) return reason_for(damaged.kind, types);
   for (const std::string_view sisters : kSisters)
     if (one_of(sisters, types[0]) && one_of(sisters, types[1])) return kAsTrue;
-  if (one_of(kFree, types[0])) return "a fact that may be told stands for one that need not be";
+  if (one_of(kFree, types[0])) return "an optional fact replaces another optional one";
   // as if the old fact was dropped; the new one is harmless
   return reason_for(Damage::drop, {types[0]});
 }

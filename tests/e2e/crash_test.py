@@ -35,7 +35,7 @@ class Resume(Case):
         texts = [e["payload"]["text"] for e in events if e["type"] == "model.completed"]
         self.assertEqual(texts, ["second line", "first"])
         attempts = {e["attemptId"] for e in events if e.get("turnId") == "u"}
-        self.assertEqual(len(attempts), 1, "a turn goes on in the same attempt")
+        self.assertEqual(len(attempts), 1, "a turn continues in the same attempt")
         self.assertEqual([e["turnId"] for e in events if e["type"] == "turn.started"],
                          ["u", "u2"])
 

@@ -215,7 +215,7 @@ class KilledWhileAHookRuns(HookCase):
         wait_until(self.heard, what="the hook to run")
         self.daemon.kill()
         self.daemon = self.start()
-        wait_until(lambda: self.of("hook.failed"), what="the log to say what became of the hook")
+        wait_until(lambda: self.of("hook.failed"), what="the outcome of the hook in the log")
 
     def resume(self):
         self.daemon.ok("resume_thread", sessionId="s", threadId="t")

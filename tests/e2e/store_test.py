@@ -96,7 +96,7 @@ class Blocked(StoreCase):
         failures = self.daemon.metrics_value("commit_failures")
         self.assertEqual(self.daemon.call("submit_turn", sessionId="s", input=[
             {"type": "text", "text": "again"}]).status, 500)
-        self.daemon.ok("update_session", sessionId="other", title="goes on")
+        self.daemon.ok("update_session", sessionId="other", title="works")
         self.assertEqual(self.daemon.metrics_value("sessions_blocked"), 1)
         self.assertEqual(self.daemon.metrics_value("commit_failures"), failures)
         self.assertEqual(self.daemon.stderr().count("session s is blocked"), 1)

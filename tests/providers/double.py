@@ -31,7 +31,7 @@ SCRIPTS = {
         {"text": "All of it is done.", "usage": {"input": 300, "output": 7, "cached": 200}},
         {"text": "You asked again.", "usage": {"input": 400, "output": 4, "cached": 300}},
     ],
-    "short": [{"text": "It goes on and", "stop": "max_tokens", "usage": {"input": 9, "output": 4}}],
+    "short": [{"text": "It is cut and", "stop": "max_tokens", "usage": {"input": 9, "output": 4}}],
 }
 
 

@@ -76,7 +76,7 @@ ATTEMPTS = [
             fact="openat"),
     Attempt("whose configuration holds", shell("echo ../evil > .git/commondir"),
             ["mountNamespace"], fact=".git/commondir"),
-    Attempt("a name in .git that nobody knows", shell("echo x > .git/unknown"),
+    Attempt("an unknown name in .git", shell("echo x > .git/unknown"),
             ["mountNamespace"], fact=".git/unknown"),
     Attempt("the workspace's own configuration", shell("echo x > .agentrt/config.toml"),
             ["mountNamespace"], outside="no", without="no"),

@@ -374,7 +374,7 @@ def doc_links(tree: Tree):
             line = prose.count("\n", 0, match.start()) + 1
             place = (tree.root / path).parent / target if target else tree.root / path
             if not place.exists():
-                yield Offence("doc_links", path, line, f"{match.group(1)} leads nowhere")
+                yield Offence("doc_links", path, line, f"{match.group(1)} does not exist")
                 continue
             name = place.resolve().relative_to(tree.root.resolve()).as_posix()
             linked.add(name)

@@ -153,7 +153,7 @@ def wait_settled(daemon, seconds=60):
         if all(settled(events) for events in logs.values()):
             return logs
         time.sleep(0.05)
-    raise AssertionError(f"turns were still under way after {seconds} s")
+    raise AssertionError(f"turns were still running after {seconds} s")
 
 
 def settled(events):

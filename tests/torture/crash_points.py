@@ -197,7 +197,7 @@ class Point:
             again.call(entry["command"], **entry["params"])
 
     def goes_on(self, daemon):
-        reply = daemon.submit("life goes on", sessionId="after", threadId="t")
+        reply = daemon.submit("life continues", sessionId="after", threadId="t")
         end = daemon.wait_turn(reply)[-1]
         assert end["type"] == "turn.completed", end
 

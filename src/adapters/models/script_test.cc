@@ -153,7 +153,7 @@ TEST_CASE("delays of a script are waited for in the loop's time") {
   CHECK(heard->said == std::vector<std::string>{"t:ab", "t:cd", "completed"});
 }
 
-TEST_CASE("a failing line is heard as the provider's failure") {
+TEST_CASE("a failing line is reported as the provider's failure") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"unsaid","fail":{"status":429,"retryAfterMs":50}})"};
@@ -196,7 +196,7 @@ TEST_CASE("a script of more than 64 MiB fails the request") {
   CHECK(heard->fault.error.message.find("64 MiB") != std::string::npos);
 }
 
-TEST_CASE("a cancelled request is heard of no more") {
+TEST_CASE("a cancelled request reports nothing more") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"abcd","deltas":4,"deltaMs":10})"};

@@ -293,8 +293,7 @@ TEST_CASE("what an earlier boot left and nobody asks for is removed") {
   CHECK(running->end->exit_code == 0);
 }
 
-TEST_CASE(
-    "a command in the background goes on without its runtime, and the next one hears the rest") {
+TEST_CASE("a background process continues without its runtime, and the next one gets the rest") {
   Machine machine;
   const auto first = machine.run("proc_1", "echo one; read line; echo got $line; exit 7");
   REQUIRE(machine.loop.run([&] { return first->text == "one\n"; }));

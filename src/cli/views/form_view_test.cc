@@ -85,7 +85,7 @@ TEST_CASE("where several may be chosen, each is named once") {
   CHECK(typed(beside, "size=4, days=2") == R"({"size":4,"days":["tu"]})");
 }
 
-TEST_CASE("what cannot be read is told") {
+TEST_CASE("an invalid answer gets an error") {
   CHECK(typed(kTwo, "size=big") == "size must be a whole number");
   CHECK(typed(kTwo, "size=3.5") == "size must be a whole number");
   CHECK(typed(kTwo, "colour=green") == "colour must be one of red, blue");

@@ -126,7 +126,7 @@ TEST_CASE("the files that a turn was given are known by their digests") {
   CHECK(reading.files()[0].digest == "sha256:a");
 }
 
-TEST_CASE("how a command was ended is told, and what it had printed until then") {
+TEST_CASE("the model receives how a command ended and its output until then") {
   TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
   const auto take = [&](const char* id, Payload payload) {
     Fact fact;

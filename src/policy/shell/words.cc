@@ -206,7 +206,7 @@ Word Reader::word() {
   out.source = std::string(text_.substr(begin, position_ - begin));
   if (has_braces(out)) only_bash();
   if (!pending_.empty() && out.source.find('\n') != std::string::npos)
-    doubt("a word goes on over lines between a here-document and its text");
+    doubt("a word continues over lines between a here-document and its text");
   return out;
 }
 

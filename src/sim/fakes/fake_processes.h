@@ -38,10 +38,10 @@ struct FakeMachine {
   std::int64_t run_ms = 20;
   std::optional<std::string> prints;  // the text of every command; none: the command itself
   bool hangs = false;                 // commands never end by themselves
-  bool recalls = true;                // false: of what was never let go nobody knows that
+  bool recalls = true;                // false: forgets that a process was never released
   bool confines = true;               // false: the sandbox cannot be applied
   // False: defects that can be planted.
-  bool holds = true;          // commands run when they are let go, not when they are started
+  bool holds = true;          // commands run when they are released, not when they are started
   bool keeps_records = true;  // until the log has the end
   bool passes_tails = true;   // output printed without a connection is delivered later
   std::function<void(const ProcessId&)> on_release;  // called before a command is released

@@ -94,7 +94,7 @@ void FakeTools::write(const ToolCallId& id) {
   if (change.before == request.announced->after) return end_soon(id, {});
   if (change.before == request.announced->before) return release(id);
   ports::ToolEnd end;
-  end.failure = Failure{Category::lost, "somebody else changed the file", false};
+  end.failure = Failure{Category::lost, "another process changed the file", false};
   end_soon(id, std::move(end));
 }
 
