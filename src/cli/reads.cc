@@ -80,7 +80,7 @@ int call(Context& context, const CallArguments& arguments) {
          fmt::format("There is no command {}; agentrt schema commands lists them.",
                      arguments.command),
          {}});
-  const bool reads = command->effect == schema::Effect::reads;
+  const bool reads = command->effect == schema::CommandEffect::reads;
   const bool keyed = params->contains("\"idempotencyKey\"");
   return with_runtime(
       context,

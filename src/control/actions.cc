@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/flow.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "schema/arguments.h"
 #include "schema/tools.h"
 #include "tools/registry.h"
@@ -36,7 +36,7 @@ bool is_permission(const state::Action& action) {
 }
 
 // The error for an answer to an action that is not open: answered, expired or unknown.
-Decision too_late(const ActionId& id, const std::optional<ActionSnapshot>& known) {
+Decided too_late(const ActionId& id, const std::optional<ActionSnapshot>& known) {
   if (!known) return refuse(Code::not_found, fmt::format("there is no action {}", id.text()));
   const std::string decision = known->decision.value_or("");
   const std::string details =
@@ -232,7 +232,7 @@ void settle_permission(Facts& facts, const Session& view, const Thread& thread,
   const bool allowed = command.decision == "allow";
   facts.add(
       scope_of(facts, turn),
-      PermissionResolved{.decision = allowed ? schema::Decision::allow : schema::Decision::deny,
+      PermissionResolved{.decision = allowed ? Decision::allow : Decision::deny,
                          .decision_source = DecisionSource::human,
                          .scope = std::string(name_of(command.scope.value_or(AnswerScope::once))),
                          .reason = command.reason,
@@ -303,14 +303,14 @@ void withdraw(Facts& facts, const Turn& turn, const std::string& how, const std:
                            .payload = {},
                            .answered_by = {}});
   if (is_permission(*turn.action))
-    facts.add(scope, PermissionResolved{.decision = schema::Decision::deny,
+    facts.add(scope, PermissionResolved{.decision = Decision::deny,
                                         .decision_source = DecisionSource::host_policy,
                                         .scope = {},
                                         .reason = reason,
                                         .digest = turn.action->required.digest});
 }
 
-Decision respond_action(const Session& view, const RespondAction& command, Inputs inputs) {
+Decided respond_action(const Session& view, const RespondAction& command, Inputs inputs) {
   const Turn* turn = state::turn_waiting_for(view, command.action_id);
   if (!turn) return too_late(command.action_id, inputs.named.action);
   if (auto error = wrong_answer(*turn->action, command, inputs)) return *error;
@@ -341,7 +341,7 @@ Decision respond_action(const Session& view, const RespondAction& command, Input
   return accept(facts, ActionReply{command.action_id, view.id, command.decision, 0});
 }
 
-Decision resolve_permission(const Session& view, const ResolvePermission& command, Inputs inputs) {
+Decided resolve_permission(const Session& view, const ResolvePermission& command, Inputs inputs) {
   const Turn* turn = state::turn_waiting_for(view, command.action_id);
   if (turn && !is_permission(*turn->action))
     return refuse(
@@ -360,7 +360,7 @@ Decision resolve_permission(const Session& view, const ResolvePermission& comman
                         std::move(inputs));
 }
 
-Decision action_expired(const Session& view, const ReportActionExpired& report, Inputs inputs) {
+Decided action_expired(const Session& view, const ReportActionExpired& report, Inputs inputs) {
   const Turn* turn = state::turn_waiting_for(view, report.action);
   if (!turn) return Unchanged{};
   const Thread& thread = thread_of(view, *turn);
@@ -374,7 +374,7 @@ Decision action_expired(const Session& view, const ReportActionExpired& report, 
   return accept(facts);
 }
 
-Decision inspected(const Session& view, const ReportInspected& report, Inputs inputs) {
+Decided inspected(const Session& view, const ReportInspected& report, Inputs inputs) {
   const Thread* thread = thread_of_active(view, report.turn);
   if (!thread || thread->status == Status::blocked || thread->active->action) return Unchanged{};
   const Turn& turn = *thread->active;

@@ -317,7 +317,7 @@ TEST_CASE("an interrupted turn takes its question back") {
         "action.resolved permission.resolved item.completed task.attempt.failed turn.failed "
         "task.cancelled");
   CHECK(outcome.payload_of<ActionResolved>().decision == "cancelled");
-  CHECK(outcome.payload_of<PermissionResolved>().decision == schema::Decision::deny);
+  CHECK(outcome.payload_of<PermissionResolved>().decision == Decision::deny);
 }
 
 TEST_CASE("a question that nobody answers in time is a no with a source") {
@@ -342,7 +342,7 @@ TEST_CASE("if nobody can be asked, ask becomes unavailable and the turn continue
   past.fact(state::turn_scope("1"), TurnStarted{.boot_id = state::kBoot});
   past.asked("1");
   const Outcome outcome = when(past, asks_for({"make test"}));
-  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::unavailable);
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == Decision::unavailable);
   CHECK(outcome.payload_of<ToolFailed>().error.category == Category::unavailable);
   CHECK(outcome.shape().ends_with("model.requested"));
 }
@@ -380,7 +380,7 @@ TEST_CASE("a model gets a hint how to leave the sandbox if that stopped its comm
   const Inputs inputs = inputs_at(past.now());
   const Outcome started = when(past, asks_for({"touch /etc/x"}));
   const Outcome ready = when(started.after, ready_of(started.after), inputs);
-  ReportToolEnded end = end_of(ready.after, 1);
+  ReportProcessEnded end = end_of(ready.after, 1);
   CHECK(when(ready.after, end, inputs).payload_of<ToolResult>().preview == "a");
   end.news.violations = {{ViolationKind::filesystem, "open .git/x", "mountNamespace", true}};
   CHECK(when(ready.after, end, inputs).payload_of<ToolResult>().preview == "a");
@@ -394,11 +394,11 @@ TEST_CASE("in mode on_failure a person is asked about what the sandbox stopped")
   const Given past = asked_under(policy_in(PermissionMode::on_failure));
   const Inputs inputs = inputs_at(past.now());
   const Outcome started = when(past, asks_for({"touch /etc/x"}));
-  CHECK(started.payload_of<PermissionEvaluated>().decision == schema::Decision::sandboxed);
+  CHECK(started.payload_of<PermissionEvaluated>().decision == Decision::sandboxed);
   const Outcome ready = when(started.after, ready_of(started.after), inputs);
   CHECK(when(ready.after, end_of(ready.after, 1), inputs).shape() ==
         "process.completed tool.result item.completed model.requested");
-  ReportToolEnded end = end_of(ready.after, 1);
+  ReportProcessEnded end = end_of(ready.after, 1);
   end.news.violations = {{ViolationKind::filesystem, "open /etc/x", "landlock", {}}};
   const Outcome stopped = when(ready.after, end, inputs);
   CHECK(stopped.shape() == "sandbox.violation process.completed tool.progress");
@@ -424,7 +424,7 @@ TEST_CASE("a call that asks to leave the sandbox is asked about, unless the host
   report.calls = {{"shell", {R"({"command":"ls","outsideSandbox":true})"}}};
   CHECK(when(past, report).shape() == "model.completed item.started");
   CHECK(when(past, asks_for({"ls"})).payload_of<PermissionEvaluated>().decision ==
-        schema::Decision::sandboxed);
+        Decision::sandboxed);
   Settings host = usual_settings();
   host.sandboxes_forbidden = {SandboxMode::full_access};
   Inputs inputs = inputs_at(past.now());

@@ -96,10 +96,10 @@ struct Accepted {
 struct Unchanged {
   std::string reply;  // nothing to do, or done before: the reply, without new facts
 };
-using Decision = std::variant<Accepted, Unchanged, Error>;
+using Decided = std::variant<Accepted, Unchanged, Error>;
 
 // REQUIRES: the command mutates (the kernel answers the others from views and index rows).
-Decision decide(const state::Session& view, const schema::Command& command, Inputs inputs);
-Decision decide(const state::Session& view, const schema::Report& report, Inputs inputs);
+Decided decide(const state::Session& view, const schema::Command& command, Inputs inputs);
+Decided decide(const state::Session& view, const schema::Report& report, Inputs inputs);
 
 }  // namespace agentrt::control

@@ -8,7 +8,7 @@
 #include "base/digest.h"
 #include "control/actions.h"
 #include "control/hooks.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
 #include "tools/registry.h"
@@ -54,7 +54,7 @@ std::string beginning_of(const state::ToolCall& call) {
 // The sandbox stopped the call, and the mode asks whether to do it again outside.
 policy::Judgement stopped_judgement(const state::ToolCall& call) {
   policy::Judgement out;
-  out.decision = schema::Decision::ask;
+  out.decision = Decision::ask;
   out.source = DecisionSource::mode;
   out.reason = fmt::format(
       "the sandbox blocked {} attempts of this command; the mode on_failure asks whether to run it "
@@ -135,7 +135,7 @@ void Flow::start_beside() {
     if (turn().tools[i].stage == state::CallStage::started) continue;
     if (i == 0 || wrong_call(after_, turn().tools[i])) return;
     const policy::Judgement judgement = judge(turn().tools[i]);
-    if (judgement.decision != schema::Decision::allow) return;
+    if (judgement.decision != Decision::allow) return;
     begin(turn().tools[i]);
     settle(turn().tools[i], judgement);
   }
@@ -202,7 +202,7 @@ bool Flow::call_waits() {
   if (call.stage == state::CallStage::approved) {
     // The rules may have changed since the approval: a call that they deny now does not run.
     const policy::Judgement now = judge(call);
-    if (now.decision == schema::Decision::deny) return settle(call, now);
+    if (now.decision == Decision::deny) return settle(call, now);
     start_call(call, Json{"\"approved\""});
     return true;
   }
@@ -220,7 +220,7 @@ bool Flow::call_waits() {
   }
   if (start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call))) return true;
   const policy::Judgement judgement = judge(call);
-  if (judgement.decision == schema::Decision::deny) return settle(call, judgement);
+  if (judgement.decision == Decision::deny) return settle(call, judgement);
   // A rule that says ask holds for neither a person nor a session tool: the first asks anyway, and
   // the second has no effect outside the session.
   switch (tools::runner_of(call.tool)) {
@@ -293,20 +293,20 @@ policy::Judgement Flow::judge(const state::ToolCall& call, const Binding* now) {
 bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgement) {
   const PermissionMode mode = effective().mode;
   switch (judgement.decision) {
-    case schema::Decision::allow:
-    case schema::Decision::sandboxed:
+    case Decision::allow:
+    case Decision::sandboxed:
       facts_.add(scope_of(call), evaluated(judgement, mode));
       start_call(call, Json{"\"allowed\""});
       return true;
-    case schema::Decision::deny:
-    case schema::Decision::unavailable: {
+    case Decision::deny:
+    case Decision::unavailable: {
       facts_.add(scope_of(call), evaluated(judgement, mode));
-      const bool denied = judgement.decision == schema::Decision::deny;
+      const bool denied = judgement.decision == Decision::deny;
       refuse_call(call,
                   {denied ? Category::denied : Category::unavailable, judgement.reason, false});
       return false;
     }
-    case schema::Decision::ask:
+    case Decision::ask:
       // Without a permission_request hook, the plan starts an inspection of the call, and the user
       // is asked after that. The same happens if a grant may allow the call; then no hook runs.
       if (judgement.pending) return true;
@@ -328,7 +328,7 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
     facts_.add(scope_of(call), std::move(decision));
     return start_call(call, Json{"\"allowed\""});
   }
-  if (judgement.decision != schema::Decision::ask) {
+  if (judgement.decision != Decision::ask) {
     if (!settle(call, judgement)) go_on();
     return;
   }
@@ -352,12 +352,12 @@ bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& to
   return true;
 }
 
-void Flow::heard(HookPoint point, Heard how, const std::string& reason) {
+void Flow::heard(HookPoint point, HookVerdict how, const std::string& reason) {
   const bool at_stop = point == HookPoint::stop;
-  if (how == Heard::fine) return at_stop ? finish() : go_on();
-  if (how == Heard::ends && at_stop) return complete();
+  if (how == HookVerdict::fine) return at_stop ? finish() : go_on();
+  if (how == HookVerdict::ends && at_stop) return complete();
   const Failure stopped{Category::denied, "a hook stopped the turn: " + reason, false};
-  if (how == Heard::ends) return end(stopped);
+  if (how == HookVerdict::ends) return end(stopped);
   switch (point) {
     case HookPoint::session_start:
     case HookPoint::user_prompt_submit:
@@ -368,7 +368,7 @@ void Flow::heard(HookPoint point, Heard how, const std::string& reason) {
       return go_on();  // its decision is stored with the call
     case HookPoint::post_tool_use:
     case HookPoint::post_tool_failure:
-      return how == Heard::fails ? end(stopped) : go_on();
+      return how == HookVerdict::fails ? end(stopped) : go_on();
     case HookPoint::stop:
       return ask_model();
   }

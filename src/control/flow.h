@@ -15,7 +15,7 @@ namespace agentrt::control {
 
 // The outcome of a hook: no objection; it blocks the action; it failed and must not be ignored; or
 // it ends the turn.
-enum class Heard { fine, blocks, fails, ends };
+enum class HookVerdict { fine, blocks, fails, ends };
 
 class Flow {
  public:
@@ -40,7 +40,7 @@ class Flow {
   // not interactive.
   void ask_for_server(const state::ToolCall& call, const schema::ReportToolAsks& question);
   // Continues after a hook has ended. Its own facts are already added.
-  void heard(schema::HookPoint point, Heard how, const std::string& reason);
+  void heard(schema::HookPoint point, HookVerdict how, const std::string& reason);
   // Asks the user to trust the workspace's files, if the turn requests that and it was not refused
   // before. Returns whether it asked.
   bool asks_for_trust(const std::vector<schema::PolicyFile>& files);

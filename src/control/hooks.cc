@@ -95,7 +95,7 @@ OnFailure fail_hook(Facts& facts, const Turn& turn, const Failure& error,
   return on_failure;
 }
 
-Decision hook_ended(const Session& view, const ReportHookEnded& report, Inputs inputs) {
+Decided hook_ended(const Session& view, const ReportHookEnded& report, Inputs inputs) {
   const Thread* thread = thread_of_active(view, report.turn);
   if (!thread || !thread->active->hook || thread->active->hook->id != report.run)
     return Unchanged{};
@@ -104,17 +104,17 @@ Decision hook_ended(const Session& view, const ReportHookEnded& report, Inputs i
   Facts facts{view, inputs};
   std::optional<Failure> failure = report.outcome.failure;
   if (!failure) failure = wrong_rewrite(report.outcome);
-  Heard how = Heard::fine;
+  HookVerdict how = HookVerdict::fine;
   std::string reason = report.outcome.reason.value_or("no reason given");
   if (failure) {
     if (fail_hook(facts, turn, *failure, report.outcome.duration_ms) == OnFailure::closed)
-      how = Heard::fails;
+      how = HookVerdict::fails;
     reason = "it failed: " + failure->message;
   } else {
     if (!report.outcome.continue_)
-      how = Heard::ends;
-    else if (report.outcome.block || report.outcome.decision == schema::Decision::deny)
-      how = Heard::blocks;
+      how = HookVerdict::ends;
+    else if (report.outcome.block || report.outcome.decision == Decision::deny)
+      how = HookVerdict::blocks;
     facts.add(scope_of(facts, turn, run), completed(run, report.outcome, facts.last() + 1));
   }
   if (thread->status == Status::blocked || turn.boot != inputs.boot) return accept(facts);

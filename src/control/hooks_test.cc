@@ -63,9 +63,8 @@ TEST_CASE("a hook that allows lets no call out of the sandbox") {
     report.calls = {{"shell", {R"({"command":"ls","outsideSandbox":true})"}}};
     const Outcome started = when(past, report);
     CHECK(started.shape() == "model.completed item.started hook.started");
-    const Outcome allowed =
-        when(started.after, says(started.after, {.decision = schema::Decision::allow}),
-             inputs_at(past.now()));
+    const Outcome allowed = when(started.after, says(started.after, {.decision = Decision::allow}),
+                                 inputs_at(past.now()));
     CHECK(allowed.shape() == "hook.completed");
     const Outcome asked = when(allowed.after, inspected_of(allowed.after), inputs_at(past.now()));
     CHECK(asked.payload_of<ActionRequired>().sandbox == SandboxMode::full_access);
@@ -120,7 +119,7 @@ TEST_CASE("a hook's allow spares the question where only the mode asks") {
   const Asked heard{
       with_hook(HookPoint::permission_request, OnFailure::closed, PermissionMode::default_)};
   CHECK(heard.asked.shape() == "model.completed item.started hook.started");
-  const Outcome allowed = heard.ends({.decision = schema::Decision::allow});
+  const Outcome allowed = heard.ends({.decision = Decision::allow});
   CHECK(allowed.shape() == "hook.completed permission.evaluated tool.started run.status");
   const Outcome silent = heard.ends({});
   CHECK(silent.shape() == "hook.completed");
@@ -211,7 +210,7 @@ TEST_CASE("what a hook allowed is the input it saw, not the one that another mad
   Policy policy = with_hook(HookPoint::pre_tool_use, OnFailure::closed, PermissionMode::default_);
   policy.hooks.push_back({.point = HookPoint::pre_tool_use, .command = "./second"});
   const Asked asked{policy};
-  const Outcome allowed = asked.ends({.decision = schema::Decision::allow});
+  const Outcome allowed = asked.ends({.decision = Decision::allow});
   const Inputs inputs = inputs_at(asked.past.now());
   CHECK(when(allowed.after, says(allowed.after, {}), inputs).shape() ==
         "hook.completed permission.evaluated tool.started run.status");

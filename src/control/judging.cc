@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "tools/registry.h"
 
 namespace agentrt::control {

@@ -28,7 +28,7 @@ void add_output(Facts& facts, const SessionScope& scope, const KeptOutput& outpu
                                     fmt::format("secrets: {}", fmt::join(output.redacted, ", "))});
 }
 
-Decision uploaded(const Session& view, const ReportUploaded& report, Inputs inputs) {
+Decided uploaded(const Session& view, const ReportUploaded& report, Inputs inputs) {
   if (!view.exists())
     return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
   const KeptOutput& output = report.output;
@@ -45,7 +45,7 @@ Decision uploaded(const Session& view, const ReportUploaded& report, Inputs inpu
   return Accepted{facts.take(), to_json(reply)};
 }
 
-Decision output_due(const Session& view, const ReportOutputDue& report, Inputs inputs) {
+Decided output_due(const Session& view, const ReportOutputDue& report, Inputs inputs) {
   if (!view.exists()) return Unchanged{};
   Facts facts{view, inputs};
   facts.add(facts.of_session(), OutputExpired{.output_ref = report.output_ref,

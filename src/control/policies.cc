@@ -38,7 +38,7 @@ std::vector<PolicyRule> changed_rules(std::vector<PolicyRule> rules, const Polic
 
 }  // namespace
 
-Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs) {
+Decided set_policy(const Session& view, const SetPolicy& command, Inputs inputs) {
   if (!view.exists())
     return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
   const auto& forbidden = inputs.settings->modes_forbidden;
@@ -80,7 +80,7 @@ Decision set_policy(const Session& view, const SetPolicy& command, Inputs inputs
   return accept(facts, PolicyReply{view.id, std::move(rules), 0});
 }
 
-Decision trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
+Decided trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
   if (auto error = policy::wrong_folder("cwd", command.cwd)) return *error;
   if (command.files.size() > kTrustFilesMax)
     return refuse(Code::invalid_params, fmt::format("files: expected at most {}", kTrustFilesMax));

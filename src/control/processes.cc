@@ -33,8 +33,8 @@ std::variant<const state::Process*, Error> named_process(const Session& view,
                fmt::format(R"({{"status":"{}"}})", name_of(*inputs.named.process))};
 }
 
-Decision give(const Session& view, const state::Process& process, ProcessInput input,
-              const Inputs& inputs) {
+Decided give(const Session& view, const state::Process& process, ProcessInput input,
+             const Inputs& inputs) {
   Facts facts{view, inputs};
   const ProcessStatus after = input.signal ? ProcessStatus::ending : process.status;
   facts.add(scope_of(facts, process), std::move(input));
@@ -58,7 +58,7 @@ void add_news(Facts& facts, const ProcessScope& scope, const ReportProcessNews& 
   for (const SandboxViolation& violation : news.violations) facts.add(scope, violation);
 }
 
-void add_end(Facts& facts, const ProcessScope& scope, const ReportToolEnded& report,
+void add_end(Facts& facts, const ProcessScope& scope, const ReportProcessEnded& report,
              const Inputs& inputs) {
   std::vector<std::string> refs;
   for (const LostOutput& lost : report.lost)
@@ -110,19 +110,19 @@ std::string background_preview(const ProcessId& process) {
       process.text());
 }
 
-Decision background_news(const Session& view, const state::Process& process,
-                         const ReportProcessNews& report, const Inputs& inputs) {
+Decided background_news(const Session& view, const state::Process& process,
+                        const ReportProcessNews& report, const Inputs& inputs) {
   Facts facts{view, inputs};
   add_news(facts, scope_of(facts, process), report);
   return accept(facts);
 }
 
-Decision background_ended(const Session& view, const state::Process& process,
-                          const ReportToolEnded& report, const Inputs& inputs) {
+Decided background_ended(const Session& view, const state::Process& process,
+                         const ReportProcessEnded& report, const Inputs& inputs) {
   Facts facts{view, inputs};
   const ProcessScope scope = scope_of(facts, process);
   add_news(facts, scope, report.news);
-  ReportToolEnded end = report;
+  ReportProcessEnded end = report;
   end.duration_ms = inputs.since(process.started_at);
   // Any end after a request to terminate counts as terminated by the runtime.
   if (process.ending && !end.failure)
@@ -138,7 +138,7 @@ void end_background(Facts& facts, const Session& view, const TurnId& turn,
       facts.add(scope_of(facts, process), end_of(reason));
 }
 
-Decision process_notice(const Session& view, const ReportProcessNotice& report, Inputs inputs) {
+Decided process_notice(const Session& view, const ReportProcessNotice& report, Inputs inputs) {
   const state::Process* process = find_process(view, report.process);
   if (!process) return Unchanged{};
   Facts facts{view, inputs};
@@ -161,7 +161,7 @@ Decision process_notice(const Session& view, const ReportProcessNotice& report, 
   return accept(facts);
 }
 
-Decision write_process_stdin(const Session& view, const WriteProcessStdin& command, Inputs inputs) {
+Decided write_process_stdin(const Session& view, const WriteProcessStdin& command, Inputs inputs) {
   if (command.input.size() > kStdinBytesMax)
     return refuse(Code::invalid_params,
                   fmt::format("input: expected at most {} bytes", kStdinBytesMax));
@@ -181,7 +181,7 @@ Decision write_process_stdin(const Session& view, const WriteProcessStdin& comma
   return give(view, process, std::move(input), inputs);
 }
 
-Decision resize_process(const Session& view, const ResizeProcess& command, Inputs inputs) {
+Decided resize_process(const Session& view, const ResizeProcess& command, Inputs inputs) {
   for (const std::uint64_t size : {command.rows, command.columns})
     if (size == 0 || size > kTerminalSizeMax)
       return refuse(Code::invalid_params,
@@ -196,7 +196,7 @@ Decision resize_process(const Session& view, const ResizeProcess& command, Input
   return give(view, process, {.rows = command.rows, .columns = command.columns}, inputs);
 }
 
-Decision terminate_process(const Session& view, const TerminateProcess& command, Inputs inputs) {
+Decided terminate_process(const Session& view, const TerminateProcess& command, Inputs inputs) {
   const state::Process* process = find_process(view, command.process_id);
   if (!process && inputs.named.process)
     return Unchanged{

@@ -10,8 +10,8 @@ namespace agentrt::control {
 void add_news(Facts& facts, const schema::ProcessScope& scope,
               const schema::ReportProcessNews& news);
 // Adds the end of a process and its stored output.
-void add_end(Facts& facts, const schema::ProcessScope& scope, const schema::ReportToolEnded& report,
-             const Inputs& inputs);
+void add_end(Facts& facts, const schema::ProcessScope& scope,
+             const schema::ReportProcessEnded& report, const Inputs& inputs);
 
 // The background process with this id; null: none, or it has ended.
 const state::Process* find_process(const Session& view, const ProcessId& process);
@@ -21,10 +21,10 @@ std::optional<schema::Failure> no_room_in_background(const Session& view, const 
 // The result of a call whose process continues in the background.
 std::string background_preview(const ProcessId& process);
 
-Decision background_news(const Session& view, const state::Process& process,
-                         const schema::ReportProcessNews& report, const Inputs& inputs);
-Decision background_ended(const Session& view, const state::Process& process,
-                          const schema::ReportToolEnded& report, const Inputs& inputs);
+Decided background_news(const Session& view, const state::Process& process,
+                        const schema::ReportProcessNews& report, const Inputs& inputs);
+Decided background_ended(const Session& view, const state::Process& process,
+                         const schema::ReportProcessEnded& report, const Inputs& inputs);
 // Requests the end of the background processes that the turn started.
 void end_background(Facts& facts, const Session& view, const TurnId& turn,
                     const std::string& reason);

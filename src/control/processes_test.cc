@@ -58,8 +58,8 @@ struct Scene {
   }
 };
 
-ReportToolEnded end_of(const std::string& process) {
-  ReportToolEnded report;
+ReportProcessEnded end_of(const std::string& process) {
+  ReportProcessEnded report;
   report.process = ProcessId{process};
   report.exit_code = 0;
   return report;
@@ -131,7 +131,7 @@ TEST_CASE("its output and its end are stored after its turn has ended, under the
 TEST_CASE("what could not be kept of its output is warned about") {
   Scene scene({"serve"});
   scene.ready("proc_1");
-  ReportToolEnded end = end_of("proc_1");
+  ReportProcessEnded end = end_of("proc_1");
   end.outputs.push_back({.ref = OutputRef{"out_1"}, .size = 50, .whole_size = 200});
   end.lost.push_back({"stdout", 200, true, 50, "the disk was full"});
   end.lost.push_back({"stderr", 70, false, 0, "no room"});
@@ -243,7 +243,7 @@ TEST_CASE("one that is found again after a restart is the next boot's") {
       ReportProcessNotice{ProcessId{"proc_1"}, ReportProcessNotice::What::input_refused});
   CHECK(refused.payload_of<RuntimeWarning>().code == "input_refused");
   CHECK(refused.thread().incidents.size() == 1);
-  ReportToolEnded lost = end_of("proc_1");
+  ReportProcessEnded lost = end_of("proc_1");
   lost.exit_code.reset();
   lost.failure = Failure{Category::lost, "lost", false};
   CHECK(scene.take(lost).shape() == "process.failed");

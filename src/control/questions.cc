@@ -8,7 +8,7 @@
 #include "base/digest.h"
 #include "control/actions.h"
 #include "control/flow.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "tools/registry.h"
 
 namespace agentrt::control {

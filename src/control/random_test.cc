@@ -186,7 +186,7 @@ class World {
   void take(const What& what) {
     const Inputs given = inputs();
     const Outcome outcome = when(live_, what, given);
-    const Decision again = decide(live_, what, given);
+    const Decided again = decide(live_, what, given);
     if (const auto* accepted = std::get_if<Accepted>(&again))
       CHECK(accepted->facts == std::get<Accepted>(outcome.decision).facts);
     if (std::holds_alternative<Error>(outcome.decision)) ++refused_;

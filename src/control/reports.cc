@@ -6,7 +6,7 @@
 
 #include "control/flow.h"
 #include "control/output_facts.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "control/turn_facts.h"
 #include "policy/routing.h"
 #include "state/read_models.h"
@@ -215,7 +215,7 @@ std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& re
 
 }  // namespace
 
-Decision prepared(const Session& view, const ReportPrepared& report, Inputs inputs) {
+Decided prepared(const Session& view, const ReportPrepared& report, Inputs inputs) {
   const Thread* thread = thread_of_active(view, report.turn);
   if (!thread || thread->status == Status::blocked || thread->active->prepared) return Unchanged{};
   const Turn& turn = *thread->active;
@@ -243,7 +243,7 @@ Decision prepared(const Session& view, const ReportPrepared& report, Inputs inpu
   return accept(facts);
 }
 
-Decision fragments(const Session& view, const ReportFragments& report, Inputs inputs) {
+Decided fragments(const Session& view, const ReportFragments& report, Inputs inputs) {
   const Thread* thread = thread_of_request(view, report.request);
   if (!thread) return Unchanged{};
   Facts facts{view, inputs};
@@ -251,7 +251,7 @@ Decision fragments(const Session& view, const ReportFragments& report, Inputs in
   return accept(facts);
 }
 
-Decision model_completed(const Session& view, const ReportModelCompleted& report, Inputs inputs) {
+Decided model_completed(const Session& view, const ReportModelCompleted& report, Inputs inputs) {
   const Thread* thread = thread_of_request(view, report.request);
   if (!thread) return Unchanged{};
   const Turn& turn = *thread->active;
@@ -269,7 +269,7 @@ Decision model_completed(const Session& view, const ReportModelCompleted& report
   return accept(facts);
 }
 
-Decision model_failed(const Session& view, const ReportModelFailed& report, Inputs inputs) {
+Decided model_failed(const Session& view, const ReportModelFailed& report, Inputs inputs) {
   const Thread* thread = thread_of_request(view, report.request);
   if (!thread) return Unchanged{};
   const Turn& turn = *thread->active;
@@ -309,7 +309,7 @@ Decision model_failed(const Session& view, const ReportModelFailed& report, Inpu
   return accept(facts);
 }
 
-Decision retry_due(const Session& view, const ReportRetryDue& report, Inputs inputs) {
+Decided retry_due(const Session& view, const ReportRetryDue& report, Inputs inputs) {
   const Thread* thread = thread_of_active(view, report.turn);
   if (!thread || thread->status == Status::blocked) return Unchanged{};
   const Turn& turn = *thread->active;

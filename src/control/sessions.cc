@@ -19,7 +19,7 @@ std::optional<Error> wrong_metadata(const std::optional<Json>& metadata) {
 
 }  // namespace
 
-Decision create_session(const Session& view, const CreateSession& command, Inputs inputs) {
+Decided create_session(const Session& view, const CreateSession& command, Inputs inputs) {
   const FolderChoice asked{command.cwd,
                            command.additional_roots.value_or(std::vector<std::string>{})};
   if (auto error = policy::wrong_folders("", asked)) return *error;
@@ -46,7 +46,7 @@ Decision create_session(const Session& view, const CreateSession& command, Input
   return accept(facts, std::move(reply));
 }
 
-Decision update_session(const Session& view, const UpdateSession& command, Inputs inputs) {
+Decided update_session(const Session& view, const UpdateSession& command, Inputs inputs) {
   if (!view.exists())
     return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
   if (auto error = wrong_metadata(command.metadata)) return *error;

@@ -14,11 +14,11 @@ using namespace schema;
 
 namespace {
 
-Decision no_session(const Inputs& inputs) {
+Decided no_session(const Inputs& inputs) {
   return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
 }
 
-Decision no_thread(const ThreadId& thread) {
+Decided no_thread(const ThreadId& thread) {
   return refuse(Code::not_found,
                 fmt::format("there is no thread {} in this session", thread.text()));
 }
@@ -94,7 +94,7 @@ std::variant<QueuedPlace, Error> find_queued(const Session& view, const ThreadId
 
 }  // namespace
 
-Decision interrupt_turn(const Session& view, const InterruptTurn& command, Inputs inputs) {
+Decided interrupt_turn(const Session& view, const InterruptTurn& command, Inputs inputs) {
   if (!view.exists()) return no_session(inputs);
   if (command.thread_id && !find_thread(view, *command.thread_id))
     return no_thread(*command.thread_id);
@@ -117,7 +117,7 @@ Decision interrupt_turn(const Session& view, const InterruptTurn& command, Input
   return accept(facts, std::move(reply));
 }
 
-Decision remove_queued_turn(const Session& view, const RemoveQueuedTurn& command, Inputs inputs) {
+Decided remove_queued_turn(const Session& view, const RemoveQueuedTurn& command, Inputs inputs) {
   auto found = find_queued(view, command.thread_id, command.queued_turn_id, inputs);
   if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
   const auto [thread, index] = std::get<QueuedPlace>(found);
@@ -129,7 +129,7 @@ Decision remove_queued_turn(const Session& view, const RemoveQueuedTurn& command
                 QueueReply{view.id, thread->id, command.queued_turn_id, std::move(order), 0});
 }
 
-Decision promote_queued_turn(const Session& view, const PromoteQueuedTurn& command, Inputs inputs) {
+Decided promote_queued_turn(const Session& view, const PromoteQueuedTurn& command, Inputs inputs) {
   auto found = find_queued(view, command.thread_id, command.queued_turn_id, inputs);
   if (auto* error = std::get_if<Error>(&found)) return std::move(*error);
   const auto [thread, index] = std::get<QueuedPlace>(found);
@@ -146,7 +146,7 @@ Decision promote_queued_turn(const Session& view, const PromoteQueuedTurn& comma
   return accept(facts, std::move(reply));
 }
 
-Decision resume_thread(const Session& view, const ResumeThread& command, Inputs inputs) {
+Decided resume_thread(const Session& view, const ResumeThread& command, Inputs inputs) {
   if (!view.exists()) return no_session(inputs);
   const Thread* thread = find_thread(view, command.thread_id);
   if (!thread) return no_thread(command.thread_id);
@@ -169,7 +169,7 @@ Decision resume_thread(const Session& view, const ResumeThread& command, Inputs 
   return accept(facts, std::move(reply));
 }
 
-Decision restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
+Decided restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
   Facts facts{view, inputs};
   for (const auto& [_, thread] : view.threads) {
     if (!thread.active || thread.status == Status::blocked || thread.active->boot == inputs.boot)

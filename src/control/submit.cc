@@ -64,7 +64,7 @@ std::string objective(const std::vector<InputPart>& input) {
 }
 
 // The turn id was used before: the same params get the same reply, others are refused.
-Decision repeated(const Named::KnownTurn& known, const Inputs& inputs) {
+Decided repeated(const Named::KnownTurn& known, const Inputs& inputs) {
   const Ids& ids = known.submitted.ids;
   const auto& submitted = std::get<TurnSubmitted>(known.submitted.payload);
   if (submitted.params_hash != inputs.params_hash)
@@ -82,7 +82,7 @@ Decision repeated(const Named::KnownTurn& known, const Inputs& inputs) {
       .sequence = known.submitted.sequence + (queued ? kFactsAfterQueued : kFactsAfterAccepted)})};
 }
 
-Decision busy(const Thread& thread) {
+Decided busy(const Thread& thread) {
   return refuse(Code::conflict, "the thread is busy and the queue policy is reject",
                 fmt::format(R"({{"status":"{}","activeTurnId":{}}})", name_of(thread.status),
                             to_json(thread.active->ids.turn)));
@@ -122,7 +122,7 @@ void make_places(Facts& facts, const Session& view, const Place& place, const Tu
 
 }  // namespace
 
-Decision submit_turn(const Session& view, const SubmitTurn& command, Inputs inputs) {
+Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs inputs) {
   if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
   if (auto error = wrong_input(command.input)) return *error;
   const TurnOptions options = command.options.value_or(TurnOptions{});

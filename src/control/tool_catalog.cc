@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/judging.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "schema/tools.h"
 #include "tools/registry.h"
 
@@ -13,16 +13,16 @@ using namespace schema;
 
 namespace {
 
-std::string word_of(schema::Decision decision) {
+std::string word_of(Decision decision) {
   switch (decision) {
-    case schema::Decision::allow:
-    case schema::Decision::sandboxed:
+    case Decision::allow:
+    case Decision::sandboxed:
       return "allowed";
-    case schema::Decision::ask:
+    case Decision::ask:
       return "asked";
-    case schema::Decision::unavailable:
+    case Decision::unavailable:
       return "by_rule";
-    case schema::Decision::deny:
+    case Decision::deny:
       break;
   }
   return "denied";

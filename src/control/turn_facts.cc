@@ -1,6 +1,6 @@
 #include "control/turn_facts.h"
 
-#include "control/tools.h"
+#include "control/tool_calls.h"
 
 #include "state/read_models.h"
 

@@ -69,16 +69,16 @@ class Facts {
 
 // Accepts these facts, with a reply whose `sequence` is that of the last fact.
 template <class R>
-Decision accept(Facts& facts, R reply) {
+Decided accept(Facts& facts, R reply) {
   reply.sequence = facts.last();
   return Accepted{facts.take(), schema::to_json(reply)};
 }
-inline Decision accept(Facts& facts) {
+inline Decided accept(Facts& facts) {
   if (facts.empty()) return Unchanged{};
   return Accepted{facts.take(), {}};
 }
 
-inline Decision refuse(Code code, std::string message, std::string details = {}) {
+inline Decided refuse(Code code, std::string message, std::string details = {}) {
   return Error{code, std::move(message), std::move(details)};
 }
 

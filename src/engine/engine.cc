@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "engine/asking.h"
-#include "engine/calls.h"
 #include "engine/gates.h"
 #include "engine/preparing.h"
-#include "engine/tools.h"
+#include "engine/running_call.h"
+#include "engine/running_process.h"
 
 namespace agentrt::engine {
 
@@ -138,17 +138,17 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
         else if constexpr (std::is_same_v<What, AwaitRetry>)
           return std::make_unique<Waiting>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunHook>)
-          return std::make_unique<Hearing>(parts_, view, what);
+          return std::make_unique<RunningHook>(parts_, view, what);
         else if constexpr (std::is_same_v<What, Inspect>)
           return std::make_unique<Inspecting>(parts_, view, what);
-        else if constexpr (std::is_same_v<What, MakeCall>)
-          return std::make_unique<MakingCall>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, CallTool>)
+          return std::make_unique<RunningCall>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitAnswer>)
           return std::make_unique<Expiring>(parts_, view, what);
-        else if constexpr (std::is_same_v<What, RunTool>)
-          return std::make_unique<RunningTool>(parts_, view, what, log);
+        else if constexpr (std::is_same_v<What, RunProcess>)
+          return std::make_unique<RunningProcess>(parts_, view, what, log);
         else
-          return std::make_unique<RunningTool>(parts_, view, what);
+          return std::make_unique<RunningProcess>(parts_, view, what);
       },
       effect.what);
 }

@@ -88,9 +88,9 @@ class Engine {
   class Preparing;
   class Asking;
   class Waiting;
-  class RunningTool;
-  class MakingCall;
-  class Hearing;
+  class RunningProcess;
+  class RunningCall;
+  class RunningHook;
   class Inspecting;
   class Expiring;
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/calls.h"
-#include "engine/tools.h"
+#include "engine/running_call.h"
+#include "engine/running_process.h"
 #include "schema/tools.h"
 
 namespace agentrt::engine {
@@ -61,7 +61,7 @@ std::string text_of(const std::vector<InputPart>& parts) {
 
 // --- hooks ---
 
-class Engine::Hearing::Listener final : public ports::HookListener {
+class Engine::RunningHook::Listener final : public ports::HookListener {
  public:
   Listener(const Parts& parts, SessionId session, TurnId turn, std::string run)
       : parts_(parts), session_(std::move(session)), turn_(std::move(turn)), run_(std::move(run)) {}
@@ -81,7 +81,8 @@ class Engine::Hearing::Listener final : public ports::HookListener {
   bool wanted_ = true;
 };
 
-Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const RunHook& what)
+Engine::RunningHook::RunningHook(const Parts& parts, const state::Session& view,
+                                 const RunHook& what)
     : parts_(parts),
       run_(what.run),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn.turn, what.run)) {
@@ -113,7 +114,7 @@ Engine::Hearing::Hearing(const Parts& parts, const state::Session& view, const R
   run_soon(parts.loop, parts.worker, std::move(task));
 }
 
-Engine::Hearing::~Hearing() {
+Engine::RunningHook::~RunningHook() {
   if (!listener_->wanted()) return;
   listener_->stop();
   parts_.hooks.cancel(run_);
@@ -129,9 +130,9 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
   const policy::Effective policy = effective_policy(parts, view, *turn);
   auto task = std::make_shared<ports::Step>(
       [&parts, wanted = wanted_, session = view.id, what,
-       request = RunningTool::request_of(view, policy, call),
-       executes = RunningTool::executes(view, policy, call),
-       objection = MakingCall::objection(parts, view, policy, call)]() mutable {
+       request = RunningProcess::request_of(view, policy, call),
+       executes = RunningProcess::executes(view, policy, call),
+       objection = RunningCall::objection(parts, view, policy, call)]() mutable {
         ReportInspected report{what.turn, what.call, {}, {}};
         auto binding = request ? look_at(parts.inspector, *request, executes)
                                : std::unexpected(request.error());

@@ -7,10 +7,10 @@
 namespace agentrt::engine {
 
 // Runs a hook and reports its outcome.
-class Engine::Hearing final : public Running {
+class Engine::RunningHook final : public Running {
  public:
-  Hearing(const Parts& parts, const state::Session& view, const RunHook& what);
-  ~Hearing() override;
+  RunningHook(const Parts& parts, const state::Session& view, const RunHook& what);
+  ~RunningHook() override;
 
  private:
   class Listener;

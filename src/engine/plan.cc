@@ -26,12 +26,12 @@ std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall
       return std::nullopt;
     case tools::Runner::process:
       return Effect{key_of(process_of(call)),
-                    RunTool{turn.ids.turn, call.id, call.process.has_value()}};
+                    RunProcess{turn.ids.turn, call.id, call.process.has_value()}};
     case tools::Runner::file:
     case tools::Runner::server:
       break;
   }
-  return Effect{"call " + call.id.text(), MakeCall{turn.ids.turn, call.id, call.change.has_value(),
+  return Effect{"call " + call.id.text(), CallTool{turn.ids.turn, call.id, call.change.has_value(),
                                                    !turn.action, call.answer}};
 }
 
@@ -86,7 +86,7 @@ std::vector<Effect> plan(const state::Session& view, const BootId& boot) {
 std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot, Sequence stored) {
   std::vector<Effect> effects = plan(view, boot);
   std::erase_if(effects, [&](const Effect& effect) {
-    if (const auto* run = std::get_if<RunTool>(&effect.what)) return run->stored;
+    if (const auto* run = std::get_if<RunProcess>(&effect.what)) return run->stored;
     if (const auto* prepare = std::get_if<Prepare>(&effect.what))
       return state::find_turn(view, prepare->turn.turn)->submitted <= stored;
     return !std::holds_alternative<Ask>(effect.what);

@@ -50,13 +50,13 @@ struct AwaitAnswer {
   std::int64_t within_ms = 0;  // longest wait, even if the wall clock was set back
 };
 // Run the call's process in the sandbox and follow it to its end.
-struct RunTool {
+struct RunProcess {
   TurnId turn;
   ToolCallId call;
   bool stored = false;  // the log has stored that the process runs: release it
 };
 // Make a call that runs no process and follow it to its end.
-struct MakeCall {
+struct CallTool {
   TurnId turn;
   ToolCallId call;
   bool stored = false;                        // the log has stored the change that it announced
@@ -84,7 +84,7 @@ struct FollowProcess {
 
 struct Effect {
   std::string key;  // identifies the effect; the same in every plan
-  std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunTool, MakeCall,
+  std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunProcess, CallTool,
                FindProcess, FollowProcess>
       what;
 };

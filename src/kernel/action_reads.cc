@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/flow.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 #include "policy/folders.h"
 #include "policy/shell/analysis.h"
 #include "state/index.h"

@@ -83,7 +83,7 @@ void Admission::admit(Command command, ports::Caller caller, ports::ReplyTo repl
   if (plan.reads_folder && parts_.folders && !caller.folders.any)
     return admit_in_folder(*std::move(plan.reads_folder), std::move(command), std::move(caller),
                            std::move(reply_to));
-  if (traits_of(command).effect == Effect::reads)
+  if (traits_of(command).effect == CommandEffect::reads)
     return parts_.reads.answer(std::move(command), std::move(reply_to));
   admit_mutation(std::move(plan), std::move(command), std::move(caller), std::move(reply_to));
 }

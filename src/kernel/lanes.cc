@@ -254,7 +254,7 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   settle(lane, batch, std::move(decision), std::move(work), now);
 }
 
-void Lanes::settle(Lane& lane, Batch& batch, control::Decision decision, Work work, Timestamp now) {
+void Lanes::settle(Lane& lane, Batch& batch, control::Decided decision, Work work, Timestamp now) {
   ports::Reply reply;
   if (auto* accepted = std::get_if<control::Accepted>(&decision)) {
     reply = std::move(accepted->reply);

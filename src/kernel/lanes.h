@@ -116,7 +116,7 @@ class Lanes {
   bool serve_reads(Lane& lane);
   // Decides the work. Reads the clock once: `now` decides and stamps the facts.
   void take(Lane& lane, Batch& batch, Work work);
-  void settle(Lane& lane, Batch& batch, control::Decision decision, Work work, Timestamp now);
+  void settle(Lane& lane, Batch& batch, control::Decided decision, Work work, Timestamp now);
   void append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> facts, Timestamp now);
   void add_snapshot(Lane& lane, Batch& batch);
   void commit(Lane& lane, std::unique_ptr<Batch> batch);

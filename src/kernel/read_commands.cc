@@ -22,7 +22,7 @@ std::unexpected<Error> no_thread(const ThreadId& thread) {
 void ReadCommands::answer(Command command, ports::ReplyTo reply_to) {
   std::visit(
       [&]<class Query>(Query& query) {
-        if constexpr (Query::kTraits.effect == Effect::reads) {
+        if constexpr (Query::kTraits.effect == CommandEffect::reads) {
           static_assert(
               requires { this->read(std::move(query), std::move(reply_to)); },
               "every read command needs a read(): it would never answer its caller");

@@ -1,7 +1,7 @@
 #include "kernel/tool_reads.h"
 
 #include "control/judging.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 
 namespace agentrt::kernel {
 

@@ -21,15 +21,15 @@ short Connections::events(std::size_t index) const {
   return static_cast<short>(POLLIN | (one.news || !one.waiting.empty() ? POLLOUT : 0));
 }
 
-Connections::Heard Connections::hear(std::size_t index, std::string& order) {
+Connections::Received Connections::hear(std::size_t index, std::string& order) {
   static char bytes[kOrderBytesMax];  // only one thread receives, and most orders are short
   const ssize_t size = ::recv(all_[index].fd.get(), bytes, sizeof(bytes),
                               MSG_DONTWAIT | MSG_TRUNC);  // MSG_TRUNC: return the real size
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Heard::nothing;
-  if (size <= 0) return Heard::end;
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Received::nothing;
+  if (size <= 0) return Received::end;
   const auto length = static_cast<std::size_t>(size);
   order.assign(bytes, length > kOrderBytesMax ? 0 : length);
-  return Heard::order;
+  return Received::order;
 }
 
 void Connections::close(std::size_t index) {

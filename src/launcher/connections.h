@@ -33,8 +33,8 @@ class Connections {
   Which which(std::size_t index) const { return all_[index].which; }
 
   // Receives the next order. An order that is too long becomes empty.
-  enum class Heard { order, nothing, end };
-  Heard hear(std::size_t index, std::string& order);
+  enum class Received { order, nothing, end };
+  Received hear(std::size_t index, std::string& order);
   void close(std::size_t index);
 
   void report(const std::string& json);

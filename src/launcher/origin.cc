@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kGivenMax = 6;  // a spec, a connection, three streams, copies of files
 
-enum class Heard { order, get_ready, nothing, end };
+enum class Received { order, get_ready, nothing, end };
 
-Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
+Received hear_order(CopyOrder& order, std::vector<Fd>& given) {
   iovec into{&order, sizeof(order)};
   alignas(cmsghdr) char beside[CMSG_SPACE(kGivenMax * sizeof(int))];
   msghdr header{};
@@ -29,13 +29,13 @@ Heard hear_order(CopyOrder& order, std::vector<Fd>& given) {
   header.msg_control = beside;
   header.msg_controllen = sizeof(beside);
   const ssize_t size = ::recvmsg(kControlFd, &header, MSG_CMSG_CLOEXEC);
-  if (size < 0 && errno == EINTR) return Heard::nothing;
-  if (size <= 0) return Heard::end;
+  if (size < 0 && errno == EINTR) return Received::nothing;
+  if (size <= 0) return Received::end;
   const cmsghdr* found = CMSG_FIRSTHDR(&header);
-  if (found == nullptr) return size == sizeof(order) ? Heard::get_ready : Heard::nothing;
-  if (found->cmsg_type != SCM_RIGHTS) return Heard::nothing;
+  if (found == nullptr) return size == sizeof(order) ? Received::get_ready : Received::nothing;
+  if (found->cmsg_type != SCM_RIGHTS) return Received::nothing;
   take_given(*found, given);
-  return size == sizeof(order) ? Heard::order : Heard::nothing;
+  return size == sizeof(order) ? Received::order : Received::nothing;
 }
 
 // Moves the received descriptors to their numbers. False: they do not match the order.
@@ -68,11 +68,11 @@ bool become_copy(IdMaps& maps, NextSpaces& spaces, Fd& copies) {
   for (;;) {
     CopyOrder order;
     std::vector<Fd> given;
-    const Heard heard = hear_order(order, given);
-    if (heard == Heard::end) return false;
+    const Received heard = hear_order(order, given);
+    if (heard == Received::end) return false;
     // The runtime starts a new origin.
-    if (heard == Heard::get_ready && !spaces.make()) ::_exit(kFailedExit);
-    if (heard != Heard::order) continue;
+    if (heard == Received::get_ready && !spaces.make()) ::_exit(kFailedExit);
+    if (heard != Received::order) continue;
     if (maps.size() + order.owners > kIdMapsMax) maps.close();
     // On failure the copy retries and reports the error.
     for (std::size_t i = 0; i < std::min<std::size_t>(order.owners, kOwnersMax); ++i)

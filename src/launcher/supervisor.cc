@@ -367,11 +367,11 @@ void Supervisor::hear_connection(std::size_t index) {
   const Connections::Which which = connections_.which(index);
   std::string order;
   switch (connections_.hear(index, order)) {
-    case Connections::Heard::order:
+    case Connections::Received::order:
       return take_order(order, which);
-    case Connections::Heard::nothing:
+    case Connections::Received::nothing:
       return;
-    case Connections::Heard::end:
+    case Connections::Received::end:
       connections_.close(index);
   }
   // Only the first connection can open the gate. Without it, a command at the gate or one that must

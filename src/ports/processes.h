@@ -56,7 +56,7 @@ struct ProcessRequest {
 };
 
 // What was already received from a process; the rest follows from these offsets.
-struct HeardSoFar {
+struct ReceivedSoFar {
   bool tty = false;
   std::uint64_t out = 0;
   std::uint64_t err = 0;
@@ -106,7 +106,7 @@ class Processes {
   // Reports how a process of an earlier boot ended.
   virtual void find(const ProcessId& process, std::shared_ptr<ProcessListener> listener) = 0;
   // The same for a background process. If it still runs, its further events are reported too.
-  virtual void follow(const ProcessId& process, const HeardSoFar& heard,
+  virtual void follow(const ProcessId& process, const ReceivedSoFar& heard,
                       std::shared_ptr<ProcessListener> listener) = 0;
   // For background processes. Ignored if the process has ended.
   virtual void write(const ProcessId& process, std::string input, AfterInput after) = 0;

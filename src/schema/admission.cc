@@ -66,7 +66,8 @@ struct AdmissionTable {
   // Every other read needs nothing but its own params.
   template <class Read>
   AdmissionPlan operator()(const Read&) const {
-    static_assert(Read::kTraits.effect == Effect::reads, "every mutating command has a row here");
+    static_assert(Read::kTraits.effect == CommandEffect::reads,
+                  "every mutating command has a row here");
     return {};
   }
 };

@@ -84,7 +84,7 @@ TEST_CASE("a command of the standard mutates here when it does there") {
     if (command.name == "evaluate_permission") continue;  // a dry run that appends nothing
     CAPTURE(command.name);
     if (const auto* entry = find_catalogue_command(command.name))
-      CHECK(entry->mutates == (command.effect == Effect::mutates));
+      CHECK(entry->mutates == (command.effect == CommandEffect::mutates));
   }
 }
 

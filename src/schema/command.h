@@ -9,12 +9,12 @@ namespace agentrt::schema {
 // approve its own calls.
 BOOST_DEFINE_ENUM_CLASS(TokenScope, read, submit, approve, admin)
 
-enum class Effect { reads, mutates };
+enum class CommandEffect { reads, mutates };
 
 struct CommandTraits {
   std::string_view name;
   TokenScope scope;
-  Effect effect;
+  CommandEffect effect;
 };
 
 }  // namespace agentrt::schema

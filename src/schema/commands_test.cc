@@ -73,14 +73,14 @@ TEST_CASE("every mutating command takes an idempotency key, and no other does") 
   samples::for_each_command_type([]<class C>(std::type_identity<C>) {
     CAPTURE(C::kTraits.name);
     const bool takes_key = requires(C c) { c.idempotency_key; };
-    CHECK(takes_key == (C::kTraits.effect == Effect::mutates));
+    CHECK(takes_key == (C::kTraits.effect == CommandEffect::mutates));
   });
 }
 
 TEST_CASE("the reply to every mutating command carries a sequence") {
   samples::for_each_command_type([]<class C>(std::type_identity<C>) {
     CAPTURE(C::kTraits.name);
-    if constexpr (C::kTraits.effect == Effect::mutates)
+    if constexpr (C::kTraits.effect == CommandEffect::mutates)
       CHECK(to_json(samples::whole<typename C::Reply>()).contains(R"("sequence":)"));
   });
 }

@@ -51,7 +51,7 @@ TEST_CASE("docs/commands.md has a section for every command, with scope and ever
     REQUIRE_FALSE(part.empty());
     CHECK(part.contains("Scope " + std::string(name_of(C::kTraits.scope)) + "."));
     check_members<C>(section(part, "- Params:", "\n"));
-    if constexpr (C::kTraits.effect == Effect::mutates)
+    if constexpr (C::kTraits.effect == CommandEffect::mutates)
       check_members<typename C::Reply>(section(part, "- Reply:", "\n"));
   });
 }

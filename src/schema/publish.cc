@@ -155,10 +155,10 @@ std::string published_commands() {
     branches += fmt::format(R"({1}{{"if":{{"properties":{{"method":{{"const":"{0}"}}}}}},"then":)"
                             R"({{"properties":{{"params":{{"$ref":"#/$defs/{0}.params"}}}}}}}})",
                             traits.name, comma);
-    index +=
-        fmt::format(R"({3}"{0}":{{"scope":"{1}","mutates":{2},"params":)"
-                    R"("#/$defs/{0}.params","reply":"#/$defs/{0}.reply"}})",
-                    traits.name, name_of(traits.scope), traits.effect == Effect::mutates, comma);
+    index += fmt::format(R"({3}"{0}":{{"scope":"{1}","mutates":{2},"params":)"
+                         R"("#/$defs/{0}.params","reply":"#/$defs/{0}.reply"}})",
+                         traits.name, name_of(traits.scope),
+                         traits.effect == CommandEffect::mutates, comma);
     definitions += fmt::format(R"("{0}.params":{1},"{0}.reply":{2},)", traits.name, params, reply);
   }
   out += fmt::format(R"("type":"object","required":["jsonrpc","method"],"properties":)"

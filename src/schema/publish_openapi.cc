@@ -147,7 +147,7 @@ std::string paths(const std::vector<CommandSchemas>& commands) {
     if (!out.empty()) out += ',';
     const std::string body = fmt::format(R"({{"$ref":"#/components/schemas/{}.params"}})", name);
     const std::string reply = fmt::format(R"({{"$ref":"#/components/schemas/{}.reply"}})", name);
-    const std::string_view summary = command.traits.effect == Effect::mutates
+    const std::string_view summary = command.traits.effect == CommandEffect::mutates
                                          ? "Done and stored when answered."
                                          : "Reads; writes nothing.";
     const Route route{"", "post", name, summary, name_of(command.traits.scope), "", body, reply};

@@ -94,7 +94,7 @@ TEST_CASE("commands name scope, effect, params and reply of each command") {
     CAPTURE(command.name);
     const simdjson::dom::element entry = root["x-commands"][command.name];
     CHECK(std::string_view(entry["scope"]) == name_of(command.scope));
-    CHECK(bool(entry["mutates"]) == (command.effect == Effect::mutates));
+    CHECK(bool(entry["mutates"]) == (command.effect == CommandEffect::mutates));
     CHECK(bool(root["$defs"][std::string(command.name) + ".params"]["additionalProperties"]) ==
           false);
   }

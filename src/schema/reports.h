@@ -145,7 +145,7 @@ struct LostOutput {
 };
 
 // A tool call with a process has ended; or a background process has.
-struct ReportToolEnded {
+struct ReportProcessEnded {
   TurnId turn;
   ToolCallId call;
   ProcessId process;
@@ -218,8 +218,8 @@ using ReportTypes =
     TypeList<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
              ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
              ReportActionExpired, ReportProcessReady, ReportProcessNews, ReportProcessNotice,
-             ReportToolEnded, ReportFileChange, ReportToolProgress, ReportToolAsks, ReportCallEnded,
-             ReportUploaded, ReportOutputDue>;
+             ReportProcessEnded, ReportFileChange, ReportToolProgress, ReportToolAsks,
+             ReportCallEnded, ReportUploaded, ReportOutputDue>;
 using Report = Sum<ReportTypes>;
 
 // A longer text is stored in the closing fact as a preview and a ref to its deltas.

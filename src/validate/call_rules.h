@@ -3,7 +3,7 @@
 #pragma once
 
 #include "schema/provisional.h"
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
@@ -11,7 +11,7 @@ inline constexpr std::size_t kActionsWaitingMax = 1'024;  // per thread, tracked
 
 class CallRules {
  public:
-  explicit CallRules(Hearing& hearing) : hearing_(hearing) {}
+  explicit CallRules(RuleContext& hearing) : hearing_(hearing) {}
 
   void operator()(const schema::ToolStarted& p);
   void operator()(const schema::ToolArgs& p);
@@ -87,7 +87,7 @@ class CallRules {
   Call* call() { return hearing_.head().tool_call_id.empty() ? nullptr : &calls_.at(call_key()); }
   Turn& turn() { return turns_.at(hearing_.key(hearing_.head().turn_id)); }
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Table<Call> calls_;
   Table<Action> actions_;
   Table<Turn> turns_;

@@ -1,7 +1,7 @@
 // validate/envelope_rules.h: rules for every event: its members, ids, sequence and timestamp.
 #pragma once
 
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
@@ -13,7 +13,7 @@ inline constexpr std::size_t kOutputBytesMax = 72 * 1024;
 
 class EnvelopeRules {
  public:
-  EnvelopeRules(Hearing& hearing, Sequence after) : hearing_(hearing), after_(after) {}
+  EnvelopeRules(RuleContext& hearing, Sequence after) : hearing_(hearing), after_(after) {}
 
   // Checks any event. False if its type or session is missing, so that no other rule applies.
   bool any();
@@ -31,7 +31,7 @@ class EnvelopeRules {
   void order(Stream& stream);
   void size();
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Sequence after_;
   Table<Stream> streams_;
   std::vector<Key> event_ids_ = std::vector<Key>(kEventIdPlaces);

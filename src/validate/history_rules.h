@@ -9,7 +9,7 @@ namespace agentrt::validate {
 
 class HistoryRules {
  public:
-  HistoryRules(Hearing& hearing, const TurnRules& turns, const CallRules& calls)
+  HistoryRules(RuleContext& hearing, const TurnRules& turns, const CallRules& calls)
       : hearing_(hearing), turns_(turns), calls_(calls) {}
 
   void operator()(const schema::CompactionStarted& p);
@@ -36,7 +36,7 @@ class HistoryRules {
   void as_of(Sequence sequence);
   void log_ref(std::string_view ref);
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   const TurnRules& turns_;
   const CallRules& calls_;
   Table<bool> compacting_;    // by turn

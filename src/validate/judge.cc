@@ -52,7 +52,7 @@ struct Judge::Court {
     show(court.history);
   }
 
-  Hearing hearing;
+  RuleContext hearing;
   EnvelopeRules envelope;
   TurnRules turns;
   ModelRules models;

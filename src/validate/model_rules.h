@@ -2,13 +2,13 @@
 #pragma once
 
 #include "schema/provisional.h"
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
 class ModelRules {
  public:
-  explicit ModelRules(Hearing& hearing) : hearing_(hearing) {}
+  explicit ModelRules(RuleContext& hearing) : hearing_(hearing) {}
 
   void operator()(const schema::ModelRequested& p);
   void operator()(const schema::ModelDelta& p);
@@ -67,7 +67,7 @@ class ModelRules {
   Turn& turn() { return turns_.at(hearing_.key(hearing_.head().turn_id)); }
   Key quota_key(const std::string& limit, const std::string& scope) const;
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Table<Request> requests_;
   Table<Item> items_;
   Table<Turn> turns_;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "schema/provisional.h"
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
@@ -11,7 +11,7 @@ inline constexpr std::size_t kProcessTextMax = 4'096;  // bytes in one process.o
 
 class ProcessRules {
  public:
-  explicit ProcessRules(Hearing& hearing) : hearing_(hearing) {}
+  explicit ProcessRules(RuleContext& hearing) : hearing_(hearing) {}
 
   void operator()(const schema::ProcessStarted& p);
   void operator()(const schema::ProcessOutput& p);
@@ -38,7 +38,7 @@ class ProcessRules {
   bool output_known(const std::string& ref, std::string_view what);
   void not_expired(const std::optional<std::string>& ref);
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Table<Process> processes_;
   Table<OutputState> outputs_;
 };

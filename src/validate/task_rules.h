@@ -2,7 +2,7 @@
 #pragma once
 
 #include "schema/provisional.h"
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
@@ -10,7 +10,7 @@ inline constexpr std::size_t kEdgesMax = 16'384;  // dependencies tracked at onc
 
 class TaskRules {
  public:
-  explicit TaskRules(Hearing& hearing) : hearing_(hearing) {}
+  explicit TaskRules(RuleContext& hearing) : hearing_(hearing) {}
 
   void operator()(const schema::TaskCreated& p);
   void operator()(const schema::TaskAccepted& p);
@@ -65,7 +65,7 @@ class TaskRules {
   void pair();
   bool reaches(Key from, Key to) const;
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Table<Task> tasks_;
   Table<Attempt> attempts_;
   Table<Key> attempt_of_run_;

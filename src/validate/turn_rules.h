@@ -2,7 +2,7 @@
 #pragma once
 
 #include "schema/provisional.h"
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
@@ -23,7 +23,7 @@ struct JudgedTurn {
 
 class TurnRules {
  public:
-  explicit TurnRules(Hearing& hearing) : hearing_(hearing) {}
+  explicit TurnRules(RuleContext& hearing) : hearing_(hearing) {}
 
   void any();
   void operator()(const schema::SessionCreated& p);
@@ -64,7 +64,7 @@ class TurnRules {
   void count(const schema::QueueChanged& p, const Thread& thread);
   Thread& thread() { return threads_.at(hearing_.key(hearing_.head().thread_id)); }
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Table<Session> sessions_;
   Table<Thread> threads_;
   Table<JudgedTurn> turns_;

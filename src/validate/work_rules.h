@@ -2,13 +2,13 @@
 #pragma once
 
 #include "schema/provisional.h"
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 namespace agentrt::validate {
 
 class WorkRules {
  public:
-  explicit WorkRules(Hearing& hearing) : hearing_(hearing) {}
+  explicit WorkRules(RuleContext& hearing) : hearing_(hearing) {}
 
   void operator()(const schema::JobCreated& p);
   void operator()(const schema::JobStarted& p);
@@ -60,7 +60,7 @@ class WorkRules {
   void delegation_ends();
   Channel* connected_channel();
 
-  Hearing& hearing_;
+  RuleContext& hearing_;
   Table<Job> jobs_;
   Table<Item> items_;
   Table<SubagentState> subagents_;

@@ -210,7 +210,7 @@ class TestLoop final : public ports::Loop {
   std::deque<ports::Step> steps_;
 };
 
-struct Heard final : ports::HookListener {
+struct RecordingListener final : ports::HookListener {
   void on_ended(HookOutcome how) override {
     outcome = std::move(how);
     ++times;
@@ -228,8 +228,8 @@ struct Machine {
                .hooks_max = hooks_max,
                .waiting_max = waiting_max}) {}
 
-  std::shared_ptr<Heard> start(const std::string& id, const std::string& command) {
-    auto heard = std::make_shared<Heard>();
+  std::shared_ptr<RecordingListener> start(const std::string& id, const std::string& command) {
+    auto heard = std::make_shared<RecordingListener>();
     ports::HookRequest request = place.request(command);
     request.id = id;
     hooks.start(std::move(request), heard);
@@ -245,7 +245,7 @@ struct Machine {
 
 TEST_CASE("hooks run in parallel and each reports once") {
   Machine machine;
-  std::vector<std::shared_ptr<Heard>> all;
+  std::vector<std::shared_ptr<RecordingListener>> all;
   for (int i = 0; i < 6; ++i)
     all.push_back(machine.start(fmt::format("hook_{}", i), fmt::format("echo {} >&2; exit 2", i)));
   REQUIRE(machine.loop.run([&] {
@@ -292,7 +292,7 @@ TEST_CASE("a hook whose sandbox cannot be made does not run") {
                          return Result<schema::SandboxProfile>(
                              fail(Code::invalid_params, "no such folder"));
                        }});
-  const auto heard = std::make_shared<Heard>();
+  const auto heard = std::make_shared<RecordingListener>();
   hooks.start({}, heard);
   REQUIRE(loop.run([&] { return heard->outcome.has_value(); }));
   CHECK(failure_of(*heard->outcome, Category::sandbox) == "no such folder");

@@ -52,7 +52,7 @@ Result<Pipe> make_pipe() {
 }
 
 // One output stream of the hook, kept up to a limit.
-struct Hearing {
+struct PendingHook {
   Descriptor from;
   std::size_t bytes_max;
   std::string text = {};
@@ -160,7 +160,7 @@ class HookRun {
 
   const ports::HookRequest& request_;
   Launched launched_;  // its destructor ends whatever still runs
-  Hearing out_, err_;
+  PendingHook out_, err_;
   int gone_;
   Clock::time_point until_;
   bool released_ = false;

@@ -11,7 +11,7 @@ using namespace agentrt::adapters;
 
 namespace {
 
-struct HeardCall final : McpCallListener {
+struct RecordedCall final : McpCallListener {
   void on_progress(std::string text) override { progress.push_back(std::move(text)); }
   void on_question(ports::ToolQuestion question) override {
     questions.push_back(std::move(question));
@@ -45,8 +45,8 @@ struct World {
     loop.run_for(config.startup_timeout_ms + 1);
     return said;
   }
-  std::shared_ptr<HeardCall> call(const std::string& tool = "echo") {
-    auto heard = std::make_shared<HeardCall>();
+  std::shared_ptr<RecordedCall> call(const std::string& tool = "echo") {
+    auto heard = std::make_shared<RecordedCall>();
     number = client->call(tool, {R"({"text":"hi"})"}, heard).value_or(0);
     return heard;
   }
@@ -426,7 +426,7 @@ TEST_CASE("calls that wait have a limit") {
   world.start();
   CHECK(world.listed() == "ok");
   for (std::size_t i = 0; i < kMcpRequestsMax; ++i) world.call();
-  const auto one_more = world.client->call("echo", {"{}"}, std::make_shared<HeardCall>());
+  const auto one_more = world.client->call("echo", {"{}"}, std::make_shared<RecordedCall>());
   REQUIRE(!one_more);
   CHECK(one_more.error().code == Code::limit_exceeded);
 }

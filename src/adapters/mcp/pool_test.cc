@@ -12,7 +12,7 @@ using namespace agentrt::adapters;
 
 namespace {
 
-struct HeardPool final : McpPool::Listener {
+struct RecordedPool final : McpPool::Listener {
   void on_progress(std::string text) override { said.push_back("progress " + text); }
   void on_question(ports::ToolQuestion question) override {
     said.push_back("question " + question.id);
@@ -57,9 +57,9 @@ struct World {
     loop.run_for(wait_ms);
     return out;
   }
-  std::shared_ptr<HeardPool> call(const std::string& tool, std::string args = R"({"text":"hi"})",
-                                  const std::string& id = "call") {
-    auto heard = std::make_shared<HeardPool>();
+  std::shared_ptr<RecordedPool> call(const std::string& tool, std::string args = R"({"text":"hi"})",
+                                     const std::string& id = "call") {
+    auto heard = std::make_shared<RecordedPool>();
     pool.call(place({"a"}), ToolCallId{id}, tool, {std::move(args)}, heard);
     loop.run_for(1);
     return heard;

@@ -94,7 +94,7 @@ TEST_CASE("a request plays the line after those that ended by the provider's wor
   for (const std::string& name : {std::string("play"), "script:" + file.path()}) {
     std::uint64_t ended = 0;
     for (const char* expected : {"t:one", "t:two", "t:done"}) {
-      auto heard = std::make_shared<Heard>();
+      auto heard = std::make_shared<RecordingListener>();
       ports::ModelRequest request;
       request.id = ModelRequestId{"mreq_1"};
       request.model_name = name;
@@ -108,7 +108,7 @@ TEST_CASE("a request plays the line after those that ended by the provider's wor
 
 TEST_CASE("a model that is no longer configured fails the request for good") {
   Desk desk{{}};
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   ports::ModelRequest request;
   request.id = ModelRequestId{"mreq_1"};
   request.model_name = "gone";

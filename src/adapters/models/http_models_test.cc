@@ -71,7 +71,7 @@ struct Desk {
   Peer peer;
   PostedLoop loop;
   HttpModels models{loop};
-  std::shared_ptr<Heard> heard = std::make_shared<Heard>();
+  std::shared_ptr<RecordingListener> heard = std::make_shared<RecordingListener>();
 };
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST_CASE("a script is played as fragments, then its end") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{"{\"text\":\"abcd\",\"reasoning\":\"xy\",\"deltas\":2}"};
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   player.start(file.path(), kRequest, 1, heard);
   loop.run();
   CHECK(heard->said == std::vector<std::string>{"r:x", "r:y", "t:ab", "t:cd", "completed"});
@@ -143,7 +143,7 @@ TEST_CASE("delays of a script are waited for in the loop's time") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"abcd","deltas":2,"deltaMs":10,"delayMs":100})"};
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   player.start(file.path(), kRequest, 1, heard);
   loop.run_for(99);
   CHECK(heard->said.empty());
@@ -157,7 +157,7 @@ TEST_CASE("a failing line is reported as the provider's failure") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"unsaid","fail":{"status":429,"retryAfterMs":50}})"};
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   player.start(file.path(), kRequest, 1, heard);
   loop.run();
   CHECK(heard->said == std::vector<std::string>{"failed"});
@@ -168,7 +168,7 @@ TEST_CASE("a failing line is reported as the provider's failure") {
 TEST_CASE("a script that cannot be read fails the request for good, a busy worker for now") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   player.start("/nowhere/play.jsonl", kRequest, 1, heard);
   loop.run();
   CHECK(heard->said == std::vector<std::string>{"failed"});
@@ -176,7 +176,7 @@ TEST_CASE("a script that cannot be read fails the request for good, a busy worke
   CHECK_FALSE(heard->fault.error.retryable);
   CHECK_FALSE(heard->fault.ended_by_provider);
 
-  auto busy = std::make_shared<Heard>();
+  auto busy = std::make_shared<RecordingListener>();
   loop.worker().full = true;
   player.start("/nowhere/play.jsonl", kRequest, 1, busy);
   loop.run();
@@ -189,7 +189,7 @@ TEST_CASE("a script of more than 64 MiB fails the request") {
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{"{}\n"};
   std::filesystem::resize_file(file.path(), (64 << 20) + 1);
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   player.start(file.path(), kRequest, 1, heard);
   loop.run();
   CHECK(heard->said == std::vector<std::string>{"failed"});
@@ -200,7 +200,7 @@ TEST_CASE("a cancelled request reports nothing more") {
   ports::FakeLoop loop;
   ScriptPlayer player{loop, loop.worker()};
   const ScriptFile file{R"({"text":"abcd","deltas":4,"deltaMs":10})"};
-  auto heard = std::make_shared<Heard>();
+  auto heard = std::make_shared<RecordingListener>();
   player.start(file.path(), kRequest, 1, heard);
   loop.run_for(10);
   const auto before = heard->said;

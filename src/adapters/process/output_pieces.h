@@ -14,7 +14,7 @@ namespace agentrt::adapters {
 class OutputPieces {
  public:
   // `bytes_max`: limit for both streams together. Later output gets no facts.
-  OutputPieces(RunFolder folder, const ports::HeardSoFar& heard, std::size_t bytes_max)
+  OutputPieces(RunFolder folder, const ports::ReceivedSoFar& heard, std::size_t bytes_max)
       : folder_(std::move(folder)), heard_(heard), bytes_max_(bytes_max) {}
 
   using To = std::function<void(schema::ProcessOutput)>;
@@ -29,7 +29,7 @@ class OutputPieces {
             const To& to);
 
   RunFolder folder_;
-  ports::HeardSoFar heard_;
+  ports::ReceivedSoFar heard_;
   std::size_t bytes_max_;
 };
 

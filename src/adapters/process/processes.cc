@@ -115,7 +115,7 @@ void LauncherProcesses::start(ports::ProcessRequest request,
   });
 }
 
-void LauncherProcesses::follow(const ProcessId& process, const ports::HeardSoFar& heard,
+void LauncherProcesses::follow(const ProcessId& process, const ports::ReceivedSoFar& heard,
                                std::shared_ptr<ports::ProcessListener> listener) {
   listeners_[process] = std::move(listener);
   on_watcher([process, heard](Watcher& watcher) { watcher.follow(process, heard); });
@@ -178,7 +178,7 @@ void LauncherProcesses::tell(const ProcessId& process, Told what) {
   });
 }
 
-void LauncherProcesses::not_now(const ProcessId& process, const ports::HeardSoFar& heard) {
+void LauncherProcesses::not_now(const ProcessId& process, const ports::ReceivedSoFar& heard) {
   parts_.loop.post([this, process, heard] {
     parts_.loop.after(kLookEveryMs, [this, process, heard] {
       if (!listeners_.contains(process)) return;

@@ -22,7 +22,7 @@
 
 namespace agentrt::adapters {
 
-class LauncherProcesses final : public ports::Processes, private Watcher::Hearer {
+class LauncherProcesses final : public ports::Processes, private Watcher::Listener {
  public:
   static constexpr std::int64_t kTerminateGraceMs = 2'000;  // between SIGTERM and SIGKILL
   // Delay after which run folders of earlier boots that no session refers to are removed.
@@ -65,7 +65,7 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
   void leave(const ProcessId& process) override;
   void settled(const ProcessId& process) override;
   void find(const ProcessId& process, std::shared_ptr<ports::ProcessListener> listener) override;
-  void follow(const ProcessId& process, const ports::HeardSoFar& heard,
+  void follow(const ProcessId& process, const ports::ReceivedSoFar& heard,
               std::shared_ptr<ports::ProcessListener> listener) override;
   void write(const ProcessId& process, std::string input, ports::AfterInput after) override;
   void resize(const ProcessId& process, std::uint64_t rows, std::uint64_t columns) override;
@@ -73,7 +73,7 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Hearer
 
  private:
   void tell(const ProcessId& process, Told what) override;
-  void not_now(const ProcessId& process, const ports::HeardSoFar& heard) override;
+  void not_now(const ProcessId& process, const ports::ReceivedSoFar& heard) override;
   void refused(const ProcessId& process, schema::Failure why) override;
   void exited(const ProcessId& process, std::string record) override;
   void lost_sight(const ProcessId& process, OutputPieces rest, int looks) override;

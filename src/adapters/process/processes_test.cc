@@ -81,7 +81,7 @@ struct FullDisk final : ports::OutputKeeper {
   }
 };
 
-struct Heard final : ports::ProcessListener {
+struct RecordingListener final : ports::ProcessListener {
   void on_ready(const schema::SandboxApplied&, const schema::ProcessStarted&) override {
     ready = true;
   }
@@ -148,9 +148,9 @@ class Machine {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
   enum class Place { foreground, background, terminal };
-  std::shared_ptr<Heard> start(const std::string& name, const std::string& command,
-                               Place place = Place::foreground) {
-    auto heard = std::make_shared<Heard>();
+  std::shared_ptr<RecordingListener> start(const std::string& name, const std::string& command,
+                                           Place place = Place::foreground) {
+    auto heard = std::make_shared<RecordingListener>();
     ports::ProcessRequest request;
     request.background = place != Place::foreground;
     request.tty = place == Place::terminal;
@@ -163,15 +163,15 @@ class Machine {
   }
 
   // Starts a command and releases it.
-  std::shared_ptr<Heard> run(const std::string& name, const std::string& command,
-                             Place place = Place::background) {
+  std::shared_ptr<RecordingListener> run(const std::string& name, const std::string& command,
+                                         Place place = Place::background) {
     const auto heard = start(name, command, place);
     REQUIRE(loop.run([&] { return heard->ready || heard->end; }));
     processes->release(ProcessId{name});
     return heard;
   }
-  std::shared_ptr<Heard> follow(const std::string& name, std::uint64_t out = 0) {
-    const auto heard = std::make_shared<Heard>();
+  std::shared_ptr<RecordingListener> follow(const std::string& name, std::uint64_t out = 0) {
+    const auto heard = std::make_shared<RecordingListener>();
     processes->follow(ProcessId{name}, {.out = out}, heard);
     return heard;
   }
@@ -217,7 +217,7 @@ TEST_CASE("a command waits at its gate, runs once it is released, and leaves not
 TEST_CASE("no more commands are confined at once than the limit, and the others get their turn") {
   constexpr std::size_t kAtOnce = 2;
   Machine machine(kAtOnce);
-  std::vector<std::shared_ptr<Heard>> all;
+  std::vector<std::shared_ptr<RecordingListener>> all;
   for (int i = 0; i < 6; ++i) all.push_back(machine.start(fmt::format("proc_{}", i), "true"));
   std::vector<bool> released(all.size());
   std::size_t most = 0;
@@ -260,7 +260,7 @@ TEST_CASE("a command that is forgotten ends, and one that nobody can know about 
   machine.processes->forget(ProcessId{"proc_1"});
   CHECK(machine.loop.run([&] { return machine.folders() == 0; }));
   CHECK_FALSE(heard->end.has_value());
-  const auto found = std::make_shared<Heard>();
+  const auto found = std::make_shared<RecordingListener>();
   machine.processes->find(ProcessId{"proc_9"}, found);
   REQUIRE(machine.loop.run([&] { return found->end.has_value(); }));
   CHECK(found->end->failure->category == schema::Category::lost);
@@ -367,7 +367,7 @@ TEST_CASE("a process whose runtime died before its release never ran, and the ne
     REQUIRE(machine.loop.run([&] { return gone->ready; }));
     machine.processes->stop();
     machine.boot();
-    const auto heard = std::make_shared<Heard>();
+    const auto heard = std::make_shared<RecordingListener>();
     const auto began = std::chrono::steady_clock::now();
     machine.processes->find(ProcessId{"proc_1"}, heard);
     REQUIRE(machine.loop.run([&] { return heard->end.has_value(); }));

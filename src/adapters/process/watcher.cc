@@ -169,7 +169,7 @@ void Watcher::begin(ports::ProcessRequest request) {
       .request = std::move(request)}));
 }
 
-void Watcher::follow(const ProcessId& id, const ports::HeardSoFar& heard) {
+void Watcher::follow(const ProcessId& id, const ports::ReceivedSoFar& heard) {
   RunFolder folder{parts_.folder + "/" + id.text(), kSpoolBytes};
   auto launched = attach(folder.path());
   if (!launched && launched.error().code == Code::overloaded)

@@ -35,13 +35,13 @@ class Watcher {
   static constexpr int kLooksMax = 30;
 
   // Receives events about processes, on the watcher's thread.
-  class Hearer {
+  class Listener {
    public:
     using Told = std::move_only_function<void(ports::ProcessListener&)>;
-    virtual ~Hearer() = default;
+    virtual ~Listener() = default;
     virtual void tell(const ProcessId& process, Told what) = 0;
     // It is unknown whether the process runs, for lack of descriptors. Retry follow() soon.
-    virtual void not_now(const ProcessId& process, const ports::HeardSoFar& heard) = 0;
+    virtual void not_now(const ProcessId& process, const ports::ReceivedSoFar& heard) = 0;
     // The last event of a process is one of the following.
     virtual void refused(const ProcessId& process, schema::Failure why) = 0;
     virtual void exited(const ProcessId& process, std::string record) = 0;
@@ -52,7 +52,7 @@ class Watcher {
   };
 
   struct Parts {
-    Hearer& hearer;
+    Listener& hearer;
     std::string folder;  // DATA/run
     std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
     std::size_t processes_max = 0;   // foreground, at once; further ones are queued
@@ -69,7 +69,7 @@ class Watcher {
   // --- on the watcher's thread ---
 
   void start(ports::ProcessRequest request);
-  void follow(const ProcessId& id, const ports::HeardSoFar& heard);
+  void follow(const ProcessId& id, const ports::ReceivedSoFar& heard);
   void release(const ProcessId& id);
   void signal(const ProcessId& id, int number);
   void write(const ProcessId& id, const std::string& input, ports::AfterInput after);

@@ -15,14 +15,15 @@ RequestOrigin origin_of(const Head& head) {
 
 namespace {
 
-ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange, schema::Effect effect) {
+ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange,
+                        schema::CommandEffect effect) {
   return [inbox = services.inbox, effect,
           waiting = std::weak_ptr(exchange)](ports::Reply reply) mutable {
     inbox->post([waiting, effect, reply = std::move(reply)]() mutable {
       const auto asker = waiting.lock();
       if (!asker) return;
       Response response = reply_response(std::move(reply));
-      response.only_reads = effect == schema::Effect::reads;
+      response.only_reads = effect == schema::CommandEffect::reads;
       asker->respond(std::move(response));
     });
   };
@@ -31,14 +32,14 @@ ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange, schema:
 }  // namespace
 
 ports::ReplyTo reply_to(Services& services, const ExchangePtr& exchange) {
-  return reply_to(services, exchange, schema::Effect::mutates);
+  return reply_to(services, exchange, schema::CommandEffect::mutates);
 }
 
 namespace {
 
 // Gives `command` to the core and answers with its reply.
 void answer_command(Services& services, const ExchangePtr& exchange, schema::Command command) {
-  const schema::Effect effect = schema::traits_of(command).effect;
+  const schema::CommandEffect effect = schema::traits_of(command).effect;
   auto allowed = Authorization::command(exchange->identity.get(), std::move(command),
                                         origin_of(exchange->request.head));
   if (!allowed) return exchange->respond(error_response(allowed.error()));
@@ -55,12 +56,12 @@ struct RpcAnswers {
   std::shared_ptr<ReplyBudget> budget;
 
   // Only replies to reads may be refused because of reply_bytes_max.
-  void settle(std::size_t index, const ports::Reply& reply, schema::Effect effect) {
+  void settle(std::size_t index, const ports::Reply& reply, schema::CommandEffect effect) {
     const std::string& id = message.calls[index].id;
     if (id.empty()) return finish_one();
     if (!reply)
       replies[index] = rpc_error(id, reply.error());
-    else if (effect == schema::Effect::reads && !budget->has_room(reply->capacity()))
+    else if (effect == schema::CommandEffect::reads && !budget->has_room(reply->capacity()))
       replies[index] = rpc_error(id, no_room_for_reply());
     else
       replies[index] = rpc_result(id, *reply);
@@ -98,7 +99,7 @@ void start_call(Services& services, const Exchange& exchange,
     if (!call.id.empty()) answers->replies[index] = rpc_error(call.id, error, kRpcMethodNotFound);
     return answers->finish_one();
   }
-  const schema::Effect effect = traits->effect;
+  const schema::CommandEffect effect = traits->effect;
   // Before the params are decoded, as for the route of a command.
   const Identity* const identity = exchange.identity.get();
   if (const auto scoped = Authorization::check_scope(identity, traits->scope, traits->name);

@@ -38,7 +38,7 @@ inline schema::InputPart file_part(std::string path) {
 }
 
 // The facts as the log will store them after `view`.
-inline std::vector<schema::Fact> facts_of(const Decision& decision, Sequence after, Timestamp at) {
+inline std::vector<schema::Fact> facts_of(const Decided& decision, Sequence after, Timestamp at) {
   std::vector<schema::Fact> out;
   if (const auto* accepted = std::get_if<Accepted>(&decision))
     for (const schema::Draft& draft : accepted->facts)
@@ -47,7 +47,7 @@ inline std::vector<schema::Fact> facts_of(const Decision& decision, Sequence aft
 }
 
 struct Outcome {
-  Decision decision;
+  Decided decision;
   std::vector<schema::Fact> facts;
   state::Session after;  // the view with the facts folded in
 

@@ -59,8 +59,8 @@ inline schema::ReportProcessReady ready_of(const state::Session& view) {
   return report;
 }
 
-inline schema::ReportToolEnded end_of(const state::Session& view, std::int64_t exit_code) {
-  schema::ReportToolEnded report;
+inline schema::ReportProcessEnded end_of(const state::Session& view, std::int64_t exit_code) {
+  schema::ReportProcessEnded report;
   report.turn = turn_of(view).ids.turn;
   report.call = first_tool(view).id;
   report.process = ProcessId{"proc_1"};

@@ -21,7 +21,8 @@ struct ActionReply {
 BOOST_DESCRIBE_STRUCT(ActionReply, (), (action_id, session_id, decision, sequence))
 
 struct RespondAction {
-  static constexpr CommandTraits kTraits{"respond_action", TokenScope::approve, Effect::mutates};
+  static constexpr CommandTraits kTraits{"respond_action", TokenScope::approve,
+                                         CommandEffect::mutates};
   using Reply = ActionReply;
   ActionId action_id;
   std::string decision;               // one of those that the action offered
@@ -39,7 +40,7 @@ BOOST_DESCRIBE_STRUCT(RespondAction, (),
 // Like RespondAction, but only for permission requests.
 struct ResolvePermission {
   static constexpr CommandTraits kTraits{"resolve_permission", TokenScope::approve,
-                                         Effect::mutates};
+                                         CommandEffect::mutates};
   using Reply = ActionReply;
   ActionId action_id;
   std::string decision;  // allow, deny
@@ -55,7 +56,7 @@ BOOST_DESCRIBE_STRUCT(ResolvePermission, (),
 
 // Lists the actions of one session or of all sessions, newest sessions first.
 struct ListActions {
-  static constexpr CommandTraits kTraits{"list_actions", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"list_actions", TokenScope::read, CommandEffect::reads};
   std::optional<SessionId> session_id;
   std::optional<bool> include_resolved;
   std::optional<std::uint64_t> limit;
@@ -90,7 +91,8 @@ BOOST_DESCRIBE_STRUCT(EvaluatePermissionReply, (),
 
 // Reports the decision that a call would get, without running it. Appends no facts.
 struct EvaluatePermission {
-  static constexpr CommandTraits kTraits{"evaluate_permission", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"evaluate_permission", TokenScope::read,
+                                         CommandEffect::reads};
   using Reply = EvaluatePermissionReply;
   std::optional<SessionId> session_id;  // applies the grants of this session
   // the workspace; default: the session's, or else the daemon's
@@ -116,7 +118,7 @@ BOOST_DESCRIBE_STRUCT(PolicyReply, (), (session_id, rules, sequence))
 // Adds rules to a session, or removes rules that were added to it. `mode` applies to turns that
 // name none.
 struct SetPolicy {
-  static constexpr CommandTraits kTraits{"set_policy", TokenScope::approve, Effect::mutates};
+  static constexpr CommandTraits kTraits{"set_policy", TokenScope::approve, CommandEffect::mutates};
   using Reply = PolicyReply;
   SessionId session_id;
   std::optional<std::vector<std::string>> allow;
@@ -141,7 +143,7 @@ BOOST_DESCRIBE_STRUCT(TrustReply, (), (workspace, files, sequence))
 
 // Lists the files of a workspace that need trust, and whether they have it.
 struct GetTrust {
-  static constexpr CommandTraits kTraits{"get_trust", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"get_trust", TokenScope::read, CommandEffect::reads};
   using Reply = TrustReply;
   std::string cwd;
 
@@ -160,7 +162,8 @@ BOOST_DESCRIBE_STRUCT(FileToTrust, (), (path, digest, trusted))
 
 // Trusts files of a workspace as long as their digests stay unchanged.
 struct TrustWorkspace {
-  static constexpr CommandTraits kTraits{"trust_workspace", TokenScope::approve, Effect::mutates};
+  static constexpr CommandTraits kTraits{"trust_workspace", TokenScope::approve,
+                                         CommandEffect::mutates};
   using Reply = TrustReply;
   std::string cwd;
   std::vector<FileToTrust> files;

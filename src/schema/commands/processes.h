@@ -24,7 +24,7 @@ BOOST_DESCRIBE_STRUCT(ProcessReply, (), (session_id, process_id, status, sequenc
 
 struct WriteProcessStdin {
   static constexpr CommandTraits kTraits{"write_process_stdin", TokenScope::submit,
-                                         Effect::mutates};
+                                         CommandEffect::mutates};
   using Reply = ProcessReply;
   std::optional<SessionId> session_id;
   ProcessId process_id;
@@ -38,7 +38,8 @@ BOOST_DESCRIBE_STRUCT(WriteProcessStdin, (),
                       (session_id, process_id, input, close, idempotency_key))
 
 struct ResizeProcess {
-  static constexpr CommandTraits kTraits{"resize_process", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"resize_process", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = ProcessReply;
   std::optional<SessionId> session_id;
   ProcessId process_id;
@@ -51,7 +52,8 @@ struct ResizeProcess {
 BOOST_DESCRIBE_STRUCT(ResizeProcess, (), (session_id, process_id, rows, columns, idempotency_key))
 
 struct TerminateProcess {
-  static constexpr CommandTraits kTraits{"terminate_process", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"terminate_process", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = ProcessReply;
   std::optional<SessionId> session_id;
   ProcessId process_id;
@@ -78,7 +80,7 @@ BOOST_DESCRIBE_STRUCT(EnvironmentSnapshot, (),
 
 struct GetExecutionEnvironment {
   static constexpr CommandTraits kTraits{"get_execution_environment", TokenScope::read,
-                                         Effect::reads};
+                                         CommandEffect::reads};
   using Reply = EnvironmentSnapshot;
   SessionId session_id;
   std::optional<ThreadId> thread_id;  // default: the thread whose turn was prepared last

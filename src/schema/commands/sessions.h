@@ -17,7 +17,8 @@ struct SessionReply {
 BOOST_DESCRIBE_STRUCT(SessionReply, (), (session_id, title, cwd, archived, sequence))
 
 struct CreateSession {
-  static constexpr CommandTraits kTraits{"create_session", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"create_session", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = SessionReply;
   std::optional<SessionId> session_id;
   std::optional<std::string> title;
@@ -32,7 +33,8 @@ BOOST_DESCRIBE_STRUCT(CreateSession, (),
                       (session_id, title, cwd, additional_roots, metadata, idempotency_key))
 
 struct UpdateSession {
-  static constexpr CommandTraits kTraits{"update_session", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"update_session", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = SessionReply;
   SessionId session_id;
   std::optional<std::string> title;
@@ -45,7 +47,7 @@ struct UpdateSession {
 BOOST_DESCRIBE_STRUCT(UpdateSession, (), (session_id, title, metadata, archived, idempotency_key))
 
 struct ListSessions {
-  static constexpr CommandTraits kTraits{"list_sessions", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"list_sessions", TokenScope::read, CommandEffect::reads};
   std::optional<std::uint64_t> limit;
   std::optional<std::string> cursor;
   std::optional<bool> include_system;
@@ -55,7 +57,7 @@ struct ListSessions {
 BOOST_DESCRIBE_STRUCT(ListSessions, (), (limit, cursor, include_system))
 
 struct GetSession {
-  static constexpr CommandTraits kTraits{"get_session", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"get_session", TokenScope::read, CommandEffect::reads};
   using Reply = SessionSnapshot;
   SessionId session_id;
   std::optional<std::string> cursor;
@@ -66,7 +68,7 @@ struct GetSession {
 BOOST_DESCRIBE_STRUCT(GetSession, (), (session_id, cursor, limit))
 
 struct GetThreadRead {
-  static constexpr CommandTraits kTraits{"get_thread_read", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"get_thread_read", TokenScope::read, CommandEffect::reads};
   using Reply = ThreadRead;
   SessionId session_id;
   ThreadId thread_id;
@@ -76,7 +78,7 @@ struct GetThreadRead {
 BOOST_DESCRIBE_STRUCT(GetThreadRead, (), (session_id, thread_id))
 
 struct ListEvents {
-  static constexpr CommandTraits kTraits{"list_events", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"list_events", TokenScope::read, CommandEffect::reads};
   SessionId session_id;
   std::optional<Sequence> after;
   std::optional<std::uint64_t> limit;

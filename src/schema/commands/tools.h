@@ -18,7 +18,8 @@ struct ToolInventory {
 BOOST_DESCRIBE_STRUCT(ToolInventory, (), (session_id, tools, missing, generation, as_of_sequence))
 
 struct GetToolInventory {
-  static constexpr CommandTraits kTraits{"get_tool_inventory", TokenScope::read, Effect::reads};
+  static constexpr CommandTraits kTraits{"get_tool_inventory", TokenScope::read,
+                                         CommandEffect::reads};
   using Reply = ToolInventory;
   std::optional<SessionId> session_id;  // default: a new session in the runtime's own folder
 

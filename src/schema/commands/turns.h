@@ -18,7 +18,7 @@ BOOST_DESCRIBE_STRUCT(SubmitTurnReply, (),
                       (session_id, thread_id, turn_id, task_id, status, position, sequence))
 
 struct SubmitTurn {
-  static constexpr CommandTraits kTraits{"submit_turn", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"submit_turn", TokenScope::submit, CommandEffect::mutates};
   using Reply = SubmitTurnReply;
   std::optional<SessionId> session_id;
   std::optional<ThreadId> thread_id;
@@ -44,7 +44,8 @@ struct InterruptTurnReply {
 BOOST_DESCRIBE_STRUCT(InterruptTurnReply, (), (session_id, interrupted, turn_ids, sequence))
 
 struct InterruptTurn {
-  static constexpr CommandTraits kTraits{"interrupt_turn", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"interrupt_turn", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = InterruptTurnReply;
   SessionId session_id;
   std::optional<ThreadId> thread_id;
@@ -71,7 +72,8 @@ BOOST_DESCRIBE_STRUCT(ResumeThreadReply, (),
                       (session_id, thread_id, resumed, status, turn_id, sequence))
 
 struct ResumeThread {
-  static constexpr CommandTraits kTraits{"resume_thread", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"resume_thread", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = ResumeThreadReply;
   SessionId session_id;
   ThreadId thread_id;
@@ -93,7 +95,8 @@ struct QueueReply {
 BOOST_DESCRIBE_STRUCT(QueueReply, (), (session_id, thread_id, turn_id, queue, sequence))
 
 struct RemoveQueuedTurn {
-  static constexpr CommandTraits kTraits{"remove_queued_turn", TokenScope::submit, Effect::mutates};
+  static constexpr CommandTraits kTraits{"remove_queued_turn", TokenScope::submit,
+                                         CommandEffect::mutates};
   using Reply = QueueReply;
   SessionId session_id;
   ThreadId thread_id;
@@ -107,7 +110,7 @@ BOOST_DESCRIBE_STRUCT(RemoveQueuedTurn, (),
 
 struct PromoteQueuedTurn {
   static constexpr CommandTraits kTraits{"promote_queued_turn", TokenScope::submit,
-                                         Effect::mutates};
+                                         CommandEffect::mutates};
   using Reply = QueueReply;
   SessionId session_id;
   ThreadId thread_id;

@@ -159,7 +159,7 @@ Result<schema::ExecutionEnvironment> FakeProcesses::environment(
   return out;
 }
 
-void FakeProcesses::follow(const ProcessId& id, const ports::HeardSoFar& heard,
+void FakeProcesses::follow(const ProcessId& id, const ports::ReceivedSoFar& heard,
                            std::shared_ptr<ports::ProcessListener> listener) {
   listeners_[id] = std::move(listener);
   shown_[id] = heard.out;

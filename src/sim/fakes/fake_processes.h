@@ -68,7 +68,7 @@ class FakeProcesses final : public ports::Processes {
   void leave(const ProcessId& process) override;
   void settled(const ProcessId& process) override;
   void find(const ProcessId& process, std::shared_ptr<ports::ProcessListener> listener) override;
-  void follow(const ProcessId& process, const ports::HeardSoFar& heard,
+  void follow(const ProcessId& process, const ports::ReceivedSoFar& heard,
               std::shared_ptr<ports::ProcessListener> listener) override;
   void write(const ProcessId& process, std::string input, ports::AfterInput after) override;
   void resize(const ProcessId&, std::uint64_t, std::uint64_t) override {}

@@ -13,7 +13,7 @@
 namespace agentrt::adapters {
 
 // Records the calls of a listener as "t:TEXT", "r:REASONING", "c:NAME ARGS", "completed", "failed".
-struct Heard final : ports::ModelListener {
+struct RecordingListener final : ports::ModelListener {
   void on_text(std::string_view text) override { said.push_back("t:" + std::string(text)); }
   void on_reasoning(std::string_view text) override { said.push_back("r:" + std::string(text)); }
   void on_call(std::string name, schema::Json args) override {

@@ -32,7 +32,7 @@ Endpoint endpoint(const std::string& provider) {
 
 // The listener's events for an answer, with pieces of text joined.
 Lines heard(Answer& answer) {
-  Heard listener;
+  RecordingListener listener;
   for (Said& said : answer.take()) {
     if (auto* text = std::get_if<SaidText>(&said)) listener.on_text(text->text);
     if (auto* text = std::get_if<SaidReasoning>(&said)) listener.on_reasoning(text->text);

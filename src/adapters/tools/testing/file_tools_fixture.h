@@ -30,7 +30,7 @@ inline std::string json_of(std::string_view text) {
 }
 
 // Records what the listener receives.
-struct HeardCall final : ports::ToolListener {
+struct RecordedCall final : ports::ToolListener {
   void on_change(schema::FileChange what, schema::KeptOutput kept) override {
     CHECK_FALSE(end);
     change = std::move(what);
@@ -138,8 +138,8 @@ class FileKit {
   }
 
   // Runs a call until it ends or waits for release().
-  std::shared_ptr<HeardCall> start(const std::string& tool, const std::string& args) {
-    auto heard = std::make_shared<HeardCall>();
+  std::shared_ptr<RecordedCall> start(const std::string& tool, const std::string& args) {
+    auto heard = std::make_shared<RecordedCall>();
     request.call = ToolCallId{fmt::format("call_{}", ++calls)};
     request.tool = tool;
     request.args = {args};
@@ -150,7 +150,7 @@ class FileKit {
     return heard;
   }
   // Runs a call to its end, including the change.
-  std::shared_ptr<HeardCall> call(const std::string& tool, const std::string& args) {
+  std::shared_ptr<RecordedCall> call(const std::string& tool, const std::string& args) {
     auto heard = start(tool, args);
     if (heard->change && !heard->end) {
       tools.release(request.call);

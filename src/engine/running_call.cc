@@ -1,11 +1,11 @@
-#include "engine/calls.h"
+#include "engine/running_call.h"
 
 #include <algorithm>
 #include <deque>
 
 #include <fmt/format.h>
 
-#include "engine/tools.h"
+#include "engine/running_process.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
 #include "tools/read_file.h"
@@ -103,10 +103,10 @@ ports::ToolRequest request_of(const state::Session& view, const policy::Effectiv
 
 // Receives the events of a call and reports them. Progress is throttled to the newest text;
 // questions are reported one at a time.
-class Engine::MakingCall::Listener final : public ports::ToolListener,
-                                           public std::enable_shared_from_this<Listener> {
+class Engine::RunningCall::Listener final : public ports::ToolListener,
+                                            public std::enable_shared_from_this<Listener> {
  public:
-  Listener(const Parts& parts, const state::Session& view, const MakeCall& what)
+  Listener(const Parts& parts, const state::Session& view, const CallTool& what)
       : parts_(parts),
         session_(view.id),
         turn_(what.turn),
@@ -159,7 +159,7 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
     parts_.reports.report(session_, std::move(report), {});
   }
 
-  void called_again(const MakeCall& what) {
+  void called_again(const CallTool& what) {
     if (!wanted_) return;
     if (what.stored && !std::exchange(released_, true)) parts_.tools.release(call_);
     if (what.answer && what.answer->number > answers_) give(*what.answer);
@@ -225,29 +225,30 @@ class Engine::MakingCall::Listener final : public ports::ToolListener,
   bool asked_ = false, taken_ = false;  // the first question was reported; its report was processed
 };
 
-Engine::MakingCall::MakingCall(const Parts& parts, const state::Session& view, const MakeCall& what)
+Engine::RunningCall::RunningCall(const Parts& parts, const state::Session& view,
+                                 const CallTool& what)
     : parts_(parts), call_(what.call), listener_(std::make_shared<Listener>(parts, view, what)) {
   const state::ToolCall& call = call_of(view, what.turn, what.call);
   const policy::Effective policy =
       effective_policy(parts, view, *state::find_turn(view, what.turn));
   if (call.digest)
-    if (auto request = RunningTool::request_of(view, policy, call))
+    if (auto request = RunningProcess::request_of(view, policy, call))
       listener_->bind(*std::move(request), changes(view, call));
   if (what.stored) listener_->start_released();
   parts.tools.start(request_of(view, policy, call), listener_);
 }
 
-void Engine::MakingCall::called_again(const Effect& effect) {
-  listener_->called_again(std::get<MakeCall>(effect.what));
+void Engine::RunningCall::called_again(const Effect& effect) {
+  listener_->called_again(std::get<CallTool>(effect.what));
 }
 
-Engine::MakingCall::~MakingCall() {
+Engine::RunningCall::~RunningCall() {
   if (!listener_->wanted()) return;
   listener_->stop();
   parts_.tools.cancel(call_);
 }
 
-std::move_only_function<std::optional<Failure>()> Engine::MakingCall::objection(
+std::move_only_function<std::optional<Failure>()> Engine::RunningCall::objection(
     const Parts& parts, const state::Session& view, const policy::Effective& policy,
     const state::ToolCall& call) {
   if (tools::runner_of(call.tool) == tools::Runner::process) return [] { return std::nullopt; };
@@ -259,8 +260,8 @@ std::move_only_function<std::optional<Failure>()> Engine::MakingCall::objection(
   };
 }
 
-std::vector<std::string> Engine::MakingCall::changes(const state::Session& view,
-                                                     const state::ToolCall& call) {
+std::vector<std::string> Engine::RunningCall::changes(const state::Session& view,
+                                                      const state::ToolCall& call) {
   if (tools::runner_of(call.tool) != tools::Runner::file || reads(call.tool)) return {};
   return {policy::normal_path(path_in(call), view.cwd, "/nonexistent")};
 }

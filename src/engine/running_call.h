@@ -1,5 +1,5 @@
-// engine/calls.h: the effect for a call that runs no process: a file tool or an MCP tool, from its
-// start to its end.
+// engine/running_call.h: the effect for a call that runs no process: a file tool or an MCP tool,
+// from its start to its end.
 #pragma once
 
 #include <deque>
@@ -13,10 +13,10 @@ inline constexpr std::int64_t kProgressEveryMs = 500;   // minimum interval of p
 inline constexpr std::size_t kProgressFactsMax = 200;   // per call
 inline constexpr std::size_t kServerQuestionsMax = 16;  // open at once per call
 
-class Engine::MakingCall final : public Running {
+class Engine::RunningCall final : public Running {
  public:
-  MakingCall(const Parts& parts, const state::Session& view, const MakeCall& what);
-  ~MakingCall() override;
+  RunningCall(const Parts& parts, const state::Session& view, const CallTool& what);
+  ~RunningCall() override;
   void called_again(const Effect& effect) override;
 
   // Checks why the call would fail even if the user approved it. Run the result on a worker.

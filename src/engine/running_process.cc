@@ -1,4 +1,4 @@
-#include "engine/tools.h"
+#include "engine/running_process.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/calls.h"
 #include "engine/processes.h"
+#include "engine/running_call.h"
 #include "policy/permission.h"
 #include "policy/redaction.h"
 #include "policy/shell/analysis.h"
@@ -35,8 +35,8 @@ std::string text_to_run(const state::ToolCall& call, const std::string& command)
 // Receives the events of a process and reports them. Output and violations are batched; one such
 // report is in flight at a time. Facts hold at most kProcessInlineBytes of output, or
 // kBackgroundInlineBytes for a background process.
-class Engine::RunningTool::Listener final : public ports::ProcessListener,
-                                            public std::enable_shared_from_this<Listener> {
+class Engine::RunningProcess::Listener final : public ports::ProcessListener,
+                                               public std::enable_shared_from_this<Listener> {
  public:
   Listener(const Parts& parts, SessionId session, TurnId turn, ToolCallId call, ProcessId process)
       : parts_(parts), session_(std::move(session)), since_(parts.loop.now()) {
@@ -129,18 +129,18 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
     if (!wanted_) return;
     stop();
     show_rest();
-    ReportToolEnded report{.turn = news_.turn,
-                           .call = news_.call,
-                           .process = news_.process,
-                           .news = std::move(news_),
-                           .exit_code = end.exit_code,
-                           .signal = end.signal,
-                           .failure = std::move(end.failure),
-                           .never_ran = end.never_ran,
-                           .preview = std::move(end.preview),
-                           .outputs = std::move(end.outputs),
-                           .lost = std::move(end.lost),
-                           .duration_ms = parts_.loop.since(since_)};
+    ReportProcessEnded report{.turn = news_.turn,
+                              .call = news_.call,
+                              .process = news_.process,
+                              .news = std::move(news_),
+                              .exit_code = end.exit_code,
+                              .signal = end.signal,
+                              .failure = std::move(end.failure),
+                              .never_ran = end.never_ran,
+                              .preview = std::move(end.preview),
+                              .outputs = std::move(end.outputs),
+                              .lost = std::move(end.lost),
+                              .duration_ms = parts_.loop.since(since_)};
     if (timed_out_)
       report.failure =
           Failure{Category::timeout, fmt::format("it ran longer than {} ms", timeout_ms_), true};
@@ -270,8 +270,8 @@ class Engine::RunningTool::Listener final : public ports::ProcessListener,
   std::vector<std::move_only_function<void()>> held_;  // reports held back until the call is stored
 };
 
-Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
-                                 const RunTool& what, Log log)
+Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session& view,
+                                       const RunProcess& what, Log log)
     : parts_(parts),
       process_(process_of(call_of(view, what.turn, what.call))),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
@@ -296,9 +296,9 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
     parts.processes.start(*std::move(request), listener_);
 }
 
-Result<ports::ProcessRequest> Engine::RunningTool::request_of(const state::Session& view,
-                                                              const policy::Effective& policy,
-                                                              const state::ToolCall& call) {
+Result<ports::ProcessRequest> Engine::RunningProcess::request_of(const state::Session& view,
+                                                                 const policy::Effective& policy,
+                                                                 const state::ToolCall& call) {
   if (policy.unreadable) return std::unexpected(*policy.unreadable);
   ports::ProcessRequest request;
   request.workspace = view.cwd;
@@ -321,10 +321,11 @@ Result<ports::ProcessRequest> Engine::RunningTool::request_of(const state::Sessi
   return request;
 }
 
-std::vector<std::string> Engine::RunningTool::executes(const state::Session& view,
-                                                       const policy::Effective& policy,
-                                                       const state::ToolCall& call) {
-  if (tools::runner_of(call.tool) != tools::Runner::process) return MakingCall::changes(view, call);
+std::vector<std::string> Engine::RunningProcess::executes(const state::Session& view,
+                                                          const policy::Effective& policy,
+                                                          const state::ToolCall& call) {
+  if (tools::runner_of(call.tool) != tools::Runner::process)
+    return RunningCall::changes(view, call);
   const auto command = tools::command_in(call.tool, call.args.text);
   if (!command) return {};
   policy::Asked asked;
@@ -336,16 +337,16 @@ std::vector<std::string> Engine::RunningTool::executes(const state::Session& vie
   return policy::executed_files(asked, policy.home);
 }
 
-Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
-                                 const FindProcess& what)
+Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session& view,
+                                       const FindProcess& what)
     : parts_(parts),
       process_(what.process),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
   parts.processes.find(process_, listener_);
 }
 
-Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
-                                 const FollowProcess& what)
+Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session& view,
+                                       const FollowProcess& what)
     : parts_(parts),
       process_(what.process),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
@@ -354,10 +355,10 @@ Engine::RunningTool::RunningTool(const Parts& parts, const state::Session& view,
   if (what.ending) end_once();
 }
 
-void Engine::RunningTool::stored() { listener_->stored(); }
+void Engine::RunningProcess::stored() { listener_->stored(); }
 
-void Engine::RunningTool::called_again(const Effect& effect) {
-  const auto* run = std::get_if<RunTool>(&effect.what);
+void Engine::RunningProcess::called_again(const Effect& effect) {
+  const auto* run = std::get_if<RunProcess>(&effect.what);
   if (run && run->stored) listener_->let_go();
   const auto* follow = std::get_if<FollowProcess>(&effect.what);
   if (!follow) return;
@@ -365,17 +366,17 @@ void Engine::RunningTool::called_again(const Effect& effect) {
   if (follow->ending) end_once();
 }
 
-void Engine::RunningTool::end_once() {
+void Engine::RunningProcess::end_once() {
   if (!std::exchange(ending_, true)) parts_.processes.terminate(process_);
 }
 
 // The log has stored the end, so the process's files on disk may be removed. Removing them earlier
 // could lose the end in a crash.
-void Engine::RunningTool::called_off() {
+void Engine::RunningProcess::called_off() {
   if (!listener_->wanted()) parts_.processes.settled(process_);
 }
 
-Engine::RunningTool::~RunningTool() {
+Engine::RunningProcess::~RunningProcess() {
   if (!listener_->wanted()) return;
   listener_->stop();
   if (listener_->goes_on())

@@ -1,4 +1,4 @@
-#include "control/tools.h"
+#include "control/tool_calls.h"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ void end_background_call(Facts& facts, const Session& view, const Thread& thread
 
 // The command failed, and the sandbox stopped something that it tried.
 bool stopped_by_sandbox(const policy::Effective& policy, const state::ToolCall& call,
-                        const ReportToolEnded& report) {
+                        const ReportProcessEnded& report) {
   const auto real = std::ranges::count_if(report.news.violations, [](const SandboxViolation& v) {
     return !v.advisory.value_or(false);
   });
@@ -43,7 +43,7 @@ bool stopped_by_sandbox(const policy::Effective& policy, const state::ToolCall& 
 
 // In some modes a person is asked to run again, outside, what the sandbox stopped.
 bool asks_outside(const policy::Effective& policy, const state::ToolCall& call,
-                  const ReportToolEnded& report) {
+                  const ReportProcessEnded& report) {
   return policy::traits_of(policy.mode).retries_outside &&
          stopped_by_sandbox(policy, call, report) && policy.asks_people();
 }
@@ -55,7 +55,7 @@ constexpr std::string_view kOutsideHint =
 
 // What the model reads: with a way to go on, where the sandbox was in it.
 std::string preview_with_hint(const policy::Effective& policy, const state::ToolCall& call,
-                              const ReportToolEnded& report) {
+                              const ReportProcessEnded& report) {
   std::string preview = report.preview;
   if (!stopped_by_sandbox(policy, call, report)) return preview;
   if (!preview.empty() && !preview.ends_with('\n')) preview += '\n';
@@ -224,11 +224,11 @@ void refuse_changed(Facts& facts, const Session& view, const OpenCall& open,
       *open.call->digest, digest_now.empty() ? "unknown" : digest_now,
       what_changed(view, turn, *open.call, now));
   PermissionEvaluated decision;
-  decision.decision = schema::Decision::deny;
+  decision.decision = Decision::deny;
   decision.decision_source = DecisionSource::host_policy;
   decision.decision_reason = reason;
-  decision.chain = std::vector<Verdict>{
-      {DecisionSource::host_policy, schema::Decision::deny, std::nullopt, reason}};
+  decision.chain =
+      std::vector<Verdict>{{DecisionSource::host_policy, Decision::deny, std::nullopt, reason}};
   decision.digest = digest_now;
   facts.add(scope, std::move(decision));
   end_call(facts, scope, *open.call, {Category::denied, reason, false});
@@ -279,7 +279,7 @@ void close_tools(Facts& facts, const Turn& turn, const Failure& error, const Boo
   }
 }
 
-Decision process_ready(const Session& view, const ReportProcessReady& report, Inputs inputs) {
+Decided process_ready(const Session& view, const ReportProcessReady& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);
   const auto [thread, call] = open;
   if (!open || call->process) return Unchanged{};
@@ -305,7 +305,7 @@ Decision process_ready(const Session& view, const ReportProcessReady& report, In
   return accept(facts);
 }
 
-Decision process_news(const Session& view, const ReportProcessNews& report, Inputs inputs) {
+Decided process_news(const Session& view, const ReportProcessNews& report, Inputs inputs) {
   if (const state::Process* open = find_process(view, report.process))
     return background_news(view, *open, report, inputs);
   const auto [thread, call] = find_open_call(view, report.turn, report.call);
@@ -318,7 +318,7 @@ Decision process_news(const Session& view, const ReportProcessNews& report, Inpu
   return accept(facts);
 }
 
-Decision tool_ended(const Session& view, const ReportToolEnded& report, Inputs inputs) {
+Decided tool_ended(const Session& view, const ReportProcessEnded& report, Inputs inputs) {
   if (const state::Process* open = find_process(view, report.process))
     return background_ended(view, *open, report, inputs);
   const auto [thread, call] = find_open_call(view, report.turn, report.call);

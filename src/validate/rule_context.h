@@ -1,6 +1,6 @@
-// validate/hearing.h: the event being validated, and the report that findings are added to.
+// validate/rule_context.h: the event being validated, and the report that findings are added to.
 //
-// All rule families share one Hearing; the judge stores each event in it in turn.
+// All rule families share one RuleContext; the judge stores each event in it in turn.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@
 
 namespace agentrt::validate {
 
-class Hearing {
+class RuleContext {
  public:
-  explicit Hearing(Profile profile) : profile_(profile) {}
+  explicit RuleContext(Profile profile) : profile_(profile) {}
 
   Event event;      // the event being validated
   Key session = 0;  // of the event

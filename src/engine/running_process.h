@@ -1,5 +1,5 @@
-// engine/tools.h: the effect of a tool call with a process, from the gate to its end. A background
-// process is followed beyond the end of its call.
+// engine/running_process.h: the effect of a tool call with a process, from the gate to its end. A
+// background process is followed beyond the end of its call.
 #pragma once
 
 #include "engine/effects.h"
@@ -7,12 +7,12 @@
 
 namespace agentrt::engine {
 
-class Engine::RunningTool final : public Running {
+class Engine::RunningProcess final : public Running {
  public:
-  RunningTool(const Parts& parts, const state::Session& view, const RunTool& what, Log log);
-  RunningTool(const Parts& parts, const state::Session& view, const FindProcess& what);
-  RunningTool(const Parts& parts, const state::Session& view, const FollowProcess& what);
-  ~RunningTool() override;
+  RunningProcess(const Parts& parts, const state::Session& view, const RunProcess& what, Log log);
+  RunningProcess(const Parts& parts, const state::Session& view, const FindProcess& what);
+  RunningProcess(const Parts& parts, const state::Session& view, const FollowProcess& what);
+  ~RunningProcess() override;
   void stored() override;
   void called_again(const Effect& effect) override;
   void called_off() override;

@@ -1,4 +1,4 @@
-#include "validate/hearing.h"
+#include "validate/rule_context.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ std::string clipped(std::string text) {
 
 }  // namespace
 
-void Hearing::fail(std::string_view id, std::string what) {
+void RuleContext::fail(std::string_view id, std::string what) {
   const Rule* rule = find_rule(id);
   check(rule != nullptr, "a finding names a rule");
   if (muted || (profile_ == Profile::core && rule->profile == Profile::full)) return;

@@ -1,4 +1,4 @@
-// control/tools.h: properties of each tool that are known without I/O, and the facts that end
+// control/tool_calls.h: properties of each tool that are known without I/O, and the facts that end
 // calls.
 #pragma once
 

@@ -1,4 +1,4 @@
-// control/tools_test.cc: tests tool calls: which run, in which order, and how they end.
+// control/process_reports_test.cc: tests tool calls: which run, in which order, and how they end.
 #include <doctest/doctest.h>
 
 #include "control/testing/given_calls.h"
@@ -30,7 +30,7 @@ TEST_CASE("in mode bypass a call starts, and the turn waits for it") {
   CHECK(outcome.shape() ==
         "model.completed item.started permission.evaluated tool.started run.status");
   CHECK(outcome.payload_of<ModelCompleted>().tool_calls.size() == 1);
-  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::allow);
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == Decision::allow);
   CHECK(outcome.payload_of<ItemStarted>().kind == ItemKind::command);
   CHECK(first_tool(outcome.after).stage == state::CallStage::started);
   CHECK(outcome.thread().status == Status::running);
@@ -40,7 +40,7 @@ TEST_CASE("in mode plan the call is refused, and the model is asked again with t
   const Given past = asked_under(policy_in(PermissionMode::plan));
   const Outcome outcome = when(past, asks_for({"ls"}));
   CHECK(outcome.shape() == "model.completed" + std::string(kRefused) + " model.requested");
-  CHECK(outcome.payload_of<PermissionEvaluated>().decision == schema::Decision::deny);
+  CHECK(outcome.payload_of<PermissionEvaluated>().decision == Decision::deny);
   CHECK(outcome.payload_of<ToolFailed>().error.category == Category::denied);
   CHECK(outcome.payload_of<ModelRequested>().number == 2);
 }
@@ -131,13 +131,13 @@ TEST_CASE("calls run one after another, and the model is asked again after the l
 TEST_CASE("a process that never ran, timed out or was lost is told apart") {
   const Given past = alone();
   const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
-  ReportToolEnded refused = end_of(asked.after, 0);
+  ReportProcessEnded refused = end_of(asked.after, 0);
   refused.exit_code.reset();
   refused.failure = Failure{Category::sandbox, "no user namespaces", false};
   CHECK(when(asked.after, refused, inputs_of(past)).shape() ==
         "tool.failed item.completed model.requested");
   const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
-  ReportToolEnded late = refused;
+  ReportProcessEnded late = refused;
   late.failure = Failure{Category::timeout, "too slow", true};
   CHECK(when(ready.after, late, inputs_of(past)).shape() ==
         "process.terminated tool.failed item.completed model.requested");
@@ -181,7 +181,7 @@ TEST_CASE("what an earlier boot started took as long as the facts say, not as th
   const Given past = alone();
   const Outcome asked = when(past.view(), asks_for({"ls"}), inputs_of(past));
   const Outcome ready = when(asked.after, ready_of(asked.after), inputs_of(past));
-  ReportToolEnded end = end_of(ready.after, 0);
+  ReportProcessEnded end = end_of(ready.after, 0);
   end.duration_ms = 12;
   Inputs later = inputs_of(past);
   later.now = later.now + 9'000;
@@ -210,7 +210,7 @@ TEST_CASE("while the thread is blocked an end is stored and nothing is asked") {
   later.boot = BootId{"boot_2"};
   const Outcome restarted = when(ready.after, Report{ReportRestarted{}}, later);
   CHECK(restarted.shape() == "task.blocked run.status thread.updated");
-  ReportToolEnded lost = end_of(restarted.after, 0);
+  ReportProcessEnded lost = end_of(restarted.after, 0);
   lost.exit_code.reset();
   lost.failure = Failure{Category::lost, "lost", false};
   CHECK(when(restarted.after, lost, later).shape() == "process.failed tool.failed item.completed");

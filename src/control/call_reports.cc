@@ -1,4 +1,4 @@
-// control/calls.cc: decides reports of calls without a process: announced changes, progress,
+// control/call_reports.cc: decides reports of calls without a process: announced changes, progress,
 // questions of MCP servers, and ends.
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "control/actions.h"
 #include "control/flow.h"
 #include "control/output_facts.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 
 namespace agentrt::control {
 
@@ -77,7 +77,7 @@ void close_question(Facts& facts, const OpenCall& open) {
 
 }  // namespace
 
-Decision file_change(const Session& view, const ReportFileChange& report, Inputs inputs) {
+Decided file_change(const Session& view, const ReportFileChange& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);
   if (!open || open.call->change) return Unchanged{};
   Facts facts{view, inputs};
@@ -99,7 +99,7 @@ Decision file_change(const Session& view, const ReportFileChange& report, Inputs
   return accept(facts);
 }
 
-Decision tool_progress(const Session& view, const ReportToolProgress& report, Inputs inputs) {
+Decided tool_progress(const Session& view, const ReportToolProgress& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);
   if (!open) return Unchanged{};
   Facts facts{view, inputs};
@@ -110,7 +110,7 @@ Decision tool_progress(const Session& view, const ReportToolProgress& report, In
 }
 
 // If the turn already waits for another action, the engine repeats the report later.
-Decision tool_asks(const Session& view, const ReportToolAsks& report, Inputs inputs) {
+Decided tool_asks(const Session& view, const ReportToolAsks& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);
   if (!open || open.thread->active->action) return Unchanged{};
   Facts facts{view, inputs};
@@ -118,7 +118,7 @@ Decision tool_asks(const Session& view, const ReportToolAsks& report, Inputs inp
   return accept(facts);
 }
 
-Decision call_ended(const Session& view, const ReportCallEnded& report, Inputs inputs) {
+Decided call_ended(const Session& view, const ReportCallEnded& report, Inputs inputs) {
   const OpenCall open = find_open_call(view, report.turn, report.call);
   if (!open) return Unchanged{};
   Facts facts{view, inputs};

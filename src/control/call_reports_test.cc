@@ -1,11 +1,11 @@
-// control/calls_test.cc: tests calls that run no process: in parallel, with an announced change,
-// and with a question.
+// control/call_reports_test.cc: tests calls that run no process: in parallel, with an announced
+// change, and with a question.
 #include <doctest/doctest.h>
 
 #include <map>
 
 #include "control/testing/given_calls.h"
-#include "control/tools.h"
+#include "control/tool_calls.h"
 
 namespace agentrt::control {
 
@@ -301,11 +301,11 @@ TEST_CASE("where nobody is there a server hears so at once") {
 }
 
 TEST_CASE("the catalogue says what a call would get, in every mode, sandbox and kind of run") {
-  const std::map<schema::Decision, std::string> words = {{schema::Decision::allow, "allowed"},
-                                                         {schema::Decision::sandboxed, "allowed"},
-                                                         {schema::Decision::ask, "asked"},
-                                                         {schema::Decision::unavailable, "by_rule"},
-                                                         {schema::Decision::deny, "denied"}};
+  const std::map<Decision, std::string> words = {{Decision::allow, "allowed"},
+                                                 {Decision::sandboxed, "allowed"},
+                                                 {Decision::ask, "asked"},
+                                                 {Decision::unavailable, "by_rule"},
+                                                 {Decision::deny, "denied"}};
   // Calls that neither a rule nor the classifier knows.
   const std::map<std::string, std::string> args = {
       {"shell", R"({"command":"x-unknown"})"},
