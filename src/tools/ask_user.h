@@ -27,7 +27,7 @@ inline constexpr ToolSpec kAskUser = {
     .description =
         "Asks the person a question and returns the answer. Use it when a decision is the person's "
         "to make and the answer cannot be found in the workspace; decide small matters yourself. "
-        "Fails when nobody is there to answer.",
+        "Fails if the run is not interactive.",
     .arguments = kAskUserArguments,
     .runs = Runner::person,
     .access = Access::read,

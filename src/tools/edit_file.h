@@ -37,7 +37,7 @@ inline constexpr NamePair kEditFileInClaude[] = {{"path", "file_path"},
 inline constexpr ToolSpec kEditFile = {
     .name = "edit_file",
     .description =
-        "Replaces one exact text in an existing file by another, and returns the number of lines "
+        "Replaces one exact text in an existing file with another, and returns the number of lines "
         "changed. The preferred way to change a file: read it first, then replace the smallest "
         "part that identifies the place. Fails when oldText does not occur or occurs more than "
         "once (the result says which, and whether only white space differs), or when nothing would "

@@ -34,7 +34,9 @@ inline constexpr ToolSpec kListFiles = {
     .description =
         "Lists the files of a folder by name; folders end with a slash. Use it to find your way in "
         "a project, and with a pattern to find files by name. Skips .git and what .gitignore "
-        "excludes. At most 1,000 names; the result says what was left out.",
+        "and the user's global git excludes name. At most 1,000 names; the result says how many "
+        "were "
+        "omitted.",
     .arguments = kListFilesArguments,
     .runs = Runner::file,
     .access = Access::read,

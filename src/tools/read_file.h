@@ -33,7 +33,7 @@ inline constexpr NamePair kReadFileInClaude[] = {
 inline constexpr ToolSpec kReadFile = {
     .name = "read_file",
     .description =
-        "Returns lines of a text file, each with its line number and a tab in front. Use it before "
+        "Returns lines of a text file, each preceded by its line number and a tab. Use it before "
         "editing a file. At most 32 KiB per call; the result says how to read the rest. Images and "
         "other binary files are named with their size, not shown. Fails when the file does not "
         "exist (similar names are suggested), is a folder, or lies outside the workspace.",

@@ -46,7 +46,8 @@ inline constexpr ToolSpec kSearchFiles = {
     .description =
         "Finds the lines of files that match a regular expression and returns them as "
         "path:line:text. Use it instead of grep in the shell. Skips binary files, .git and what "
-        ".gitignore excludes. At most 200 matching lines; narrow the search with path or files "
+        ".gitignore and the user's global git excludes name. At most 200 matching lines; narrow "
+        "the search with path or files "
         "when there are more. Fails when the expression cannot be parsed.",
     .arguments = kSearchFilesArguments,
     .runs = Runner::file,

@@ -33,12 +33,13 @@ inline constexpr schema::Argument kShellArguments[] = {
      "The folder to run in: relative to the workspace, or absolute within it or an additional "
      "folder. Default: the workspace."},
     {"timeoutMs", R"("minimum":1,"maximum":3600000)",
-     "Time limit in milliseconds. At the limit the command and all its child processes are ended. "
+     "Time limit in milliseconds. At the limit the command and all its child processes are killed. "
      "Default: 120000, or no limit with background. Raise it for long builds and test suites."},
     {"background", "",
      "true: return the process id as soon as the command runs, and leave it running. Use it for "
      "servers, watchers and anything that does not end by itself. Its output is not returned: "
-     "redirect it to a file and read that file. Default: false."},
+     "redirect it to a file and read that file. In the sandbox, later commands cannot connect to "
+     "its ports; to test a server, start it and call it in one command. Default: false."},
     {"tty", "",
      "true: run in a terminal of 80 columns and 24 rows; standard output and standard error are "
      "joined. Only for programs that refuse to work without a terminal. Default: false."},

@@ -41,8 +41,8 @@ inline constexpr ToolSpec kUpdatePlan = {
     .name = "update_plan",
     .description =
         "Shows the person the steps of the work and how far each one is. Use it for work of three "
-        "or more steps: once at the beginning, and again whenever a step starts or ends. It "
-        "changes nothing else.",
+        "or more steps: once at the beginning, and again whenever a step starts or ends. Returns a "
+        "confirmation, and changes nothing else.",
     .arguments = kUpdatePlanArguments,
     .runs = Runner::session,
     .access = Access::read,

@@ -238,7 +238,8 @@ class Workspace(ServerCase):
         self.configure("")
         self.play({"text": "Hello."})
         self.assertNotIn("mcp__theirs__echo", self.offered())
-        self.assertIn(".mcp.json is not trusted; trust it with `agentrt trust`", self.missing()["theirs"])
+        self.assertIn(".mcp.json is not trusted; trust it with `agentrt trust`",
+                      self.missing()["theirs"])
         self.assertEqual(self.noted(), [])
         done = self.home.run("trust")
         self.assertEqual(done.returncode, 0, done.stderr)
