@@ -5,7 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "control/given_calls.h"
+#include "control/testing/given_calls.h"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "adapters/mcp/mcp_tools.h"
-#include "adapters/process/sandbox.h"
+#include "base/real_path.h"
 
 using namespace agentrt;
 
@@ -175,7 +175,7 @@ Wanted wanted_of(std::vector<std::string> words, const std::string& cwd) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string cwd = adapters::real_path(std::filesystem::current_path().string());
+  const std::string cwd = real_path(std::filesystem::current_path().string());
   const Wanted wanted = wanted_of({argv + 1, argv + argc}, cwd);
   CountingKeeper keeper;
   adapters::IoLoop core("probe-core");

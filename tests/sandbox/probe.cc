@@ -16,6 +16,7 @@
 
 #include "adapters/process/launch.h"
 #include "adapters/process/sandbox.h"
+#include "base/real_path.h"
 #include "policy/sandbox_profile.h"
 
 namespace agentrt {
@@ -40,7 +41,7 @@ Wish wish_of(int count, char** words) {
   for (; at + 1 < count && std::string(words[at]) != "--"; at += 2) {
     const std::string name = words[at], value = words[at + 1];
     if (name == "--root")
-      wish.inputs.roots.push_back(adapters::real_path(value));
+      wish.inputs.roots.push_back(real_path(value));
     else if (name == "--root-as-it-is")
       wish.inputs.roots.push_back(value);
     else if (name == "--own")
