@@ -437,6 +437,13 @@ Result<ConfigLayer> read_config_text(const std::string& text, const std::string&
   return read_table(parsed.table(), path);
 }
 
+std::unexpected<Error> unreadable(const std::string& path, int error) {
+  const std::string reason = std::generic_category().message(error);
+  if (is_shortage(error))
+    return fail(Code::unavailable, fmt::format("{}: cannot be read: {}.", path, reason));
+  return wrong_at(path, 0, "cannot be read:", reason + ".");
+}
+
 Result<std::optional<std::string>> read_config_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -444,11 +451,7 @@ Result<std::optional<std::string>> read_config_file(const std::string& path) {
   if (error) return wrong_at(path, 0, "cannot be read:", error.message() + ".");
   if (!std::filesystem::is_regular_file(status)) return wrong_at(path, 0, "is not", "a file.");
   std::ifstream file(path, std::ios::binary);
-  if (!file && is_shortage(errno))
-    return fail(Code::unavailable, fmt::format("{}: cannot be read: {}.", path,
-                                               std::generic_category().message(errno)));
-  if (!file)
-    return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
+  if (!file) return unreadable(path, errno);
   // Read in pieces: this happens for every turn, and a buffer for the largest file would cost more
   // than the file.
   std::string text;

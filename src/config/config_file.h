@@ -58,6 +58,10 @@ struct ConfigLayer {
 std::unexpected<Error> wrong_at(const std::string& path, std::size_t line, const std::string& key,
                                 const std::string& rest);
 
+// The error for a file that the system cannot read: `unavailable` if the process has no descriptors
+// or memory left, otherwise invalid_params. `error`: the errno.
+std::unexpected<Error> unreadable(const std::string& path, int error);
+
 // Reads a file of the user or the host; nullopt if it does not exist.
 Result<std::optional<std::string>> read_config_file(const std::string& path);
 // Parses the text of the file at `path` as one layer.

@@ -19,10 +19,6 @@
 namespace agentrt::config {
 namespace {
 
-std::unexpected<Error> unreadable(const std::string& path) {
-  return wrong_at(path, 0, "cannot be read:", std::generic_category().message(errno) + ".");
-}
-
 bool is_link(int folder, const std::string& name) {
   struct stat found{};
   return ::fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -40,20 +36,19 @@ Result<Descriptor> open_entry(int folder, const std::string& name, int flags,
     return wrong_at(path, 0, "is a symbolic link or is reached through one;",
                     "replace the link by the file itself, or remove it.");
   if (error == ENOTDIR) return Descriptor();
-  errno = error;
-  return unreadable(path);
+  return unreadable(path, error);
 }
 
 Result<std::string> read_text(int file, const std::string& path) {
   struct stat found{};
-  if (::fstat(file, &found) != 0) return unreadable(path);
+  if (::fstat(file, &found) != 0) return unreadable(path, errno);
   if (!S_ISREG(found.st_mode)) return wrong_at(path, 0, "is not", "a file.");
   std::string text;
   std::array<char, 16 * 1024> piece{};
   while (text.size() <= kConfigBytesMax) {
     const ssize_t size = ::read(file, piece.data(), piece.size());
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return unreadable(path);
+    if (size < 0) return unreadable(path, errno);
     if (size == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(size));
   }
@@ -82,7 +77,7 @@ Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& work
   file.path = root + (root.ends_with('/') ? "" : "/") + std::string(name);
   Descriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
-  if (!folder) return unreadable(file.path);
+  if (!folder) return unreadable(file.path, errno);
   if (const std::size_t slash = name.find('/'); slash != name.npos) {
     TRY_ASSIGN(folder, open_entry(folder.get(), std::string(name.substr(0, slash)),
                                   O_PATH | O_DIRECTORY, file.path));

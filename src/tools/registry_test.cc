@@ -34,7 +34,7 @@ TEST_CASE("a built-in tool refuses arguments that its schema does not allow") {
   CHECK(judged("shell", R"({"command":"ls","timeoutMs":0})") != "");
   CHECK(judged("shell", R"({"command":"ls","timeoutMs":1.5e3})").empty());
   CHECK(judged("shell", R"({"command":"ls","timeoutMs":1.5})") ==
-        "timeoutMs: expected a whole number, and this is a number");
+        "timeoutMs: expected a whole number, but got a number");
   CHECK(judged("shell", R"({"command":"ls","timeoutMs":1e9})") ==
         "timeoutMs: must be at most 3600000");
   CHECK(judged("read_file", R"({"path":"x","offset":3.0})").empty());

@@ -272,7 +272,7 @@ class Restarted(ProcessCase):
             found = [e["payload"] for e in self.of(self.daemon.events("s"), "sandbox.violation")
                      if e["processId"] == process]
             self.assertEqual([(v["advisory"], v["layer"]) for v in found], [(True, "inspection")])
-            self.assertIn(f"{name}/.git/config names a program that git runs: core.fsmonitor",
+            self.assertIn(f"{name}/.git/config sets a program that git runs: core.fsmonitor",
                           found[0]["attempted"])
 
     def ten_lines(self, last):

@@ -23,6 +23,8 @@ import json
 import threading
 import time
 
+import log_model
+
 READS = {"get_session", "get_thread_read", "list_sessions", "list_events"}
 # Their effect depends on the state of a turn, so they may also have none.
 STEERING = {"remove_queued_turn": "removed", "promote_queued_turn": "promoted"}
@@ -200,6 +202,8 @@ class Judge:
             if count > 1:
                 self.violation("doubled", f"{attempts} took effect {count} times")
             changed = acknowledged and attempts.replies[0].get("interrupted") is not False
+            if changed and attempts.command == "promote_queued_turn":
+                changed = not self._was_first(attempts)
             if changed and count == 0:
                 self.violation("lost", f"{attempts} was acknowledged and is not in the log")
             if count and set(attempts.outcomes) == {"fail"}:
@@ -207,6 +211,13 @@ class Judge:
             if any(reply != attempts.replies[0] for reply in attempts.replies):
                 self.violation("reply_changed", f"{attempts} was answered {attempts.replies}")
             self._check_place(attempts)
+
+    def _was_first(self, attempts):
+        """Whether the turn was first in its queue when the reply was given: nothing to change."""
+        reply, params = attempts.replies[0], attempts.params
+        log = self.logs.get(params["sessionId"], [])
+        model = log_model.Model([e for e in log if e["sequence"] <= reply["sequence"]])
+        return model.threads[params["threadId"]]["queue"][:1] == [params["queuedTurnId"]]
 
     def _check_place(self, attempts):
         """The sequence named by a reply exists and belongs to the turn that it names."""

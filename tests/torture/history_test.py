@@ -185,6 +185,20 @@ class File(unittest.TestCase):
             kept.close()
             self.assertEqual({v.name for v in found}, {"lost"})
 
+    def test_a_promoted_turn_that_was_already_first_is_not_lost(self):
+        def story(first):
+            one, op = Story(), None
+            events = [event(1, "session.created", title="made")]
+            for place, turn in enumerate(first, 2):
+                events.append({**event(place, "queue.changed", turnId=turn, change="added",
+                                       position=place - 1, count=place - 1), "threadId": "q"})
+            op = one.invoke("promote_queued_turn", sessionId="s", threadId="q", queuedTurnId="u",
+                            idempotencyKey="p")
+            one.end(op, "ok", {"sessionId": "s", "turnId": "u", "sequence": len(events)})
+            return one.names(events)
+        self.assertEqual(story(["u", "v"]), [])
+        self.assertEqual(story(["v", "u"]), ["lost"])
+
 
 if __name__ == "__main__":
     unittest.main()

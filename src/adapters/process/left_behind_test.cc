@@ -59,8 +59,8 @@ TEST_CASE("a new repository is reported if its settings or hooks name programs")
   ws.put("ws/made/.git/hooks/idle", "not executable\n");
   std::filesystem::permissions(ws.path("ws/made/.git/hooks/pre-commit"),
                                std::filesystem::perms(0755));
-  CHECK(ws.end() == Lines{"made/.git/config names a program that git runs: core.fsmonitor",
-                          "made/.git/config names a program that git runs: alias.st",
+  CHECK(ws.end() == Lines{"made/.git/config sets a program that git runs: core.fsmonitor",
+                          "made/.git/config sets a program that git runs: alias.st",
                           "made/.git/hooks/pre-commit is a hook that git runs"});
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a repository that commands made stays watched for later ones") {
   CHECK(ws.end().empty());
   ws.begin();
   ws.put("ws/made/.git/config", "[core]\n\tpager = ./x\n");
-  CHECK(ws.end() == Lines{"made/.git/config names a program that git runs: core.pager"});
+  CHECK(ws.end() == Lines{"made/.git/config sets a program that git runs: core.pager"});
   ws.begin();
   CHECK(ws.end().empty());  // reported once
 }
@@ -83,8 +83,8 @@ TEST_CASE("a rebase plan that runs commands is reported, and other plans are not
   ws.put("ws/.git/rebase-merge/git-rebase-todo", "pick 1234\n");
   CHECK(ws.end().empty());
   ws.put("ws/.git/rebase-merge/git-rebase-todo", "pick 1234\nexec ./x\n");
-  CHECK(ws.end() == Lines{".git/rebase-merge/git-rebase-todo runs commands when the rebase is "
-                          "continued: exec"});
+  CHECK(ws.end() == Lines{".git/rebase-merge/git-rebase-todo contains exec lines, which run "
+                          "commands when the rebase is continued"});
 }
 
 TEST_CASE("files that programs outside obey are reported when they are new or changed") {
@@ -96,8 +96,8 @@ TEST_CASE("files that programs outside obey are reported when they are new or ch
   ws.put("ws/.vscode/tasks.json", "{}");
   ws.remove("ws/.envrc");
   CHECK(ws.end() ==
-        Lines{".vscode/tasks.json is new or changed, and programs outside the sandbox obey it",
-              ".npmrc is new or changed, and programs outside the sandbox obey it"});
+        Lines{".vscode/tasks.json is new or changed, and controls programs outside the sandbox",
+              ".npmrc is new or changed, and controls programs outside the sandbox"});
 }
 
 TEST_CASE("findings are bounded, and only of folders that commands may write") {

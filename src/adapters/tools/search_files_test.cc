@@ -74,7 +74,8 @@ TEST_CASE("in a repository the user's global excludes apply after every .gitigno
   tree.excludes = "*.h\n/src/deep/\n";
   const std::string args = R"({"path":"src","depth":9})";
   CHECK(tree.list(args) ==
-        "src/a.cc\nsrc/up -> ../..\n[Left out by .gitignore: 2; ignored: true shows it.]\n");
+        "src/a.cc\nsrc/up -> ../..\n[Omitted because of .gitignore: 2; set ignored to true to "
+        "include them.]\n");
   tree.put("ws/.gitignore", "!*.h\n");
   CHECK(tree.list(args).contains("src/a.h\n"));
   // A repository below has its own top, and what is in no repository has none.

@@ -275,7 +275,7 @@ std::string explanation_text(const EvaluatePermissionReply& reply, std::string_v
   add_row(out, "mode", name_of(reply.mode), Paint::plain, colour);
   add_row(out, "sandbox", name_of(reply.sandbox), Paint::plain, colour);
   for (const std::string& command : reply.subcommands)
-    add_row(out, "would run", command, Paint::plain, colour);
+    add_row(out, "runs", command, Paint::plain, colour);
   if (reply.executed) add_row(out, "bash gets", *reply.executed, Paint::plain, colour);
   for (const Verdict& verdict : reply.chain) {
     std::string said = fmt::format("{}: {}", name_of(verdict.source), name_of(verdict.verdict));
