@@ -8,11 +8,12 @@
 
 namespace agentrt::conversation {
 
-// Short on purpose: a workspace adds its own rules in AGENTS.md. It is the same for every request,
-// so that providers can cache it.
+// Short on purpose: a workspace adds its own rules in AGENTS.md. It depends on the workspace folder
+// only, so that providers can cache it: all requests of a session begin with the same text.
 std::string system_prompt(const std::string& cwd);
 
-// The list of skills, one line each; empty if there are none.
+// The list of skills, one line each, followed by the text of each skill whose file the model's
+// tools cannot read (Skill::text). Empty if there are no skills.
 std::string skills_index(const std::vector<ports::Skill>& skills);
 
 }  // namespace agentrt::conversation

@@ -3,7 +3,9 @@
 //
 // Every request needs the turn's own facts and the earlier turns. The turn's lane adds each new
 // fact here, so that a request need not read it back. The earlier turns stay valid, because no
-// other turn of the thread completes meanwhile. What does not fit is read from the log. Any thread.
+// other turn of the thread completes meanwhile. A turn leaves the cache when it ends, or when the
+// cache is full and the turn is the one that changed least recently; its history is then read from
+// the log again. The kernel owns it. Any thread.
 #pragma once
 
 #include <list>
@@ -43,7 +45,8 @@ struct EarlierTurns {
 
 class KeptHistory {
  public:
-  static constexpr std::size_t kTurnsMax = 256;
+  static constexpr std::size_t kTurnsMax = 256;  // cached turns
+  // `bytes_max`: of all cached turns together. `facts_max`: as in HistoryLimits.
   KeptHistory(std::size_t bytes_max, std::size_t facts_max)
       : bytes_max_(bytes_max), facts_max_(facts_max) {}
 
@@ -54,8 +57,9 @@ class KeptHistory {
 
   struct Found {
     std::optional<OwnTurn> own;
-    bool whole = false;  // complete up to the newest fact
-    std::shared_ptr<const EarlierTurns> earlier;
+    // add() has added every fact of the turn, so nothing has to be read from the log.
+    bool whole = false;
+    std::shared_ptr<const EarlierTurns> earlier;  // null: not cached
   };
   Found find(const TurnId& turn) const;
   // Puts back what find() returned, completed by what was read from the log. If add() maintains the

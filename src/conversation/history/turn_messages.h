@@ -1,5 +1,6 @@
-// conversation/history/turn_messages.h: converts one turn of the log to messages for a model: its
-// answers with their calls, and the result of each call.
+// conversation/history/turn_messages.h: converts one turn of the log to messages for a model: the
+// model's answers with their calls, the result of each call, and the texts that hooks added. The
+// input of the turn is not part of it.
 //
 // Every call has a result, as providers require; a call without one in the log gets a sentence that
 // says so. A result consists of the preview in the log and the ref of the full output.
@@ -27,13 +28,16 @@ class TurnReading {
         after_(first - 1),
         facts_left_(facts_max) {}
 
-  // Reads up to `last` (0: the newest fact) or to the turn's end. Blocks; called on a worker.
-  // Errors: limit_exceeded (more facts than facts_max); unavailable (`last` is not stored).
+  // Reads up to `last` (0: the newest fact), or until the turn fails or is cancelled. Blocks;
+  // called on a worker. Errors: limit_exceeded (more facts than facts_max); unavailable (`last` is
+  // not stored).
   Result<void> read_on(store::Store& store, Sequence last);
   // Adds a fact of the turn. The caller must pass all of them in order.
   void take(const schema::Fact& fact);
 
-  std::vector<ports::Message> messages() const;  // assistant and tool messages, in order
+  // Answers as assistant messages, results as tool messages, notes of hooks as user messages; in
+  // order.
+  std::vector<ports::Message> messages() const;
   const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // tools it may call
   // The files that its input and earlier ones gave to the model, and its skills, with digests.
   const std::vector<schema::ContextRef>& files() const { return files_; }
