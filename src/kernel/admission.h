@@ -3,8 +3,10 @@
 // A read command is answered (kernel/read_commands.h). A mutating command names things: an
 // idempotency key, ids, an object, folders. Its row in schema/admission.h says which. The names
 // are claimed, then looked up on a worker, and the command is put on the lane of its session
-// together with what was found. A command whose answer the look-up already gives (a repetition, an
-// object that does not exist) never reaches a lane. Core only, except the look-ups.
+// together with what was found. A command that names nothing to look up goes to its lane directly.
+// A command whose answer the look-up already gives (a repetition, an object that does not exist)
+// never reaches a lane. If the queue of the readers is full, the command gets `overloaded`. The
+// claims are released after the reply. Core only, except the look-ups.
 #pragma once
 
 #include <memory>
@@ -34,6 +36,7 @@ class Admission {
 
   explicit Admission(Parts parts) : parts_(parts) {}
 
+  // `reply_to` is called exactly once, on the core or on a worker.
   void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
 
  private:

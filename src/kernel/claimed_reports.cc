@@ -1,4 +1,5 @@
-// kernel/claimed_reports.cc: reports whose sender waits for the reply.
+// kernel/claimed_reports.cc: Kernel::report_claimed(), for reports whose sender waits for the
+// reply, such as uploads.
 #include "kernel/kernel.h"
 
 namespace agentrt::kernel {

@@ -2,7 +2,8 @@
 //
 // An idempotency key or a caller-chosen id is looked up in the store before its command is decided.
 // Two commands with the same name must not both find it unused, so each first claims its names. The
-// second waits until the first is stored or refused, and then sees its result. Core only.
+// second waits until the first is stored or refused, and then sees its result. The number of
+// waiters is bounded by the commands in flight. Core only.
 #pragma once
 
 #include <deque>
@@ -18,9 +19,10 @@ class Claims {
  public:
   explicit Claims(ports::Loop& loop) : loop_(loop) {}
 
-  // Runs `granted` immediately if no name is claimed, otherwise after the claimed names are
-  // released.
+  // Claims all names and runs `granted`: immediately if no name is claimed, otherwise when they are
+  // all free. A waiter holds no name, so two waiters cannot block each other.
   void claim(std::vector<std::string> names, ports::Step granted);
+  // The caller must release exactly the names that it was granted.
   void release(const std::vector<std::string>& names);
 
  private:
@@ -30,7 +32,8 @@ class Claims {
   };
 
   ports::Loop& loop_;
-  std::unordered_map<std::string, std::deque<Waiting>> held_;  // by name: the waiters
+  std::unordered_map<std::string, std::deque<Waiting>>
+      held_;  // the claimed names, each with its waiters
 };
 
 }  // namespace agentrt::kernel

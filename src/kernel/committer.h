@@ -2,7 +2,8 @@
 //
 // A session must hand in one append at a time (its lane ensures that); appends of different
 // sessions are batched here. When a commit is finished, the writer takes the next batch directly,
-// without a round trip to the core, so commits follow each other at disk speed.
+// without a round trip to the core, so commits follow each other at disk speed. One append may fail
+// alone (conflict, damage), or all of a batch (full disk). Nothing is retried here.
 #pragma once
 
 #include <deque>
@@ -20,7 +21,8 @@ namespace agentrt::kernel {
 
 class Committer {
  public:
-  // Called on the core, in its own step; returns the append to the caller.
+  // Called on the core, in its own step, with the position of the first event or the error. Returns
+  // the append to the caller.
   using Done = std::move_only_function<void(Result<store::Position>, store::Append)>;
 
   Committer(store::Store& store, ports::Loop& loop, ports::Worker& writer, ports::Metrics& metrics,
@@ -36,7 +38,8 @@ class Committer {
     std::vector<Done> done;
   };
 
-  // On the writer: commits until no batch is waiting.
+  // On the writer: commits until no batch is waiting, then lets the store extend its log file for
+  // later commits (Store::make_room).
   void drain();
   std::unique_ptr<Batch> take();
   void commit(Batch& batch);

@@ -1,10 +1,15 @@
-// kernel/kernel.h: the kernel: admit -> decide -> append -> fold -> publish. The only caller of
-// append.
+// kernel/kernel.h: the kernel: admit -> decide -> fold -> append -> publish. No other module
+// appends to the log.
 //
-// The number of commands in flight is bounded. A command is admitted (kernel/admission.h) and
-// queued on its session's lane. There it is decided, stored with others in one sync, and only then
-// answered.
-// Everything here runs on the core, except blocking functions, which run on a worker.
+// The number of commands in flight is bounded; further ones are answered `overloaded`. A command is
+// admitted (kernel/admission.h) and queued on its session's lane (kernel/lanes.h). There it is
+// decided, stored with others in one sync, and only then answered. The kernel also maintains the
+// store in the background: it packs runs of fragments (pieces of
+// streamed text) into compressed blobs, and it deletes old idempotency keys.
+//
+// The kernel owns the lanes and thereby all views. Everything runs on the core, except blocking
+// functions, which run on a worker. The runtime creates one kernel, and so does each node of the
+// simulation.
 #pragma once
 
 #include <atomic>
@@ -40,8 +45,10 @@ class Kernel final : public ports::CommandSink,
     control::Settings settings;
     Limits limits;
     BootId boot;
-    const policy::Redactor* redactor = nullptr;  // must outlive the kernel
-    ports::Policies* policies = nullptr;         // must outlive the kernel; called on a reader
+    const policy::Redactor* redactor =
+        nullptr;  // must outlive the kernel; null: nothing is redacted
+    // Must outlive the kernel; called on a reader. Null: reads about policy must not be given.
+    ports::Policies* policies = nullptr;
     // Must outlive the kernel; called on a reader. Null: folders are accepted as named.
     ports::Folders* folders = nullptr;
   };
@@ -51,9 +58,11 @@ class Kernel final : public ports::CommandSink,
   // Call before anything runs.
   void observe(Observers observers);
   // Loads every session that an earlier boot left with open work, a few at a time. Until a session
-  // is recovered, lists report its status as stale. Runs `done` when all are recovered.
+  // is recovered, lists report its status as stale. Runs `done` when all are recovered. Call once
+  // at start: it also starts the regular deletion of old idempotency keys.
   void recover(ports::Step done);
 
+  // See ports/control_plane.h; window() is in ports/workspace.h.
   void call(ports::Authorized<schema::Command> command, ports::ReplyTo reply_to) override;
   void report(SessionId session, schema::Report report, ports::Step taken) override;
   void report_claimed(SessionId session, std::string claim, Make make, ports::Caller caller,
@@ -66,6 +75,7 @@ class Kernel final : public ports::CommandSink,
  private:
   void recover_next();
   void forget_old_keys();
+  // Packs runs of fragments (store::Store::pack) on the writer after this delay.
   void pack_after(std::int64_t delay_ms);
 
   Parts parts_;
@@ -81,8 +91,8 @@ class Kernel final : public ports::CommandSink,
   ReadCommands reads_;
   Admission admission_;
   std::atomic<std::size_t> in_flight_{0};
-  ports::Step recovered_;
-  bool packing_ = false;  // running or scheduled
+  ports::Step recovered_;  // the `done` of recover(); empty once it has run
+  bool packing_ = false;   // packing is running or scheduled
 };
 
 }  // namespace agentrt::kernel

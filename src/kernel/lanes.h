@@ -34,6 +34,8 @@
 
 namespace agentrt::kernel {
 
+// The three kinds of work that wait on a lane. First: a command, with what admission has looked up
+// for its decision.
 struct CommandWork {
   schema::Command command;
   ports::Caller caller;
@@ -41,13 +43,15 @@ struct CommandWork {
   control::Named named;
   ports::ReplyTo reply_to;
 };
+// The outcome of an effect, to be recorded.
 struct ReportWork {
   schema::Report report;
-  ports::Step taken;  // may be empty
+  ports::Step taken;  // runs when the report is stored, irrelevant or dropped; may be empty
   // If set, a caller waits: a failed append is reported to it and not retried.
   ports::ReplyTo reply_to;
   RequestId request;
 };
+// A read of the view. It gets the error if the session cannot be loaded.
 struct ReadWork {
   std::move_only_function<void(Result<const state::Session*>)> read;
   bool after_reports = false;  // wait even if reports ahead of it cannot be stored for a while
@@ -71,8 +75,8 @@ struct Observers {
   std::function<void(const schema::Command&)> accepted;
 };
 
-// Whether a read may succeed later: the disk or its connections were unavailable. Damage
-// (`internal`) is permanent.
+// Whether the same access to the store may succeed later: the disk or its connections were
+// unavailable. Damage (`internal`) is permanent.
 bool may_pass(const Error& error);
 
 class Lanes {
@@ -131,9 +135,9 @@ class Lanes {
 
   Parts parts_;
   std::unordered_map<SessionId, std::unique_ptr<Lane>> lanes_;
-  std::list<Lane*> idle_;  // ready lanes without work, longest idle first
-  std::map<SessionId, Error> blocked_;
-  std::uint64_t holds_ = 0;  // number of the newest retry timer
+  std::list<Lane*> idle_;               // ready lanes without work, longest idle first
+  std::map<SessionId, Error> blocked_;  // with the error that blocked them
+  std::uint64_t holds_ = 0;             // number of the newest retry timer
 };
 
 }  // namespace agentrt::kernel

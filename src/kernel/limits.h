@@ -19,14 +19,14 @@ struct Limits {
   std::int64_t storage_retry_ms = 250;        // first retry delay of a report that was not stored
   std::int64_t storage_retry_max_ms = 5'000;  // maximum of that delay, which doubles per failure
   std::size_t blocked_sessions_max = 1'024;   // remembered; a forgotten one fails again
-  std::int64_t idempotency_keep_ms = 7LL * 24 * 3'600 * 1'000;
-  std::int64_t idempotency_sweep_ms = 3'600 * 1'000;
-  std::size_t idempotency_sweep_max = 10'000;
-  std::int64_t pack_after_ms = 2'000;  // after a commit, until runs of fragments are packed
-  std::int64_t pack_again_ms = 250;    // where there were more than one go looks at
-  std::size_t pack_rows_max = 1'000;   // looked at in one go, between two commits
+  std::int64_t idempotency_keep_ms = 7LL * 24 * 3'600 * 1'000;  // age at which a key is deleted
+  std::int64_t idempotency_sweep_ms = 3'600 * 1'000;            // between two sweeps of old keys
+  std::size_t idempotency_sweep_max = 10'000;                   // keys deleted per sweep
+  std::int64_t pack_after_ms = 2'000;  // from a commit to the packing of its runs of fragments
+  std::int64_t pack_again_ms = 250;    // between packing steps while more rows are left
+  std::size_t pack_rows_max = 1'000;   // rows scanned per packing step, which delays commits
   conversation::HistoryLimits history;
-  std::size_t page_turns_default = 20;
+  std::size_t page_turns_default = 20;  // also of pages of sessions and actions
   std::size_t page_events_default = 100;
   std::size_t page_max = 1'000;  // a larger limit is clamped to it
   std::size_t page_bytes_max = 4 << 20;

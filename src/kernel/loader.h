@@ -1,5 +1,5 @@
-// kernel/loader.h: loads a session's view from the store: the newest usable snapshot plus the facts
-// after it. Blocks; runs on a worker.
+// kernel/loader.h: loads a session's view from the store: the stored snapshot plus the facts after
+// it, or all facts if there is no usable snapshot. Blocks; runs on a worker. The lanes use it.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,20 @@ namespace agentrt::kernel {
 
 struct Loaded {
   state::Session view;
-  std::optional<std::string> repaired;  // why the stored snapshot was not used; empty: it was
+  // Why the stored snapshot could not be used: it is damaged, or from another version of the fold.
+  // The lane then stores a new one. nullopt: it was used, or there is none.
+  std::optional<std::string> repaired;
 };
 
-// For a session that does not exist, returns an empty view (Session::exists() is false).
+// For a session that does not exist, returns an empty view (Session::exists() is false). Errors:
+// those of the store; `internal` if a fact is damaged.
 Result<Loaded> load(store::Store& store, const SessionId& session);
 
-// Derives the index rows of `session` again from its whole log.
+// Derives the index rows of `session` again from its whole log and replaces the stored ones;
+// drops its snapshot. The simulation uses it to check that index rows follow from the log.
 Result<void> rebuild_index(store::Store& store, const SessionId& session);
 
+// Converts an index row of state to that of the store, which does not know state.
 store::IndexRow to_row(state::ObjectRow row);
 
 }  // namespace agentrt::kernel

@@ -24,7 +24,7 @@ class ReadCommands {
     const control::Settings& settings;
     const Limits& limits;
     BootId boot;
-    ports::Policies* policies;  // may be null if no command about policy is given
+    ports::Policies* policies;  // null: commands about policy must not be given
     // Sessions that an earlier boot left with open work and that are not loaded yet: lists report
     // their status as stale.
     const std::unordered_set<SessionId>& unrecovered;

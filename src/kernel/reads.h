@@ -1,5 +1,7 @@
-// kernel/reads.h: read queries on the store: pages of sessions, turns and events. All of them block
-// and run on a worker; none appends.
+// kernel/reads.h: read queries on the store: pages of sessions, turns and events. Those that return
+// a string return the JSON of the command's reply. All of them block and run on a worker; none
+// appends. Errors: invalid_params: a wrong limit or cursor; not_found: no such session; gone: a
+// cursor or sequence of another generation, or beyond the end; and those of the store.
 #pragma once
 
 #include <functional>
@@ -21,10 +23,14 @@ Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_vi
 // Whether a session's rows may be outdated, because an earlier boot left it with open work.
 using IsStale = std::function<bool(const SessionId&)>;
 
+// Newest sessions first.
 Result<std::string> list_sessions(store::Store& store, const schema::ListSessions& query,
                                   const Limits& limits, const IsStale& is_stale);
+// Events of one session in order. Its nextCursor is a sequence and not a cursor as above.
 Result<std::string> list_events(store::Store& store, const schema::ListEvents& query,
                                 const Limits& limits);
+// A page for event streams (ports::FactFeed::read). Over all sessions, a damaged row is replaced by
+// an event of type ports::kDamagedEvent; in one session it is an error.
 Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query);
 
 // Adds the window of turns that `query` requests.

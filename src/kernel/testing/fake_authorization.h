@@ -6,7 +6,7 @@
 
 namespace agentrt::channels {
 
-// Takes the place of the real class, which the kernel's test program does not link.
+// Replaces the real class, which the kernel's test program does not link.
 class Authorization {
  public:
   static ports::Authorized<schema::Command> command(schema::Command command, ports::Caller caller) {
