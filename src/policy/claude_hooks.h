@@ -12,7 +12,9 @@ namespace agentrt::policy {
 
 // The JSON that the hook reads on standard input.
 std::string claude_input(const schema::HookInput& input);
-// Decodes the standard output of a hook that exited with 0. An invalid answer becomes a failure.
+// Decodes the standard output of a hook that exited with 0. Output that is no JSON object is added
+// to the context at session_start and user_prompt_submit, and ignored at other points. An invalid
+// object becomes a failure.
 schema::HookOutcome claude_answer(const schema::HookSpec& hook, const schema::HookInput& input,
                                   const std::string& out);
 // Whether exit status 2 blocks the action at this point. At other points its message is only shown

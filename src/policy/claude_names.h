@@ -31,8 +31,9 @@ std::span<const tools::NamePair> arguments_for_claude(std::string_view tool);
 // name only the whole arguments (RuleForm::arguments), which the two programs write differently.
 std::optional<std::string_view> tool_in_claude_rules(std::string_view name);
 
-// Translates a Claude Code matcher, a regular expression, to our pattern syntax. nullopt: our
-// syntax cannot express it.
+// Translates a Claude Code matcher, a regular expression, to our pattern syntax. The result may
+// match more names, never fewer, because a guarding hook must not be skipped. nullopt: our syntax
+// cannot express it.
 std::optional<std::string> matcher_of_claude(std::string_view expression);
 
 }  // namespace agentrt::policy

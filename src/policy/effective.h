@@ -1,8 +1,9 @@
 // policy/effective.h: the policy that a turn is under, as one value.
 //
-// A session's policy, what people granted to it and the options of a turn together say how a call
-// of that turn is judged. derive() is the only place that combines them; everything that judges is
-// given its result. An Effective is immutable and may be passed to another thread.
+// How a call is judged depends on the session's policy, on the rules and the mode that users set
+// for the session, and on the options of the turn. derive() is the only place that combines them.
+// Its result is the input of every judgement (permission.h). An Effective is immutable and may be
+// passed to another thread.
 #pragma once
 
 #include <cstddef>
@@ -39,12 +40,13 @@ struct Effective {
   bool asks_people() const { return interactive == Interactive::yes; }
 };
 
-// The compiled rule sets that a RuleSets keeps. One more replaces the least recently used.
+// The number of compiled rule sets that a RuleSets keeps. One more replaces the least recently
+// used.
 inline constexpr std::size_t kRuleSetsMax = 64;
 
-// Compiled rules, kept by the text that they were compiled from: the rules of a session are
-// compiled once per change, and sessions with the same rules share one set. What it keeps changes
-// no result. For one thread at a time; the sets that it returns are immutable and may be passed on.
+// A cache of compiled rules by their source: the rules of a session are compiled once per change,
+// and sessions with the same rules share one set. The cache changes no result. For one thread at a
+// time; the sets that it returns are immutable and may be passed to other threads.
 class RuleSets {
  public:
   using RuleList = std::vector<schema::PolicyRule>;
@@ -53,8 +55,8 @@ class RuleSets {
   // Begins with a set that was compiled elsewhere.
   explicit RuleSets(std::shared_ptr<const Rules> known);
 
-  // The rules of `first`, then those of `second`. invalid_params: one of them cannot be read. That
-  // outcome is not kept, since rules are compiled before they are stored.
+  // The rules of `first`, then those of `second`. Errors: invalid_params: a rule is not valid. An
+  // error is not cached, because it is rare: rules are compiled before they are stored.
   Result<std::shared_ptr<const Rules>> compiled(const RuleList& first, const RuleList& second);
 
   // How often rules were compiled.
@@ -74,13 +76,14 @@ class RuleSets {
 // What an Effective is derived from. Refers to the caller's values.
 struct Sources {
   const schema::Policy& policy;                    // of the session
-  const std::vector<schema::PolicyRule>& granted;  // to the session, by people
-  std::optional<schema::PermissionMode> mode;      // of the session, set by people
+  const std::vector<schema::PolicyRule>& granted;  // by users' answers, to the session
+  std::optional<schema::PermissionMode> mode;      // set for the session by a user
   const schema::TurnOptions& turn;
 };
 
-// A turn's own mode and sandbox come before those of its session, a session's mode before that of
-// its files. Rules of the session come before granted ones.
+// The mode is that of the turn, else the one set for the session, else that of the policy files.
+// The sandbox is that of the turn, else that of the policy files. Rules of the files come before
+// granted ones.
 Effective derive(const Sources& sources, const std::string& home, RuleSets& sets);
 
 }  // namespace agentrt::policy

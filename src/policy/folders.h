@@ -1,9 +1,10 @@
 // policy/folders.h: decides in which folders a client may open a session.
 //
 // A folder is a grant: the session's commands may write in it and its file tools may read it.
-// Without scope approve, a client gets only the daemon's workspace and the configured roots.
-// Folders of the system and of other users are refused to all clients, unless the managed
-// configuration lists them.
+// Without scope approve, a client gets only the daemon's workspace and the configured roots. A
+// client whose token is bound to a session gets only the folder of that token. Folders of the
+// system and of other users are refused to all clients, unless the managed configuration lists
+// them. The data and configuration folders of the runtime are refused always.
 //
 // PURE: paths are compared as text. The caller resolves symlinks first. Any thread.
 #pragma once
@@ -38,6 +39,7 @@ struct AskedFolder {
 // Why the text cannot be the path of a folder; nullopt: it can. `member` is the name of the
 // command's member, for the message.
 std::optional<Error> wrong_folder(std::string_view member, std::string_view path);
+// The same for every folder of a choice; `prefix` goes before the member names in the message.
 std::optional<Error> wrong_folders(std::string_view prefix, const schema::FolderChoice& choice);
 
 // The error `forbidden` with a sentence that names the folder, if a session may not be opened

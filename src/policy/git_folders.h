@@ -36,7 +36,8 @@ std::vector<std::string> programs_named(std::string_view text);
 bool plans_a_command(std::string_view rebase_todo);
 
 // Files and folders (trailing "/") of a workspace that configure the user's programs, other than
-// git's. Commands may write them; a change is reported.
+// git's. Commands in the sandbox may write them; after a command, changes are reported. (The list
+// of steering.h is another one: there the user is asked before the call.)
 std::span<const std::string_view> obeyed_in_workspace();
 
 }  // namespace agentrt::policy

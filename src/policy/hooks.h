@@ -37,8 +37,9 @@ struct HookEnd {
   std::string err;  // the first part of standard error
 };
 
-// Exit 0: standard output is the answer. Exit 2: the hook blocks, and standard error is the reason.
-// Any other end, or an invalid answer, is a failure.
+// Exit 0: standard output is the answer; empty: no objection. Exit 2: the hook blocks, and standard
+// error is the reason; at a point where nothing can be blocked, it is a message to the user. Any
+// other end, or an invalid answer, is a failure.
 schema::HookOutcome hook_outcome(const schema::HookSpec& hook, const schema::HookInput& input,
                                  const HookEnd& end);
 

@@ -1,8 +1,8 @@
-// policy/laxity.h: what the permission modes have in common, mode by mode, and which of two modes
-// or sandboxes permits more.
+// policy/laxity.h: the properties of each permission mode, and which of two modes or sandboxes
+// permits more.
 //
-// traits_of() names every mode, so the compiler reports a mode that is missing. Code that needs the
-// modes with some property asks here.
+// traits_of() lists every mode, so the compiler reports a mode that is missing. Code that depends
+// on a property of a mode asks here and does not list modes itself.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -13,11 +13,12 @@
 namespace agentrt::policy {
 
 struct ModeTraits {
-  int acts = 0;                  // how much happens without a person: 0 least
-  bool reads_unasked = false;    // reading inside the workspace needs no person
-  bool asks_people = false;      // what no rule allows is asked; else it is unavailable
-  bool classifies = false;       // the classifier may allow a shell text
-  bool retries_outside = false;  // a person is asked to run again outside what the sandbox stopped
+  int acts = 0;                // rank of the mode by what it does without approval: 0 least
+  bool reads_unasked = false;  // reading inside the workspace needs no approval
+  bool asks_people = false;    // a call that needs approval is asked about; false: it fails
+  bool classifies = false;     // the classifier may allow a shell text
+  // The user is asked whether a command that the sandbox stopped may run again outside it.
+  bool retries_outside = false;
 };
 ModeTraits traits_of(schema::PermissionMode mode);
 

@@ -45,7 +45,7 @@ bool is_steering_file(const Asked& asked, const Effective& policy) {
 
 std::string mode_name(PermissionMode mode) { return std::string(schema::name_of(mode)); }
 
-// Work that the sandbox keeps in the workspace.
+// Whether the call writes inside the workspace and the sandbox lets it.
 bool is_confined_write(const Asked& asked, const Effective& policy) {
   return is_inside(asked, policy) && policy.sandbox != SandboxMode::read_only;
 }

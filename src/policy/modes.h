@@ -1,7 +1,9 @@
-// policy/modes.h: the verdict of the permission mode, which decides when no rule applies.
+// policy/modes.h: the verdict of the permission mode on one call. judge() (permission.h) combines
+// it with the verdicts of rules and hooks.
 //
-// A shell text needs a rule, or a mode that allows commands. A file tool is judged by the location
-// of its path.
+// A mode asks about a shell text unless the mode allows commands. For a file tool, its verdict
+// depends on the location of the path. A mode's ask is the weakest verdict; a deny by the mode plan
+// also overrides allow rules.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -13,9 +15,10 @@
 namespace agentrt::policy {
 
 schema::Verdict shell_mode_verdict(const Effective& policy);
+// For every tool except shell.
 schema::Verdict tool_mode_verdict(const Asked& asked, const Effective& policy);
 
-// The same for a command that is to leave the sandbox.
+// For a shell command that is to run outside the sandbox.
 schema::Verdict leaving_mode_verdict(const Effective& policy);
 
 // Whether a path contains `..`. Its target then depends on symlinks and cannot be determined from

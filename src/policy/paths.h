@@ -25,6 +25,7 @@ bool is_within(std::string_view path, std::string_view folder);
 // Whether the whole `path` matches `pattern`. Both are normal.
 bool path_fits(std::string_view path, std::string_view pattern);
 
+// Whether the path contains `*` or `?`.
 bool is_pattern(std::string_view path);
 
 // The host name of a URL in lower case; empty: there is none.

@@ -49,7 +49,8 @@ bool fits_one(const Rule& rule, std::string_view path, const Folders& folders) {
   return rule.kind == Rule::Kind::text ? path == rule.pattern : fits_path(rule, path, folders);
 }
 
-// An allow must fit wherever the path leads; a deny or ask is found at any of them.
+// An allow rule must match the path as written and the path that it resolves to; a deny or ask rule
+// need match only one of them.
 bool fits_paths(const Rule& rule, const Asked& asked, const std::string& home) {
   const Folders folders{asked.workspace, home};
   const auto fits = [&](const std::string& path) { return fits_one(rule, path, folders); };
@@ -76,12 +77,12 @@ bool fits(const Rule& rule, const Asked& asked, const std::string& home) {
   return false;
 }
 
-// Rules that cannot be read let nothing run.
+// Denies every call if the rules are not valid.
 Verdict unreadable_verdict(const Error& error) {
   return {DecisionSource::host_policy, Decision::deny, std::nullopt, error.message};
 }
 
-// What the rules say about a call that is no shell text.
+// Adds the verdicts of the rules on a call that is no shell text.
 void ask_rules(const Asked& asked, const Effective& policy, std::vector<Verdict>& chain) {
   for (const Rule& rule : policy.rules->all)
     if (is_about(rule, asked.tool) && fits(rule, asked, policy.home))
@@ -89,7 +90,7 @@ void ask_rules(const Asked& asked, const Effective& policy, std::vector<Verdict>
                                    fmt::format("The rule {} matches.", rule.source.rule)));
 }
 
-// Where nothing confines a command there is nothing to leave.
+// Whether the call is to leave a sandbox. With full_access there is none to leave.
 bool leaves_sandbox(const Asked& asked, const Effective& policy) {
   return asked.escalation == Escalation::outside_sandbox &&
          policy.sandbox != schema::SandboxMode::full_access;
@@ -143,7 +144,7 @@ void decide(const Asked& asked, const Effective& policy, Judgement& out) {
   }
 }
 
-// Whether the call names a folder other than the workspace, or one that may be.
+// Whether the call names a folder that is, or may be, another one than the workspace.
 bool goes_elsewhere(const Asked& asked) {
   return asked.folder && (climbs(*asked.folder) || normal_path(asked.cwd, "/", "/") !=
                                                        normal_path(asked.workspace, "/", "/"));
@@ -179,7 +180,7 @@ void find_executed(const Asked& asked, const std::string& home, const shell::Ana
       "only the first {} of the executed files are checked for changes", kExecutedFilesMax);
 }
 
-// What the classifier of the mode auto says; why it lets nothing pass, if so.
+// Adds the classifier's allow if it rates the risk as low; otherwise returns why it does not.
 std::optional<std::string> ask_classifier(const shell::Analysis& analysis, const Effective& policy,
                                           const Ground& ground, Judgement& out) {
   const bool free = policy.sandbox == schema::SandboxMode::full_access;
@@ -215,13 +216,13 @@ void judge_shell(const Asked& asked, const Effective& policy, const Evidence& ev
     mode.reason = fmt::format("{} Cause: {}.", *mode.reason, *word.gap);
 }
 
-// A rule about every command, which says something about those that stay in the sandbox.
+// Whether the rule applies to every command, and not only to commands that leave the sandbox.
 bool is_about_all_commands(const Rule& rule, std::string_view tool) {
   return rule.tool == tool && rule.kind == Rule::Kind::tool &&
          (rule.source.effect == RuleEffect::allow || !rule.outside);
 }
 
-// What the mode and rules about all commands say; those about some texts say it of them alone.
+// Judges a command whose text is unknown: by the mode and by the rules about all commands.
 Judgement judge_any_command(std::string_view tool, const Effective& policy) {
   const Asked asked{.tool = std::string(tool)};
   Judgement out;

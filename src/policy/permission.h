@@ -5,13 +5,15 @@
 // then ask, then allow. Exception: an ask by the mode only means that no rule applies, so any allow
 // overrides it. A command may leave the sandbox only by the mode bypass, by a rule that says so, or
 // by a person's approval; never by a hook. The result keeps all verdicts, so that the decision can
-// be explained.
+// be explained. Two further decisions exist: `unavailable` replaces ask if no person can be asked,
+// and the call then fails; `sandboxed` is an allow by the mode, for a command that stays in the
+// sandbox.
 //
 // For a shell text, every command in it must be allowed (policy/shell/analysis.h). A text that
 // cannot be fully analysed needs approval. A text beyond policy/shell/limits.h is denied.
 //
 // A grant is a rule that stores a user's "session" or "always" for a shell text. It is bound to the
-// folder and to the content of the executed files; Basis::now holds their current state.
+// folder and to the content of the executed files; Evidence::now holds their current state.
 //
 // PURE: no clock, no files. Paths are compared as text; the code that opens the file resolves the
 // path and passes the result as real_path. Safe on any thread.
@@ -69,13 +71,13 @@ struct Judgement {
   std::vector<std::string> executes;            // workspace files that it executes; absolute
   std::optional<std::string> executes_unknown;  // why there may be more files in `executes`
   bool granted = false;  // allowed by a grant; only the compared content may run
-  bool pending = false;  // ask, but a grant may allow it once `Basis::now` is known
+  bool pending = false;  // ask, but a grant may allow it once `Evidence::now` is known
 };
 
 Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence = {});
 
-// The decision that calls of the tool get where no rule names their very text, path or arguments:
-// what a tool catalogue says about the tool. `workspace` is absolute.
+// The decision that a call of the tool gets unless a rule names its text, path or arguments. The
+// tool catalogue lists each tool with this decision. `workspace` is absolute.
 schema::Decision general_decision(std::string_view tool, Access access,
                                   const std::string& workspace, const Effective& policy);
 

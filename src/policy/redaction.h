@@ -75,6 +75,7 @@ class Redactor {
   explicit Redactor(std::vector<Secret> secrets);
 
   bool empty() const { return plain_.empty(); }
+  // Whether plain text contains a secret.
   bool holds(std::string_view text) const { return plain_.any(text); }
 
   // nullopt: there is nothing to replace.

@@ -13,17 +13,18 @@ namespace agentrt::policy {
 struct RoutingQuestion {
   std::optional<std::string> requested;  // a candidate's name, requested by the turn
   std::vector<schema::Candidate> candidates;
-  std::string default_name;
-  std::vector<std::string> fallback;
-  // Unusable candidates, for the message if none is left.
+  std::string default_name;           // the configured default; may be empty
+  std::vector<std::string> fallback;  // names to try in this order if the selected model fails
+  // Configured models that cannot be used, for the message if no model can be selected.
   std::vector<schema::ExcludedCandidate> excluded = {};
 };
 
 using RoutingAnswer = std::variant<schema::RoutingDecided, schema::RoutingSingleCandidate,
                                    schema::RoutingNotPossible>;
 
-// Selects a candidate. The result says if there was only one, or if there is none (also: none of
-// the requested name).
+// Selects the requested candidate. Without a request: the default, or the first candidate if the
+// default is not one. RoutingSingleCandidate: there was only one. RoutingNotPossible: there is
+// none, or none with the requested name; its reason says what to do.
 RoutingAnswer route(const RoutingQuestion& question);
 
 // The members that all results share.

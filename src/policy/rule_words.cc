@@ -1,5 +1,5 @@
-// Matches words rules against the commands of a shell text: narrowly for allow, broadly for deny
-// and ask.
+// policy/rule_words.cc: covered_words() and finds() of rules.h: compare rules of words with the
+// commands of a shell text, narrowly for allow, broadly for deny and ask.
 #include <algorithm>
 #include <set>
 

@@ -23,6 +23,9 @@
 // A relative path starts at the workspace. A path without a pattern means that file; with a
 // trailing slash it means the folder and everything below; in deny and ask rules always both.
 //
+// rules.cc parses; rule_words.cc compares words with the commands of a shell text. permission.h and
+// shell_rules.h use the result.
+//
 // PURE. Safe on any thread.
 #pragma once
 
@@ -67,8 +70,8 @@ enum class Match { no, possible, yes };
 
 bool is_file_tool(std::string_view tool);
 
-// Whether the rule applies to this tool. A deny or ask rule for a file tool also applies to other
-// file tools with the same access, reading or writing.
+// Whether the rule applies to this tool. A deny or ask rule also applies to each tool that lists
+// the rule's tool in Tool::also_denied_by: a deny of read_file also applies to search_files.
 bool is_about(const Rule& rule, std::string_view tool);
 
 // The number of leading words of the part that an allow rule covers. nullopt: it does not match.

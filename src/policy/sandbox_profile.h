@@ -1,5 +1,9 @@
 // policy/sandbox_profile.h: decides what a command may see and change, from the settings.
 //
+// Commands write only below `roots`, except to protected paths there (git folders, configuration of
+// this runtime and of hooks). Hidden paths cannot be seen: credentials in the user's home, sockets
+// of other services, folders of the runtime, and paths that deny rules name.
+//
 // Pure: computes with path texts and does not read the file system. The same profile goes to the
 // launcher and to `agentrt sandbox --explain`, so the two cannot differ.
 #pragma once

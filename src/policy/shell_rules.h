@@ -1,4 +1,5 @@
-// policy/shell_rules.h: applies the rules to a shell text, command by command.
+// policy/shell_rules.h: applies the rules to a shell text, command by command. judge()
+// (permission.h) adds the verdicts of the mode, of hooks and of the classifier.
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -15,7 +16,7 @@
 namespace agentrt::policy {
 
 struct ShellText {
-  std::string_view text;   // the judged text: with a cd to the call's folder in front
+  std::string_view text;   // the judged text; with a cd in front if the call names another folder
   std::string_view given;  // the text of the call itself
   // It leaves the sandbox: only allow rules with `outside` count.
   bool leaves = false;
@@ -23,6 +24,7 @@ struct ShellText {
   const schema::Binding* now = nullptr;
 };
 
+// What the allow rules and grants cover of a shell text.
 struct ShellWord {
   std::optional<std::string> gap;  // what the allow rules do not cover
   bool changed = false;            // the gap is that folder or files differ from the grant

@@ -8,8 +8,8 @@ namespace agentrt::policy {
 
 inline constexpr std::size_t kNoStar = std::numeric_limits<std::size_t>::max();
 
-// Whether the whole row matches the pattern, in which a star matches any run of elements.
-// Backtracks to the last star.
+// Whether the whole row (a sequence of characters or of path names) matches the pattern, in which a
+// star matches any run of elements. Backtracks to the last star.
 template <class Row, class IsStar, class Fits>
 bool row_fits(const Row& row, const Row& pattern, IsStar is_star, Fits fits) {
   std::size_t at = 0, in = 0, star = kNoStar, mark = 0;
