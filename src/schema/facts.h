@@ -1,8 +1,10 @@
 // schema/facts.h: every fact type that this build writes, and the types Draft and Fact.
 //
 // A decision produces Drafts: a payload and its scope. Appending assigns a sequence and a
-// timestamp, which makes it a Fact. To add a fact type, declare its payload in facts/ and add it to
-// the list below; codec, schema and dispatch are derived.
+// timestamp, which makes it a Fact. To add a fact type, declare its payload in facts/, add it to
+// the list below and add its row to catalogue.cc. The compiler then asks for its fold
+// (state/fold.cc), and the tests for its row in docs/events.md. The codec and the published schema
+// are derived.
 #pragma once
 
 #include <string>
