@@ -217,7 +217,8 @@ class Judge:
         reply, params = attempts.replies[0], attempts.params
         log = self.logs.get(params["sessionId"], [])
         model = log_model.Model([e for e in log if e["sequence"] <= reply["sequence"]])
-        return model.threads[params["threadId"]]["queue"][:1] == [params["queuedTurnId"]]
+        queue = model.threads.get(params["threadId"], {"queue": []})["queue"]
+        return queue[:1] == [params["queuedTurnId"]]
 
     def _check_place(self, attempts):
         """The sequence named by a reply exists and belongs to the turn that it names."""

@@ -61,7 +61,7 @@ TEST_CASE("a new repository is reported if its settings or hooks name programs")
                                std::filesystem::perms(0755));
   CHECK(ws.end() == Lines{"made/.git/config sets a program that git runs: core.fsmonitor",
                           "made/.git/config sets a program that git runs: alias.st",
-                          "made/.git/hooks/pre-commit is a hook that git runs"});
+                          "made/.git/hooks/pre-commit is a new or changed hook that git runs"});
 }
 
 TEST_CASE("a repository that commands made stays watched for later ones") {
