@@ -14,7 +14,8 @@ ports::Caller caller_of(const Identity& identity, RequestOrigin origin) {
           .trace = std::move(origin.trace),
           .folders = {.any = identity.allows(TokenScope::approve),
                       .bound = identity.session.has_value(),
-                      .folder = identity.folder},
+                      .folder = identity.folder,
+                      .started_in = std::move(origin.folder)},
           .session = identity.session};
 }
 

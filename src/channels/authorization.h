@@ -24,10 +24,11 @@
 
 namespace agentrt::channels {
 
-// How the caller identifies its request; both may be empty.
+// Where a request comes from, in the caller's own words; all may be empty.
 struct RequestOrigin {
   RequestId request;
   std::optional<TraceId> trace = {};
+  std::optional<std::string> folder = {};  // that a client on this machine runs in
 };
 
 struct OutputQuery {

@@ -140,7 +140,8 @@ Result<void> Connection::check_head() {
     if (const auto token = bearer_token(*head.authorization))
       identity = context_.services.tokens.find(*token);
   known_ = known_ || identity != nullptr;
-  TRY(check_access(match_, identity.get()));
+  TRY(check_access(match_, identity.get(), local));
+  if (!local) head.client_folder.clear();  // a claim about folders of this machine
   request.query = std::move(target.query);
   request.upload = nullptr;
   if (match_.route->upload) {

@@ -23,6 +23,12 @@ namespace agentrt::channels {
 // thread.
 using Documents = std::function<std::optional<std::string>(std::string_view file)>;
 
+// When a background owner of the data folder is to leave: at once, or only if nothing but the
+// connection that asks needs it.
+enum class LeaveWhen { now, idle };
+// True: the process is about to stop. Any thread.
+using Leave = std::function<bool(LeaveWhen when)>;
+
 // What the handlers work with; one for the whole server. Commands, streams and outputs take only
 // requests that passed Authorization.
 struct Services {
@@ -36,6 +42,8 @@ struct Services {
   std::shared_ptr<ReplyBudget> replies;
   // Why the runtime is not ready; the function may be empty.
   const std::function<std::optional<Error>()>& problem;
+  // Ends the process; empty: it does not leave on request.
+  const Leave& leave;
 };
 
 // A body that is sent in pieces; the next piece is requested when the peer has taken the last.
@@ -51,6 +59,7 @@ class Exchange {
  public:
   Request request;
   std::shared_ptr<const Identity> identity;  // absent on routes without authentication
+  bool local = false;                        // it came over the Unix socket
 
   // Call exactly one of these, once.
   virtual void respond(Response response) = 0;

@@ -59,7 +59,8 @@ class HttpServer::Network {
                   hub_,
                   inbox_,
                   std::make_shared<ReplyBudget>(options_.limits.reply_bytes_max),
-                  options_.problem},
+                  options_.problem,
+                  options_.leave},
         context_{services_, options_.limits, options_.host_names,
                  [this](Connection& connection) { forget(connection); }},
         sweep_every_(sweep_interval(options_.limits)),
@@ -72,6 +73,7 @@ class HttpServer::Network {
   void stop();
   std::uint16_t port() const { return port_; }
   std::size_t connections() const { return open_.load(std::memory_order_relaxed); }
+  std::uint64_t accepted() const { return accepted_.load(std::memory_order_relaxed); }
 
  private:
   enum class Door { tcp, socket };
@@ -103,6 +105,7 @@ class HttpServer::Network {
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::atomic<std::size_t> open_{0};
+  std::atomic<std::uint64_t> accepted_{0};
   std::uint16_t port_ = 0;
   bool sweeping_ = false;
   bool stopping_ = false;
@@ -162,6 +165,8 @@ void HttpServer::Network::take(int descriptor, Door door) {
   if (!make_room(door)) return turn_away(descriptor);
   const auto connection =
       std::make_shared<Connection>(Descriptor(io_.get_executor(), descriptor), context_);
+  connection->local = door == Door::socket;
+  accepted_.fetch_add(1, std::memory_order_relaxed);
   connections_.emplace(connection.get(), connection);
   open_.store(connections_.size(), std::memory_order_relaxed);
   metrics_.http_connections.fetch_add(1, std::memory_order_relaxed);
@@ -254,5 +259,6 @@ Result<void> HttpServer::start() {
 void HttpServer::stop() { network_->stop(); }
 std::uint16_t HttpServer::port() const { return network_->port(); }
 std::size_t HttpServer::connections() const { return network_->connections(); }
+std::uint64_t HttpServer::accepted() const { return network_->accepted(); }
 
 }  // namespace agentrt::channels

@@ -4,7 +4,8 @@
 // Results of the core and the feed arrive through an inbox. The server makes no decisions: it
 // decodes, authenticates, forwards and encodes.
 //
-// start(), stop() and the destructor: the owner's thread. port() and connections(): any thread.
+// start(), stop() and the destructor: the owner's thread. port(), connections() and accepted(): any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,8 @@ struct HttpOptions {
   HttpLimits limits;
   // Why the runtime cannot work, for /readyz; may be empty. Any thread.
   std::function<std::optional<Error>()> problem;
+  // For /v1/owner/leave; empty: the request is refused. Any thread.
+  Leave leave;
 };
 
 class HttpServer {
@@ -54,6 +57,8 @@ class HttpServer {
 
   std::uint16_t port() const;  // 0 without TCP
   std::size_t connections() const;
+  // How many were accepted since the start.
+  std::uint64_t accepted() const;
 
  private:
   class Network;

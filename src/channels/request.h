@@ -34,6 +34,7 @@ struct Head {
   std::string accept;
   std::string request_id;
   std::string traceparent;
+  std::string client_folder;  // Agentrt-Cwd, percent-encoded: the folder that the client runs in
   std::optional<std::uint64_t> content_length;
   bool has_body = false;
   bool expects_continue = false;

@@ -137,6 +137,10 @@ std::optional<TraceId> trace_of(std::string_view traceparent) {
   return TraceId{std::string(trace)};
 }
 
+std::optional<std::string> percent_decoded(std::string_view text) {
+  return decode(text, Plus::stays);
+}
+
 Result<Target> read_target(std::string_view target) {
   if (!target.starts_with('/'))
     return fail(Code::invalid_params, "the request target is not a path");

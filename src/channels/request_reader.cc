@@ -91,6 +91,7 @@ struct RequestReader::Parser {
     if (last_event_id != request.end()) out.last_event_id = last_event_id->value();
     out.request_id = named_field(request, "X-Request-Id");
     out.traceparent = named_field(request, "traceparent");
+    out.client_folder = named_field(request, "Agentrt-Cwd");
     if (const auto length = http->content_length()) out.content_length = *length;
     out.has_body = !http->is_done();
     out.http_1_0 = request.version() == 10;

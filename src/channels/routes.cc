@@ -23,6 +23,7 @@ constexpr std::array kRoutes{
     Route{Method::post, "/v1/tokens", Access::admin, post_token},
     Route{Method::get, "/v1/tokens", Access::admin, get_tokens},
     Route{Method::delete_, "/v1/tokens/{id}", Access::admin, delete_token},
+    Route{Method::post, "/v1/owner/leave", Access::admin, post_leave, nullptr, true},
     Route{Method::get, "/healthz", Access::open, get_health},
     Route{Method::get, "/readyz", Access::open, get_readiness},
     Route{Method::get, "/metrics", Access::read, get_metrics},
@@ -95,7 +96,7 @@ RouteMatch match_route(Method method, const std::vector<std::string>& path) {
   return match;
 }
 
-Result<void> check_access(const RouteMatch& match, const Identity* identity) {
+Result<void> check_access(const RouteMatch& match, const Identity* identity, bool local) {
   if (match.route && match.route->access == Access::open) return {};
   if (!identity) return Authorization::check_scope(identity, TokenScope::read);
   if (!match.route && match.allow.empty()) return fail(Code::not_found, "there is no such route");
@@ -103,6 +104,11 @@ Result<void> check_access(const RouteMatch& match, const Identity* identity) {
     return fail(Code::method_not_allowed, fmt::format("this route takes {}", match.allow));
   const Access access = match.route->access;
   if (access == Access::by_call) return {};
+  if (match.route->local) {
+    TRY(Authorization::check_scope(identity, scope_of(access)));
+    if (!local) return fail(Code::not_found, "there is no such route");
+    return {};
+  }
   if (access != Access::by_command) return Authorization::check_scope(identity, scope_of(access));
   const std::string& name = match.ids.front();
   const schema::CommandTraits* const traits = schema::find_command(name);

@@ -39,6 +39,7 @@ struct Route {
   Access access;
   Handler handler;
   UploadBegin upload = nullptr;  // if set, the body is arbitrary bytes, read in parts
+  bool local = false;            // served on the Unix socket only; over TCP it is not_found
 };
 
 std::span<const Route> routes();
@@ -50,8 +51,9 @@ struct RouteMatch {
 };
 RouteMatch match_route(Method method, const std::vector<std::string>& path);
 
-// Checks whether `identity` may use the matched route. Fails with unauthenticated, forbidden, or
-// not_found (for an unknown command).
-Result<void> check_access(const RouteMatch& match, const Identity* identity);
+// Checks whether `identity` may use the matched route. `local`: the request came over the Unix
+// socket. Fails with unauthenticated, forbidden, or not_found (an unknown command, or a local route
+// over TCP).
+Result<void> check_access(const RouteMatch& match, const Identity* identity, bool local);
 
 }  // namespace agentrt::channels

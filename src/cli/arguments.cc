@@ -73,6 +73,7 @@ struct Parsed {
   AnswerArguments answer;
   ExplainArguments explain;
   TrustArguments trust;
+  StopArguments stop;
 };
 
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
@@ -169,6 +170,17 @@ void add_serve(CLI::App& app, Parsed& out) {
                  "Confirm that a reverse proxy in front of the daemon does TLS; the daemon "
                  "has no TLS of its own");
   add_config(*verb, out.arguments);
+}
+
+void add_owner(CLI::App& app, Parsed& out) {
+  CLI::App* stop = add_verb(app, out, "stop", "End the background owner of the data folder",
+                            "  agentrt stop\n"
+                            "  agentrt stop --yes                              also while sessions "
+                            "are at work");
+  stop->add_flag("--yes", out.stop.yes, "Do not ask, even if sessions are at work");
+  CLI::App* own = app.add_subcommand("own", "")->group("");  // hidden
+  add_shared(*own, out.arguments);
+  add_config(*own, out.arguments);
 }
 
 void add_reads(CLI::App& app, Parsed& out) {
@@ -414,6 +426,8 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   const auto got = [&](const char* name) { return app.got_subcommand(name); };
   if (got("run")) return parsed.run;
   if (got("serve")) return parsed.serve;
+  if (got("own")) return OwnArguments{};
+  if (got("stop")) return parsed.stop;
   if (got("call")) return parsed.call;
   if (got("sessions")) return parsed.sessions;
   if (got("show")) return parsed.show;
@@ -475,6 +489,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_shared(app, parsed.arguments);
   add_run(app, parsed);
   add_serve(app, parsed);
+  add_owner(app, parsed);
   add_reads(app, parsed);
   add_others(app, parsed);
   add_tokens(app, parsed);

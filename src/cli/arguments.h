@@ -24,6 +24,10 @@ struct ServeArguments {
   bool allow_remote = false;
   bool behind_proxy = false;
 };
+struct OwnArguments {};  // hidden: the background owner that commands start
+struct StopArguments {
+  bool yes = false;
+};
 struct CallArguments {
   std::string command;
   std::string params = "{}";  // "-" reads standard input
@@ -91,11 +95,11 @@ struct TrustArguments {
   bool revoke = false;
 };
 
-using Verb =
-    std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments, ShowArguments,
-                 EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
-                 SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments,
-                 ApprovalsArguments, AnswerArguments, ExplainArguments, TrustArguments>;
+using Verb = std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments,
+                          ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
+                          TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
+                          SandboxArguments, ApprovalsArguments, AnswerArguments, ExplainArguments,
+                          TrustArguments, OwnArguments, StopArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

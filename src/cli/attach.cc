@@ -6,13 +6,16 @@
 
 #include <fmt/format.h>
 
-#include "runtime/data_folder.h"
+#include "cli/owner/background.h"
+#include "schema/codec.h"
 
 namespace agentrt::cli {
 namespace {
 
-constexpr int kSettlePollMs = 20;
-constexpr int kSettleHintMs = 1'000;
+struct LeaveReply {
+  bool leaves = false;
+};
+BOOST_DESCRIBE_STRUCT(LeaveReply, (), (leaves))
 
 }  // namespace
 
@@ -24,6 +27,14 @@ Result<std::string> read_token(const std::string& data) {
                 fmt::format("The token file {} cannot be read; check its permissions.",
                             runtime::token_path(data)));
   return token;
+}
+
+Result<bool> ask_to_leave(const Client& client, std::string_view when) {
+  TRY_ASSIGN(const std::string text,
+             client.ask("POST", "/v1/owner/leave", fmt::format(R"({{"when":"{}"}})", when)));
+  LeaveReply reply;
+  TRY(schema::from_json(text, reply, schema::Unknown::ignore));
+  return reply.leaves;
 }
 
 Result<Attachment> Attachment::make(AttachOptions options) {
@@ -44,28 +55,25 @@ Result<void> Attachment::renew() {
 
 // False: failed for now; a retry may succeed.
 Result<bool> Attachment::try_once() {
-  if (runtime_) return join();
   TRY_ASSIGN(const auto owner, runtime::read_owner(options_.data));
-  if (owner) {
-    TRY_ASSIGN(const bool joined, join());
-    if (!joined)
-      last_ = Error{Code::unavailable,
-                    fmt::format("The data folder {} is in use by {}, which does not answer on its "
-                                "socket; wait for it, or stop it.",
-                                options_.data,
-                                owner->pid > 0 ? fmt::format("process {}", owner->pid)
-                                               : std::string("another process")),
-                    {}};
-    return joined;
+  if (!owner) return start();
+  TRY_ASSIGN(const bool joined, join(*owner));
+  if (!joined) {
+    last_ = Error{Code::unavailable,
+                  fmt::format("The data folder {} is in use by {}, which does not answer on its "
+                              "socket; wait for it, or stop it.",
+                              options_.data,
+                              owner->pid > 0 ? fmt::format("process {}", owner->pid)
+                                             : std::string("another process")),
+                  {}};
+    return false;
   }
-  const auto became = become();
-  if (became) return join();
-  if (became.error().code != Code::conflict) return std::unexpected(became.error());
-  last_ = became.error();  // another process became the owner first: attach to it
-  return false;
+  if (owner_.kind != runtime::OwnerKind::background) return true;
+  if (options_.check) TRY(options_.check());
+  return replace_if_changed();
 }
 
-Result<bool> Attachment::join() {
+Result<bool> Attachment::join(const runtime::Owner& owner) {
   const auto token = read_token(options_.data);
   if (!token) {
     last_ = token.error();
@@ -73,6 +81,7 @@ Result<bool> Attachment::join() {
   }
   auto client = std::make_unique<Client>(runtime::socket_path(options_.data), *token);
   client->set_abandon(options_.abandon);
+  client->set_folder(options_.cwd);
   const auto alive = client->ask("GET", "/healthz", "");
   if (!alive) {
     last_ = alive.error();
@@ -80,32 +89,43 @@ Result<bool> Attachment::join() {
     return std::unexpected(alive.error());
   }
   client_ = std::move(client);
+  owner_ = owner;
+  if (owner_.kind) return true;
+  // It was found before it had written who it is; it answers, so it has by now.
+  TRY_ASSIGN(const auto announced, runtime::read_owner(options_.data));
+  if (announced) owner_ = *announced;
   return true;
 }
 
-Result<void> Attachment::become() {
-  TRY_ASSIGN(config::Config config, options_.config());
-  runtime::RuntimeOptions options;
-  options.config = std::move(config);
-  options.data = options_.data;
-  options.cwd = options_.cwd;
-  options.on_gone = options_.on_gone;
-  TRY_ASSIGN(runtime_, runtime::Runtime::start(std::move(options)));
-  return {};
+// True: the owner that was found is the one to use.
+Result<bool> Attachment::replace_if_changed() {
+  if (options_.config_digest.empty() || owner_.config_digest.empty()) return true;
+  if (owner_.config_digest == options_.config_digest || asked_to_leave_) return true;
+  asked_to_leave_ = true;
+  const auto leaves = ask_to_leave(*client_, "idle");
+  if (leaves && !*leaves) return true;
+  if (!leaves && leaves.error().code != Code::unavailable) return std::unexpected(leaves.error());
+  client_.reset();
+  (void)runtime::wait_for_no_owner(options_.data, kLeaveTimeoutMs);
+  return try_once();
 }
 
-bool Attachment::settle(Signals& signals, Output& output) const {
-  if (!runtime_) return true;
-  const int before = signals.count();
-  for (int waited = 0; runtime_->active_turns() > 0 || runtime_->connections() > 0;
-       waited += kSettlePollMs) {
-    if (waited == kSettleHintMs)
-      output.hint(
-          "· other clients or turns still use this runtime; waiting for them (Ctrl-C quits)");
-    signals.wait(kSettlePollMs);
-    if (signals.count() > before) return false;
+Result<bool> Attachment::start() {
+  if (runtime::Takeover::in_progress(options_.data)) {
+    last_ = Error{Code::unavailable,
+                  fmt::format("agentrt serve is taking over the data folder {}, and is not ready.",
+                              options_.data),
+                  {}};
+    return false;
   }
-  return true;
+  if (options_.check) TRY(options_.check());
+  const auto started = start_background_owner(
+      {.data = options_.data, .config = options_.config, .abandon = options_.abandon});
+  if (!started && started.error().code != Code::conflict) return std::unexpected(started.error());
+  if (!started) last_ = started.error();  // another command was faster: attach to its owner
+  TRY_ASSIGN(const auto owner, runtime::read_owner(options_.data));
+  if (!owner) return false;
+  return join(*owner);
 }
 
 }  // namespace agentrt::cli

@@ -192,6 +192,7 @@ Result<HttpReply> Client::request(std::string_view method, std::string_view targ
   const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
   TRY_ASSIGN(const Descriptor socket, connect_to(endpoint_));
   std::string more = "Connection: close\r\nAccept: application/json\r\n";
+  if (!folder_.empty()) more += fmt::format("Agentrt-Cwd: {}\r\n", folder_);
   if (method == "POST" || !body.empty())
     more += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
   TRY(send_all(socket.get(), head_of(method, target, endpoint_, token_, more), deadline, abandon_));

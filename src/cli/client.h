@@ -54,6 +54,9 @@ class Stream {
   std::unique_ptr<State> state_;
 };
 
+// Percent-encodes a query component or path segment.
+std::string url_escaped(std::string_view text);
+
 class Client {
  public:
   static constexpr int kReplyTimeoutMs = 30'000;
@@ -67,6 +70,9 @@ class Client {
 
   // Polled while a reply is pending; the request is abandoned when it returns true.
   void set_abandon(std::function<bool()> abandon) { abandon_ = std::move(abandon); }
+
+  // The folder that the command runs in, for a runtime on this machine that has none of its own.
+  void set_folder(std::string_view folder) { folder_ = url_escaped(folder); }
 
   // Fails with unavailable if the connection fails, and with timeout if no reply arrives in time. A
   // reply with an error status is returned as an HttpReply.
@@ -83,12 +89,11 @@ class Client {
  private:
   Endpoint endpoint_;
   std::string token_;
+  std::string folder_;  // percent-encoded; empty: not sent
   std::function<bool()> abandon_;
 };
 
 // The error in the body of a reply, or one derived from its HTTP status.
 Error error_of(const HttpReply& reply);
-// Percent-encodes a query component or path segment.
-std::string url_escaped(std::string_view text);
 
 }  // namespace agentrt::cli

@@ -47,10 +47,15 @@ Result<Attachment> attach_plainly(Context& context, Signals& signals) {
   AttachOptions options;
   options.data = data;
   options.cwd = context.cwd;
-  options.config = [&context] { return config_of(context, context.cwd); };
+  options.config = config_path_of(context);
   options.abandon = [&signals] { return signals.count() > 0; };
-  options.on_gone = stop_when_gone(context);
   return Attachment::make(std::move(options));
+}
+
+std::optional<std::string> config_path_of(const Context& context) {
+  if (!context.arguments.config) return std::nullopt;
+  std::error_code error;
+  return std::filesystem::absolute(*context.arguments.config, error).lexically_normal().string();
 }
 
 Result<std::string> text_or_input(const std::string& text) {

@@ -24,7 +24,7 @@ struct Context {
 Result<std::string> data_folder_of(const Context& context);
 // The configuration for the workspace `cwd`, with --config; prints its warnings.
 Result<config::Config> config_of(Context& context, const std::string& cwd);
-// What ends the process, with its sentence and exit code, when the data folder has gone.
+// What ends an owner, with its sentence and exit code, when the data folder has gone.
 std::function<void(const Error&)> stop_when_gone(Context& context);
 // Attaches a command that only needs a runtime. Any signal abandons it.
 Result<Attachment> attach_plainly(Context& context, Signals& signals);
@@ -34,6 +34,8 @@ Result<std::string> text_or_input(const std::string& text);
 // Errors: invalid_params: not a folder.
 Result<std::optional<std::string>> folder_option(std::string_view option,
                                                  const std::optional<std::string>& given);
+// --config as an absolute path.
+std::optional<std::string> config_path_of(const Context& context);
 // Prints one JSON value: on one line, or indented on a terminal.
 void print_json(Context& context, const std::string& json);
 Timestamp now_of_clock();
@@ -42,9 +44,9 @@ std::string own_key(std::string_view verb);
 
 inline constexpr std::size_t kInputBytesMax = 2 << 20;
 
-// Performs one command that talks to a runtime: attaches, lets `work` do it, stays while others
-// need this process, and turns errors and signals into the exit code. Where the owner of the data
-// folder leaves meanwhile, `work` is run again with the next one, unless `repeat` forbids it.
+// Performs one command that talks to a runtime: attaches, lets `work` do it, and turns errors and
+// signals into the exit code. Where the owner of the data folder leaves meanwhile, `work` is run
+// again with the next one, unless `repeat` forbids it.
 template <class Work>
 int with_runtime(Context& context, Work work, Repeat repeat = Repeat::may) {
   Signals signals;
@@ -56,9 +58,7 @@ int with_runtime(Context& context, Work work, Repeat repeat = Repeat::may) {
   const Result<int> done =
       attachment->perform(signals, repeat, [&] { return work(attachment->client(), signals); });
   if (!done && signals.count() > 0) return kExitInterrupted;
-  if (!done) context.output.problem(done.error());
-  if (!attachment->settle(signals, context.output)) return kExitInterrupted;
-  return done ? *done : exit_code_of(done.error());
+  return done ? *done : context.output.problem(done.error());
 }
 
 }  // namespace agentrt::cli

@@ -52,12 +52,13 @@ Check check_folder(const std::string& data) {
 Check check_owner(const std::string& data) {
   const auto owner = runtime::read_owner(data);
   if (!owner)
-    return {"owner", Health::bad, owner.error().message,
-            "check the permissions of the data folder"};
-  if (!*owner)
-    return {"owner", Health::good, "none; the next command will own the data folder", ""};
-  const std::string who =
-      fmt::format("process {}{}", (*owner)->pid, (*owner)->url ? " on " + *(*owner)->url : "");
+    return {"owner", Health::bad, owner.error().message, "check the folder's permissions"};
+  if (!*owner) return {"owner", Health::good, "none; the next command starts one", ""};
+  const bool background = (*owner)->kind == runtime::OwnerKind::background;
+  const std::string who = fmt::format(
+      "process {}, {}", (*owner)->pid,
+      background ? std::string("in the background; agentrt stop ends it")
+                 : "agentrt serve" + ((*owner)->url ? " on " + *(*owner)->url : std::string()));
   const Client client(runtime::socket_path(data), "");
   if (const auto ready = client.ask("GET", "/readyz", ""); !ready)
     return {"owner", Health::bad, who + " does not answer: " + ready.error().message,

@@ -221,7 +221,7 @@ class Follower {
 
   Result<void> on_signal() {
     const int count = signals_.count();
-    if (count > 1) left_ = true;
+    if (count > 1 || signals_.asked_to_leave()) left_ = true;
     if (count == 0 || left_ || interrupted_) return {};
     interrupted_ = true;
     asking_.withdraw();
@@ -234,7 +234,7 @@ class Follower {
     params.turn_id = turn_.turn;
     params.reason = "interrupted by the user with Ctrl-C";
     const auto done = attachment_.client().call("interrupt_turn", schema::to_json(params));
-    left_ = signals_.count() > 1;  // do not wait for the reply
+    left_ = signals_.count() > 1 || signals_.asked_to_leave();  // do not wait for the reply
     if (!done && !left_) return std::unexpected(done.error());
     return {};
   }

@@ -20,7 +20,8 @@ enum class OnAsk { ask, allow, leave };
 
 // Prints the turn's events after `after` as they arrive and returns the exit code for its outcome.
 // Reconnects a broken stream where it ended, at most kReconnectsMax times without progress. The
-// first signal interrupts the turn and waits for its end; the second exits at once.
+// first Ctrl-C interrupts the turn and waits for its end; the second exits at once. SIGTERM and
+// SIGHUP (the terminal is closed) exit at once and leave the turn and its question as they are.
 Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals,
                         const FollowedTurn& turn, Sequence after, OnAsk on_ask);
 

@@ -19,6 +19,8 @@ int perform(Context& context) {
       Overloaded{
           [&](const RunArguments& arguments) { return run_turn(context, arguments); },
           [&](const ServeArguments& arguments) { return serve(context, arguments); },
+          [&](const OwnArguments&) { return own(context); },
+          [&](const StopArguments& arguments) { return stop_owner(context, arguments); },
           [&](const CallArguments& arguments) { return call(context, arguments); },
           [&](const SessionsArguments& arguments) { return list_sessions(context, arguments); },
           [&](const ShowArguments& arguments) { return show_session(context, arguments); },

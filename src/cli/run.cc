@@ -9,6 +9,7 @@
 #include "cli/known_session.h"
 #include "cli/option_word.h"
 #include "cli/verbs.h"
+#include "config/config_digest.h"
 #include "config/models.h"
 #include "schema/commands.h"
 #include "schema/snapshots.h"
@@ -222,6 +223,18 @@ Result<void> check_models(const Request& request, const Context& context) {
   return check_key(request, context);
 }
 
+// A file named by --config counts only if the owner of the data folder has read it.
+Result<void> check_config(const Context& context, const runtime::Owner& owner) {
+  const auto named = config_path_of(context);
+  if (!named || named == owner.config) return {};
+  return fail(Code::invalid_params,
+              fmt::format("--config {} cannot be used: process {}, which owns the data folder, has "
+                          "work to do with {}; wait for it, stop it, or choose another folder with "
+                          "--data.",
+                          *named, owner.pid,
+                          owner.config ? *owner.config : std::string("the user's configuration")));
+}
+
 Result<schema::SubmitTurnReply> submit(const Client& client, const schema::SubmitTurn& submit) {
   TRY_ASSIGN(const std::string text, client.call("submit_turn", schema::to_json(submit)));
   schema::SubmitTurnReply reply;
@@ -349,29 +362,23 @@ int run_turn(Context& context, const RunArguments& arguments) {
   AttachOptions options;
   options.data = *data;
   options.cwd = request->cwd;
-  options.abandon = [&signals] { return signals.count() > 1; };
-  options.on_gone = stop_when_gone(context);
-  // An open turn already has its model, and reports its own problems.
-  const bool asks_a_model = !request->submit.input.empty();
-  options.config = [&, asks_a_model]() -> Result<config::Config> {
-    if (asks_a_model) TRY(check_models(*request, context));
-    return request->config;
-  };
+  options.abandon = [&signals] { return signals.count() > 1 || signals.asked_to_leave(); };
+  options.config = config_path_of(context);
+  options.config_digest = config::config_digest(request->config, context.environment);
+  // A turn that was begun before has its model; what stands in its way it says itself.
+  if (!request->submit.input.empty())
+    options.check = [&] { return check_models(*request, context); };
   auto attachment = Attachment::make(std::move(options));
   if (!attachment) return context.output.problem(attachment.error());
-  if (context.arguments.config && !attachment->owns())
-    context.output.err(
-        "agentrt: --config has no effect; the process that owns the data folder uses its own "
-        "configuration.\n");
+  if (const auto same = check_config(context, attachment->owner()); !same)
+    return context.output.problem(same.error());
   // If the turn is submitted a second time, after the owner has left, its key identifies it.
   request->submit.idempotency_key = own_key("run");
   const auto done = attachment->perform(signals, Repeat::may, [&] {
     return run_attached(context, arguments, *request, *attachment, signals);
   });
-  if (signals.count() > 1) return kExitInterrupted;
-  if (!done) context.output.problem(done.error());
-  if (!attachment->settle(signals, context.output)) return kExitInterrupted;
-  return done ? *done : exit_code_of(done.error());
+  if (signals.count() > 1 || signals.asked_to_leave()) return kExitInterrupted;
+  return done ? *done : context.output.problem(done.error());
 }
 
 }  // namespace agentrt::cli

@@ -24,9 +24,16 @@ Signals::~Signals() {
 
 int Signals::count() {
   signalfd_siginfo info{};
-  while (fd_ >= 0 && ::read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)))
+  while (fd_ >= 0 && ::read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     ++count_;
+    leave_ = leave_ || info.ssi_signo != SIGINT;
+  }
   return count_;
+}
+
+bool Signals::asked_to_leave() {
+  (void)count();
+  return leave_;
 }
 
 void Signals::wait(int timeout_ms) {

@@ -1,4 +1,6 @@
-// cli/signals.h: turns SIGINT, SIGTERM and SIGHUP into something to wait for.
+// cli/signals.h: turns SIGINT, SIGTERM and SIGHUP into something to wait for. SIGINT comes from a
+// person at the keyboard; the others ask the process to leave, for example because its terminal is
+// closed.
 //
 // After construction, these signals no longer end the process; they are counted. Construct it
 // before starting any thread, so that all threads inherit the blocked signal mask. Use from one
@@ -18,12 +20,15 @@ class Signals {
   int descriptor() const { return fd_; }
   // The number of signals received so far.
   int count();
+  // Whether one of them was SIGTERM or SIGHUP.
+  bool asked_to_leave();
   // Returns when a further signal arrives, or after `timeout_ms` milliseconds (-1: no timeout).
   void wait(int timeout_ms);
 
  private:
   int fd_ = -1;
   int count_ = 0;
+  bool leave_ = false;
 };
 
 }  // namespace agentrt::cli

@@ -46,6 +46,14 @@ std::optional<Error> scope_problem(const std::vector<std::string>& scopes) {
   return std::nullopt;
 }
 
+// Whether the owner of the data folder has a folder of its own, in which a session is created.
+bool has_workspace(const Context& context) {
+  const auto data = data_folder_of(context);
+  if (!data) return true;
+  const auto owner = runtime::read_owner(*data);
+  return owner && *owner && (*owner)->kind != runtime::OwnerKind::background;
+}
+
 }  // namespace
 
 // Where the owner was killed before it answered, a second token may be made. Nobody has seen the
@@ -55,7 +63,8 @@ int create_token(Context& context, const TokenCreateArguments& arguments) {
   const auto folder = folder_option("--cwd", arguments.cwd);
   if (!folder) return context.output.problem(folder.error());
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
-    const TokenParams params{arguments.scopes, arguments.session, *folder, arguments.name};
+    TokenParams params{arguments.scopes, arguments.session, *folder, arguments.name};
+    if (arguments.session && !params.cwd && !has_workspace(context)) params.cwd = context.cwd;
     TRY_ASSIGN(const std::string reply, client.ask("POST", "/v1/tokens", schema::to_json(params)));
     if (context.form() == Form::json) {
       context.output.out(reply + "\n");

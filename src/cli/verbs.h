@@ -7,6 +7,8 @@ namespace agentrt::cli {
 
 int run_turn(Context& context, const RunArguments& arguments);
 int serve(Context& context, const ServeArguments& arguments);
+int own(Context& context);
+int stop_owner(Context& context, const StopArguments& arguments);
 int call(Context& context, const CallArguments& arguments);
 int list_sessions(Context& context, const SessionsArguments& arguments);
 int show_session(Context& context, const ShowArguments& arguments);

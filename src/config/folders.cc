@@ -61,7 +61,10 @@ schema::FolderFinding DiskFolders::judge(const schema::FolderChoice& choice,
                                          const schema::FolderGrant& grant) {
   schema::FolderFinding finding{choice, policy::wrong_folders("", choice)};
   if (finding.refusal) return finding;
-  if (!finding.folders.cwd && grant.bound) finding.folders.cwd = grant.folder;
+  if (!finding.folders.cwd && grant.bound)
+    finding.folders.cwd = grant.folder;
+  else if (!finding.folders.cwd && rules_.workspace == "/")
+    finding.folders.cwd = grant.started_in;
   const auto take = [&](std::string& path, policy::FolderUse use) {
     auto real = resolved(path);
     if (!real) {

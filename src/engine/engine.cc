@@ -1,6 +1,5 @@
 #include "engine/engine.h"
 
-#include <unordered_set>
 #include <utility>
 
 #include "engine/asking.h"
@@ -33,7 +32,16 @@ void Engine::take_back(const SessionId& session) {
   if (of.effects.empty()) running_.erase(known);
 }
 
+void Engine::note_need(const SessionId& session, bool needed) {
+  if (needed)
+    in_need_.insert(session);
+  else
+    in_need_.erase(session);
+  in_need_count_ = in_need_.size();
+}
+
 void Engine::end(const SessionId& session) {
+  note_need(session, false);
   const auto known = running_.find(session);
   if (known == running_.end()) return;
   running_count_ -= known->second.awaited;
@@ -43,6 +51,7 @@ void Engine::end(const SessionId& session) {
 
 void Engine::advance(const state::Session& view) {
   const std::vector<Effect> effects = plan(view, parts_.boot);
+  note_need(view.id, needs_owner(view, effects));
   const auto known = running_.find(view.id);
   if (effects.empty() && known == running_.end()) return;
   OfSession& session = running_[view.id];

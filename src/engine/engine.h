@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engine/plan.h"
 #include "ports/control_plane.h"
@@ -82,6 +83,8 @@ class Engine {
   // The number of running effects that turns wait for, over all sessions, without background
   // processes. Any thread.
   std::size_t running() const { return running_count_; }
+  // Sessions that need the process that owns the data folder (plan.h). Any thread.
+  std::size_t sessions_in_need() const { return in_need_count_; }
 
  private:
   class Running;  // one running effect; its destructor ends it
@@ -105,6 +108,7 @@ class Engine {
     std::unordered_map<TurnId, std::shared_ptr<const conversation::TurnFiles>> files;
   };
 
+  void note_need(const SessionId& session, bool needed);
   void keep_files(const SessionId& session, const TurnId& turn,
                   std::shared_ptr<const conversation::TurnFiles> files);
   std::shared_ptr<const conversation::TurnFiles> files_of(const SessionId& session,
@@ -116,6 +120,8 @@ class Engine {
   std::unordered_map<SessionId, OfSession> running_;
   std::size_t files_bytes_ = 0;  // of all sessions
   std::atomic<std::size_t> running_count_{0};
+  std::unordered_set<SessionId> in_need_;
+  std::atomic<std::size_t> in_need_count_{0};
 };
 
 }  // namespace agentrt::engine

@@ -83,6 +83,14 @@ std::vector<Effect> plan(const state::Session& view, const BootId& boot) {
   return effects;
 }
 
+bool needs_owner(const state::Session& view, const std::vector<Effect>& planned) {
+  if (!planned.empty()) return true;
+  return std::ranges::any_of(view.threads, [](const auto& entry) {
+    const state::Thread& thread = entry.second;
+    return thread.active && thread.active->action && thread.status != schema::Status::blocked;
+  });
+}
+
 std::vector<Effect> plan_ahead(const state::Session& view, const BootId& boot, Sequence stored) {
   std::vector<Effect> effects = plan(view, boot);
   std::erase_if(effects, [&](const Effect& effect) {

@@ -91,6 +91,10 @@ struct Effect {
 
 // Work of another boot is not planned, except its processes: the kernel closes it first.
 std::vector<Effect> plan(const state::Session& view, const BootId& boot);
+// Whether the session needs the process that owns the data folder: an effect is planned (work, a
+// retry or a deadline at a known time, a background process), or a turn waits for a person's
+// answer. A turn that only a command can continue does not count. `planned`: plan() of the view.
+bool needs_owner(const state::Session& view, const std::vector<Effect>& planned);
 // Effects that are safe to start speculatively while the commit is in flight, because they change
 // nothing before stored() is called. Preparing a new turn and assembling a request only read; a
 // command waits at its start gate until the log says that it runs. A turn that existed before is

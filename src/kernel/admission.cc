@@ -65,10 +65,12 @@ SessionId lane_session(LaneChoice lane, const std::optional<SessionId>& named, L
   return named ? *named : lanes.fresh_ids().next<SessionId>();
 }
 
-// The folders that must be judged: those that the command names, or that of the caller's token.
+// The folders that must be judged: those that the command names, or that of the caller's token, or
+// the one that the caller runs in.
 std::optional<FolderChoice> folders_to_judge(std::optional<FolderChoice> named,
                                              const FolderGrant& grant) {
-  if (named && !named->cwd && named->additional_roots.empty() && !grant.folder) return std::nullopt;
+  const bool has_default = grant.folder || grant.started_in;
+  if (named && !named->cwd && named->additional_roots.empty() && !has_default) return std::nullopt;
   return named;
 }
 

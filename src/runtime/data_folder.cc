@@ -26,27 +26,14 @@ constexpr std::size_t kOwnerBytesMax = 16 * 1024;
 // The content of owner.json.
 struct OwnerFile {
   std::int64_t pid = 0;
+  std::optional<OwnerKind> kind;
   std::optional<std::string> url;
   std::string socket;
   std::optional<Timestamp> started_at;
+  std::optional<std::string> config;
+  std::optional<std::string> config_digest;
 };
-BOOST_DESCRIBE_STRUCT(OwnerFile, (), (pid, url, socket, started_at))
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
+BOOST_DESCRIBE_STRUCT(OwnerFile, (), (pid, kind, url, socket, started_at, config, config_digest))
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -73,8 +60,11 @@ Owner read_owner_file(const std::string& data) {
   if (!schema::check_json(text) || !schema::from_json(text, stored, schema::Unknown::ignore))
     return owner;
   owner.pid = stored.pid;
+  owner.kind = stored.kind;
   owner.url = std::move(stored.url);
   owner.started_at = stored.started_at;
+  owner.config = std::move(stored.config);
+  owner.config_digest = stored.config_digest.value_or("");
   return owner;
 }
 
@@ -97,7 +87,9 @@ Error owned_by_another(const std::string& data) {
                std::move(details)};
 }
 
-Result<void> make_folder(const std::string& data) {
+}  // namespace
+
+Result<void> make_data_folder(const std::string& data) {
   std::error_code error;
   const std::filesystem::path path(data);
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
@@ -121,8 +113,6 @@ Result<void> make_folder(const std::string& data) {
             data, reason(errno)));
   return {};
 }
-
-}  // namespace
 
 Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
                                         const config::Environment& environment) {
@@ -151,6 +141,7 @@ Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
 
 std::string lock_path(const std::string& data) { return data + "/lock"; }
 std::string clock_path(const std::string& data) { return data + "/clock.json"; }
+std::string owner_log_path(const std::string& data) { return data + "/owner.log"; }
 std::string owner_path(const std::string& data) { return data + "/owner.json"; }
 std::string socket_path(const std::string& data) { return data + "/agentrt.sock"; }
 std::string token_path(const std::string& data) { return data + "/token"; }
@@ -175,7 +166,7 @@ Result<std::optional<Owner>> read_owner(const std::string& data) {
 }
 
 Result<DataFolder> DataFolder::take(const std::string& data) {
-  TRY(make_folder(data));
+  TRY(make_data_folder(data));
   Descriptor lock(::open(lock_path(data).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.get() < 0)
     return fail(Code::unavailable,
@@ -216,9 +207,16 @@ Result<void> DataFolder::check() const {
           path_));
 }
 
-Result<void> DataFolder::announce(const std::optional<std::string>& url, Timestamp now) const {
-  const OwnerFile owner{::getpid(), url, socket_path(path_), now};
-  const std::string text = schema::to_json(owner) + "\n";
+Result<void> DataFolder::announce(Owner owner) const {
+  OwnerFile stored{.pid = ::getpid(),
+                   .kind = owner.kind,
+                   .url = std::move(owner.url),
+                   .socket = socket_path(path_),
+                   .started_at = owner.started_at,
+                   .config = std::move(owner.config),
+                   .config_digest = {}};
+  if (!owner.config_digest.empty()) stored.config_digest = std::move(owner.config_digest);
+  const std::string text = schema::to_json(stored) + "\n";
   const std::string fresh = owner_path(path_) + ".new";
   ::unlink(fresh.c_str());
   const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -232,6 +230,43 @@ Result<void> DataFolder::announce(const std::optional<std::string>& url, Timesta
   if (::rename(fresh.c_str(), owner_path(path_).c_str()) != 0)
     return fail(Code::unavailable, fmt::format("{} cannot be replaced: {}.", fresh, reason(errno)));
   return {};
+}
+
+namespace {
+
+std::string takeover_path(const std::string& data) { return data + "/takeover"; }
+
+}  // namespace
+
+Result<Takeover> Takeover::begin(const std::string& data) {
+  Descriptor lock(
+      ::open(takeover_path(data).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock)
+    return fail(Code::unavailable,
+                fmt::format("The data folder {} is not writable: {}.", data, reason(errno)));
+  for (int attempt = 1; ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (attempt == kTakeAttemptsMax)
+      return fail(Code::conflict,
+                  fmt::format("Another process is taking over the data folder {}; use that one, or "
+                              "choose another folder with --data.",
+                              data));
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTakePauseMs));
+  }
+  return Takeover(std::move(lock));
+}
+
+bool Takeover::in_progress(const std::string& data) {
+  const Descriptor lock(::open(takeover_path(data).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+bool wait_for_no_owner(const std::string& data, int timeout_ms) {
+  for (int waited = 0;; waited += kTakePauseMs) {
+    const auto owner = read_owner(data);
+    if (owner && !*owner) return true;
+    if (waited >= timeout_ms) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTakePauseMs));
+  }
 }
 
 }  // namespace agentrt::runtime

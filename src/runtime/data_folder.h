@@ -1,9 +1,10 @@
 // runtime/data_folder.h: the data folder of a runtime, and its exclusive ownership.
 //
-// The owning process holds a lock (flock) on DATA/lock; the operating system releases it when the
-// process ends in any way. DATA/owner.json describes the owner and how to reach it. It is only
-// informative: the lock decides whether there is an owner. The folder has mode 0700, so only the
-// user can access its files.
+// DATA/lock is locked (flock) by the process that owns the folder, for as long as it owns it; the
+// operating system gives the lock back when the process ends, however it ends. DATA/owner.json says
+// who the owner is and how to reach it; it is a courtesy, never the proof: whether there is an
+// owner is asked of the lock. The folder is mode 0700, so the files in it are the user's alone.
+// DATA/takeover is locked by a `serve` that is about to take the folder from a background owner.
 //
 // A DataFolder has one owner; it is not thread-safe, except for check().
 #pragma once
@@ -13,6 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include <boost/describe/enum.hpp>
+
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "config/environment.h"
@@ -24,11 +28,18 @@ namespace agentrt::runtime {
 Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
                                         const config::Environment& environment);
 
+// background: started by a command that found no owner, leaves when nothing needs it. serve: runs
+// until it is stopped.
+BOOST_DEFINE_ENUM_CLASS(OwnerKind, background, serve)
+
 struct Owner {
-  std::int64_t pid = 0;            // 0: owner.json is not written yet
-  std::optional<std::string> url;  // absent: only reachable through the socket
+  std::int64_t pid = 0;            // 0: the owner has not said yet
+  std::optional<OwnerKind> kind;   // absent: the owner has not said yet
+  std::optional<std::string> url;  // absent: reached by the socket alone
   std::string socket;
   std::optional<Timestamp> started_at;
+  std::optional<std::string> config;  // the file named by its --config, as an absolute path
+  std::string config_digest;          // of what it was configured with; empty: not said
 
   bool operator==(const Owner&) const = default;
 };
@@ -41,10 +52,15 @@ std::string token_path(const std::string& data);
 std::string store_path(const std::string& data);
 std::string blobs_path(const std::string& data);
 std::string clock_path(const std::string& data);
+std::string owner_log_path(const std::string& data);
 
 // The current owner of `data`; nullopt: none, even if a crashed process left owner.json behind, or
 // the folder does not exist.
 Result<std::optional<Owner>> read_owner(const std::string& data);
+
+// Makes the folder where it is missing, mode 0700. unavailable: it cannot be made, is not a folder,
+// or belongs to someone else.
+Result<void> make_data_folder(const std::string& data);
 
 class DataFolder {
  public:
@@ -63,8 +79,9 @@ class DataFolder {
   // Checks that path() is still the folder that was taken. Errors: unavailable: it was deleted,
   // moved or replaced. Any thread.
   Result<void> check() const;
-  // Publishes how to reach this process, by replacing owner.json.
-  Result<void> announce(const std::optional<std::string>& url, Timestamp now) const;
+  // Tells others who owns the folder and how to reach it: replaces owner.json whole. Fills in pid
+  // and socket.
+  Result<void> announce(Owner owner) const;
 
  private:
   DataFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
@@ -72,6 +89,22 @@ class DataFolder {
   std::string path_;
   int lock_ = -1;
 };
+
+// The right to take the folder from a background owner. Nobody else starts an owner while it is
+// held, so that clients of the old owner which look for the next one cannot be faster.
+class Takeover {
+ public:
+  // conflict: another process is taking the folder over.
+  static Result<Takeover> begin(const std::string& data);
+  static bool in_progress(const std::string& data);
+
+ private:
+  explicit Takeover(Descriptor lock) : lock_(std::move(lock)) {}
+  Descriptor lock_;
+};
+
+// Waits until nobody owns `data`. False: not within `timeout_ms` milliseconds.
+bool wait_for_no_owner(const std::string& data, int timeout_ms);
 
 // read_owner() of another process holds the lock for an instant, so taking ownership retries.
 inline constexpr int kTakeAttemptsMax = 5;

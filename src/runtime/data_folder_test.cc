@@ -66,7 +66,7 @@ TEST_CASE("a second owner is refused with the pid of the first") {
   const TempFolder temp;
   const auto first = DataFolder::take(temp.path);
   REQUIRE(first);
-  REQUIRE(first->announce("http://127.0.0.1:7717", Timestamp{1000}));
+  REQUIRE(first->announce({.url = "http://127.0.0.1:7717"}));
   const auto second = DataFolder::take(temp.path);
   REQUIRE(!second);
   CHECK(second.error().code == Code::conflict);
@@ -81,8 +81,13 @@ TEST_CASE("the owner is known while it owns the folder and forgotten when it let
   {
     const auto folder = DataFolder::take(temp.path);
     REQUIRE(folder);
-    REQUIRE(folder->announce(std::nullopt, Timestamp{1000}));
-    const Owner expected{::getpid(), std::nullopt, temp.path + "/agentrt.sock", Timestamp{1000}};
+    Owner expected{.kind = OwnerKind::background,
+                   .started_at = Timestamp{1000},
+                   .config = "/etc/a.toml",
+                   .config_digest = "abc"};
+    REQUIRE(folder->announce(expected));
+    expected.pid = ::getpid();
+    expected.socket = temp.path + "/agentrt.sock";
     CHECK(*read_owner(temp.path) == expected);
   }
   CHECK(*read_owner(temp.path) == std::nullopt);
@@ -104,7 +109,7 @@ TEST_CASE("an owner.json left behind by a killed process proves nothing") {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto folder = DataFolder::take(temp.path);
-    if (!folder || !folder->announce(std::nullopt, Timestamp{1})) ::_exit(1);
+    if (!folder || !folder->announce({})) ::_exit(1);
     ::_exit(0);  // skip the destructor, as kill -9 would
   }
   int status = 0;
@@ -122,6 +127,29 @@ TEST_CASE("a damaged owner.json does not hide the owner") {
   const auto owner = read_owner(temp.path);
   REQUIRE(owner);
   CHECK(owner->has_value());
+}
+
+TEST_CASE("a takeover is visible while it lasts, and only one process has it") {
+  const TempFolder temp;
+  CHECK_FALSE(Takeover::in_progress(temp.path));
+  {
+    const auto takeover = Takeover::begin(temp.path);
+    REQUIRE(takeover);
+    CHECK(Takeover::in_progress(temp.path));
+    CHECK(Takeover::begin(temp.path).error().code == Code::conflict);
+  }
+  CHECK_FALSE(Takeover::in_progress(temp.path));
+}
+
+TEST_CASE("waiting for a free folder ends when its owner lets go, or in time") {
+  const TempFolder temp;
+  CHECK(wait_for_no_owner(temp.path, 0));
+  {
+    const auto folder = DataFolder::take(temp.path);
+    REQUIRE(folder);
+    CHECK_FALSE(wait_for_no_owner(temp.path, 20));
+  }
+  CHECK(wait_for_no_owner(temp.path, 0));
 }
 
 TEST_CASE("a file in place of the folder is refused") {

@@ -76,9 +76,8 @@ control::Settings settings_of(const RuntimeOptions& options,
     settings.modes_forbidden = laxer_than(*ceiling);
   if (const auto ceiling = options.config.managed_sandbox)
     settings.sandboxes_forbidden = laxer_than(*ceiling);
-  settings.after_restart = options.config.resume == config::Resume::auto_
-                               ? control::AfterRestart::resume
-                               : control::AfterRestart::ask;
+  const bool resumes = options.taken_over || options.config.resume == config::Resume::auto_;
+  settings.after_restart = resumes ? control::AfterRestart::resume : control::AfterRestart::ask;
   return settings;
 }
 
@@ -209,6 +208,8 @@ struct Runtime::Parts {
   std::unique_ptr<channels::HttpServer> server;
   std::string url;
   std::atomic<bool> checkpointing{false};
+  std::atomic<bool> recovered{false};
+  std::function<void()> on_leave;
   std::function<void(const Error&)> on_gone;
   std::mutex gone_mutex;
   std::optional<Error> gone;  // under gone_mutex: why nothing can be stored any more
@@ -224,6 +225,9 @@ struct Runtime::Parts {
   void check_files_later();
   void check_files();
   std::optional<Error> problem();
+  OpenWork open_work() const;
+  bool leave(channels::LeaveWhen when) const;
+  Owner announcement(const RuntimeOptions& options) const;
   void save_clock();
   void stop();
 };
@@ -448,18 +452,44 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
              }));
   channels::HttpOptions http = http_options(options);
   http.problem = [this] { return problem(); };
+  if (on_leave) http.leave = [this](channels::LeaveWhen when) { return leave(when); };
   server = std::make_unique<channels::HttpServer>(std::move(http), *kernel, *kernel, *outputs,
                                                   metrics, *tokens, published_document);
   loop->start();
   loop->post([this] {
     save_clock();
-    kernel->recover({});
+    kernel->recover([this] { recovered = true; });
     retention->start();
     check_files_later();
   });
   TRY(server->start());
   if (options.listen) url = url_of(*options.listen, server->port());
-  return folder.announce(options.listen ? std::optional(url) : std::nullopt, wall_clock());
+  return folder.announce(announcement(options));
+}
+
+Owner Runtime::Parts::announcement(const RuntimeOptions& options) const {
+  Owner owner;
+  owner.kind = on_leave ? OwnerKind::background : OwnerKind::serve;
+  if (options.listen) owner.url = url;
+  owner.started_at = wall_clock();
+  if (const auto& named = options.config.sources.named)
+    owner.config = std::filesystem::absolute(*named).string();
+  owner.config_digest = options.config_digest;
+  return owner;
+}
+
+OpenWork Runtime::Parts::open_work() const {
+  return {.connections = server->connections(),
+          .sessions = engine->sessions_in_need(),
+          .recovering = !recovered};
+}
+
+bool Runtime::Parts::leave(channels::LeaveWhen when) const {
+  OpenWork work = open_work();
+  work.connections -= std::min<std::size_t>(work.connections, 1);  // the one that asks
+  if (when == channels::LeaveWhen::idle && needed(work)) return false;
+  on_leave();
+  return true;
 }
 
 void Runtime::Parts::stop() {
@@ -481,6 +511,7 @@ Result<std::unique_ptr<Runtime>> Runtime::start(RuntimeOptions options) {
   TRY_ASSIGN(DataFolder folder, DataFolder::take(options.data));
   auto parts = std::make_unique<Parts>(std::move(folder));
   parts->on_gone = options.on_gone;
+  parts->on_leave = options.on_leave;
   TRY(parts->open_store(options));
   parts->trust = std::make_unique<StoredTrust>(*parts->store);
   TRY_ASSIGN(options.config, with_trust(options.config, *parts->trust));
@@ -499,7 +530,7 @@ Runtime::Runtime(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Runtime::~Runtime() { parts_->stop(); }
 
 const std::string& Runtime::url() const { return parts_->url; }
-std::size_t Runtime::connections() const { return parts_->server->connections(); }
-std::size_t Runtime::active_turns() const { return parts_->engine->running(); }
+OpenWork Runtime::open_work() const { return parts_->open_work(); }
+std::uint64_t Runtime::connections_accepted() const { return parts_->server->accepted(); }
 
 }  // namespace agentrt::runtime

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
+#include "runtime/open_work.h"
 
 namespace agentrt::runtime {
 
@@ -28,6 +29,13 @@ struct RuntimeOptions {
   std::string data;              // the data folder; made when missing, mode 0700
   std::string cwd;               // the workspace of sessions that name none
   std::optional<Listen> listen;  // absent: reached by the socket DATA/agentrt.sock alone
+  // Turns that the previous owner had in flight continue by themselves, whatever the configuration
+  // says about restarts: this process took the folder over from it.
+  bool taken_over = false;
+  // Makes it a background owner: called, on any thread, when a client asks it to leave and it may.
+  // Empty: it leaves for nobody.
+  std::function<void()> on_leave;
+  std::string config_digest;  // for owner.json: identifies what it was configured with
   // Called once, on a thread of the runtime, when the data folder or the store was deleted, moved
   // or replaced. Nothing can be stored any more, so it must end the process; if empty, the process
   // aborts. For kGoneGraceMs before, commands are refused and /readyz fails.
@@ -53,10 +61,10 @@ class Runtime {
 
   // http://ADDRESS:PORT, or empty without `listen`.
   const std::string& url() const;
-  // The number of open client connections, over TCP and the socket.
-  std::size_t connections() const;
-  // Turns that are running or can continue without a user; not those that are blocked or waiting.
-  std::size_t active_turns() const;
+  // What would be interrupted if the process ended now. Any thread.
+  OpenWork open_work() const;
+  // How many connections were accepted since the start. Any thread.
+  std::uint64_t connections_accepted() const;
 
  private:
   struct Parts;

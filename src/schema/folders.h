@@ -28,6 +28,9 @@ struct FolderGrant {
   bool any = false;                   // scope approve: any folder except system folders
   bool bound = false;                 // a token bound to one session: exactly one folder
   std::optional<std::string> folder;  // of a bound token, without symlinks; default: the workspace
+  // The folder that the caller itself runs in. A session that names no folder is opened there if
+  // the runtime has no workspace of its own.
+  std::optional<std::string> started_in;
 
   bool operator==(const FolderGrant&) const = default;
 };

@@ -198,8 +198,7 @@ class WithoutDaemon(Case):
         for process in running:
             out, errors = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 0, errors)
-        wait_until(lambda: not (self.home.data / "owner.json").exists(),
-                   what="the owner to leave")
+        self.assertEqual(self.home.owner()["kind"], "background")
         self.daemon = Daemon(self.home)
         for number in range(4):
             self.check_session(f"p{number}")
@@ -207,6 +206,7 @@ class WithoutDaemon(Case):
     def leaving_owner(self):
         """Owns the data folder, answers /healthz, and leaves at the next request."""
         self.home.run("sessions")  # makes the folder and its token
+        self.home.end_owners()
         lock = open(self.home.data / "lock", "r+")
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = self.home.data / "agentrt.sock"

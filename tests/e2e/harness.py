@@ -49,11 +49,20 @@ class Reply:
         return f"{self.status} {self.data[:300]!r}"
 
 
+def running(pid):
+    """Whether the process exists and has not ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 class Home:
     """Folders, configuration and scripts of one runtime; daemons may be restarted on them."""
 
     def __init__(self, scripts=None, config="", folder=None):
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="agentrt_e2e_"))
+        atexit.register(self.end_owners)  # a test that broke off leaves no background owner
         self.data = self.folder / "data"
         self.workspace = self.folder / "workspace"
         self.workspace.mkdir(parents=True, exist_ok=True)
@@ -83,7 +92,31 @@ class Home:
                               env={**self.environment, **environment}, timeout=timeout,
                               capture_output=True, text=True)
 
+    def owner(self, data=None):
+        """What owner.json says while the process that wrote it runs, or None."""
+        try:
+            found = json.loads(((data or self.data) / "owner.json").read_text())
+        except (OSError, ValueError):
+            return None
+        return found if running(found["pid"]) else None
+
+    def end_owners(self, sent=signal.SIGTERM):
+        """Ends every background owner below this home, and waits for it."""
+        for depth in ("", "*/", "*/*/"):
+            for file in self.folder.glob(depth + "owner.json"):
+                found = self.owner(file.parent)
+                if found is None or found.get("kind") != "background":
+                    continue
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(found["pid"], sent)
+                wait_until(lambda pid=found["pid"]: not running(pid), what="the owner's end")
+
+    def kill_owner(self):
+        """As a power cut sees it: the background owner has no chance to clean up."""
+        self.end_owners(signal.SIGKILL)
+
     def remove(self):
+        self.end_owners()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -387,6 +420,7 @@ class Case(unittest.TestCase):
         return self.daemon
 
     def _end(self):
+        self.home.end_owners()
         if self.daemon and self.daemon.alive():
             self.daemon.kill()
         if self.daemon:

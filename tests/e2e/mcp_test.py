@@ -201,7 +201,7 @@ class Ends(ServerCase):
         self.assertIn("ended", self.noted())
         self.assertTrue(self.nobody_lives())
 
-    def test_ctrl_c_cancels_the_call_and_closes_the_server_in_order(self):
+    def test_ctrl_c_cancels_the_call_and_the_owners_end_closes_the_server_in_order(self):
         self.configure()
         self.daemon.stop()
         script = self.home.script("play", [line(use("hang")), DONE])
@@ -213,6 +213,8 @@ class Ends(ServerCase):
         wait_until(lambda: "hanging" in self.noted())
         os.killpg(run.pid, signal.SIGINT)  # like a terminal: to the whole foreground group
         run.wait(timeout=20)
+        wait_until(lambda: "notifications/cancelled" in self.noted())
+        self.assertEqual(self.home.run("stop").returncode, 0)
         self.assertEqual(self.noted()[-2:], ["notifications/cancelled", "ended"])
 
     def test_servers_end_with_a_runtime_that_is_killed(self):

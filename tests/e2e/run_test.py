@@ -45,13 +45,16 @@ class Terminal:
         self.case, self.seen = case, b""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-        self.process = subprocess.Popen(
+        self.process = self.start(
             [BINARY, "run", *arguments], stdin=slave, stdout=slave, stderr=slave,
             cwd=case.home.workspace, start_new_session=True,
             env={**case.home.environment, "TERM": "xterm-256color", **environment})
         os.close(slave)
         case.addCleanup(os.close, self.master)
         case.addCleanup(self.process.kill)
+
+    def start(self, words, **more):
+        return subprocess.Popen(words, **more)
 
     def read_until(self, text, seconds=20):
         deadline = time.monotonic() + seconds
@@ -208,6 +211,7 @@ class ComingBack(Case):
         process.kill()
         process.stdout.close()
         process.wait(10)
+        self.home.kill_owner()
 
     def test_a_turn_that_was_cut_off_is_resumed_and_shown_from_its_beginning(self):
         self.cut_off("s")
@@ -323,6 +327,7 @@ class Asked(Case):
         terminal = Terminal(self, "--session", "s", "--model", f"script:{script}", "go")
         terminal.read_until("> ").process.kill()
         terminal.process.wait(10)
+        self.home.kill_owner()
         self.config_file.write_text("")
         terminal = Terminal(self, "--session", "s").read_until("> ")
         terminal.type("y\n").read_until("All done.")

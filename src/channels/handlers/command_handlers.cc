@@ -10,6 +10,7 @@ RequestOrigin origin_of(const Head& head) {
   RequestOrigin origin;
   if (well_formed_id(head.request_id)) origin.request = RequestId{head.request_id};
   origin.trace = trace_of(head.traceparent);
+  if (!head.client_folder.empty()) origin.folder = percent_decoded(head.client_folder);
   return origin;
 }
 

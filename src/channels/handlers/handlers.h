@@ -33,6 +33,9 @@ void post_token(Services& services, const ExchangePtr& exchange);
 void get_tokens(Services& services, const ExchangePtr& exchange);
 void delete_token(Services& services, const ExchangePtr& exchange);
 
+// owner_handlers.cc
+void post_leave(Services& services, const ExchangePtr& exchange);
+
 // document_handlers.cc
 void get_health(Services& services, const ExchangePtr& exchange);
 void get_readiness(Services& services, const ExchangePtr& exchange);
