@@ -16,6 +16,7 @@
 #include "channels/request.h"
 #include "channels/sse_hub.h"
 #include "channels/tokens.h"
+#include "ports/client_environments.h"
 
 namespace agentrt::channels {
 
@@ -44,6 +45,7 @@ struct Services {
   const std::function<std::optional<Error>()>& problem;
   // Ends the process; empty: it does not leave on request.
   const Leave& leave;
+  ports::ClientEnvironments* environments;  // null: clients supply none
 };
 
 // A body that is sent in pieces; the next piece is requested when the peer has taken the last.

@@ -36,6 +36,7 @@ struct HttpOptions {
   std::function<std::optional<Error>()> problem;
   // For /v1/owner/leave; empty: the request is refused. Any thread.
   Leave leave;
+  ports::ClientEnvironments* environments = nullptr;  // outlives the server; null: none are taken
 };
 
 class HttpServer {

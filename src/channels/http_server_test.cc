@@ -65,6 +65,21 @@ TEST_CASE("every route refuses a request without, with a wrong and with a too na
   }
 }
 
+TEST_CASE("local routes are served on the Unix socket and do not exist over TCP") {
+  TestServer s;
+  for (const Route& route : routes()) {
+    if (!route.local) continue;
+    CAPTURE(route.pattern);
+    const std::string request = s.text(name_of_method(route.method), target_of(route), "", "{}");
+    TestClient tcp(s.server->port());
+    tcp.send(request);
+    CHECK(tcp.reply().status == 404);
+    TestClient local(s.folder.path + "/agentrt.sock");
+    local.send(request);
+    CHECK(local.reply().status != 404);
+  }
+}
+
 TEST_CASE("a call within JSON-RPC needs the scope of its own command") {
   TestServer s;
   const std::string reader = authorization(s.token({TokenScope::read}));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <filesystem>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "cli/known_session.h"
 #include "cli/option_word.h"
 #include "cli/verbs.h"
+#include "config/client_environment.h"
 #include "config/config_digest.h"
 #include "config/models.h"
 #include "schema/commands.h"
@@ -23,6 +25,7 @@ struct Request {
   std::string cwd;
   std::optional<std::string> model;
   config::Config config;
+  std::string environment;  // JSON: what the owner of the data folder gets to know of ours
 };
 
 Result<std::string> workspace_of(const Context& context, const RunArguments& arguments) {
@@ -223,10 +226,19 @@ Result<void> check_models(const Request& request, const Context& context) {
   return check_key(request, context);
 }
 
-// A file named by --config counts only if the owner of the data folder has read it.
+TurnId fresh_turn_id() {
+  std::random_device random;
+  const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
+  return FreshIds{now_of_clock(), seed}.next<TurnId>();
+}
+
+// A file named by --config that the owner of the data folder has not read can only name models,
+// which count for this turn alone.
 Result<void> check_config(const Context& context, const runtime::Owner& owner) {
   const auto named = config_path_of(context);
   if (!named || named == owner.config) return {};
+  TRY_ASSIGN(const bool only_models, config::names_only_models(*named));
+  if (only_models) return {};
   return fail(Code::invalid_params,
               fmt::format("--config {} cannot be used: process {}, which owns the data folder, has "
                           "work to do with {}; wait for it, stop it, or choose another folder with "
@@ -272,11 +284,19 @@ OnAsk on_ask(const Context& context, const RunArguments& arguments) {
   return can_ask ? OnAsk::ask : OnAsk::leave;
 }
 
+// Sends this command's environment for the turn that it submits or resumes.
+Result<void> send_environment(const Client& client, const TurnId& turn, const Request& request) {
+  const std::string target = fmt::format("/v1/turns/{}/environment", url_escaped(turn.text()));
+  TRY(client.ask("POST", target, request.environment));
+  return {};
+}
+
 // Follows an earlier turn from its beginning, and resumes it if it is blocked.
-Result<int> go_on(Context& context, const RunArguments& arguments, const OpenTurn& open,
-                  Attachment& attachment, Signals& signals) {
+Result<int> go_on(Context& context, const RunArguments& arguments, const Request& request,
+                  const OpenTurn& open, Attachment& attachment, Signals& signals) {
   context.output.hint(fmt::format("· {} turn {} of this session",
                                   open.stands ? "resuming" : "watching", open.turn.turn.text()));
+  if (open.resumable) TRY(send_environment(attachment.client(), open.turn.turn, request));
   if (open.resumable) TRY(resume(attachment.client(), open.turn));
   return follow_turn(context.output, attachment, signals, open.turn, open.before,
                      on_ask(context, arguments));
@@ -293,7 +313,7 @@ Result<int> run_open(Context& context, const RunArguments& arguments, const Requ
         fmt::format(
             "The session {} has no unfinished turn; start one with agentrt run --session {} PROMPT",
             session.text(), session.text()));
-  return go_on(context, arguments, *open, attachment, signals);
+  return go_on(context, arguments, request, *open, attachment, signals);
 }
 
 // Finishes an open turn that waits for a person before a new one is submitted, or interrupts it if
@@ -305,10 +325,11 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
              open_turn(attachment.client(), *request.submit.session_id, *request.submit.thread_id));
   if (!open || !open->stands) return std::nullopt;
   if (request.submit.turn_id == open->turn.turn) {  // the user named this very turn
+    if (open->resumable) TRY(send_environment(attachment.client(), open->turn.turn, request));
     if (open->resumable) TRY(resume(attachment.client(), open->turn));
     return std::nullopt;
   }
-  TRY_ASSIGN(const int code, go_on(context, arguments, *open, attachment, signals));
+  TRY_ASSIGN(const int code, go_on(context, arguments, request, *open, attachment, signals));
   if (code == kExitInterrupted) return code;
   TRY_ASSIGN(const auto left,
              open_turn(attachment.client(), open->turn.session, open->turn.thread));
@@ -341,6 +362,7 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
     if (code) return *code;
     TRY_ASSIGN(known, look_up(attachment.client(), request.submit.session_id));
   }
+  TRY(send_environment(attachment.client(), *request.submit.turn_id, request));
   TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
   const bool repeated = known.exists() && turn.sequence <= known.as_of_sequence;
   const FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
@@ -365,13 +387,17 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.abandon = [&signals] { return signals.count() > 1 || signals.asked_to_leave(); };
   options.config = config_path_of(context);
   options.config_digest = config::config_digest(request->config, context.environment);
-  // A turn that was begun before has its model; what stands in its way it says itself.
+  // An open turn already has its model, and reports its own problems.
   if (!request->submit.input.empty())
     options.check = [&] { return check_models(*request, context); };
   auto attachment = Attachment::make(std::move(options));
   if (!attachment) return context.output.problem(attachment.error());
   if (const auto same = check_config(context, attachment->owner()); !same)
     return context.output.problem(same.error());
+  request->environment =
+      schema::to_json(config::client_environment(request->config, context.environment));
+  // The environment is bound to the turn's id, which must be known before the turn is submitted.
+  if (!request->submit.turn_id) request->submit.turn_id = fresh_turn_id();
   // If the turn is submitted a second time, after the owner has left, its key identifies it.
   request->submit.idempotency_key = own_key("run");
   const auto done = attachment->perform(signals, Repeat::may, [&] {

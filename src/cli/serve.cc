@@ -21,12 +21,14 @@ bool makes_way(const std::string& data) {
   return owner && *owner && (*owner)->kind != runtime::OwnerKind::serve;
 }
 
-// Asks a background owner to leave and waits for it. False: there was none that makes way.
-bool end_background_owner(const std::string& data) {
+// Asks a background owner to leave and waits for it; `held` is what it hands over. False: there was
+// none that makes way.
+bool end_background_owner(const std::string& data, std::string& held) {
   if (!makes_way(data)) return false;
   const auto token = read_token(data);
   if (!token) return true;  // it has just been started
   const Client client(runtime::socket_path(data), *token);
+  if (auto given = client.ask("GET", "/v1/environments", "")) held = *std::move(given);
   if (ask_to_leave(client, "now")) (void)runtime::wait_for_no_owner(data, kLeaveTimeoutMs);
   return true;
 }
@@ -42,7 +44,7 @@ Result<std::unique_ptr<runtime::Runtime>> start(const runtime::RuntimeOptions& w
   runtime::RuntimeOptions options = wanted;
   options.taken_over = true;
   for (int attempt = 1;; ++attempt) {
-    const bool was_there = end_background_owner(options.data);
+    const bool was_there = end_background_owner(options.data, options.held_environments);
     auto started = runtime::Runtime::start(options);
     const bool again = !started && started.error().code == Code::conflict && was_there;
     if (!again || attempt == kTakeoversMax) return started;

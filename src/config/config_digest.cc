@@ -4,18 +4,15 @@
 #include <iterator>
 
 #include "base/digest.h"
-#include "config/mcp_servers.h"
-#include "policy/sandbox_profile.h"
 #include "schema/codec.h"
 
 namespace agentrt::config {
 namespace {
 
-// Variables that configure models and their connections, whatever the files say.
-constexpr std::string_view kNames[] = {
-    "OPENAI_API_KEY",         "OPENAI_BASE_URL",    "OPENAI_MODEL",
-    "ANTHROPIC_API_KEY",      "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL",
-    "AGENTRT_DEBUG_PAYLOADS", "SSL_CERT_FILE",      "SSL_CERT_DIR"};
+// Read by the HTTP client from the environment of its process.
+constexpr std::string_view kNames[] = {"SSL_CERT_FILE", "SSL_CERT_DIR", "http_proxy",
+                                       "https_proxy",   "HTTPS_PROXY",  "all_proxy",
+                                       "ALL_PROXY",     "no_proxy",     "NO_PROXY"};
 
 std::string contents_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -42,13 +39,7 @@ std::string config_digest(const Config& config, const Environment& environment) 
   add_file(sources.named);
   if (!sources.named) add_file(sources.user);
   if (!sources.named) add_file(sources.claude);
-  std::vector<std::string> names(std::begin(kNames), std::end(kNames));
-  for (const std::string_view name : policy::environment_kept()) names.emplace_back(name);
-  names.insert(names.end(), config.redact.begin(), config.redact.end());
-  for (const auto& [_, model] : config.models)
-    if (model.api_key_env) names.push_back(*model.api_key_env);
-  for (std::string& name : secret_names_of(config.mcp_servers)) names.push_back(std::move(name));
-  for (const std::string& name : names) add(digest, name, environment(name).value_or(""));
+  for (const std::string_view name : kNames) add(digest, name, environment(name).value_or(""));
   return hex(bytes_of(digest.end()));
 }
 

@@ -8,9 +8,9 @@
 
 namespace agentrt::config {
 
-// SHA-256, in hexadecimal, of the files of the host and the user and of the variables that count:
-// those that commands get and those that models and MCP servers are configured with. Files of a
-// workspace are not included: they are read for each turn.
+// SHA-256, in hexadecimal, of the files of the host and the user, and of the variables that
+// connections to providers use (certificates, proxies). Files of a workspace are not included: they
+// are read for each turn. Neither is the rest of the environment: each turn has its own.
 std::string config_digest(const Config& config, const Environment& environment);
 
 }  // namespace agentrt::config

@@ -64,10 +64,12 @@ schema::Policy policy_of(const Config& config) {
 Result<schema::SandboxProfile> hook_profile_of(const Config& config,
                                                const ports::HookRequest& request,
                                                const std::string& data,
-                                               const Environment& environment) {
+                                               const Environment& environment,
+                                               Environment variables) {
   const bool of_workspace = request.hook.origin == schema::RuleOrigin::workspace;
   SandboxChoice choice;
   choice.workspace = request.input.cwd;
+  choice.variables = std::move(variables);
   choice.mode = of_workspace ? request.input.sandbox.mode
                              : config.managed_sandbox.value_or(schema::SandboxMode::full_access);
   choice.network =

@@ -62,6 +62,7 @@ schema::Policy policy_of(const Config& config);
 Result<schema::SandboxProfile> hook_profile_of(const Config& config,
                                                const ports::HookRequest& request,
                                                const std::string& data,
-                                               const Environment& environment);
+                                               const Environment& environment,
+                                               Environment variables = {});
 
 }  // namespace agentrt::config

@@ -84,8 +84,9 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
   inputs.own_paths = {data};
   if (const auto user = user_config_path(environment))
     inputs.own_paths.push_back(std::filesystem::path(*user).parent_path().string());
+  const Environment& variables = choice.variables ? choice.variables : environment;
   for (const std::string_view name : policy::environment_kept())
-    if (const auto value = environment(name)) inputs.environment[std::string(name)] = *value;
+    if (const auto value = variables(name)) inputs.environment[std::string(name)] = *value;
   // If SHELL is unset, as in services, each shell would look it up in the user database.
   inputs.environment.try_emplace("SHELL", schema::kShellProgram);
   inputs.denied = choice.hidden;

@@ -17,6 +17,7 @@ struct SandboxChoice {
   std::vector<std::string> additional_roots = {};
   std::optional<std::string> cwd = {};   // below a root; absolute or relative to the workspace
   std::vector<std::string> hidden = {};  // additional paths to hide
+  Environment variables = {};            // for the command; empty: the runtime's own environment
 };
 
 // The profile of a command in the workspace. Fails with invalid_params if the host policy forbids

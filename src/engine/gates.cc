@@ -130,7 +130,7 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
   const policy::Effective policy = effective_policy(parts, view, *turn);
   auto task = std::make_shared<ports::Step>(
       [&parts, wanted = wanted_, session = view.id, what,
-       request = RunningProcess::request_of(view, policy, call),
+       request = RunningProcess::request_of(view, what.turn, policy, call),
        executes = RunningProcess::executes(view, policy, call),
        objection = RunningCall::objection(parts, view, policy, call)]() mutable {
         ReportInspected report{what.turn, what.call, {}, {}};

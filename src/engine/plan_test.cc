@@ -87,6 +87,23 @@ TEST_CASE("nothing is planned for an idle or blocked thread, or for work of anot
   CHECK(plan(busy_thread().view(), BootId{"boot_2"}).empty());
 }
 
+TEST_CASE(
+    "a session needs its owner while it works or waits for a person, not when it is blocked") {
+  const auto needs = [](const Given& past) {
+    return needs_owner(past.view(), plan(past.view(), kBoot));
+  };
+  CHECK_FALSE(needs(Given{}.session().thread_started()));
+  CHECK_FALSE(needs(started().asked("1").completed("1")));
+  CHECK_FALSE(needs(busy_thread().blocked("1", "restart")));
+  CHECK(needs(busy_thread()));
+  CHECK(needs(started().asked("1").retrying("1", 1, 250)));
+  Given asked = started().asked("1");
+  asked.fact(ActionScope{state::turn_scope("1"), ActionId{"action_1"}},
+             ActionRequired{.action_type = std::string(kPermissionAction)});
+  CHECK(plan(asked.view(), kBoot).empty());
+  CHECK(needs(asked));
+}
+
 TEST_CASE("a turn that resumes in another boot is prepared there again") {
   const BootId next{"boot_2"};
   Given past = started().asked("1");

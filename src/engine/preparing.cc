@@ -11,6 +11,7 @@ namespace {
 // A request with the settings that all commands of the turn share.
 ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
   ports::ProcessRequest request;
+  request.turn = what.turn.turn;
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = what.sandbox;
@@ -46,7 +47,7 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   ReportPrepared report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
-  ports::ModelChoice choice = parts.models.choice(what.model);
+  ports::ModelChoice choice = parts.models.choice(what.turn.turn, what.model);
   report.candidates = std::move(choice.candidates);
   report.excluded = std::move(choice.excluded);
   report.default_model = std::move(choice.default_name);

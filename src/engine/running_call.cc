@@ -232,7 +232,7 @@ Engine::RunningCall::RunningCall(const Parts& parts, const state::Session& view,
   const policy::Effective policy =
       effective_policy(parts, view, *state::find_turn(view, what.turn));
   if (call.digest)
-    if (auto request = RunningProcess::request_of(view, policy, call))
+    if (auto request = RunningProcess::request_of(view, what.turn, policy, call))
       listener_->bind(*std::move(request), changes(view, call));
   if (what.stored) listener_->start_released();
   parts.tools.start(request_of(view, policy, call), listener_);

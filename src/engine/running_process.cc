@@ -279,7 +279,7 @@ Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session&
   const state::ToolCall& call = call_of(view, what.turn, what.call);
   const policy::Effective policy =
       effective_policy(parts, view, *state::find_turn(view, what.turn));
-  auto request = request_of(view, policy, call);
+  auto request = request_of(view, what.turn, policy, call);
   if (!request) {
     listener_->on_ended({.failure = failure_of(request.error())});
     return;
@@ -297,10 +297,12 @@ Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session&
 }
 
 Result<ports::ProcessRequest> Engine::RunningProcess::request_of(const state::Session& view,
+                                                                 const TurnId& turn,
                                                                  const policy::Effective& policy,
                                                                  const state::ToolCall& call) {
   if (policy.unreadable) return std::unexpected(*policy.unreadable);
   ports::ProcessRequest request;
+  request.turn = turn;
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = policy.sandbox;

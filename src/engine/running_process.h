@@ -19,7 +19,7 @@ class Engine::RunningProcess final : public Running {
 
   // What a call asks for, of a call that runs no process what one would get. invalid_params: its
   // arguments are none.
-  static Result<ports::ProcessRequest> request_of(const state::Session& view,
+  static Result<ports::ProcessRequest> request_of(const state::Session& view, const TurnId& turn,
                                                   const policy::Effective& policy,
                                                   const state::ToolCall& call);
   // The workspace files that it provably executes, or changes.

@@ -202,25 +202,35 @@ std::size_t Patterns::open_end(std::string_view text) const {
 
 // --- the redactor ---
 
-Redactor::Redactor(std::vector<Secret> secrets) {
-  for (Secret& secret : secrets) {
-    while (secret.value.ends_with('\n') || secret.value.ends_with('\r')) secret.value.pop_back();
-    const bool known = std::ranges::find(secrets_, secret.value, &Secret::value) != secrets_.end();
-    if (secret.value.size() < kSecretBytesMin || known) continue;
-    for (const std::string& form : forms_of(secret.value)) {
-      plain_.add(form, secrets_.size());
-      escaped_.add(json_inside(form), secrets_.size());
-    }
-    secrets_.push_back(std::move(secret));
-  }
+void Redactor::add(std::vector<Secret> secrets) {
+  if (secrets.empty()) return;
+  known_.update([&](Known known) {
+    for (Secret& secret : secrets) known.add(std::move(secret));
+    return known;
+  });
 }
 
-std::string Redactor::mark(std::size_t secret) const {
-  return "[redacted:" + secrets_[secret].name + "]";
+void Redactor::Known::add(Secret secret) {
+  while (secret.value.ends_with('\n') || secret.value.ends_with('\r')) secret.value.pop_back();
+  const bool known = std::ranges::find(secrets, secret.value, &Secret::value) != secrets.end();
+  if (secret.value.size() < kSecretBytesMin || known) return;
+  for (const std::string& form : forms_of(secret.value)) {
+    plain.add(form, secrets.size());
+    escaped.add(json_inside(form), secrets.size());
+  }
+  secrets.push_back(std::move(secret));
+}
+
+std::string Redactor::Known::mark(std::size_t secret) const {
+  return "[redacted:" + secrets[secret].name + "]";
 }
 
 std::optional<std::string> Redactor::redact(std::string_view text) const {
-  const std::vector<Patterns::Match> found = plain_.find(text);
+  return known_.load()->redact(text);
+}
+
+std::optional<std::string> Redactor::Known::redact(std::string_view text) const {
+  const std::vector<Patterns::Match> found = plain.find(text);
   if (found.empty()) return std::nullopt;
   std::string out;
   std::size_t at = 0;
@@ -233,8 +243,8 @@ std::optional<std::string> Redactor::redact(std::string_view text) const {
   return out;
 }
 
-bool Redactor::suspicious(std::string_view json) const {
-  if (escaped_.any(json)) return true;
+bool Redactor::Known::suspicious(std::string_view json) const {
+  if (escaped.any(json)) return true;
   // Foreign JSON may escape any character as \u… and the slash as \/; our writer never does.
   const char* at = json.data();
   const char* const end = at + json.size();
@@ -249,7 +259,8 @@ bool Redactor::suspicious(std::string_view json) const {
 
 std::optional<std::string> Redactor::redact_json(std::string_view json,
                                                  const KeepString& keep) const {
-  if (empty() || !suspicious(json)) return std::nullopt;
+  const std::shared_ptr<const Known> known = known_.load();
+  if (known->plain.empty() || !known->suspicious(json)) return std::nullopt;
   std::string out;
   std::size_t copied = 0;
   std::size_t hits = 0;
@@ -260,7 +271,7 @@ std::optional<std::string> Redactor::redact_json(std::string_view json,
     const std::size_t after = json.find_first_not_of(" \t\r\n", end + 1);
     const bool name = after != std::string_view::npos && json[after] == ':';
     if (inside.size() >= kSecretBytesMin && !(name && letters_only(inside))) {
-      const auto redacted = redact(unescaped(inside));
+      const auto redacted = known->redact(unescaped(inside));
       if (redacted && !(keep && keep(hits++))) {
         out += json.substr(copied, i - copied);
         schema::write_string(out, *redacted);
@@ -279,13 +290,13 @@ std::optional<std::string> Redactor::redact_json(std::string_view json,
 // Emits text[0, until). Every match that begins there is completely known.
 void RedactingStream::emit(std::string_view text, std::size_t until, std::string& out) {
   std::size_t at = covered_;
-  for (const Patterns::Match& match : redactor_->plain_.find(text)) {
+  for (const Patterns::Match& match : known_->plain.find(text)) {
     if (match.begin >= until) break;
     if (match.begin >= at) {
       out += text.substr(at, match.begin - at);
-      out += redactor_->mark(match.secret);
+      out += known_->mark(match.secret);
     }
-    const std::string& name = redactor_->secrets_[match.secret].name;
+    const std::string& name = known_->secrets[match.secret].name;
     if (std::ranges::find(names_, name) == names_.end()) names_.push_back(name);
     at = std::max(at, match.end);
   }
@@ -294,12 +305,12 @@ void RedactingStream::emit(std::string_view text, std::size_t until, std::string
 }
 
 void RedactingStream::put(std::string_view bytes, std::string& out) {
-  if (!redactor_ || redactor_->empty()) {
+  if (!known_ || known_->plain.empty()) {
     out += bytes;
     return;
   }
   held_ += bytes;
-  const std::size_t until = held_.size() - redactor_->plain_.open_end(held_);
+  const std::size_t until = held_.size() - known_->plain.open_end(held_);
   emit(held_, until, out);
   held_.erase(0, until);
 }

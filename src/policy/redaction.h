@@ -6,17 +6,21 @@
 // as redact() on the whole.
 //
 // Overlapping occurrences are replaced together, under the name of the first. Without secrets every
-// call returns at once. PURE. A Redactor is immutable and may be shared between threads; a
-// RedactingStream may not.
+// call returns at once. A Redactor may be shared between threads, also while secrets are added. A
+// RedactingStream belongs to one thread, and replaces the secrets that were known when it was
+// made.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/snapshot.h"
 
 namespace agentrt::policy {
 
@@ -72,11 +76,14 @@ class Redactor {
  public:
   Redactor() = default;
   // Ignores values shorter than kSecretBytesMin. Strips line ends from the end of each value.
-  explicit Redactor(std::vector<Secret> secrets);
+  explicit Redactor(std::vector<Secret> secrets) { add(std::move(secrets)); }
 
-  bool empty() const { return plain_.empty(); }
+  // Adds secrets; those that are known already are ignored.
+  void add(std::vector<Secret> secrets);
+
+  bool empty() const { return known_.load()->plain.empty(); }
   // Whether plain text contains a secret.
-  bool holds(std::string_view text) const { return plain_.any(text); }
+  bool holds(std::string_view text) const { return known_.load()->plain.any(text); }
 
   // nullopt: there is nothing to replace.
   std::optional<std::string> redact(std::string_view text) const;
@@ -88,13 +95,19 @@ class Redactor {
 
  private:
   friend class RedactingStream;
-  std::string mark(std::size_t secret) const;
-  // A cheap test. False: the JSON certainly contains no secret.
-  bool suspicious(std::string_view json) const;
+  struct Known {
+    std::vector<Secret> secrets;
+    Patterns plain;    // forms that occur in plain text
+    Patterns escaped;  // forms that occur in JSON
 
-  std::vector<Secret> secrets_;
-  Patterns plain_;    // forms that occur in plain text
-  Patterns escaped_;  // forms that occur in JSON
+    void add(Secret secret);
+    std::string mark(std::size_t secret) const;
+    std::optional<std::string> redact(std::string_view text) const;
+    // A cheap test. False: the JSON certainly contains no secret.
+    bool suspicious(std::string_view json) const;
+  };
+
+  Snapshot<Known> known_;
 };
 
 // Redacts a stream of bytes. A possible beginning of a secret is held back until the next piece; at
@@ -102,7 +115,8 @@ class Redactor {
 class RedactingStream {
  public:
   // Null: all bytes pass unchanged.
-  explicit RedactingStream(const Redactor* redactor) : redactor_(redactor) {}
+  explicit RedactingStream(const Redactor* redactor)
+      : known_(redactor ? redactor->known_.load() : nullptr) {}
 
   // Appends to `out` the bytes that are certain after this piece.
   void put(std::string_view bytes, std::string& out);
@@ -116,7 +130,7 @@ class RedactingStream {
  private:
   void emit(std::string_view text, std::size_t until, std::string& out);
 
-  const Redactor* redactor_;
+  std::shared_ptr<const Redactor::Known> known_;
   std::string held_;
   std::size_t covered_ = 0;  // bytes of held_ that were already replaced with the preceding ones
   std::vector<std::string> names_;

@@ -32,6 +32,19 @@ TEST_CASE("a value is replaced by its name wherever it stands") {
   CHECK(redactor.holds("x" + kOther));
 }
 
+TEST_CASE("secrets can be added; a stream keeps those that it began with") {
+  Redactor redactor = two();
+  RedactingStream before(&redactor);
+  redactor.add({{"LATER", "added-later-1"}, {"AGAIN", kOther}});
+  CHECK(redactor.redact("added-later-1 " + kOther) == "[redacted:LATER] [redacted:PASSWORD]");
+  CHECK(redactor.redact_json(R"({"a":"added-later-1"})") == R"({"a":"[redacted:LATER]"})");
+  CHECK(streamed(redactor, "an added-later-1 text", 3) == "an [redacted:LATER] text");
+  std::string out;
+  before.put("added-later-1 " + kOther, out);
+  before.finish(out);
+  CHECK(out == "added-later-1 [redacted:PASSWORD]");
+}
+
 TEST_CASE("short values, repeated ones and line ends are not secrets of their own") {
   const Redactor redactor{{{"SHORT", "1234567"}, {"A", "12345678\n"}, {"B", "12345678"}}};
   CHECK_FALSE(redactor.holds("1234567 "));

@@ -68,6 +68,7 @@ struct OfferedTool {
 
 struct ModelRequest {
   ModelRequestId id;
+  TurnId turn;                       // whose models and credentials are used
   std::string model_name;            // the configured name of the candidate
   std::uint64_t ended_requests = 0;  // earlier requests of this turn that the provider ended
   std::string cwd;                   // the session's workspace
@@ -112,8 +113,8 @@ struct ModelChoice {
 class Models {
  public:
   virtual ~Models() = default;
-  // The models available now to a turn that asked for `requested`. Core only.
-  virtual ModelChoice choice(const std::optional<std::string>& requested) = 0;
+  // The models available now to the turn, which asked for `requested`. Core only.
+  virtual ModelChoice choice(const TurnId& turn, const std::optional<std::string>& requested) = 0;
   // Starts the request. Core only; the listener may be called before this returns.
   virtual void start(ModelRequest request, std::shared_ptr<ModelListener> listener) = 0;
   // Cancels the request. Its listener is not called again. Unknown ids are ignored. Core only.

@@ -42,6 +42,7 @@ struct HeldFiles {
 
 struct ProcessRequest {
   ProcessId id;
+  TurnId turn;  // whose environment it gets
   std::vector<std::string> argv;
   std::string command;  // for display
   std::string workspace;

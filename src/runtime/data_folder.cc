@@ -142,6 +142,7 @@ Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
 std::string lock_path(const std::string& data) { return data + "/lock"; }
 std::string clock_path(const std::string& data) { return data + "/clock.json"; }
 std::string owner_log_path(const std::string& data) { return data + "/owner.log"; }
+std::string environments_path(const std::string& data) { return data + "/environments"; }
 std::string owner_path(const std::string& data) { return data + "/owner.json"; }
 std::string socket_path(const std::string& data) { return data + "/agentrt.sock"; }
 std::string token_path(const std::string& data) { return data + "/token"; }

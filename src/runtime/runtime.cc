@@ -32,6 +32,7 @@
 #include "runtime/mcp_servers.h"
 #include "runtime/sandbox.h"
 #include "runtime/tools.h"
+#include "runtime/turn_environments.h"
 #include "schema/publish.h"
 #include "store/blobs/file_blob_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -106,6 +107,37 @@ adapters::ModelRouting routing_of(const config::Config& config) {
           config.routing.candidates.value_or(std::vector<std::string>{})};
 }
 
+adapters::ModelSet models_of(const config::Config& config, const config::Environment& environment) {
+  return {configured_models(config, environment), routing_of(config)};
+}
+
+// What a client's environment and the files of today give. Its own --config counts for models. The
+// environment of `serve` supplies what the client lacks; that of a background owner does not, since
+// it is the environment of another client.
+Result<adapters::ModelSet> models_of_client(config::ConfigSources sources, OwnerKind kind,
+                                            const ports::ClientEnvironment& client) {
+  if (client.config) sources.named = client.config;
+  auto variables = client.settings;
+  variables.insert(variables.end(), client.credentials.begin(), client.credentials.end());
+  const config::Environment given = config::environment_of(std::move(variables));
+  const config::Environment environment =
+      [given, kind, own = config::process_environment()](std::string_view name) {
+        auto value = given(name);
+        return value || kind == OwnerKind::background ? value : own(name);
+      };
+  TRY_ASSIGN(const config::Config config, config::load_config(sources, environment));
+  return models_of(config, environment);
+}
+
+ports::HeldEnvironments held_by_previous(const RuntimeOptions& options) {
+  ports::HeldEnvironments held;
+  const std::string& text = options.held_environments;
+  if (text.empty() || !schema::check_json(text) ||
+      !schema::from_json(text, held, schema::Unknown::ignore))
+    return {};
+  return held;
+}
+
 // Generated on request, so that start-up is not slowed down.
 std::optional<std::string> published_document(std::string_view file) {
   for (const schema::PublishedDocument& document : schema::published_documents())
@@ -177,6 +209,7 @@ struct Runtime::Parts {
   BootId boot;
   policy::Redactor redactor;
   const std::shared_ptr<policy::RuleSets> rule_sets = std::make_shared<policy::RuleSets>();
+  std::unique_ptr<TurnEnvironments> environments;
   std::unique_ptr<SystemClock> clock;
   std::unique_ptr<store::SqliteStore> store;
   std::unique_ptr<store::FileBlobStore> blobs;
@@ -250,6 +283,18 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
   checkpoints = std::make_unique<ThreadWorker>("agentrt-checkpt", 1, 1);
   redactor = redactor_of(options.config);
   boot = FreshIds{wall_clock(), entropy.draw()}.next<BootId>();
+  environments = std::make_unique<TurnEnvironments>(
+      TurnEnvironments::Parts{.folder = environments_path(options.data),
+                              .worker = *readers,
+                              .redactor = redactor,
+                              .own = config::process_environment(),
+                              .models =
+                                  [sources = options.config.sources,
+                                   kind = on_leave ? OwnerKind::background : OwnerKind::serve](
+                                      const ports::ClientEnvironment& client) {
+                                    return models_of_client(sources, kind, client);
+                                  }},
+      held_by_previous(options));
   file_policies = std::make_unique<config::FilePolicies>(options.config.sources, *trust,
                                                          [] { return wall_clock().ms; });
   policies = std::make_unique<GrantedPolicies>(*file_policies, *store);
@@ -329,24 +374,32 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
   workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources),
                                       config::process_environment()("HOME").value_or(""));
-  const auto with = [config = options.config, data = options.data](auto make) {
-    return [config, data, make](const ports::ProcessRequest& request) {
+  using Store = TurnEnvironments::Store;
+  const auto variables = [this](const TurnId& turn, Store keep) {
+    return config::environment_of(environments->variables_of(turn, keep));
+  };
+  const auto with = [config = options.config, data = options.data, variables](auto make,
+                                                                              Store keep) {
+    return [config, data, make, variables, keep](const ports::ProcessRequest& request) {
       return make(config,
                   config::SandboxChoice{.mode = request.sandbox,
                                         .network = request.network,
                                         .workspace = request.workspace,
                                         .additional_roots = request.additional_roots,
                                         .cwd = request.cwd,
-                                        .hidden = request.hidden},
+                                        .hidden = request.hidden,
+                                        .variables = variables(request.turn, keep)},
                   data, config::process_environment());
     };
   };
-  const auto profile = with(config::sandbox_profile_of);
-  inspector = std::make_unique<DiskInspector>(profile);
+  const auto profile = with(config::sandbox_profile_of, Store::no);
+  inspector = std::make_unique<DiskInspector>(with(config::sandbox_profile_of, Store::yes));
   hooks = std::make_unique<adapters::LauncherHooks>(adapters::LauncherHooks::Parts{
       .loop = *loop,
-      .profile = [config = options.config, data = options.data](const ports::HookRequest& request) {
-        return config::hook_profile_of(config, request, data, config::process_environment());
+      .profile = [config = options.config, data = options.data,
+                  variables](const ports::HookRequest& request) {
+        return config::hook_profile_of(config, request, data, config::process_environment(),
+                                       variables(request.input.turn_id, Store::no));
       }});
   process_worker =
       std::make_unique<ThreadWorker>("agentrt-spool", kProcessThreads, kProcessQueueMax);
@@ -356,13 +409,13 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                          .keeper = *outputs,
                                          .folder = options.data + "/run",
                                          .profile = profile,
-                                         .outline = with(config::sandbox_outline_of),
+                                         .outline = with(config::sandbox_outline_of, Store::no),
                                          .redact = [this](std::string text) {
                                            return redactor.redact(text).value_or(std::move(text));
                                          }});
   models = std::make_unique<adapters::ModelCatalog>(
-      *loop, *readers, configured_models(options.config, config::process_environment()),
-      routing_of(options.config));
+      *loop, *readers, models_of(options.config, config::process_environment()),
+      [this](const TurnId& turn) { return environments->models_of(turn); });
   engine = std::make_unique<engine::Engine>(
       engine::Engine::Parts{.reports = *kernel,
                             .loop = *loop,
@@ -390,6 +443,7 @@ void Runtime::Parts::connect_engine() {
                    .committed =
                        [this](const state::Session& view) {
                          engine->advance(view);
+                         environments->committed(view);
                          checkpoint_when_due();
                        },
                    .failed = [this](const SessionId& session) { engine->take_back(session); },
@@ -452,6 +506,7 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
              }));
   channels::HttpOptions http = http_options(options);
   http.problem = [this] { return problem(); };
+  http.environments = environments.get();
   if (on_leave) http.leave = [this](channels::LeaveWhen when) { return leave(when); };
   server = std::make_unique<channels::HttpServer>(std::move(http), *kernel, *kernel, *outputs,
                                                   metrics, *tokens, published_document);

@@ -32,6 +32,7 @@ struct RuntimeOptions {
   // Turns that the previous owner had in flight continue by themselves, whatever the configuration
   // says about restarts: this process took the folder over from it.
   bool taken_over = false;
+  std::string held_environments;  // JSON, as the previous owner gave it; empty: none
   // Makes it a background owner: called, on any thread, when a client asks it to leave and it may.
   // Empty: it leaves for nobody.
   std::function<void()> on_leave;

@@ -19,7 +19,7 @@ struct Parameter {
 };
 
 constexpr std::array kParameters{
-    Parameter{"id", "path", R"({"type":"string"})", "The id of the session or token."},
+    Parameter{"id", "path", R"({"type":"string"})", "The id of the session, token or turn."},
     Parameter{"threadId", "path", R"({"type":"string"})", "The id of a thread of that session."},
     Parameter{"name", "path", R"({"type":"string"})", "The document's file name."},
     Parameter{"ref", "path", R"({"type":"string"})", "The ref of an output."},
@@ -96,6 +96,16 @@ constexpr std::array kRoutes{
     Route{"/v1/tokens/{id}", "delete", "revoke_token",
           "Revokes a token and closes the streams it opened.", "admin", "id", "",
           R"({"$ref":"#/components/schemas/token"})"},
+    Route{"/v1/turns/{id}/environment", "post", "turn_environment",
+          "The environment of the client for its turn; served on the Unix socket only.", "submit",
+          "id",
+          R"({"type":"object","properties":{"variables":{"type":"array"},)"
+          R"("settings":{"type":"array"},"credentials":{"type":"array"},)"
+          R"("config":{"type":"string"}},"required":["variables","settings","credentials"]})",
+          kDocument},
+    Route{"/v1/environments", "get", "environments",
+          "What the owner holds in memory for its successor; served on the Unix socket only.",
+          "admin", "", "", kDocument},
     Route{"/v1/owner/leave", "post", "leave",
           "Ends a background owner of the data folder; served on the Unix socket only.", "admin",
           "", R"({"type":"object","properties":{"when":{"enum":["now","idle"],"default":"now"}}})",

@@ -26,40 +26,48 @@ std::optional<ConfiguredModel> script_named(const std::string& name) {
   return model;
 }
 
+const ConfiguredModel* find(const ModelSet& set, const std::string& name) {
+  const auto at = std::ranges::find(set.models, name,
+                                    [](const auto& m) -> const auto& { return m.candidate.name; });
+  return at == set.models.end() ? nullptr : &*at;
+}
+
+bool offered(const ModelSet& set, const ConfiguredModel& model,
+             const std::optional<std::string>& requested) {
+  const std::string& name = model.candidate.name;
+  const ModelRouting& routing = set.routing;
+  if (requested == name || routing.default_name == name || contains(routing.fallback, name))
+    return true;
+  if (!routing.candidates.empty()) return contains(routing.candidates, name);
+  return model.candidate.provider != "script";
+}
+
 bool lacks_key(const ConfiguredModel& model) {
   return model.endpoint && !model.endpoint->key_env.empty() && model.endpoint->key.empty();
 }
 
 }  // namespace
 
-ModelCatalog::ModelCatalog(ports::Loop& loop, ports::Worker& worker,
-                           std::vector<ConfiguredModel> models, ModelRouting routing)
-    : scripts_(loop, worker), models_(std::move(models)), routing_(std::move(routing)) {
-  if (std::ranges::any_of(models_, [](const auto& model) { return model.endpoint.has_value(); }))
-    http_ = std::make_unique<HttpModels>(loop);
+ModelCatalog::ModelCatalog(ports::Loop& loop, ports::Worker& worker, ModelSet own,
+                           ModelsOfTurn of_turn)
+    : loop_(loop),
+      scripts_(loop, worker),
+      own_(std::make_shared<const ModelSet>(std::move(own))),
+      of_turn_(std::move(of_turn)) {}
+
+std::shared_ptr<const ModelSet> ModelCatalog::models_of(const TurnId& turn) const {
+  auto set = of_turn_ ? of_turn_(turn) : nullptr;
+  return set ? std::move(set) : own_;
 }
 
-const ConfiguredModel* ModelCatalog::find(const std::string& name) const {
-  const auto at = std::ranges::find(models_, name,
-                                    [](const auto& m) -> const auto& { return m.candidate.name; });
-  return at == models_.end() ? nullptr : &*at;
-}
-
-bool ModelCatalog::offered(const ConfiguredModel& model,
-                           const std::optional<std::string>& requested) const {
-  const std::string& name = model.candidate.name;
-  if (requested == name || routing_.default_name == name || contains(routing_.fallback, name))
-    return true;
-  if (!routing_.candidates.empty()) return contains(routing_.candidates, name);
-  return model.candidate.provider != "script";
-}
-
-ports::ModelChoice ModelCatalog::choice(const std::optional<std::string>& requested) {
+ports::ModelChoice ModelCatalog::choice(const TurnId& turn,
+                                        const std::optional<std::string>& requested) {
+  const std::shared_ptr<const ModelSet> set = models_of(turn);
   ports::ModelChoice choice;
-  choice.default_name = routing_.default_name;
-  choice.fallback = routing_.fallback;
-  for (const ConfiguredModel& model : models_) {
-    if (!offered(model, requested))
+  choice.default_name = set->routing.default_name;
+  choice.fallback = set->routing.fallback;
+  for (const ConfiguredModel& model : set->models) {
+    if (!offered(*set, model, requested))
       choice.excluded.push_back({model.candidate.name, "policy", {}});
     else if (lacks_key(model))
       choice.excluded.push_back(
@@ -68,7 +76,7 @@ ports::ModelChoice ModelCatalog::choice(const std::optional<std::string>& reques
     else
       choice.candidates.push_back(model.candidate);
   }
-  if (requested && !find(*requested)) {
+  if (requested && !find(*set, *requested)) {
     if (auto script = script_named(*requested))
       choice.candidates.push_back(std::move(script->candidate));
     else
@@ -80,7 +88,8 @@ ports::ModelChoice ModelCatalog::choice(const std::optional<std::string>& reques
 void ModelCatalog::start(ports::ModelRequest request,
                          std::shared_ptr<ports::ModelListener> listener) {
   std::optional<ConfiguredModel> named;
-  const ConfiguredModel* model = find(request.model_name);
+  const std::shared_ptr<const ModelSet> set = models_of(request.turn);
+  const ConfiguredModel* model = find(*set, request.model_name);
   if (!model) {
     named = script_named(request.model_name);
     if (named) model = &*named;
@@ -92,6 +101,7 @@ void ModelCatalog::start(ports::ModelRequest request,
          .provider_status = {},
          .ended_by_provider = false,
          .retry_after_ms = {}});
+  if (model->endpoint && !http_) http_ = std::make_unique<HttpModels>(loop_);
   if (model->endpoint)
     return http_->start(model->candidate.name, *model->endpoint, std::move(request),
                         std::move(listener));

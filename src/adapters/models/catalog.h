@@ -1,6 +1,7 @@
 // adapters/models/catalog.h: the configured models, each with the adapter of its provider.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,26 +24,34 @@ struct ModelRouting {
   std::vector<std::string> candidates;  // empty: all models; script models only if named
 };
 
+struct ModelSet {
+  std::vector<ConfiguredModel> models;
+  ModelRouting routing;
+};
+// The models of one turn, which its client supplied; null: those of the runtime. Any thread.
+using ModelsOfTurn = std::function<std::shared_ptr<const ModelSet>(const TurnId& turn)>;
+
 // Core only.
 class ModelCatalog final : public ports::Models {
  public:
-  ModelCatalog(ports::Loop& loop, ports::Worker& worker, std::vector<ConfiguredModel> models,
-               ModelRouting routing);
+  // `own`: the models of the runtime itself.
+  ModelCatalog(ports::Loop& loop, ports::Worker& worker, ModelSet own, ModelsOfTurn of_turn = {});
 
-  ports::ModelChoice choice(const std::optional<std::string>& requested) override;
+  ports::ModelChoice choice(const TurnId& turn,
+                            const std::optional<std::string>& requested) override;
   void start(ports::ModelRequest request, std::shared_ptr<ports::ModelListener> listener) override;
   void cancel(const ModelRequestId& request) override;
   // Closes every connection. No request can be started afterwards.
   void stop();
 
  private:
-  const ConfiguredModel* find(const std::string& name) const;
-  bool offered(const ConfiguredModel& model, const std::optional<std::string>& requested) const;
+  std::shared_ptr<const ModelSet> models_of(const TurnId& turn) const;
 
+  ports::Loop& loop_;
   ScriptPlayer scripts_;
-  std::unique_ptr<HttpModels> http_;  // created only if a model needs it: it has its own thread
-  std::vector<ConfiguredModel> models_;
-  ModelRouting routing_;
+  std::unique_ptr<HttpModels> http_;  // created when a request needs it: it has its own thread
+  const std::shared_ptr<const ModelSet> own_;
+  const ModelsOfTurn of_turn_;
 };
 
 }  // namespace agentrt::adapters

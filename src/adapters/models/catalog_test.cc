@@ -31,9 +31,11 @@ Names excluded(const ports::ModelChoice& choice) {
   return out;
 }
 
+const TurnId kTurn{"turn_1"};
+
 struct Desk {
   explicit Desk(ModelRouting routing, std::vector<ConfiguredModel> models = usual())
-      : catalog(loop, loop.worker(), std::move(models), std::move(routing)) {}
+      : catalog(loop, loop.worker(), {std::move(models), std::move(routing)}) {}
   static std::vector<ConfiguredModel> usual() {
     return {model("a", "acme"), model("b", "acme"), model("play", "script")};
   }
@@ -45,7 +47,7 @@ struct Desk {
 
 TEST_CASE("without a list every model is offered but scripts that nothing names") {
   Desk desk{{.default_name = "a", .fallback = {"b"}, .candidates = {}}};
-  const ports::ModelChoice choice = desk.catalog.choice({});
+  const ports::ModelChoice choice = desk.catalog.choice(kTurn, {});
   CHECK(candidates(choice) == Names{"a", "b"});
   CHECK(excluded(choice) == Names{"play policy"});
   CHECK(choice.default_name == "a");
@@ -53,16 +55,18 @@ TEST_CASE("without a list every model is offered but scripts that nothing names"
 }
 
 TEST_CASE("a script is offered when the turn, the default or the fallback names it") {
-  CHECK(candidates(Desk{{}}.catalog.choice("play")) == Names{"a", "b", "play"});
-  CHECK(candidates(Desk{{.default_name = "play"}}.catalog.choice({})) == Names{"a", "b", "play"});
-  CHECK(candidates(Desk{{.fallback = {"play"}}}.catalog.choice({})) == Names{"a", "b", "play"});
+  CHECK(candidates(Desk{{}}.catalog.choice(kTurn, "play")) == Names{"a", "b", "play"});
+  CHECK(candidates(Desk{{.default_name = "play"}}.catalog.choice(kTurn, {})) ==
+        Names{"a", "b", "play"});
+  CHECK(candidates(Desk{{.fallback = {"play"}}}.catalog.choice(kTurn, {})) ==
+        Names{"a", "b", "play"});
 }
 
 TEST_CASE("a list of candidates leaves the others out, but never the one asked for") {
   Desk desk{{.default_name = "a", .candidates = {"a"}}};
-  CHECK(candidates(desk.catalog.choice({})) == Names{"a"});
-  CHECK(excluded(desk.catalog.choice({})) == Names{"b policy", "play policy"});
-  CHECK(candidates(desk.catalog.choice("b")) == Names{"a", "b"});
+  CHECK(candidates(desk.catalog.choice(kTurn, {})) == Names{"a"});
+  CHECK(excluded(desk.catalog.choice(kTurn, {})) == Names{"b policy", "play policy"});
+  CHECK(candidates(desk.catalog.choice(kTurn, "b")) == Names{"a", "b"});
 }
 
 TEST_CASE("a model whose key is not set is left out, with the variable that would let it in") {
@@ -73,7 +77,7 @@ TEST_CASE("a model whose key is not set is left out, with the variable that woul
   models[0].endpoint->key_env = models[1].endpoint->key_env = "SOME_KEY";
   models[1].endpoint->key = "k";
   Desk desk{{}, std::move(models)};
-  const ports::ModelChoice choice = desk.catalog.choice({});
+  const ports::ModelChoice choice = desk.catalog.choice(kTurn, {});
   CHECK(candidates(choice) == Names{"b", "c"});
   CHECK(excluded(choice) == Names{"a credential"});
   CHECK(choice.excluded[0].remedy == "set SOME_KEY, then start agentrt again");
@@ -81,8 +85,8 @@ TEST_CASE("a model whose key is not set is left out, with the variable that woul
 
 TEST_CASE("an unknown model is said to be unknown; script:FILE is known by its file") {
   Desk desk{{.default_name = "a"}};
-  CHECK(excluded(desk.catalog.choice("x")) == Names{"play policy", "x unknown_model"});
-  const ports::ModelChoice choice = desk.catalog.choice("script:/tmp/play.jsonl");
+  CHECK(excluded(desk.catalog.choice(kTurn, "x")) == Names{"play policy", "x unknown_model"});
+  const ports::ModelChoice choice = desk.catalog.choice(kTurn, "script:/tmp/play.jsonl");
   REQUIRE(choice.candidates.size() == 3);
   CHECK(choice.candidates.back().provider == "script");
   CHECK(choice.candidates.back().model == "play.jsonl");

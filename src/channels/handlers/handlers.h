@@ -35,6 +35,8 @@ void delete_token(Services& services, const ExchangePtr& exchange);
 
 // owner_handlers.cc
 void post_leave(Services& services, const ExchangePtr& exchange);
+void get_environments(Services& services, const ExchangePtr& exchange);
+void post_environment(Services& services, const ExchangePtr& exchange);
 
 // document_handlers.cc
 void get_health(Services& services, const ExchangePtr& exchange);

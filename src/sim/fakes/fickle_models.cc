@@ -71,7 +71,7 @@ std::string call_of(Random& random) {
 
 }  // namespace
 
-ports::ModelChoice FickleModels::choice(const std::optional<std::string>&) {
+ports::ModelChoice FickleModels::choice(const TurnId&, const std::optional<std::string>&) {
   if (provider_.absent > 0) {
     --provider_.absent;
     return {};

@@ -1,0 +1,231 @@
+#include "runtime/turn_environments.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/descriptor.h"
+#include "base/digest.h"
+#include "policy/sandbox_profile.h"
+#include "schema/codec.h"
+
+namespace agentrt::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "env-", kSuffix = ".json";
+
+struct StoredEnvironment {
+  std::vector<ports::EnvironmentVariable> variables;
+};
+BOOST_DESCRIBE_STRUCT(StoredEnvironment, (), (variables))
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// Whole or not at all: a rename puts it in place.
+Result<void> write_file(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  const Descriptor file(
+      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const bool written =
+      file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (written && ::rename(fresh.c_str(), path.c_str()) == 0) return {};
+  const int error = errno;
+  ::unlink(fresh.c_str());
+  return fail(error == ENOSPC ? Code::storage_full : Code::unavailable,
+              fmt::format("{} cannot be written: {}", path, reason(error)));
+}
+
+std::optional<TurnEnvironments::Variables> read_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return std::nullopt;
+  std::string text(2 * ports::kClientEnvironmentBytesMax, '\0');
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  StoredEnvironment stored;
+  if (!schema::check_json(text) || !schema::from_json(text, stored, schema::Unknown::ignore))
+    return std::nullopt;
+  return std::move(stored.variables);
+}
+
+bool is_name(std::string_view name) {
+  constexpr std::string_view kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  return !name.empty() && name.find_first_not_of(kLetters) == name.npos;
+}
+
+Result<void> check(const ports::ClientEnvironment& environment) {
+  const auto kept = policy::environment_kept();
+  for (const auto& [name, value] : environment.variables) {
+    if (std::ranges::find(kept, name) == kept.end())
+      return fail(Code::invalid_params,
+                  fmt::format("variables: {} is not one that commands get", name));
+    if (value.contains('\0')) return fail(Code::invalid_params, "variables: a value has a NUL");
+  }
+  for (const auto* names : {&environment.settings, &environment.credentials})
+    for (const auto& [name, value] : *names)
+      if (!is_name(name) || value.contains('\0'))
+        return fail(Code::invalid_params,
+                    fmt::format("{} is not a variable of an environment", name));
+  return {};
+}
+
+}  // namespace
+
+TurnEnvironments::TurnEnvironments(Parts parts, const ports::HeldEnvironments& taken_over)
+    : parts_(std::move(parts)) {
+  ::mkdir(parts_.folder.c_str(), 0700);
+  std::error_code error;
+  const auto oldest = fs::file_time_type::clock::now() - std::chrono::milliseconds(kFilesKeptMs);
+  for (const auto& file : fs::directory_iterator(parts_.folder, error)) {
+    const std::string name = file.path().filename().string();
+    const bool ours = name.starts_with(kPrefix) && name.ends_with(kSuffix) &&
+                      name.size() > kPrefix.size() + kSuffix.size();
+    if (!ours || fs::last_write_time(file.path(), error) < oldest) {
+      ::unlink(file.path().c_str());
+      continue;
+    }
+    const std::string id =
+        name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+    if (entries_.size() < kTurnsMax) entries_[TurnId(id)].stored = true;
+  }
+  for (const ports::HeldEnvironment& held : taken_over.data)
+    (void)accept(held.turn_id, held.environment);
+}
+
+ports::HeldEnvironments TurnEnvironments::held() const {
+  const std::lock_guard lock(mutex_);
+  ports::HeldEnvironments out;
+  for (const auto& [turn, entry] : entries_)
+    if (entry.models) out.data.push_back({turn, entry.client});
+  return out;
+}
+
+std::string TurnEnvironments::path_of(const TurnId& turn) const {
+  return fmt::format("{}/{}{}{}", parts_.folder, kPrefix, turn.text(), kSuffix);
+}
+
+void TurnEnvironments::offer(TurnId turn, ports::ClientEnvironment environment,
+                             ports::ReplyTo reply_to) {
+  auto shared = std::make_shared<ports::ReplyTo>(std::move(reply_to));
+  const bool taken =
+      parts_.worker.run([this, turn = std::move(turn), environment = std::move(environment),
+                         shared] { (*shared)(accept(turn, environment)); });
+  if (!taken) (*shared)(fail(Code::overloaded, "too many reads are in progress: try again"));
+}
+
+Result<std::string> TurnEnvironments::accept(const TurnId& turn,
+                                             const ports::ClientEnvironment& environment) {
+  TRY(check(environment));
+  TRY(learn(environment.credentials));
+  TRY_ASSIGN(adapters::ModelSet models, parts_.models(environment));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!entries_.contains(turn) && entries_.size() >= kTurnsMax)
+      return fail(Code::limit_exceeded,
+                  fmt::format("{} turns have an environment already; end some", kTurnsMax));
+    Entry& entry = entries_[turn];
+    entry.client = environment;
+    entry.models = std::make_shared<const adapters::ModelSet>(std::move(models));
+    if (entry.stored || entry.variables) return "{}";
+    entry.variables = environment.variables;
+    entry.stored = true;
+  }
+  TRY(write_file(path_of(turn), schema::to_json(StoredEnvironment{environment.variables})));
+  return "{}";
+}
+
+// Before anything can be stored that holds one of them.
+Result<void> TurnEnvironments::learn(const Variables& credentials) {
+  std::vector<policy::Secret> fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, value] : credentials) {
+      std::string digest(bytes_of(sha256(value)));
+      if (secrets_.contains(digest)) continue;
+      if (secrets_.size() >= kSecretsMax)
+        return fail(
+            Code::limit_exceeded,
+            fmt::format("{} different credentials were used; run agentrt stop", kSecretsMax));
+      secrets_.insert(std::move(digest));
+      fresh.push_back({name, value});
+    }
+  }
+  parts_.redactor.add(std::move(fresh));
+  return {};
+}
+
+TurnEnvironments::Variables TurnEnvironments::own_variables() const {
+  Variables out;
+  for (const std::string_view name : policy::environment_kept())
+    if (auto value = parts_.own(name)) out.push_back({std::string(name), *std::move(value)});
+  return out;
+}
+
+TurnEnvironments::Variables TurnEnvironments::variables_of(const TurnId& turn, Store store) {
+  bool write = false;
+  Variables found;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(turn);
+    if (known == entries_.end() && (store == Store::no || turn.empty())) return own_variables();
+    Entry& entry = entries_[turn];
+    if (!entry.variables && entry.stored) entry.variables = read_file(path_of(turn));
+    if (!entry.variables) entry.variables = own_variables();
+    write = !entry.stored;
+    entry.stored = true;
+    found = *entry.variables;
+  }
+  // Without the file only a restart could change the environment, which the digest would show.
+  if (write) (void)write_file(path_of(turn), schema::to_json(StoredEnvironment{found}));
+  return found;
+}
+
+std::shared_ptr<const adapters::ModelSet> TurnEnvironments::models_of(const TurnId& turn) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = entries_.find(turn);
+  return known == entries_.end() ? nullptr : known->second.models;
+}
+
+void TurnEnvironments::forget(const TurnId& turn) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (entries_.erase(turn) == 0) return;
+  }
+  (void)parts_.worker.run([path = path_of(turn)] { ::unlink(path.c_str()); });
+}
+
+void TurnEnvironments::committed(const state::Session& view) {
+  std::unordered_set<TurnId> now;
+  {
+    const std::lock_guard lock(mutex_);
+    if (entries_.empty()) return;
+    const auto note = [&](const state::Turn& turn) {
+      if (entries_.contains(turn.ids.turn)) now.insert(turn.ids.turn);
+    };
+    for (const auto& [_, thread] : view.threads) {
+      if (thread.active) note(*thread.active);
+      std::ranges::for_each(thread.queue, note);
+    }
+  }
+  const auto before = open_.find(view.id);
+  if (before != open_.end())
+    for (const TurnId& turn : before->second)
+      if (!now.contains(turn)) forget(turn);
+  if (!now.empty())
+    open_[view.id] = std::move(now);
+  else if (before != open_.end())
+    open_.erase(before);
+}
+
+}  // namespace agentrt::runtime
