@@ -285,6 +285,24 @@ Checked check_waits(const Facts& facts, const state::Session& view) {
   return std::nullopt;
 }
 
+Checked check_cancelled(const Facts& facts, bool asked_for) {
+  for (const schema::Fact& fact : facts)
+    if (!asked_for && std::holds_alternative<schema::TaskCancelled>(fact.payload))
+      return broken(invariant::kHangups, "a turn was cancelled, and nobody asked for it");
+  return std::nullopt;
+}
+
+Checked check_no_open_work(const state::Session& view) {
+  for (const auto& [id, thread] : view.threads)
+    if (thread.active && thread.status != schema::Status::blocked)
+      return broken(invariant::kLeaving, fmt::format("turn {} of {} is open",
+                                                     thread.active->ids.turn.text(), id.text()));
+  if (!view.processes.empty())
+    return broken(invariant::kLeaving, fmt::format("process {} runs in the background",
+                                                   view.processes.begin()->first.text()));
+  return std::nullopt;
+}
+
 Checked check_all_ended(const state::Session& view) {
   for (const auto& [id, thread] : view.threads)
     if (thread.active || !thread.queue.empty())

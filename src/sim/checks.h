@@ -42,6 +42,9 @@ inline constexpr std::string_view kReads = "a read sees what was acknowledged be
 inline constexpr std::string_view kIndex = "index rows are what the log says";
 inline constexpr std::string_view kRest = "the runtime comes to rest";
 inline constexpr std::string_view kStopped = "the runtime does not stop itself";
+inline constexpr std::string_view kHangups = "a turn is cancelled only by a command";
+inline constexpr std::string_view kEnvironments = "a command has the environment of its client";
+inline constexpr std::string_view kLeaving = "the owner leaves only when no work is open";
 inline constexpr std::string_view kJudged = "the validator finds nothing";
 }  // namespace invariant
 
@@ -96,6 +99,11 @@ Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>
 // Each model request has ended, and each open turn says what it waits for. REQUIRES: the runtime is
 // idle.
 Checked check_waits(const Facts& facts, const state::Session& view);
+// No turn was cancelled, unless a command that may do so was sent to the session.
+Checked check_cancelled(const Facts& facts, bool asked_for);
+// The owner of the data folder may leave: no turn runs or waits for an answer, and no background
+// process runs. A blocked turn does not count.
+Checked check_no_open_work(const state::Session& view);
 // No turn is open.
 Checked check_all_ended(const state::Session& view);
 Checked check_bounds(const state::Session& view, const control::Settings& settings);

@@ -119,6 +119,28 @@ TEST_CASE("waits: a turn that asks a person rests, and one whose question is gon
   CHECK_FALSE(check_waits({}, view));
 }
 
+TEST_CASE("hang-ups: a turn that is cancelled without a command is found") {
+  const Facts cancelled = {fact(1, TaskCancelled{})};
+  CHECK(broken(check_cancelled(cancelled, false)) == invariant::kHangups);
+  CHECK_FALSE(check_cancelled(cancelled, true));
+  CHECK_FALSE(check_cancelled({fact(1, TurnCompleted{})}, false));
+}
+
+TEST_CASE("leaving: an owner that leaves a turn, a question or a process behind is found") {
+  state::Session view;
+  state::Thread& thread = view.threads[ThreadId{"t"}];
+  CHECK_FALSE(check_no_open_work(view));
+  thread.active.emplace();
+  for (const Status status : {Status::running, Status::waiting_permission}) {
+    thread.status = status;
+    CHECK(broken(check_no_open_work(view)) == invariant::kLeaving);
+  }
+  thread.status = Status::blocked;
+  CHECK_FALSE(check_no_open_work(view));
+  view.processes[kProcess] = {};
+  CHECK(broken(check_no_open_work(view)) == invariant::kLeaving);
+}
+
 TEST_CASE("decisions: what runs without its yes, or against a hook, is found") {
   const Fact made = of_call(ModelCompleted{.tool_calls = {{kCall, "shell", kLs, {}}}});
   const Fact runs = of_call(ProcessStarted{.command = "ls", .executed = "'ls'"});

@@ -87,7 +87,8 @@ void Node::start() {
     if (options_.seams.published) return options_.seams.published(batch);
     for (const ports::FeedEvent& event : *batch) published_.push_back(event.event);
   });
-  boot_.loop->post([this] { kernel_->recover({}); });
+  recovered_ = false;
+  boot_.loop->post([this] { kernel_->recover([this] { recovered_ = true; }); });
 }
 
 void Node::crash() {

@@ -49,6 +49,8 @@ class Node {
   void crash();
 
   bool up() const { return kernel_ != nullptr; }
+  // Whether every session that an earlier boot left with open work has been loaded.
+  bool recovered() const { return recovered_; }
 
   bool step() { return time_.step(boot_); }
   bool step_until(std::int64_t until_ms) { return time_.step_until(boot_, until_ms); }
@@ -123,6 +125,7 @@ class Node {
   std::vector<schema::StoredEvent> published_;
   std::map<SessionId, state::Session> shown_;
   std::size_t model_requests_ = 0;
+  bool recovered_ = false;
 };
 
 }  // namespace agentrt::sim

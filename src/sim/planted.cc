@@ -47,6 +47,13 @@ constexpr std::array kDefects = {
                   "what a process printed while nobody was connected to it is not passed on", 100},
     PlantedDefect{Plant::forget_exit_record, "forget_exit_record",
                   "the record of a process goes before it is stored that it ended", 100},
+    PlantedDefect{Plant::cancel_on_hangup, "cancel_on_hangup",
+                  "turns are interrupted when a client disconnects", 100},
+    PlantedDefect{Plant::leak_client_environment, "leak_client_environment",
+                  "a command gets the environment of the client that was served last", 20},
+    PlantedDefect{Plant::exit_with_open_work, "exit_with_open_work",
+                  "the owner of the data folder leaves while a question waits or a process runs",
+                  50},
 };
 
 class PublishBeforeAppend final : public StoreOver {

@@ -39,6 +39,9 @@ enum class Plant {
   hang_reads_on_full_disk,
   drop_spool_tail,
   forget_exit_record,
+  cancel_on_hangup,
+  leak_client_environment,
+  exit_with_open_work,
 };
 
 struct PlantedDefect {

@@ -108,6 +108,11 @@ void Watch::process_released(const ProcessId& process, const BootId& boot) {
          fmt::format("{} is released, but its start is not stored", process.text()));
 }
 
+TurnId Watch::turn_of(const ProcessId& process) const {
+  const auto found = turns_of_processes_.find(process);
+  return found == turns_of_processes_.end() ? TurnId{} : found->second;
+}
+
 void Watch::file_written(const ToolCallId& call) {
   for (const SessionId& session : sessions())
     for (const auto& [_, thread] : replayed(session).threads)
@@ -171,8 +176,10 @@ const state::Session& Watch::replayed(const SessionId& session) {
         requested_[fact->ids.model_request_id] = *fact;
       else if (const auto* hook = std::get_if<schema::HookStarted>(&fact->payload))
         hooks_[hook->hook_run_id.value_or("")] = hook->boot_id.value_or(BootId{});
-      else if (const auto* process = std::get_if<schema::ProcessStarted>(&fact->payload))
+      else if (const auto* process = std::get_if<schema::ProcessStarted>(&fact->payload)) {
         processes_[fact->ids.process_id] = process->boot_id.value_or(BootId{});
+        turns_of_processes_[fact->ids.process_id] = fact->ids.turn_id;
+      }
     }
   }
 }

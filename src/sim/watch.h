@@ -33,6 +33,8 @@ class Watch {
   void model_started(const ports::ModelRequest& request, const BootId& boot);
   void hook_started(const std::string& run, const BootId& boot);
   void process_released(const ProcessId& process, const BootId& boot);
+  // The turn of a process that was released, by the log.
+  TurnId turn_of(const ProcessId& process) const;
   void file_written(const ToolCallId& call);
   // The runtime has crashed: checks that the disk has everything acknowledged.
   void restarted(const std::map<SessionId, std::vector<Acknowledged>>& acknowledged);
@@ -81,6 +83,7 @@ class Watch {
   std::map<std::string, BootId> hooks_;  // hook runs in the log, with their boot
   std::set<std::string> hooks_started_;
   std::map<ProcessId, BootId> processes_;  // in the log, with the boot that released them
+  std::map<ProcessId, TurnId> turns_of_processes_;
 };
 
 }  // namespace agentrt::sim

@@ -1,6 +1,8 @@
 #include "sim/world.h"
 
 #include <array>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,8 @@ constexpr std::size_t kStepsMax = 400'000;         // per run
 constexpr std::int64_t kReadMs = 60'000;
 constexpr std::uint64_t kReadsLookedAtEvery = 64;  // steps between checks of pending reads
 constexpr int kResumeRounds = 40;
+constexpr std::int64_t kIdleMs = 60'000;  // after which an owner that nothing needs leaves
+const std::string kOwnEnvironment = "the runtime";
 constexpr std::size_t kMoodsMax = 16;
 // Allows for small changes of the wall clock, which count as time passed (kClockDriftMs).
 constexpr std::int64_t kClockAllowanceMs = 60'000;
@@ -76,7 +80,9 @@ class World {
     };
     node_.machine().on_release = [this](const ProcessId& process) {
       watch_.process_released(process, node_.boot_id());
+      check_environment(process);
     };
+    node_.machine().environment_of = [this](const TurnId& turn) { return environment_of(turn); };
     node_.machine().on_end = [this] { fault_at_end(); };
     node_.files().on_write = [this](const ToolCallId& call) { watch_.file_written(call); };
     plant_in_ports(plant_, node_.governance(), node_.machine(), node_.files());
@@ -188,7 +194,7 @@ class World {
     if (is_fault(action.kind)) return fault(action);
     switch (action.kind) {
       case Kind::vanish:
-        return ledger_.vanish(action.client);
+        return vanish(action);
       case Kind::follow:
         return followers_.follow(action.client, session_of(action));
       case Kind::stop_read:
@@ -196,8 +202,55 @@ class World {
       case Kind::go_read:
         return followers_.go_reading(action.client, session_of(action));
       default:
-        return pass(action.amount);
+        pass(action.amount);
+        if (action.draw % 2 == 0) leave_if_idle();
     }
+  }
+
+  // The client's terminal is closed, or it was killed. Nothing that it began may notice.
+  void vanish(const Action& action) {
+    ledger_.vanish(action.client);
+    if (plant_ != Plant::cancel_on_hangup) return;
+    for (const auto& [session, thread] : watch_.open_threads())
+      node_.call(
+          "interrupt_turn",
+          fmt::format(R"({{"sessionId":"{}","threadId":"{}"}})", session.text(), thread.text()),
+          "p0", [](const ports::Reply&) {});
+  }
+
+  // A background owner that nothing has needed for a while leaves; the next command starts another.
+  void leave_if_idle() {
+    const auto needed = [this] {
+      if (!node_.recovered()) return true;
+      if (plant_ == Plant::exit_with_open_work) return node_.engine().running() > 0;
+      return node_.engine().sessions_in_need() > 0;
+    };
+    const bool disk_fails = disk_faults_.full_commits + disk_faults_.failing_commits > 0;
+    if (broken_ || slow_ || disk_fails || needed()) return;
+    pass(kIdleMs);
+    if (broken_ || needed()) return;
+    for (const SessionId& session : watch_.sessions())
+      if (!broken_) check(check_no_open_work(watch_.replayed(session)));
+    if (broken_) return;
+    say("the owner leaves: nothing needs it");
+    crash(0, 0);
+  }
+
+  // --- environments of clients ---
+
+  std::string environment_of(const TurnId& turn) const {
+    if (plant_ == Plant::leak_client_environment) return last_environment_;
+    const auto found = environments_.find(turn);
+    return found == environments_.end() ? kOwnEnvironment : found->second;
+  }
+  void check_environment(const ProcessId& process) {
+    const auto found = environments_.find(watch_.turn_of(process));
+    const std::string expected = found == environments_.end() ? kOwnEnvironment : found->second;
+    const std::string& actual = node_.machine().processes[process].environment;
+    if (!broken_ && actual != expected)
+      broken({std::string(invariant::kEnvironments),
+              fmt::format("{} has the environment of {} instead of {}", process.text(), actual,
+                          expected)});
   }
 
   // Monotonic time, in which the age of keys is measured; the wall clock may jump.
@@ -208,6 +261,7 @@ class World {
     const auto attempt = ledger_.send(action, passed());
     const bool answers = action.kind == Kind::answer;
     const Request request = answers ? people_.request(action, watch_) : request_of(action);
+    note(action, request);
     node_.call(request.name, request.params, fmt::format("p{}", principal_of(action.client)),
                [this, attempt, action, answers](ports::Reply reply) {
                  if (trace_) say_reply(action, reply);
@@ -216,6 +270,15 @@ class World {
                      *attempt, reply, passed(),
                      [this](const SessionId& s, Sequence n) { return watch_.stored(s, n); }));
                });
+  }
+  // What the client supplies with the command, and whether the command may cancel turns.
+  void note(const Action& action, const Request& request) {
+    last_environment_ = fmt::format("client {}", action.client);
+    if (action.kind == Kind::submit && action.turn > 0)
+      environments_.try_emplace(TurnId{fmt::format("u{}", action.turn)}, last_environment_);
+    if (action.kind == Kind::interrupt || action.kind == Kind::remove ||
+        request.params.contains(R"("queuePolicy":"interrupt")"))
+      may_cancel_.insert(session_of(action));
   }
   void read(const Action& action) {
     const auto attempt = ledger_.send(action, passed());
@@ -442,7 +505,10 @@ class World {
     Facts everything;
     for (const SessionId& session : watch_.sessions()) {
       if (broken_) return;
+      const std::size_t before = everything.size();
       check(watch_.check_finally(session, ledger_.acknowledged(), everything));
+      const Facts own(everything.begin() + static_cast<std::ptrdiff_t>(before), everything.end());
+      if (!broken_) check(check_cancelled(own, may_cancel_.contains(session)));
     }
     if (!broken_) check(check_marks(everything, ledger_.marks()));
   }
@@ -456,7 +522,10 @@ class World {
   FickleHooks hooks_;
   People people_;
   DiskFaults disk_faults_;
-  bool slow_ = false;  // a fault of this run slows reads or commits down
+  std::map<TurnId, std::string> environments_;  // of turns that clients named
+  std::string last_environment_ = kOwnEnvironment;
+  std::set<SessionId> may_cancel_;  // sessions to which a command was sent that cancels turns
+  bool slow_ = false;               // a fault of this run slows reads or commits down
   std::int64_t down_ms_ = 0;
   std::uint64_t crash_draw_ = 0;
   std::optional<Action> at_end_;    // fault for the next end of a process

@@ -36,6 +36,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
   process.command = request.command;
   process.text = machine_.prints.value_or(request.command);
   process.argv = request.argv;
+  if (machine_.environment_of) process.environment = machine_.environment_of(request.turn);
   process.background = request.background;
   process.forgotten = false;
   listeners_[id] = std::move(listener);

@@ -24,6 +24,7 @@ struct FakeProcess {
   std::size_t runs = 0;  // how often its command was released
   std::string command;
   std::vector<std::string> argv;
+  std::string environment;  // names the client whose environment it has
   bool background = false;
   std::string text;         // what it prints
   std::size_t printed = 0;  // of its text, in bytes
@@ -46,6 +47,8 @@ struct FakeMachine {
   bool passes_tails = true;   // output printed without a connection is delivered later
   std::function<void(const ProcessId&)> on_release;  // called before a command is released
   std::function<void()> on_end;                      // called before an end is reported
+  // The environment of a turn's commands; empty: they have none.
+  std::function<std::string(const TurnId&)> environment_of;
 
   std::size_t runs() const;
   // The runtime died: processes connected to it end.
