@@ -82,6 +82,22 @@ Verdict unreadable_verdict(const Error& error) {
   return {DecisionSource::host_policy, Decision::deny, std::nullopt, error.message};
 }
 
+// Why no answer and no rule lets a file tool open its path: it is in none of the session's folders,
+// which are fixed when the session is created. By the letters of the path; the file tool itself
+// finds out where a link leads.
+std::optional<std::string> unreachable(const Asked& asked, const std::string& home) {
+  if (!is_file_tool(asked.tool)) return std::nullopt;
+  const std::string path = normal_path(asked.text, asked.cwd, home);
+  const auto holds = [&](const std::string& root) { return is_within(path, root); };
+  if (holds(asked.workspace) || std::ranges::any_of(asked.roots, holds)) return std::nullopt;
+  const tools::Tool* tool = tools::find(asked.tool);
+  const std::string folder = tool && tool->path.one_file ? path.substr(0, path.rfind('/')) : path;
+  return fmt::format(
+      "{} is outside the folders of this session, and no approval changes that; to give access, "
+      "start a session with --add-dir {}.",
+      path, folder.empty() ? "/" : folder);
+}
+
 // Adds the verdicts of the rules on a call that is no shell text.
 void ask_rules(const Asked& asked, const Effective& policy, std::vector<Verdict>& chain) {
   for (const Rule& rule : policy.rules->all)
@@ -242,7 +258,10 @@ Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evi
   if (tools::rule_form_of(asked.tool) == tools::RuleForm::command) {
     judge_shell(asked, policy, evidence, out);
   } else {
-    out.chain.push_back(tool_mode_verdict(asked, policy));
+    if (auto reason = unreachable(asked, policy.home))
+      out.chain.push_back({DecisionSource::mode, Decision::deny, std::nullopt, std::move(reason)});
+    else
+      out.chain.push_back(tool_mode_verdict(asked, policy));
     ask_rules(asked, policy, out.chain);
   }
   out.chain.insert(out.chain.end(), evidence.said.begin(), evidence.said.end());
@@ -267,6 +286,13 @@ std::vector<std::string> executed_files(const Asked& asked, const std::string& h
   Judgement out;
   find_executed(asked, home, shell::analyse(asked.text), out);
   return std::move(out.executes);
+}
+
+std::vector<std::string> overwritten_files(std::string_view text, const std::string& cwd) {
+  std::vector<std::string> files = shell::find_overwritten(shell::analyse(text));
+  if (files.size() > kExecutedFilesMax) return {};
+  for (std::string& file : files) file = normal_path(file, cwd, "/");
+  return files;
 }
 
 std::string exact_rule(const Asked& asked, const std::string& home) {

@@ -85,6 +85,10 @@ schema::Decision general_decision(std::string_view tool, Access access,
 // of its judgement, without judging it.
 std::vector<std::string> executed_files(const Asked& asked, const std::string& home);
 
+// The files that a shell text, run in `cwd`, would overwrite, absolute, if nothing else in it is
+// destructive; empty otherwise. At most kExecutedFilesMax: a text with more counts as destructive.
+std::vector<std::string> overwritten_files(std::string_view text, const std::string& cwd);
+
 // The rule that an answer "session" or "always" stores: it fits this call and no other. For file
 // tools the path is the absolute one.
 std::string exact_rule(const Asked& asked, const std::string& home);

@@ -51,14 +51,14 @@ TEST_CASE("each mode decides where no rule speaks") {
   };
   using enum Decision;
   for (const Row& row : {
-           Row{PermissionMode::default_, ask, allow, ask, ask, ask},
-           Row{PermissionMode::untrusted, ask, ask, ask, ask, ask},
-           Row{PermissionMode::on_request, sandboxed, allow, ask, allow, ask},
-           Row{PermissionMode::on_failure, sandboxed, allow, ask, allow, ask},
-           Row{PermissionMode::never, unavailable, allow, unavailable, unavailable, unavailable},
-           Row{PermissionMode::plan, deny, allow, ask, deny, deny},
-           Row{PermissionMode::auto_, allow, allow, ask, allow, ask},
-           Row{PermissionMode::bypass, allow, allow, allow, allow, allow},
+           Row{PermissionMode::default_, ask, allow, deny, ask, ask},
+           Row{PermissionMode::untrusted, ask, ask, deny, ask, ask},
+           Row{PermissionMode::on_request, sandboxed, allow, deny, allow, ask},
+           Row{PermissionMode::on_failure, sandboxed, allow, deny, allow, ask},
+           Row{PermissionMode::never, unavailable, allow, deny, unavailable, unavailable},
+           Row{PermissionMode::plan, deny, allow, deny, deny, deny},
+           Row{PermissionMode::auto_, allow, allow, deny, allow, ask},
+           Row{PermissionMode::bypass, allow, allow, deny, allow, allow},
        }) {
     CAPTURE(schema::name_of(row.mode));
     CHECK(under(row.mode, command) == row.command);
@@ -302,12 +302,38 @@ TEST_CASE("the classifier lets pass what reads or builds, and nothing that it do
   const auto automatic = [](std::string text) {
     return under(PermissionMode::auto_, shell_call(std::move(text)));
   };
-  for (const char* text : {"git status && git diff", "rg foo | head", "cargo test 2>&1 | tail",
-                           "npm run build", "mkdir -p a", "git commit -m x"})
+  for (const char* text :
+       {"git status && git diff", "rg foo | head", "cargo test 2>&1 | tail", "npm run build",
+        "mkdir -p a", "git commit -m x", "python3 -m pytest -q tests", "python3.11 -m unittest",
+        "git checkout -b feature", "sed -i s/a/b/ f.txt", "sed -i.bak -e s/a/b/ src/*.c",
+        "npx tsc --noEmit"})
     CHECK_MESSAGE(automatic(text) == Decision::allow, text);
-  for (const char* text : {"rm x", "curl http://x", "git push", "git reset --hard", "./x.sh",
-                           "bash -c ls x", "eval $X", "echo x > f", "PATH=. ls", "python3 x.py",
-                           "unknown-tool", "find . -delete", "sudo ls", "sort -o a b", "", "x=1"})
+  for (const char* text : {"rm x",
+                           "curl http://x",
+                           "git push",
+                           "git reset --hard",
+                           "./x.sh",
+                           "bash -c ls x",
+                           "eval $X",
+                           "echo x > f",
+                           "PATH=. ls",
+                           "python3 x.py",
+                           "unknown-tool",
+                           "python3 -m http.server",
+                           "python3 -m pip install x",
+                           "python3 -m pytest -p x",
+                           "python3 -c 1",
+                           "git checkout main",
+                           "git checkout -f -b x",
+                           "git checkout -- .",
+                           "sed -i 's/a/b/e' f",
+                           "sed -i s/a/b/ \"$F\"",
+                           "sed -n w.txt f",
+                           "find . -delete",
+                           "sudo ls",
+                           "sort -o a b",
+                           "",
+                           "x=1"})
     CHECK_MESSAGE(automatic(text) == Decision::ask, text);
 }
 
@@ -483,10 +509,11 @@ TEST_CASE("rules about reading hold for listing and searching a folder") {
   }
   CHECK(under(PermissionMode::bypass, file_call("search_files", "big"), rules) == Decision::deny);
   CHECK(under(PermissionMode::default_, file_call("list_files", "big"), rules) == Decision::allow);
-  CHECK(under(PermissionMode::default_, file_call("list_files", "/data/x"), rules) ==
-        Decision::allow);
-  CHECK(under(PermissionMode::default_, file_call("search_files", "/data/x"), rules) ==
-        Decision::ask);
+  Asked elsewhere = file_call("list_files", "/data/x");
+  elsewhere.roots = {"/data"};
+  CHECK(under(PermissionMode::default_, elsewhere, rules) == Decision::allow);
+  elsewhere.tool = "search_files";
+  CHECK(under(PermissionMode::default_, elsewhere, rules) == Decision::ask);
 }
 
 TEST_CASE("a rule keeps a tool from what a path leads to, unless a person was asked about it") {

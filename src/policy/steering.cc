@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 11> kSteering = {
     ".envrc", ".github",  ".vscode", ".husky",    ".devcontainer"};
 
 // Programs that write the files named by their words.
-constexpr std::string_view kWriters = "touch cp mv ln tee install";
+constexpr std::string_view kWriters = "touch cp mv ln tee install sed gsed";
 
 // Whether an unknown word has more than a file name pattern: an expansion or substitution.
 bool is_computed(std::string_view written) {

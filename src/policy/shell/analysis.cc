@@ -145,7 +145,7 @@ class Analyser {
       if (path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/"))
         return hazard(Hazard::Kind::runs, "a redirection opens a network connection to " + path);
       if (redirection.kind == Redirection::Kind::write && !is_stream(path))
-        hazard(Hazard::Kind::writes, "a redirection writes to " + path);
+        hazard(Hazard::Kind::writes, "a redirection writes to " + path, path);
     } else if (redirection.kind == Redirection::Kind::write) {
       const bool process = pieces.size() == 1 && pieces[0].kind == Piece::Kind::path;
       if (!process) hazard(Hazard::Kind::writes, "a redirection writes to " + source);
@@ -162,8 +162,9 @@ class Analyser {
            path.find_first_not_of("0123456789", kDescriptors.size()) == path.npos;
   }
 
-  void hazard(Hazard::Kind kind, std::string reason) {
+  void hazard(Hazard::Kind kind, std::string reason, std::string target = {}) {
     out_.hazards.push_back({.kind = kind, .reason = std::move(reason)});
+    out_.hazards.back().target = std::move(target);
     out_.hazards.back().truncates = kind == Hazard::Kind::writes && !appends_;
   }
 

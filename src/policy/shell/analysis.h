@@ -33,6 +33,7 @@ struct Hazard {
   std::string reason;
   bool names_script = false;  // the word is a file that is executed
   bool truncates = false;     // the old content of a file is lost
+  std::string target = {};    // the file that a redirection writes, if it is known
 };
 
 // Where a part was found, if another part runs it.

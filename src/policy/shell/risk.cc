@@ -67,6 +67,34 @@ bool builds(const Part& part) {
   });
 }
 
+// Modules of python that test, check, format or compile.
+constexpr std::string_view kPythonModules =
+    "pytest unittest doctest mypy black ruff flake8 pylint isort coverage compileall py_compile "
+    "json.tool";
+
+bool is_python(std::string_view program) {
+  return program.substr(0, program.find_first_of("0123456789.")) == "python";
+}
+
+// python -m MODULE, one of those above: the hazard of running a module.
+bool runs_known_module(const Part& part, const Hazard& hazard) {
+  return is_python(part.program().text) && hazard.kind == Hazard::Kind::runs && hazard.word > 0 &&
+         hazard.word < part.args.size() && part.args[hazard.word - 1].is("-m") &&
+         one_of(part.args[hazard.word].text, kPythonModules);
+}
+
+// sed -i: the hazard of writing the files that it is given.
+bool edits_in_place(const Part& part, const Hazard& hazard) {
+  return one_of(part.program().text, "sed gsed") && hazard.kind == Hazard::Kind::writes &&
+         hazard.word < part.args.size() && part.args[hazard.word].text.starts_with('-');
+}
+
+// git checkout -b creates a branch; other forms may overwrite files.
+bool creates_branch(const Part& part) {
+  return part.program().text == "git" && second_word(part) == "checkout" &&
+         std::ranges::any_of(part.args, [](const Arg& arg) { return arg.is("-b"); });
+}
+
 bool has_letter(const Part& part, std::string_view letters) {
   return std::ranges::any_of(part.args, [&](const Arg& arg) {
     return arg.text.size() > 1 && arg.text[0] == '-' && arg.text[1] != '-' &&
@@ -196,10 +224,17 @@ Risk judge_risk(const Analysis& analysis, Confined confined, const Ground& groun
   bool all_read = true;
   for (const Part& part : analysis.parts) {
     if (!part.program().known) return {false, part.program().text + " is known only at run time"};
-    if (!part.hazards.empty()) return {false, part.hazards.front().reason};
-    if (reads_only(part)) continue;
+    // What the sandbox keeps in the workspace is no hazard there.
+    const auto confines = [&](const Hazard& hazard) {
+      return confined == Confined::yes &&
+             (runs_known_module(part, hazard) || edits_in_place(part, hazard));
+    };
+    const auto hazard = std::ranges::find_if_not(part.hazards, confines);
+    if (hazard != part.hazards.end()) return {false, hazard->reason};
+    const bool works = !part.hazards.empty();  // every hazard is one that the sandbox confines
+    if (!works && reads_only(part)) continue;
     all_read = false;
-    if (confined == Confined::no || !builds(part))
+    if (confined == Confined::no || !(works || builds(part) || creates_branch(part)))
       return {false, part.program().text + " may change files or settings"};
     if (auto steering = find_steering(analysis, part, ground)) return {false, *std::move(steering)};
   }
@@ -227,6 +262,18 @@ std::optional<Destructive> find_destructive(const Analysis& analysis) {
       add({"A file is overwritten: " + hazard.reason + ".",
            "git restore brings back tracked files; other files are lost."});
   return all;
+}
+
+std::vector<std::string> find_overwritten(const Analysis& analysis) {
+  std::vector<std::string> out;
+  for (const Part& part : analysis.parts)
+    if (destructive_part(part) || one_of(part.program().text, "cd pushd popd chdir")) return {};
+  for (const Hazard& hazard : analysis.hazards) {
+    if (hazard.kind != Hazard::Kind::writes || !hazard.truncates) continue;
+    if (hazard.target.empty() || hazard.target.starts_with('~')) return {};
+    out.push_back(hazard.target);
+  }
+  return out;
 }
 
 Executed find_executed(const Analysis& analysis) {

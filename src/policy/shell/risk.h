@@ -38,6 +38,11 @@ struct Destructive {
 // decision.
 std::optional<Destructive> find_destructive(const Analysis& analysis);
 
+// The files that the text overwrites by redirections, as they are written, if that is all that
+// makes it destructive and each of them is known. Empty otherwise. If none of them exists, the text
+// creates them and destroys nothing.
+std::vector<std::string> find_overwritten(const Analysis& analysis);
+
 // The files that a text executes, as named by its words, and why there may be more.
 struct Executed {
   std::vector<std::string> files;
