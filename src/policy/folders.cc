@@ -77,6 +77,7 @@ std::optional<Error> refused_to_bound(const FolderRules& rules, const schema::Fo
 
 // A record of /etc/passwd.
 struct Account {
+  std::string name;
   unsigned uid = 0;
   std::string home;
 };
@@ -94,7 +95,7 @@ std::vector<Account> accounts_of(std::string_view passwd) {
       field = line.substr(0, colon);
       line.remove_prefix(std::min(colon + 1, line.size()));
     }
-    Account account{.uid = 0, .home = std::string(fields[kHome])};
+    Account account{.name = std::string(fields[0]), .uid = 0, .home = std::string(fields[kHome])};
     const std::string_view uid = fields[kUid];
     const auto [stop, error] = std::from_chars(uid.data(), uid.data() + uid.size(), account.uid);
     if (error == std::errc{} && stop == uid.data() + uid.size() && account.home.starts_with('/'))
@@ -168,6 +169,12 @@ std::vector<std::string> homes_of_others(std::string_view passwd, unsigned uid) 
     if (person && account.uid != uid && account.home != "/") out.push_back(std::move(account.home));
   }
   return out;
+}
+
+std::optional<std::string> user_of(std::string_view passwd, unsigned uid) {
+  for (Account& account : accounts_of(passwd))
+    if (account.uid == uid) return std::move(account.name);
+  return std::nullopt;
 }
 
 std::optional<std::string> home_of(std::string_view passwd, unsigned uid) {

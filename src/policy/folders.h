@@ -47,6 +47,8 @@ std::optional<Error> wrong_folders(std::string_view prefix, const schema::Folder
 std::optional<Error> refused_folder(const FolderRules& rules, const schema::FolderGrant& grant,
                                     const AskedFolder& asked);
 
+// The name of the user `uid` in the text of /etc/passwd; nullopt: it is not listed.
+std::optional<std::string> user_of(std::string_view passwd, unsigned uid);
 // The home folders of users other than `uid` in the text of /etc/passwd, without those of services.
 std::vector<std::string> homes_of_others(std::string_view passwd, unsigned uid);
 // The home folder of `uid` in the text of /etc/passwd.
