@@ -8,6 +8,8 @@
 
 #include "config/claude_settings.h"
 #include "config/config_file.h"
+#include "config/effects.h"
+#include "config/mcp_servers.h"
 #include "config/models.h"
 #include "policy/rules.h"
 #include "schema/codec.h"
@@ -133,6 +135,7 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
   }
   TRY(set(config.permissions.mode, layer.mode, managed.mode, layer, "permissions.mode", ceiling,
           kModeStricter));
+  if (layer.mode) config.permissions.mode_origin = origin;
   join_rules(config, RuleEffect::allow, layer.allow, origin);
   join_rules(config, RuleEffect::ask, layer.ask, origin);
   join_rules(config, RuleEffect::deny, layer.deny, origin);
@@ -210,7 +213,9 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
     if (!taken) asked.emplace_back(key);
   };
   LimitConfig& limits = config.limits;
-  judge(tighten(config.permissions.mode, layer.mode, kModeStricter), "permissions.mode");
+  const bool mode_taken = tighten(config.permissions.mode, layer.mode, kModeStricter);
+  if (layer.mode && mode_taken) config.permissions.mode_origin = RuleOrigin::workspace;
+  judge(mode_taken, "permissions.mode");
   judge(tighten(config.sandbox.mode, layer.sandbox, kSandboxStricter), "sandbox.mode");
   judge(tighten(config.sandbox.network, layer.network, kImplies), "sandbox.network");
   judge(tighten(config.sandbox.report_writes, layer.report_writes, kTellsMore),
@@ -223,11 +228,14 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
   return asked;
 }
 
-// Records that the file needs trust; without it, adds a message about the ignored settings.
-void note_asked(Config& config, const WorkspaceFile& file, const std::string& asked) {
+// Records that the file needs trust, and what it does; without trust, adds a message about the
+// ignored settings.
+void note_asked(Config& config, const WorkspaceFile& file, const std::string& asked,
+                Effects effects) {
   const bool trusted = file.trust == Trust::given;
   const bool changed = file.trust == Trust::changed;
-  config.policy_files.push_back({file.path, file.digest, trusted, changed});
+  config.policy_files.push_back(
+      {file.path, file.digest, trusted, changed, std::move(effects), file.trusted_effects});
   if (trusted) return;
   const std::string_view shown = schema::utf8_prefix(asked, kAskedBytesMax);
   config.ignored.push_back(fmt::format(
@@ -251,7 +259,8 @@ Result<std::optional<ConfigLayer>> apply_workspace(Config& config, const Ceiling
     TRY(apply_trusted(config, layer, RuleOrigin::workspace, ceiling));
   else
     config = std::move(strict);
-  if (!asked.empty()) note_asked(config, *file, fmt::format("{}", fmt::join(asked, ", ")));
+  if (!asked.empty())
+    note_asked(config, *file, fmt::format("{}", fmt::join(asked, ", ")), effects_of(layer, asked));
   if (file->trust != Trust::given) return std::nullopt;
   return layer;
 }
@@ -284,8 +293,8 @@ Result<void> apply_workspace_claude(Config& config, std::string_view name) {
              read_claude_settings(file->text, file->path, RuleOrigin::workspace,
                                   policy::rule_from_claude));
   const bool trusted = file->trust == Trust::given;
+  if (!read.hooks.empty()) note_asked(config, *file, "hooks", effects_of(read));
   config.hook_files.push_back({file->path, read.hooks.size(), std::move(read.unmapped), trusted});
-  if (!read.hooks.empty()) note_asked(config, *file, "hooks");
   tighten(config, read.rules);
   if (trusted) config.hooks.insert(config.hooks.end(), read.hooks.begin(), read.hooks.end());
   return {};
@@ -297,7 +306,7 @@ Result<void> apply_servers(Config& config) {
   TRY_ASSIGN(const auto file,
              read_workspace_file(config.sources.workspace, kServersFile, config.sources.trusted));
   if (!file) return {};
-  note_asked(config, *file, "its MCP servers");
+  note_asked(config, *file, "its MCP servers", effects_of(read_mcp_json(file->text)));
   return {};
 }
 

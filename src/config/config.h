@@ -93,6 +93,8 @@ struct RoutingConfig {
 struct PermissionConfig {
   schema::PermissionMode mode = schema::PermissionMode::default_;
   std::vector<schema::PolicyRule> rules;
+  // The layer of the file that set the mode; absent: none did.
+  std::optional<schema::RuleOrigin> mode_origin = {};
 
   bool operator==(const PermissionConfig&) const = default;
 };

@@ -114,11 +114,11 @@ TEST_CASE("every section of the user's file is taken") {
       "[runtime]\nresume = \"auto\"\n");
   const auto config = files.load();
   REQUIRE(config);
-  CHECK(config->permissions ==
-        PermissionConfig{PermissionMode::plan,
-                         {{RuleEffect::allow, "shell(a)", RuleOrigin::user},
-                          {RuleEffect::ask, "shell(b)", RuleOrigin::user},
-                          {RuleEffect::deny, "shell(c)", RuleOrigin::user}}});
+  CHECK(config->permissions == PermissionConfig{PermissionMode::plan,
+                                                {{RuleEffect::allow, "shell(a)", RuleOrigin::user},
+                                                 {RuleEffect::ask, "shell(b)", RuleOrigin::user},
+                                                 {RuleEffect::deny, "shell(c)", RuleOrigin::user}},
+                                                RuleOrigin::user});
   CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true, true});
   CHECK(config->limits == LimitConfig{7, 8, 9});
   CHECK(config->resume == Resume::auto_);

@@ -36,6 +36,10 @@ std::string passwd_text() {
 
 }  // namespace
 
+std::string user_name() {
+  return policy::user_of(passwd_text(), ::geteuid()).value_or(fmt::format("user {}", ::geteuid()));
+}
+
 DiskFolders::DiskFolders(const Config& config, std::string workspace, const std::string& data,
                          const Environment& environment) {
   rules_.workspace = std::move(workspace);

@@ -11,6 +11,9 @@
 
 namespace agentrt::config {
 
+// The name of the user that this process runs as, from /etc/passwd; its number if it has none.
+std::string user_name();
+
 class DiskFolders final : public ports::Folders {
  public:
   // Thread-safe: immutable after construction.

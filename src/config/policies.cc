@@ -52,6 +52,7 @@ std::uint64_t FilePolicies::readings() const {
 schema::Policy policy_of(const Config& config) {
   schema::Policy policy;
   policy.mode = config.permissions.mode;
+  policy.mode_origin = config.permissions.mode_origin;
   policy.sandbox = config.sandbox.mode;
   policy.network = config.sandbox.network;
   policy.rules = config.permissions.rules;

@@ -55,14 +55,17 @@ Result<std::string> read_text(int file, const std::string& path) {
   return wrong_at(path, 0, "is too large:", fmt::format("the limit is {} bytes.", kConfigBytesMax));
 }
 
-Trust trust_of(const WorkspaceFile& file, const std::vector<TrustRecord>& records) {
-  Trust trust = Trust::none;
+void find_trust(WorkspaceFile& file, const std::vector<TrustRecord>& records) {
   for (const TrustRecord& record : records) {
     if (record.path != file.path) continue;
-    if (record.digest == file.digest) return Trust::given;
-    trust = Trust::changed;
+    if (record.digest == file.digest) {
+      file.trust = Trust::given;
+      file.trusted_effects.reset();
+      return;
+    }
+    if (file.trust == Trust::none) file.trusted_effects = record.effects;
+    file.trust = Trust::changed;
   }
-  return trust;
 }
 
 }  // namespace
@@ -89,7 +92,7 @@ Result<std::optional<WorkspaceFile>> read_workspace_file(const std::string& work
   if (!entry) return std::nullopt;
   TRY_ASSIGN(file.text, read_text(entry.get(), file.path));
   file.digest = "sha256:" + hex(bytes_of(sha256(file.text)));
-  file.trust = trust_of(file, records);
+  find_trust(file, records);
   return file;
 }
 

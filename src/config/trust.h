@@ -21,6 +21,8 @@ namespace agentrt::config {
 struct TrustRecord {
   std::string path;    // absolute, below the workspace, without symlinks
   std::string digest;  // sha256:…
+  // What the person was shown that the file does (config/effects.h); absent: not recorded.
+  std::optional<std::vector<std::string>> effects = {};
 
   bool operator==(const TrustRecord&) const = default;
 };
@@ -28,8 +30,8 @@ struct TrustRecord {
 class TrustRecords {
  public:
   virtual ~TrustRecords() = default;
-  // The records of all files of `workspace`, a path without symlinks (real_workspace). Callable
-  // from any thread; may block. Fails with unavailable if they cannot be read.
+  // The records of all files of `workspace`, a path without symlinks (real_workspace), newest
+  // first. Callable from any thread; may block. Fails with unavailable if they cannot be read.
   virtual Result<std::vector<TrustRecord>> of(const std::string& workspace) = 0;
 };
 
@@ -41,6 +43,7 @@ struct WorkspaceFile {
   std::string text;
   std::string digest;  // of `text`
   Trust trust = Trust::none;
+  std::optional<std::vector<std::string>> trusted_effects;  // of the version trusted last
 };
 
 inline constexpr std::string_view kWorkspaceFile = ".agentrt/config.toml";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/flow.h"
+#include "control/offers.h"
 #include "control/tool_calls.h"
 #include "schema/arguments.h"
 #include "schema/tools.h"
@@ -93,6 +94,26 @@ bool too_late(const ActionRequired& required, const Inputs& inputs) {
   return inputs.since(*required.expires_at + -*required.expires_in_ms) >= *required.expires_in_ms;
 }
 
+// A scope or rule that the question did not offer. Questions of older versions list neither.
+std::optional<Error> not_offered(const ActionRequired& required, const RespondAction& command) {
+  const AnswerScope scope = command.scope.value_or(AnswerScope::once);
+  const auto& scopes = required.scopes;
+  if (scopes && std::ranges::find(*scopes, name_of(scope)) == scopes->end())
+    return Error{Code::invalid_params,
+                 fmt::format("scope: this action offers {}: a longer one would have no effect",
+                             fmt::join(*scopes, ", ")),
+                 fmt::format(R"({{"scopes":{}}})", to_json(*scopes))};
+  if (!command.rule) return std::nullopt;
+  if (scope == AnswerScope::once)
+    return Error{
+        Code::invalid_params, "rule: an answer stores one only with scope session or always", {}};
+  const auto rules = required.rules.value_or(std::vector<std::string>{});
+  if (std::ranges::find(rules, *command.rule) == rules.end())
+    return Error{Code::invalid_params, "rule: expected one of those that the action offers",
+                 fmt::format(R"({{"rules":{}}})", to_json(rules))};
+  return std::nullopt;
+}
+
 std::optional<Error> wrong_answer(const state::Action& action, const RespondAction& command,
                                   const Inputs& inputs) {
   const auto& offered = action.required.decisions.value_or(std::vector<std::string>{});
@@ -112,6 +133,7 @@ std::optional<Error> wrong_answer(const state::Action& action, const RespondActi
     return Error{Code::invalid_params,
                  "scope: only the approval of a permission can have a scope other than once",
                  {}};
+  if (auto error = not_offered(action.required, command)) return error;
   return wrong_payload(action, command);
 }
 
@@ -148,8 +170,9 @@ std::optional<Error> wrong_choice(const Turn& turn, const RespondAction& command
       {}};
 }
 
-// The rule for an answer: it matches exactly this call. An allowed command is bound to the folder
-// and files of the question; a denied one is denied everywhere.
+// The rule that an answer for longer than once stores: the one that it names, otherwise one that
+// matches exactly this call. An allowed command is bound to the folder and files of the question; a
+// denied one is denied everywhere.
 PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::ToolCall& call,
                           const RespondAction& command, const Inputs& inputs) {
   const ActionRequired& required = turn.action->required;
@@ -162,6 +185,11 @@ PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::To
   PolicyRule rule{allow ? RuleEffect::allow : RuleEffect::deny,
                   policy::exact_rule(asked, policy.home),
                   command.scope == AnswerScope::always ? RuleOrigin::always : RuleOrigin::session};
+  rule.granted_at = inputs.now;
+  if (command.rule && *command.rule != rule.rule) {
+    rule.rule = *command.rule;
+    return rule;
+  }
   if (allow && tools::runner_of(call.tool) == tools::Runner::process) {
     rule.cwd = required.cwd;
     rule.executes = required.executes;
@@ -170,16 +198,13 @@ PolicyRule rule_of_answer(const Session& view, const Turn& turn, const state::To
 }
 
 // Stores the rule; it replaces an earlier one for the same text in the same folder.
-void keep_answer(Facts& facts, const Session& view, const Turn& turn, const state::ToolCall& call,
+void keep_answer(Facts& facts, const Session& view, const PolicyRule& rule,
                  const RespondAction& command, const Inputs& inputs) {
-  const AnswerScope scope = command.scope.value_or(AnswerScope::once);
-  if (scope == AnswerScope::once) return;
-  const PolicyRule rule = rule_of_answer(view, turn, call, command, inputs);
   PolicyChanged changed{.change = "rules"};
   changed.source = "human";
   changed.reason = command.reason;
   changed.changed_by = inputs.principal;
-  if (scope == AnswerScope::always) changed.workspace = view.cwd;
+  if (command.scope == AnswerScope::always) changed.workspace = view.cwd;
   for (const PolicyRule& old : view.granted) {
     const bool same_place = old.cwd == rule.cwd || old.cwd == "";
     if (!rule.cwd || !same_place || old.rule != rule.rule || old.origin != rule.origin) continue;
@@ -226,7 +251,8 @@ void give_up(Facts& facts, const Session& view, const Thread& thread, const stat
 }
 
 void settle_permission(Facts& facts, const Session& view, const Thread& thread,
-                       const RespondAction& command, Inputs& inputs) {
+                       const RespondAction& command, const std::optional<PolicyRule>& kept,
+                       Inputs& inputs) {
   const Turn& turn = *thread.active;
   const state::Action& action = *turn.action;
   const bool allowed = command.decision == "allow";
@@ -238,7 +264,7 @@ void settle_permission(Facts& facts, const Session& view, const Thread& thread,
                          .reason = command.reason,
                          .digest = action.required.digest});
   const state::ToolCall& call = call_in(turn);
-  keep_answer(facts, view, turn, call, command, inputs);
+  if (kept) keep_answer(facts, view, *kept, command, inputs);
   if (!allowed) give_up(facts, view, thread, call, refusal(command), inputs);
   go_on(facts, view, thread, inputs);
 }
@@ -270,7 +296,10 @@ void settle_trust(Facts& facts, const Session& view, const Thread& thread,
     changed.source = "human";
     changed.workspace = view.cwd;
     changed.files = turn.action->required.files;
-    for (PolicyFile& file : *changed.files) file.trusted = true;
+    for (PolicyFile& file : *changed.files) {
+      file.trusted = true;
+      file.trusted_effects.reset();
+    }
     changed.reason = command.reason;
     changed.changed_by = inputs.principal;
     facts.add(facts.of_session(), std::move(changed));
@@ -321,17 +350,22 @@ Decided respond_action(const Session& view, const RespondAction& command, Inputs
   if (auto error = wrong_choice(*turn, command)) return *error;
   if (auto error = no_room(view, *turn, command)) return *error;
   const Thread& thread = thread_of(view, *turn);
+  const AnswerScope scope = command.scope.value_or(AnswerScope::once);
+  std::optional<PolicyRule> kept;
+  if (is_permission(*turn->action) && scope != AnswerScope::once)
+    kept = rule_of_answer(view, *turn, call_in(*turn), command, inputs);
   Facts facts{view, inputs};
   facts.add(scope_of(facts, *turn),
             ActionResolved{.decision = command.decision,
                            .decision_source = std::string(name_of(DecisionSource::human)),
-                           .scope = std::string(name_of(command.scope.value_or(AnswerScope::once))),
+                           .scope = std::string(name_of(scope)),
+                           .rule = kept ? std::optional(kept->rule) : std::nullopt,
                            .reason = command.reason,
                            .payload = command.payload,
                            .answered_by = inputs.principal});
   const std::string& type = turn->action->required.action_type;
   if (type == kPermissionAction)
-    settle_permission(facts, view, thread, command, inputs);
+    settle_permission(facts, view, thread, command, kept, inputs);
   else if (type == kTrustAction)
     settle_trust(facts, view, thread, command, inputs);
   else if (type == kElicitationAction)
@@ -355,6 +389,7 @@ Decided resolve_permission(const Session& view, const ResolvePermission& command
                                       .digest = command.digest,
                                       .payload = {},
                                       .scope = command.scope,
+                                      .rule = {},
                                       .reason = command.reason,
                                       .idempotency_key = {}},
                         std::move(inputs));
@@ -389,7 +424,7 @@ Decided inspected(const Session& view, const ReportInspected& report, Inputs inp
     give_up(facts, view, *thread, call, *report.failure, inputs);
     flow.go_on();
   } else {
-    flow.inspected(call, report.binding);
+    flow.inspected(call, report.binding, report.absent);
   }
   return accept(facts);
 }

@@ -27,6 +27,9 @@ struct CommandTable {
     return resolve_permission(view, c, std::move(inputs));
   }
   Decided operator()(const SetPolicy& c) { return set_policy(view, c, std::move(inputs)); }
+  Decided operator()(const SetFolderPolicy& c) {
+    return set_folder_policy(view, c, std::move(inputs));
+  }
   Decided operator()(const TrustWorkspace& c) {
     return trust_workspace(view, c, std::move(inputs));
   }

@@ -50,6 +50,7 @@ struct Settings {
   std::string home = "/nonexistent";  // what ~ in rules stands for
   // The compiled rules of sessions, which the engine uses too. Core only; never null.
   std::shared_ptr<policy::RuleSets> rule_sets = std::make_shared<policy::RuleSets>();
+  std::string user = "unknown";  // that the runtime, and commands outside the sandbox, run as
   AfterRestart after_restart = AfterRestart::ask;
 };
 

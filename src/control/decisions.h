@@ -24,6 +24,7 @@ Decided terminate_process(const Session&, const schema::TerminateProcess&, Input
 Decided respond_action(const Session&, const schema::RespondAction&, Inputs);
 Decided resolve_permission(const Session&, const schema::ResolvePermission&, Inputs);
 Decided set_policy(const Session&, const schema::SetPolicy&, Inputs);
+Decided set_folder_policy(const Session&, const schema::SetFolderPolicy&, Inputs);
 Decided trust_workspace(const Session&, const schema::TrustWorkspace&, Inputs);
 
 Decided restarted(const Session&, const schema::ReportRestarted&, Inputs);

@@ -64,6 +64,16 @@ policy::Judgement stopped_judgement(const state::ToolCall& call) {
   return out;
 }
 
+// Whether the call is destructive only by its letters: every file that it would overwrite is new.
+bool only_creates(const Session& view, const state::ToolCall& call,
+                  const std::vector<std::string>& absent) {
+  if (tools::runner_of(call.tool) != tools::Runner::process) return false;
+  const auto files = policy::overwritten_files(text_of(call), cwd_of(view, call));
+  return !files.empty() && std::ranges::all_of(files, [&](const std::string& file) {
+    return std::ranges::find(absent, file) != absent.end();
+  });
+}
+
 }  // namespace
 
 Flow::Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs)
@@ -317,10 +327,12 @@ bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgemen
   return true;
 }
 
-void Flow::inspected(const state::ToolCall& call, const Binding& binding) {
+void Flow::inspected(const state::ToolCall& call, const Binding& binding,
+                     const std::vector<std::string>& absent) {
   if (call.stage == state::CallStage::stopped)
     return ask_permission(call, stopped_judgement(call), binding);
-  const policy::Judgement judgement = judge(call, &binding);
+  policy::Judgement judgement = judge(call, &binding);
+  if (judgement.destructive && only_creates(after_, call, absent)) judgement.destructive.reset();
   if (judgement.granted) {
     // What is started must be what was looked at, as if a person had just said yes to it.
     PermissionEvaluated decision = evaluated(judgement, effective().mode);

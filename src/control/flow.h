@@ -35,7 +35,9 @@ class Flow {
   // Ends a call that must not run, with this error.
   void refuse_call(const state::ToolCall& call, schema::Failure error);
   // The binding of a call is known: starts the call, or asks the user if that is still needed.
-  void inspected(const state::ToolCall& call, const schema::Binding& binding);
+  // `absent`: files that it would overwrite, and that do not exist.
+  void inspected(const state::ToolCall& call, const schema::Binding& binding,
+                 const std::vector<std::string>& absent);
   // Asks the user a question of an MCP server, during a call. Withdraws it at once if the run is
   // not interactive.
   void ask_for_server(const state::ToolCall& call, const schema::ReportToolAsks& question);
@@ -59,6 +61,8 @@ class Flow {
   bool ask_input(const state::ToolCall& call);
   void ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
                       const schema::Binding& binding);
+  void offer(const state::ToolCall& call, const policy::Judgement& judgement,
+             const schema::Binding& binding, bool outside, schema::ActionRequired& required);
   void limit_wait(schema::ActionRequired& required);
   void require(const schema::TurnScope& held_back, const ActionId& action,
                schema::ActionRequired required);

@@ -21,6 +21,26 @@ void add_rules(std::vector<PolicyRule>& to, RuleEffect effect,
     to.push_back({effect, rule, RuleOrigin::session});
 }
 
+// The session's own rules and, unless the caller's token is bound to the session, those that were
+// granted to every session of its workspace.
+std::vector<PolicyRule> removable_rules(const Session& view, const Inputs& inputs) {
+  std::vector<PolicyRule> rules = view.granted;
+  if (inputs.bound) return rules;
+  for (const PolicyRule& rule : view.policy.rules)
+    if (rule.origin == RuleOrigin::always && std::ranges::find(rules, rule) == rules.end())
+      rules.push_back(rule);
+  return rules;
+}
+
+std::optional<Error> forbidden_mode(const std::optional<PermissionMode>& mode,
+                                    const Settings& settings) {
+  if (!mode || std::ranges::find(settings.modes_forbidden, *mode) == settings.modes_forbidden.end())
+    return std::nullopt;
+  return Error{Code::forbidden,
+               fmt::format("the managed configuration does not allow the mode {}", name_of(*mode)),
+               {}};
+}
+
 std::size_t bytes_of(const std::vector<PolicyRule>& rules) {
   std::size_t bytes = 0;
   for (const PolicyRule& rule : rules) bytes += rule_bytes(rule);
@@ -41,27 +61,25 @@ std::vector<PolicyRule> changed_rules(std::vector<PolicyRule> rules, const Polic
 Decided set_policy(const Session& view, const SetPolicy& command, Inputs inputs) {
   if (!view.exists())
     return refuse(Code::not_found, fmt::format("there is no session {}", inputs.session.text()));
-  const auto& forbidden = inputs.settings->modes_forbidden;
-  if (command.mode && std::ranges::find(forbidden, *command.mode) != forbidden.end())
-    return refuse(Code::forbidden,
-                  fmt::format("the managed configuration does not allow the mode {}",
-                              name_of(*command.mode)));
+  if (auto error = forbidden_mode(command.mode, *inputs.settings)) return *error;
   PolicyChanged changed{.change = "rules"};
   changed.added.emplace();
   changed.removed.emplace();
   add_rules(*changed.added, RuleEffect::allow, command.allow);
   add_rules(*changed.added, RuleEffect::ask, command.ask);
   add_rules(*changed.added, RuleEffect::deny, command.deny);
+  for (PolicyRule& rule : *changed.added) rule.granted_at = inputs.now;
   if (const auto compiled = policy::compile(*changed.added); !compiled)
     return refuse(Code::invalid_params, compiled.error().message);
   for (const std::string& rule : command.remove.value_or(std::vector<std::string>{})) {
     const std::size_t before = changed.removed->size();
-    for (const PolicyRule& own : view.granted)  // one per folder in which it was granted
+    for (const PolicyRule& own : removable_rules(view, inputs))  // one per folder of a grant
       if (own.rule == rule) changed.removed->push_back(own);
     if (changed.removed->size() == before)
       return refuse(
           Code::not_found,
-          fmt::format("the session has no rule {}; rules of configuration files cannot be removed",
+          fmt::format("neither the session nor its folder was granted the rule {}; rules of "
+                      "configuration files cannot be removed",
                       rule));
   }
   std::vector<PolicyRule> rules = changed_rules(view.granted, changed);
@@ -69,7 +87,8 @@ Decided set_policy(const Session& view, const SetPolicy& command, Inputs inputs)
     return refuse(Code::limit_exceeded,
                   fmt::format("a session can have at most {} rules with {} KiB of text",
                               kPolicyRulesMax, kPolicyBytesMax >> 10));
-  if (rules == view.granted && (!command.mode || command.mode == view.mode))
+  if (rules == view.granted && changed.removed->empty() &&
+      (!command.mode || command.mode == view.mode))
     return Unchanged{to_json(PolicyReply{view.id, std::move(rules), view.sequence})};
   changed.mode = command.mode;
   changed.source = "human";
@@ -78,6 +97,31 @@ Decided set_policy(const Session& view, const SetPolicy& command, Inputs inputs)
   Facts facts{view, inputs};
   facts.add(facts.of_session(), std::move(changed));
   return accept(facts, PolicyReply{view.id, std::move(rules), 0});
+}
+
+Decided set_folder_policy(const Session& view, const SetFolderPolicy& command, Inputs inputs) {
+  if (auto error = policy::wrong_folder("cwd", command.cwd)) return *error;
+  if (auto error = forbidden_mode(command.mode, *inputs.settings)) return *error;
+  const auto remove = command.remove.value_or(std::vector<std::string>{});
+  if (remove.empty() && !command.mode)
+    return refuse(Code::invalid_params, "expected remove or mode: nothing would change");
+  if (remove.size() > kPolicyRulesMax)
+    return refuse(Code::invalid_params, fmt::format("remove: at most {} at once", kPolicyRulesMax));
+  Facts facts{view, inputs};
+  // What holds for a folder belongs to no session: it is stored in the runtime's own.
+  if (!view.exists()) facts.add(facts.of_session(), SessionCreated{.title = "runtime", .cwd = "/"});
+  PolicyChanged changed{.change = remove.empty() ? "mode" : "rules"};
+  changed.source = "human";
+  changed.workspace = command.cwd;
+  changed.mode = command.mode;
+  if (!remove.empty()) changed.removed.emplace();
+  // Without a folder: in whichever folder and session it was granted, also as a deny.
+  for (const std::string& rule : remove)
+    changed.removed->push_back({RuleEffect::allow, rule, RuleOrigin::always});
+  changed.reason = command.reason;
+  changed.changed_by = inputs.principal;
+  facts.add(facts.of_session(), std::move(changed));
+  return accept(facts, FolderPolicyReply{command.cwd, remove, command.mode, 0});
 }
 
 Decided trust_workspace(const Session& view, const TrustWorkspace& command, Inputs inputs) {
@@ -97,7 +141,7 @@ Decided trust_workspace(const Session& view, const TrustWorkspace& command, Inpu
   changed.workspace = command.cwd;
   changed.files.emplace();
   for (const FileToTrust& file : command.files)
-    changed.files->push_back({file.path, file.digest, file.trusted, false});
+    changed.files->push_back({file.path, file.digest, file.trusted, false, file.effects});
   const std::vector<PolicyFile> files = *changed.files;
   changed.reason = command.reason;
   changed.changed_by = inputs.principal;

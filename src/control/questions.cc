@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "control/actions.h"
 #include "control/flow.h"
+#include "control/offers.h"
 #include "control/tool_calls.h"
 #include "tools/registry.h"
 
@@ -80,15 +81,19 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
   required.prompt = question_about(call, binding);
   required.decisions = std::vector<std::string>{"allow", "deny"};
   required.digest = digest;
-  required.scope = Json{R"(["once","session","always"])"};
   required.tool_name = call.tool;
   required.input = call.args;
   required.cwd = binding.cwd;
   required.reason = decision.decision_reason;
   const bool outside = call.stage == state::CallStage::stopped || leaves_sandbox(effective(), call);
   required.sandbox = outside ? SandboxMode::full_access : effective().sandbox;
-  if (outside)
+  if (outside) {
     required.prompt = fmt::format("Run this command outside the sandbox, in {}?", binding.cwd);
+    required.outside_sandbox = true;
+    required.user = inputs_.settings->user;
+    required.network = after_.policy.network;
+  }
+  offer(call, judgement, binding, outside, required);
   required.subcommands = decision.subcommands;
   required.destructive = decision.destructive;
   required.impact = decision.impact;
@@ -106,6 +111,28 @@ void Flow::ask_permission(const state::ToolCall& call, const policy::Judgement& 
     required.rollback = "apply the stored diff of the change in reverse";
   }
   require(scope_of(call), action, std::move(required));
+}
+
+// Lists the possible answers. A stopped call leaves the sandbox although its arguments do not say
+// so.
+void Flow::offer(const state::ToolCall& call, const policy::Judgement& judgement,
+                 const Binding& binding, bool outside, ActionRequired& required) {
+  policy::Asked asked = asked_of(after_, effective(), call);
+  if (outside) asked.escalation = policy::Escalation::outside_sandbox;
+  const auto would_run = [&](const PolicyRule& rule) {
+    const auto added = policy::compile({rule});
+    if (!added) return false;
+    policy::Rules rules = *effective().rules;
+    rules.all.insert(rules.all.end(), added->all.begin(), added->all.end());
+    policy::Effective policy = effective();
+    policy.rules = std::make_shared<const policy::Rules>(std::move(rules));
+    return judge_call(after_, policy, call, &binding).decision == schema::Decision::allow;
+  };
+  const std::string& home = inputs_.settings->home;
+  Offer offer = offer_answers(asked, judgement, binding, home, would_run);
+  required.scope = Json{to_json(offer.scopes)};
+  required.scopes = std::move(offer.scopes);
+  if (!offer.rules.empty()) required.rules = std::move(offer.rules);
 }
 
 // Asks the user a question of the model. Returns whether the turn waits.

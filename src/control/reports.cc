@@ -60,8 +60,14 @@ void adopt(Facts& facts, const Session& view, Policy policy) {
   for (HookSpec& hook : policy.hooks)
     hooks.insert(std::ranges::upper_bound(hooks, hook.point, {}, &HookSpec::point), hook);
   policy.hooks = std::move(hooks);
-  if (policy == view.policy) return;
+  std::vector<PolicyRule> gone;  // granted here for every session of the folder, taken back since
+  for (const PolicyRule& rule : view.granted)
+    if (rule.origin == RuleOrigin::always &&
+        std::ranges::find(policy.rules, rule) == policy.rules.end())
+      gone.push_back(rule);
+  if (policy == view.policy && gone.empty()) return;
   PolicyChanged changed{.change = "resolved"};
+  if (!gone.empty()) changed.removed = std::move(gone);
   changed.source = "configuration";
   changed.policy = std::move(policy);
   facts.add(facts.of_session(), std::move(changed));

@@ -132,8 +132,11 @@ Engine::Inspecting::Inspecting(const Parts& parts, const state::Session& view,
       [&parts, wanted = wanted_, session = view.id, what,
        request = RunningProcess::request_of(view, what.turn, policy, call),
        executes = RunningProcess::executes(view, policy, call),
+       overwrites = RunningProcess::overwrites(view, call),
        objection = RunningCall::objection(parts, view, policy, call)]() mutable {
         ReportInspected report{what.turn, what.call, {}, {}};
+        for (std::string& file : overwrites)
+          if (parts.inspector.is_absent(file)) report.absent.push_back(std::move(file));
         auto binding = request ? look_at(parts.inspector, *request, executes)
                                : std::unexpected(request.error());
         report.failure = objection();

@@ -339,6 +339,15 @@ std::vector<std::string> Engine::RunningProcess::executes(const state::Session& 
   return policy::executed_files(asked, policy.home);
 }
 
+std::vector<std::string> Engine::RunningProcess::overwrites(const state::Session& view,
+                                                            const state::ToolCall& call) {
+  const auto command = tools::command_in(call.tool, call.args.text);
+  if (!command) return {};
+  return policy::overwritten_files(
+      command->text,
+      command->cwd ? (std::filesystem::path(view.cwd) / *command->cwd).string() : view.cwd);
+}
+
 Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session& view,
                                        const FindProcess& what)
     : parts_(parts),

@@ -27,6 +27,10 @@ class Engine::RunningProcess final : public Running {
                                            const policy::Effective& policy,
                                            const state::ToolCall& call);
 
+  // The files that its redirections would overwrite, if nothing else in it is destructive.
+  static std::vector<std::string> overwrites(const state::Session& view,
+                                             const state::ToolCall& call);
+
  private:
   class Listener;
   void end_once();

@@ -141,6 +141,29 @@ Result<std::string> evaluate_permission(ports::Policies* policies, state::Sessio
   return to_json(reply);
 }
 
+Result<std::string> read_rules(ports::Policies* policies, const state::Session& view,
+                               const GetRules& query) {
+  if (query.cwd)
+    if (auto error = policy::wrong_folder("cwd", *query.cwd))
+      return std::unexpected(*std::move(error));
+  if (query.session_id && query.cwd && *query.cwd != view.cwd)
+    return fail(Code::conflict,
+                fmt::format("the workspace of this session is fixed: {}", view.cwd));
+  check(policies != nullptr, "a kernel that answers about policy can read it");
+  TRY_ASSIGN(Policy policy, policies->policy(view.cwd));
+  RulesReply reply;
+  reply.workspace = view.cwd;
+  reply.session_id = query.session_id;
+  reply.mode = view.mode.value_or(policy.mode);
+  reply.mode_origin = view.mode ? std::optional(RuleOrigin::session) : policy.mode_origin;
+  reply.sandbox = policy.sandbox;
+  reply.rules = std::move(policy.rules);
+  // Granted here for every session of the folder: in the policy, unless it was taken back.
+  for (const PolicyRule& rule : view.granted)
+    if (rule.origin != RuleOrigin::always) reply.rules.push_back(rule);
+  return to_json(reply);
+}
+
 Result<std::string> read_trust(ports::Policies* policies, const GetTrust& query) {
   if (auto error = policy::wrong_folder("cwd", query.cwd))
     return std::unexpected(*std::move(error));

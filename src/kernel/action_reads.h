@@ -1,6 +1,6 @@
 // kernel/action_reads.h: read queries about permissions: actions (questions to the user), the
-// decision that a call would get, and trust in files. Each returns the JSON of its reply. All of
-// them block and run on a worker; none appends.
+// decision that a call would get, rules in force, and trust in files. Each returns the JSON of its
+// reply. All of them block and run on a worker; none appends.
 #pragma once
 
 #include <optional>
@@ -24,6 +24,9 @@ Result<std::string> list_actions(store::Store& store, const schema::ListActions&
 Result<std::string> evaluate_permission(ports::Policies* policies, state::Session view,
                                         const schema::EvaluatePermission& query,
                                         const control::Settings& settings);
+// The rules and the mode of a session like `view`. Reads the current policy.
+Result<std::string> read_rules(ports::Policies* policies, const state::Session& view,
+                               const schema::GetRules& query);
 // The files of a folder that can add rules, hooks and models, and whether each is trusted.
 Result<std::string> read_trust(ports::Policies* policies, const schema::GetTrust& query);
 

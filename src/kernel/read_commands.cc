@@ -75,6 +75,30 @@ void ReadCommands::read(ListActions query, ports::ReplyTo reply_to) {
       std::move(reply_to));
 }
 
+void ReadCommands::read(GetRules query, ports::ReplyTo reply_to) {
+  const auto read = [this](state::Session view, GetRules query, ports::ReplyTo to) {
+    on_worker([this, view = std::move(view),
+               query = std::move(query)] { return read_rules(parts_.policies, view, query); },
+              std::move(to));
+  };
+  if (!query.session_id) {
+    state::Session none;
+    none.cwd = query.cwd.value_or(parts_.settings.default_cwd);
+    return read(std::move(none), std::move(query), std::move(reply_to));
+  }
+  const SessionId session = *query.session_id;
+  with_view(
+      session, std::move(reply_to),
+      [read, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
+        state::Session like;
+        like.id = view.id;
+        like.cwd = view.cwd;
+        like.granted = view.granted;
+        like.mode = view.mode;
+        read(std::move(like), std::move(query), std::move(to));
+      });
+}
+
 void ReadCommands::read(GetTrust query, ports::ReplyTo reply_to) {
   on_worker([this, query = std::move(query)] { return read_trust(parts_.policies, query); },
             std::move(reply_to));

@@ -42,6 +42,7 @@ class ReadCommands {
   void read(schema::ListEvents query, ports::ReplyTo reply_to);
   void read(schema::ListActions query, ports::ReplyTo reply_to);
   void read(schema::EvaluatePermission query, ports::ReplyTo reply_to);
+  void read(schema::GetRules query, ports::ReplyTo reply_to);
   void read(schema::GetTrust query, ports::ReplyTo reply_to);
   void read(schema::GetToolInventory query, ports::ReplyTo reply_to);
   void read(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);

@@ -19,6 +19,8 @@ class Inspector {
   // on a Worker.
   virtual Result<schema::Binding> inspect(const ProcessRequest& request,
                                           const std::vector<std::string>& executes) = 0;
+  // Whether nothing exists at this absolute path. Blocks; called on a Worker.
+  virtual bool is_absent(const std::string& path) = 0;
   // Copies these files for the process, so that it executes exactly these bytes (HeldFiles).
   // Blocks; called on a Worker.
   virtual Result<std::shared_ptr<const HeldFiles>> hold(

@@ -1,5 +1,5 @@
-// runtime/grants.h: grants beyond one session, read from the store's index rows: trusted files, and
-// rules for a whole workspace.
+// runtime/grants.h: decisions beyond one session, read from the store's index rows: trusted files,
+// and the rules and the mode of a whole workspace.
 #pragma once
 
 #include "config/trust.h"
@@ -21,7 +21,9 @@ class StoredTrust final : public config::TrustRecords {
   store::Store& store_;
 };
 
-// Adds the rules granted permanently to a workspace to those of `files`. Callable from any thread.
+// Adds what people decided for a workspace to the policy of `files`: the rules that they granted
+// permanently and, where no file sets one, the mode that they chose. A rule that was taken back in
+// any session does not count until it is granted again. Callable from any thread.
 class GrantedPolicies final : public ports::Policies {
  public:
   GrantedPolicies(ports::Policies& files, store::Store& store) : files_(files), store_(store) {}

@@ -106,6 +106,11 @@ Result<schema::Binding> DiskInspector::inspect(const ports::ProcessRequest& requ
   return binding;
 }
 
+bool DiskInspector::is_absent(const std::string& path) {
+  struct stat found{};
+  return ::lstat(path.c_str(), &found) != 0 && errno == ENOENT;
+}
+
 Result<std::shared_ptr<const ports::HeldFiles>> DiskInspector::hold(
     const ports::ProcessRequest& request, const std::vector<std::string>& executes) {
   TRY_ASSIGN(const schema::SandboxProfile profile, profile_(request));

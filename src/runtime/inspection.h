@@ -24,6 +24,7 @@ class DiskInspector final : public ports::Inspector {
 
   Result<schema::Binding> inspect(const ports::ProcessRequest& request,
                                   const std::vector<std::string>& executes) override;
+  bool is_absent(const std::string& path) override;
   Result<std::shared_ptr<const ports::HeldFiles>> hold(
       const ports::ProcessRequest& request, const std::vector<std::string>& executes) override;
 

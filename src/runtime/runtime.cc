@@ -73,6 +73,7 @@ control::Settings settings_of(const RuntimeOptions& options,
       static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
   settings.home = config::process_environment()("HOME").value_or(settings.home);
+  settings.user = config::user_name();
   if (const auto ceiling = options.config.managed_mode)
     settings.modes_forbidden = laxer_than(*ceiling);
   if (const auto ceiling = options.config.managed_sandbox)

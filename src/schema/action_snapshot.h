@@ -19,10 +19,16 @@ struct ActionSnapshot {
   std::optional<Json> schema;
   std::optional<std::vector<std::string>> decisions;
   std::optional<std::string> digest;
+  std::optional<std::vector<std::string>> scopes;
+  std::optional<std::vector<std::string>> rules;
   std::optional<std::string> tool_name;
   std::optional<Json> input;
   std::optional<std::string> cwd;
   std::optional<std::string> reason;
+  std::optional<SandboxMode> sandbox;
+  std::optional<bool> outside_sandbox;
+  std::optional<std::string> user;
+  std::optional<bool> network;
   std::optional<bool> destructive;
   std::optional<std::string> impact;
   std::optional<std::string> rollback;
@@ -40,8 +46,9 @@ struct ActionSnapshot {
 };
 BOOST_DESCRIBE_STRUCT(ActionSnapshot, (),
                       (action_id, session_id, thread_id, turn_id, tool_call_id, status, action_type,
-                       prompt, schema, decisions, digest, tool_name, input, cwd, reason,
-                       destructive, impact, rollback, executes_unknown, files, server, url,
-                       expires_at, required_at, decision, decision_source, resolved_at))
+                       prompt, schema, decisions, digest, scopes, rules, tool_name, input, cwd,
+                       reason, sandbox, outside_sandbox, user, network, destructive, impact,
+                       rollback, executes_unknown, files, server, url, expires_at, required_at,
+                       decision, decision_source, resolved_at))
 
 }  // namespace agentrt::schema

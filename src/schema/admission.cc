@@ -31,6 +31,7 @@ struct AdmissionTable {
             .id_chosen = c.turn_id.has_value()};
   }
   AdmissionPlan operator()(const TrustWorkspace&) const { return {.lane = LaneChoice::system}; }
+  AdmissionPlan operator()(const SetFolderPolicy&) const { return {.lane = LaneChoice::system}; }
 
   AdmissionPlan operator()(const UpdateSession&) const { return {}; }
   AdmissionPlan operator()(const SetPolicy&) const { return {}; }
@@ -60,6 +61,9 @@ struct AdmissionTable {
   }
 
   AdmissionPlan operator()(const GetTrust& c) const { return {.reads_folder = c.cwd}; }
+  AdmissionPlan operator()(const GetRules& c) const {
+    return {.reads_folder = c.session_id ? std::nullopt : c.cwd};
+  }
   AdmissionPlan operator()(const EvaluatePermission& c) const {
     return {.reads_folder = c.session_id ? std::nullopt : c.cwd};
   }

@@ -27,6 +27,7 @@ TEST_CASE("each mutating command says on which lane it is decided") {
       {"update_session", R"({"sessionId":"s"})", LaneChoice::named},
       {"interrupt_turn", R"({"sessionId":"s"})", LaneChoice::named},
       {"trust_workspace", R"({"cwd":"/w","files":[]})", LaneChoice::system},
+      {"set_folder_policy", R"({"cwd":"/w","mode":"auto"})", LaneChoice::system},
       {"respond_action", R"({"actionId":"a","decision":"allow"})", LaneChoice::owner},
       {"terminate_process", R"({"processId":"p"})", LaneChoice::owner},
       {"terminate_process", R"({"sessionId":"s","processId":"p"})", LaneChoice::owner},
@@ -75,6 +76,8 @@ TEST_CASE("folders that a command names") {
   CHECK(!plan_of("update_session", R"({"sessionId":"s"})").folders);
 
   CHECK(plan_of("get_trust", R"({"cwd":"/w"})").reads_folder == "/w");
+  CHECK(plan_of("get_rules", R"({"cwd":"/w"})").reads_folder == "/w");
+  CHECK(!plan_of("get_rules", R"({"sessionId":"s"})").reads_folder);
   const char* call = R"("toolName":"shell","input":{})";
   CHECK(plan_of("evaluate_permission", std::string(R"({"cwd":"/w",)") + call + "}").reads_folder ==
         "/w");

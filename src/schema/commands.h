@@ -21,9 +21,9 @@ namespace agentrt::schema {
 using CommandTypes =
     TypeList<CreateSession, UpdateSession, ListSessions, GetSession, GetThreadRead, ListEvents,
              SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn,
-             RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy, GetTrust,
-             TrustWorkspace, GetToolInventory, GetExecutionEnvironment, WriteProcessStdin,
-             ResizeProcess, TerminateProcess>;
+             RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy, GetRules,
+             SetFolderPolicy, GetTrust, TrustWorkspace, GetToolInventory, GetExecutionEnvironment,
+             WriteProcessStdin, ResizeProcess, TerminateProcess>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

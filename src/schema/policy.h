@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "schema/codec.h"
 #include "schema/statuses.h"
 
@@ -40,10 +41,15 @@ struct PolicyRule {
   // one.
   std::optional<std::string> cwd = {};
   std::optional<std::vector<ExecutedFile>> executes = {};
+  std::optional<Timestamp> granted_at = {};  // absent: from a file, or of an older version
 
-  bool operator==(const PolicyRule&) const = default;
+  // The time of a grant does not make it another rule.
+  bool operator==(const PolicyRule& other) const {
+    return effect == other.effect && rule == other.rule && origin == other.origin &&
+           cwd == other.cwd && executes == other.executes;
+  }
 };
-BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin, cwd, executes))
+BOOST_DESCRIBE_STRUCT(PolicyRule, (), (effect, rule, origin, cwd, executes, granted_at))
 
 // Marks a grant of an older version, which has no folder, as one with an unknown folder. The user
 // is then asked again.
@@ -89,13 +95,19 @@ struct PolicyFile {
   std::string digest;  // sha256:…
   bool trusted = false;
   bool changed = false;  // it was trusted with other content
+  // What it does once it is trusted, one line each, at most kEffectsMax; and what the version did
+  // that was trusted last, where this one differs from it.
+  std::optional<std::vector<std::string>> effects = {};
+  std::optional<std::vector<std::string>> trusted_effects = {};
 
   bool operator==(const PolicyFile&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(PolicyFile, (), (path, digest, trusted, changed))
+BOOST_DESCRIBE_STRUCT(PolicyFile, (), (path, digest, trusted, changed, effects, trusted_effects))
 
 struct Policy {
   PermissionMode mode = PermissionMode::default_;  // for turns that name none
+  // Who set the mode: a file, or a person for this folder (always). Absent: nobody did.
+  std::optional<RuleOrigin> mode_origin = {};
   SandboxMode sandbox = SandboxMode::workspace_write;
   bool network = false;
   std::vector<PolicyRule> rules;
@@ -105,12 +117,15 @@ struct Policy {
 
   bool operator==(const Policy&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Policy, (), (mode, sandbox, network, rules, hooks, files, ignored))
+BOOST_DESCRIBE_STRUCT(Policy, (),
+                      (mode, mode_origin, sandbox, network, rules, hooks, files, ignored))
 
 // A policy is stored in facts and views, so a larger one is refused.
 inline constexpr std::size_t kPolicyRulesMax = 1'000;
 inline constexpr std::size_t kPolicyBytesMax = 48 * 1024;  // all rules and hooks together
 inline constexpr std::size_t kHooksMax = 32;
+inline constexpr std::size_t kEffectsMax = 40;       // lines of one file
+inline constexpr std::size_t kEffectBytesMax = 240;  // of one line
 inline constexpr std::uint64_t kHookTimeoutMaxMs = 60'000;
 inline constexpr std::size_t kHookOutputBytesMax = 64 * 1024;
 

@@ -37,6 +37,7 @@ struct ReportInspected {
   ToolCallId call;
   Binding binding;
   std::optional<Failure> failure;
+  std::vector<std::string> absent = {};  // files that it would overwrite, and that do not exist
 };
 
 // A hook has ended.

@@ -316,12 +316,15 @@ class Folder {
   }
   void operator()(const PolicyChanged& p) {
     if (p.policy) session_.policy = *p.policy;
-    if (p.mode) session_.mode = p.mode;
+    if (p.mode && !p.workspace) session_.mode = p.mode;
     for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
-      std::erase_if(session_.granted, [&](const PolicyRule& each) {
-        const bool unbound = !rule.cwd && each.cwd == "";
-        return each == rule || (unbound && each.effect == rule.effect && each.rule == rule.rule);
-      });
+      for (std::vector<PolicyRule>* from : {&session_.granted, &session_.policy.rules})
+        std::erase_if(*from, [&](const PolicyRule& each) {
+          const bool own = from == &session_.granted || each.origin == RuleOrigin::always;
+          const bool unbound = !rule.cwd && each.cwd == "";
+          return own && (each == rule ||
+                         (unbound && each.effect == rule.effect && each.rule == rule.rule));
+        });
     for (PolicyRule rule : p.added.value_or(std::vector<PolicyRule>{})) {
       if (!p.removed) bind_old_grant(rule);  // an answer; set_policy always sends both lists
       if (std::ranges::find(session_.granted, rule) == session_.granted.end())

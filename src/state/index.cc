@@ -137,27 +137,37 @@ std::optional<ObjectRow> resolved_row(const Session& session, const ActionResolv
   return action_row(action, turn->resolved->sequence);
 }
 
-ObjectRow grant_row(const Session& session, const PolicyRule& rule, std::string_view status,
-                    const Fact& fact) {
+ObjectRow grant_row(const Session& session, const PolicyChanged& changed, const PolicyRule& rule,
+                    std::string_view status, const Fact& fact) {
   return {.kind = std::string(kGrantKind),
           .id = session.id.text() + " " + rule.rule + (rule.cwd ? " in " + *rule.cwd : ""),
           .parent = {},
           .first = fact.sequence,
           .status = std::string(status),
           .open = false,
-          .record = to_json(GrantRecord{session.cwd, rule})};
+          .record = to_json(GrantRecord{changed.workspace.value_or(session.cwd), rule, fact.at})};
 }
 
-// Rows that apply beyond the session: rules for a whole workspace, and trust.
+// Rows that apply beyond the session: rules and the mode of a whole workspace, and trust.
 std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& p,
                                    const Fact& fact) {
   std::vector<ObjectRow> rows;
+  // A resolved policy removes what was withdrawn elsewhere: that has its row.
   for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
-    if (rule.origin == RuleOrigin::always)
-      rows.push_back(grant_row(session, rule, kWithdrawn, fact));
+    if (rule.origin == RuleOrigin::always && !p.policy)
+      rows.push_back(grant_row(session, p, rule, kWithdrawn, fact));
   for (const PolicyRule& rule : p.added.value_or(std::vector<PolicyRule>{}))
-    if (rule.origin == RuleOrigin::always) rows.push_back(grant_row(session, rule, kInForce, fact));
+    if (rule.origin == RuleOrigin::always)
+      rows.push_back(grant_row(session, p, rule, kInForce, fact));
   if (!p.workspace) return rows;
+  if (p.mode)
+    rows.push_back({.kind = std::string(kFolderModeKind),
+                    .id = *p.workspace,
+                    .parent = {},
+                    .first = fact.sequence,
+                    .status = std::string(kInForce),
+                    .open = false,
+                    .record = to_json(FolderModeRecord{*p.workspace, *p.mode})});
   for (const PolicyFile& file : p.files.value_or(std::vector<PolicyFile>{}))
     rows.push_back({.kind = std::string(kTrustKind),
                     .id = session.id.text() + " " + file.path,
@@ -165,7 +175,8 @@ std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& 
                     .first = fact.sequence,
                     .status = std::string(file.trusted ? kInForce : kWithdrawn),
                     .open = false,
-                    .record = to_json(TrustRecord{*p.workspace, file.path, file.digest, fact.at})});
+                    .record = to_json(
+                        TrustRecord{*p.workspace, file.path, file.digest, fact.at, file.effects})});
   return rows;
 }
 

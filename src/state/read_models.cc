@@ -121,10 +121,16 @@ ActionSnapshot action_snapshot(const SessionId& session, const Turn& turn, const
   out.schema = required.schema;
   out.decisions = required.decisions;
   out.digest = required.digest;
+  out.scopes = required.scopes;
+  out.rules = required.rules;
   out.tool_name = required.tool_name;
   out.input = required.input;
   out.cwd = required.cwd;
   out.reason = required.reason;
+  out.sandbox = required.sandbox;
+  out.outside_sandbox = required.outside_sandbox;
+  out.user = required.user;
+  out.network = required.network;
   out.destructive = required.destructive;
   out.impact = required.impact;
   out.rollback = required.rollback;

@@ -85,7 +85,8 @@ inline Command command(const ShellArgs& args) {
           .timeout_ms = args.timeout_ms,
           .background = args.background.value_or(false),
           .tty = args.tty.value_or(false),
-          .outside_sandbox = args.outside_sandbox.value_or(false)};
+          .outside_sandbox = args.outside_sandbox.value_or(false),
+          .justification = args.justification};
 }
 
 }  // namespace agentrt::tools

@@ -96,6 +96,7 @@ struct Command {
   bool background = false;
   bool tty = false;
   bool outside_sandbox = false;
+  std::optional<std::string> justification = {};  // of leaving the sandbox, in the model's words
 };
 
 struct SessionCall {

@@ -165,7 +165,7 @@ class Walls(Case):
 
     def test_reading_the_policy_of_a_folder_is_a_look_into_it(self):
         read = self.token("read")
-        for command, params in (("get_trust", {}),
+        for command, params in (("get_trust", {}), ("get_rules", {}),
                                 ("evaluate_permission",
                                  {"toolName": "shell", "input": {"command": "ls"}})):
             reply = self.ask(read, command, cwd=str(self.outside), **params)

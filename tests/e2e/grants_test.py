@@ -186,18 +186,20 @@ class Grants(GrantCase):
         os.symlink("evil", self.home.workspace / "safe")
         self.assertEqual(self.unasked(call("./run.sh", cwd="safe")), ["unavailable"])
 
-    def test_leaving_the_sandbox_is_granted_with_its_folder_too(self):
+    def test_leaving_the_sandbox_is_granted_once_at_a_time(self):
         target = self.home.folder / "let_out.txt"
         leave = call(f"touch {target}", outsideSandbox=True)
         turn, action = self.ask(leave)
-        self.answer(action, scope="session")
+        self.assertEqual(action["payload"]["scopes"], ["once"])
+        self.assertNotIn("rules", action["payload"])
+        for scope in ("session", "always"):
+            self.assertRefused(self.answer(action, scope=scope), 400, "invalid_params")
+        self.assertFalse(target.exists())
+        self.answer(action)
         self.daemon.wait_turn(turn)
-        target.unlink()
-        self.assertEqual(self.unasked(leave), ["allow"])
         self.assertTrue(target.exists())
-        granted = [e for e in self.of("policy.changed") if e.get("added")][0]["added"][0]
-        self.assertEqual(granted["cwd"], str(self.home.workspace))
-        self.assertTrue(granted["rule"].endswith(", outside)"))
+        self.assertEqual(self.unasked(leave), ["unavailable"])
+        self.assertEqual([e for e in self.of("policy.changed") if e.get("added")], [])
 
 
 class Swaps(GrantCase):

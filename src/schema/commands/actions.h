@@ -29,13 +29,14 @@ struct RespondAction {
   std::optional<std::string> digest;  // of the request being answered; if given, it must match
   std::optional<Json> payload;        // a structured answer
   std::optional<AnswerScope> scope;
+  std::optional<std::string> rule;  // one that the action offered; default: the exact call
   std::optional<std::string> reason;
   std::optional<std::string> idempotency_key;
 
   bool operator==(const RespondAction&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RespondAction, (),
-                      (action_id, decision, digest, payload, scope, reason, idempotency_key))
+                      (action_id, decision, digest, payload, scope, rule, reason, idempotency_key))
 
 // Like RespondAction, but only for permission requests.
 struct ResolvePermission {
@@ -134,6 +135,53 @@ struct SetPolicy {
 BOOST_DESCRIBE_STRUCT(SetPolicy, (),
                       (session_id, allow, ask, deny, remove, mode, reason, idempotency_key))
 
+struct RulesReply {
+  std::string workspace;
+  std::optional<SessionId> session_id;
+  PermissionMode mode = PermissionMode::default_;
+  // Who set the mode: a file, the session, or a person for this folder (always). Absent: nobody.
+  std::optional<RuleOrigin> mode_origin;
+  SandboxMode sandbox = SandboxMode::workspace_write;
+  std::vector<PolicyRule> rules;  // every one in force, in the order in which they are consulted
+};
+BOOST_DESCRIBE_STRUCT(RulesReply, (), (workspace, session_id, mode, mode_origin, sandbox, rules))
+
+// Lists the rules in force in a workspace, or in a session with what was granted to it.
+struct GetRules {
+  static constexpr CommandTraits kTraits{"get_rules", TokenScope::read, CommandEffect::reads};
+  using Reply = RulesReply;
+  std::optional<SessionId> session_id;
+  // the workspace; default: the session's, or else the daemon's
+  std::optional<std::string> cwd;
+
+  bool operator==(const GetRules&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(GetRules, (), (session_id, cwd))
+
+struct FolderPolicyReply {
+  std::string workspace;
+  std::vector<std::string> removed;
+  std::optional<PermissionMode> mode;
+  Sequence sequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(FolderPolicyReply, (), (workspace, removed, mode, sequence))
+
+// Changes what people decided for every session of a workspace: takes back rules that were granted
+// for always, or sets the mode of turns that name none, where no file sets it.
+struct SetFolderPolicy {
+  static constexpr CommandTraits kTraits{"set_folder_policy", TokenScope::approve,
+                                         CommandEffect::mutates};
+  using Reply = FolderPolicyReply;
+  std::string cwd;
+  std::optional<std::vector<std::string>> remove;  // rules exactly as get_rules lists them
+  std::optional<PermissionMode> mode;
+  std::optional<std::string> reason;
+  std::optional<std::string> idempotency_key;
+
+  bool operator==(const SetFolderPolicy&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SetFolderPolicy, (), (cwd, remove, mode, reason, idempotency_key))
+
 struct TrustReply {
   std::string workspace;
   std::vector<PolicyFile> files;
@@ -155,10 +203,12 @@ struct FileToTrust {
   std::string path;
   std::string digest;  // as returned by get_trust
   bool trusted = true;
+  // what the person was shown; compared with the next version of the file
+  std::optional<std::vector<std::string>> effects = {};
 
   bool operator==(const FileToTrust&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(FileToTrust, (), (path, digest, trusted))
+BOOST_DESCRIBE_STRUCT(FileToTrust, (), (path, digest, trusted, effects))
 
 // Trusts files of a workspace as long as their digests stay unchanged.
 struct TrustWorkspace {

@@ -89,12 +89,19 @@ struct ActionRequired {
   std::optional<std::vector<std::string>> decisions;  // the possible answers
   std::optional<std::string> digest;                  // digest of what will run
   std::optional<Json> scope;                          // the scopes that an answer may have
+  // Of a permission: the scopes that an answer may have, and the rules of which an answer for
+  // longer than once stores one. The first rule is the exact call, the others are wider.
+  std::optional<std::vector<std::string>> scopes;
+  std::optional<std::vector<std::string>> rules;
   std::optional<Json> policy;
   std::optional<std::string> tool_name;
   std::optional<Json> input;
   std::optional<std::string> cwd;
   std::optional<std::string> reason;  // why the user is asked
   std::optional<SandboxMode> sandbox;
+  std::optional<bool> outside_sandbox;  // yes lets the command leave the turn's sandbox
+  std::optional<std::string> user;      // outside the sandbox: the user that the command runs as
+  std::optional<bool> network;          // outside the sandbox: whether it has the network
   std::optional<std::vector<std::string>> subcommands;
   std::optional<bool> destructive;
   std::optional<std::string> impact;
@@ -110,9 +117,10 @@ struct ActionRequired {
   bool operator==(const ActionRequired&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ActionRequired, (),
-                      (action_type, prompt, schema, decisions, digest, scope, policy, tool_name,
-                       input, cwd, reason, sandbox, subcommands, destructive, impact, rollback,
-                       executes, executes_unknown, files, server, url, expires_at, expires_in_ms))
+                      (action_type, prompt, schema, decisions, digest, scope, scopes, rules, policy,
+                       tool_name, input, cwd, reason, sandbox, outside_sandbox, user, network,
+                       subcommands, destructive, impact, rollback, executes, executes_unknown,
+                       files, server, url, expires_at, expires_in_ms))
 
 struct ActionResolved {
   static constexpr std::string_view kType = "action.resolved";
@@ -120,6 +128,7 @@ struct ActionResolved {
   std::string decision;  // an offered decision; or expired or cancelled, if there was no answer
   std::string decision_source;
   std::optional<std::string> scope;
+  std::optional<std::string> rule = {};  // that the answer stored, for longer than once
   std::optional<std::string> reason;
   std::optional<Json> payload;
   std::optional<std::string> answered_by;  // the principal who answered
@@ -127,7 +136,7 @@ struct ActionResolved {
   bool operator==(const ActionResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ActionResolved, (),
-                      (decision, decision_source, scope, reason, payload, answered_by))
+                      (decision, decision_source, scope, rule, reason, payload, answered_by))
 
 // The sandbox of a process as the kernel enforces it.
 struct SandboxApplied {
@@ -165,7 +174,8 @@ struct PolicyChanged {
   using Scope = SessionScope;
   // resolved: the policy of this turn differs from the last turn's; `policy` is complete. rules:
   // `added` and `removed` apply to this session, or to every session of `workspace`. trusted: the
-  // `files` of `workspace` are trusted with their current content.
+  // `files` of `workspace` are trusted with their current content. mode: `mode` applies to every
+  // session of `workspace`, if no file sets one.
   std::string change;
   std::optional<std::string> source;  // configuration, human
   std::optional<Policy> policy;

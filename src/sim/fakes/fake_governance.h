@@ -52,6 +52,7 @@ class FakeInspector final : public ports::Inspector {
   explicit FakeInspector(FakeGovernance& governance) : governance_(governance) {}
   Result<schema::Binding> inspect(const ports::ProcessRequest& request,
                                   const std::vector<std::string>& executes) override;
+  bool is_absent(const std::string&) override { return false; }
   Result<std::shared_ptr<const ports::HeldFiles>> hold(
       const ports::ProcessRequest& request, const std::vector<std::string>& executes) override;
 
