@@ -38,7 +38,13 @@ void Page::set_width(std::size_t width) {
 Paper Page::paper() const { return {shared() ? style_.width : 0, style_.err_colour}; }
 
 void Page::note(std::string_view text, Paint how) {
-  lines(paint("· " + one_line(text), how, style_.err_colour) + "\n");
+  std::string out;
+  const std::size_t width = paper().width;
+  for (std::string& line : wrap(one_line(text), width > 2 ? width - 2 : 0)) {
+    while (width > 2 && line.ends_with(' ')) line.pop_back();
+    out += paint((out.empty() ? "· " : "  ") + line, how, style_.err_colour) + "\n";
+  }
+  lines(out);
 }
 
 void Page::lines(std::string_view text) {

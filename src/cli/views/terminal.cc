@@ -137,6 +137,9 @@ std::string paint(std::string_view text, Paint how, Colour colour) {
     case Paint::yellow:
       code = "33";
       break;
+    case Paint::alarm:
+      code = "1;97;41";  // bold, white on red
+      break;
     case Paint::cyan:
       code = "36";
       break;
@@ -214,6 +217,34 @@ std::string fit(std::string_view text, std::size_t width) {
     at += character.size();
   }
   return std::string(text.substr(0, at)) + "…";
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::size_t column = 0;
+  const auto cells_until_space = [&](std::size_t at) {
+    std::size_t cells = 0;
+    while (at < text.size() && text[at] != ' ') {
+      const std::string_view character = utf8_character(text, at);
+      cells += cells_of(character);
+      at += character.size();
+    }
+    return cells;
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view character = utf8_character(text, at);
+    const bool word_begins = at > 0 && text[at - 1] == ' ' && text[at] != ' ';
+    const std::size_t word = word_begins ? cells_until_space(at) : 0;
+    const bool word_fits_below = word <= width && column + word > width;
+    if (width > 0 && column > 0 && (column + cells_of(character) > width || word_fits_below)) {
+      lines.emplace_back();
+      column = 0;
+    }
+    lines.back() += character;
+    column += cells_of(character);
+    at += character.size();
+  }
+  return lines;
 }
 
 std::string render(const Table& given, std::size_t width, Colour colour) {

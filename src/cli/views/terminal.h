@@ -16,7 +16,7 @@
 
 namespace agentrt::cli {
 
-enum class Paint { plain, dim, bold, red, green, yellow, cyan };
+enum class Paint { plain, dim, bold, red, green, yellow, cyan, alarm };
 enum class Colour { off, on };
 
 // The terminal properties of the process's standard streams.
@@ -53,6 +53,11 @@ std::string one_line(std::string_view text);
 std::size_t width_of(std::string_view text);
 // Truncates to at most `width` columns, ending in … if text was cut.
 std::string fit(std::string_view text, std::size_t width);
+
+// Breaks the text, which has no line breaks, into lines of at most `width` columns, at spaces.
+// Nothing is dropped: the lines joined are the text. A word that is wider than a line is cut. Width
+// 0: one line.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 // Each column is as wide as its widest cell, and each cell passes one_line(). The last column is
 // truncated to the remaining `width`.

@@ -86,5 +86,23 @@ TEST_CASE("durations and ages are said as a person would") {
   CHECK(spoken_age(Timestamp{0}, now) == "1970-01-01");
 }
 
+TEST_CASE("text breaks at spaces, and nothing of it is lost") {
+  const auto joined = [](const std::vector<std::string>& lines) {
+    std::string out;
+    for (const std::string& line : lines) out += line;
+    return out;
+  };
+  CHECK(wrap("", 5) == std::vector<std::string>{""});
+  CHECK(wrap("one two three", 0) == std::vector<std::string>{"one two three"});
+  CHECK(wrap("one two three", 8) == std::vector<std::string>{"one two ", "three"});
+  CHECK(wrap("averylongword x", 5) == std::vector<std::string>{"avery", "longw", "ord x"});
+  CHECK(wrap("中文中文", 5) == std::vector<std::string>{"中文", "中文"});
+  for (const std::string text : {"a  b   c", "   lead", "trail    ", "x averyverylongword  y"})
+    for (std::size_t width = 1; width < 12; ++width) {
+      CHECK(joined(wrap(text, width)) == text);
+      for (const std::string& line : wrap(text, width)) CHECK(width_of(line) <= width);
+    }
+}
+
 }  // namespace
 }  // namespace agentrt::cli

@@ -91,7 +91,7 @@ TEST_CASE("text streams as it comes and the summary stands on a line of its own"
   completed.duration_ms = 1'500;
   const TurnText end = view.show(event_of(completed));
   CHECK(answer_of(end) == "\n");
-  CHECK(notes_of(end) == "\n· 1.5 s · 3,410 in · 512 out · session s1\n");
+  CHECK(notes_of(end) == "\n· 1.5 s · 3,410 in · 512 out · session\n  s1\n");
   CHECK(view.end().ending == Ending::completed);
   CHECK(!view.settled());
   view.show(event_of(TaskCompleted{}));
@@ -105,8 +105,8 @@ TEST_CASE("an answer that the model's limit cut off is marked, with what to do")
   TurnCompleted completed;
   completed.stop_reason = StopReason::max_tokens;
   CHECK(notes_of(view.show(event_of(completed)))
-            .contains("· the answer is cut off at the output limit; raise max_output_tokens in "
-                      "[models.main], or ask the model to continue\n"));
+            .contains("· the answer is cut off at the output\n  limit; raise max_output_tokens in\n"
+                      "  [models.main], or ask the model to\n  continue\n"));
   CHECK(!notes_of(view.show(event_of(TurnCompleted{}))).contains("cut off"));
 }
 
@@ -208,7 +208,7 @@ TEST_CASE("steps are shown in one line each") {
   failed.error = {Category::rate_limited, "too many requests", true};
   failed.retry = ModelRetry{1, 50, Timestamp{0}};
   CHECK(notes_of(view.show(event_of(failed))) ==
-        "· the model request failed (too many requests); retrying in 50 ms\n");
+        "· the model request failed (too many\n  requests); retrying in 50 ms\n");
 }
 
 TEST_CASE("a call of a tool is one line with its time and outcome") {
