@@ -74,6 +74,8 @@ struct Parsed {
   ExplainArguments explain;
   TrustArguments trust;
   StopArguments stop;
+  RulesArguments rules;
+  RemoveRuleArguments remove_rule;
 };
 
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
@@ -144,9 +146,13 @@ void add_run(CLI::App& app, Parsed& out) {
   verb->add_option("--deny", run.deny, "Rule for the session: refuse matching calls; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  verb->add_flag("--yes", run.yes,
-                 "Approve every request for approval, once each. Calls that the policy denies "
-                 "stay denied");
+  verb->add_flag(
+      "--yes", run.yes,
+      "Approve every request for approval, once each, except to leave the sandbox. Calls "
+      "that the policy denies stay denied");
+  verb->add_flag("--yes-outside-sandbox", run.yes_outside,
+                 "Approve requests to run a command outside the sandbox, once each, and nothing "
+                 "else; can be combined with --yes");
   add_config(*verb, out.arguments);
 }
 
@@ -383,9 +389,44 @@ void add_answers(CLI::App& app, Parsed& out) {
         ->type_name("SHA256");
   }
   approve
+      ->add_option("--rule", out.answer.rule,
+                   "With --scope session or always: the rule to store, one of those that agentrt "
+                   "approvals --json lists (default: exactly this call)")
+      ->type_name("RULE");
+  approve
       ->add_option("--answer", out.answer.answer,
                    "Answer to a question of the model or of an MCP server")
       ->type_name("TEXT");
+}
+
+void add_rules(CLI::App& app, Parsed& out) {
+  CLI::App* rules =
+      add_verb(app, out, "rules", "List permission rules, or remove granted ones",
+               "  agentrt rules\n"
+               "  agentrt rules --session sess_0…    # with those of a session\n"
+               "  agentrt rules --mode on_request    # how commands run in this folder\n"
+               "  agentrt rules remove 'shell(git log:*)'");
+  rules->add_option("--session", out.rules.session, "Include the rules of this session")
+      ->type_name("ID");
+  rules->add_option("--cwd", out.rules.cwd, "The workspace (default: the current folder)")
+      ->type_name("DIR");
+  rules
+      ->add_option("--mode", out.rules.mode,
+                   "Permission mode of turns in this folder that name none: on_request runs "
+                   "commands in the sandbox without asking, default asks each time")
+      ->type_name("MODE");
+  CLI::App* remove = add_verb(*rules, out, "remove", "Take back rules that a person granted",
+                              "  agentrt rules remove 'shell(git log:*)'\n"
+                              "  agentrt rules remove --session sess_0… 'shell(\"make\")'");
+  remove->add_option("RULE", out.remove_rule.rules, "The rule, as agentrt rules prints it")
+      ->required()
+      ->type_name("");
+  remove
+      ->add_option("--session", out.remove_rule.session,
+                   "Remove it from this session (default: from every session of the folder)")
+      ->type_name("ID");
+  remove->add_option("--cwd", out.remove_rule.cwd, "The workspace (default: the current folder)")
+      ->type_name("DIR");
 }
 
 void add_policy(CLI::App& app, Parsed& out) {
@@ -410,7 +451,7 @@ void add_policy(CLI::App& app, Parsed& out) {
   add_config(*explain, out.arguments);
 
   CLI::App* trust =
-      add_verb(app, out, "trust", "Trust the configuration files of a workspace",
+      add_verb(app, out, "trust", "Show what a workspace's files do, and trust them",
                "  agentrt trust\n"
                "  agentrt trust --list       # which files need trust, and which have it\n"
                "  agentrt trust DIR --revoke");
@@ -419,6 +460,7 @@ void add_policy(CLI::App& app, Parsed& out) {
   trust->add_flag("--list", out.trust.list,
                   "List the files and whether they are trusted; change nothing");
   trust->add_flag("--revoke", out.trust.revoke, "Stop trusting the files");
+  trust->add_flag("--yes", out.trust.yes, "Trust the files without asking, for scripts");
   add_config(*trust, out.arguments);
 }
 
@@ -442,6 +484,13 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
     AnswerArguments answer = parsed.answer;
     answer.decision = got("approve") ? "allow" : "deny";
     return answer;
+  }
+  if (got("rules")) {
+    if (!app.get_subcommand("rules")->got_subcommand("remove")) return parsed.rules;
+    RemoveRuleArguments remove = parsed.remove_rule;
+    if (!remove.session) remove.session = parsed.rules.session;
+    if (!remove.cwd) remove.cwd = parsed.rules.cwd;
+    return remove;
   }
   if (got("token")) {
     const CLI::App* token = app.get_subcommand("token");
@@ -497,6 +546,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_sandbox(app, parsed);
   add_answers(app, parsed);
   add_policy(app, parsed);
+  add_rules(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())
     return Answer{kUsageExit, "", "No command was given; see agentrt --help.", json};

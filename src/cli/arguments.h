@@ -17,6 +17,7 @@ struct RunArguments {
   std::vector<std::string> files;             // sent to the model with the prompt
   std::vector<std::string> allow, ask, deny;  // permission rules for the session
   bool yes = false;
+  bool yes_outside = false;
 };
 struct ServeArguments {
   std::string listen = "127.0.0.1:7717";
@@ -83,7 +84,7 @@ struct ApprovalsArguments {
 struct AnswerArguments {
   std::string action;
   std::string decision;  // allow, deny
-  std::optional<std::string> scope, reason, digest, answer;
+  std::optional<std::string> scope, rule, reason, digest, answer;
 };
 struct ExplainArguments {
   std::string text;
@@ -93,13 +94,22 @@ struct TrustArguments {
   std::optional<std::string> folder;
   bool list = false;
   bool revoke = false;
+  bool yes = false;
+};
+struct RulesArguments {
+  std::optional<std::string> session, cwd, mode;
+};
+struct RemoveRuleArguments {
+  std::vector<std::string> rules;
+  std::optional<std::string> session, cwd;
 };
 
-using Verb = std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments,
-                          ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
-                          TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
-                          SandboxArguments, ApprovalsArguments, AnswerArguments, ExplainArguments,
-                          TrustArguments, OwnArguments, StopArguments>;
+using Verb =
+    std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments, ShowArguments,
+                 EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
+                 SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments,
+                 ApprovalsArguments, AnswerArguments, ExplainArguments, TrustArguments,
+                 RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/decisions/keyboard.h"
 #include "runtime/data_folder.h"
 #include "schema/json.h"
 #include "schema/publish_text.h"
@@ -37,6 +38,7 @@ Result<config::Config> config_of(Context& context, const std::string& cwd) {
 // No cleanup: the acknowledged data is in files that no longer exist.
 std::function<void(const Error&)> stop_when_gone(Context& context) {
   return [&context](const Error& error) {
+    restore_terminal();
     context.output.problem(error);
     std::_Exit(kExitUnavailable);
   };

@@ -138,7 +138,12 @@ class Follower {
     }
   }
 
-  bool waits_for_us() const { return on_ask_ != OnAsk::leave && view_.action().has_value(); }
+  Answering answering(const schema::ActionSnapshot& action) const {
+    return action.outside_sandbox.value_or(false) ? on_ask_.outside : on_ask_.ordinary;
+  }
+  bool waits_for_us() const {
+    return view_.action() && answering(*view_.action()) != Answering::leave;
+  }
 
   // Asks about the turn's open action once; withdraws the question if it is answered elsewhere.
   Result<void> see_to_action() {
@@ -148,20 +153,36 @@ class Follower {
       return {};
     }
     const schema::ActionSnapshot& action = *view_.action();
-    if (on_ask_ == OnAsk::leave || asked_ == action.action_id) return {};
+    const Answering how = answering(action);
+    if (how == Answering::leave || asked_ == action.action_id) return {};
     asked_ = action.action_id;
-    if (on_ask_ == OnAsk::ask) {
+    if (how == Answering::ask) {
       output_.err(status_.erase());
       asking_.ask(action);
       return {};
     }
+    return give(unattended_answer(action, how));
+  }
+
+  // The answer of an option of the command line.
+  schema::RespondAction unattended_answer(const schema::ActionSnapshot& action, Answering how) {
     schema::RespondAction answer;
     answer.action_id = action.action_id;
     answer.digest = action.digest;
-    answer.decision = action.action_type == schema::kPermissionAction ? "allow" : "cancel";
+    const bool outside = action.outside_sandbox.value_or(false);
+    const bool permission = action.action_type == schema::kPermissionAction;
+    answer.reason = outside ? "agentrt run --yes-outside-sandbox" : "agentrt run --yes";
+    answer.decision = permission ? "allow" : "cancel";
     if (action.action_type == schema::kTrustAction) answer.decision = "deny";
-    answer.reason = "agentrt run --yes";
-    return give(answer);
+    if (how != Answering::refuse) return answer;
+    answer.reason = "nobody can be asked";
+    if (!permission) return answer;
+    answer.decision = "deny";
+    answer.reason = outside ? "nobody can be asked, and --yes does not let a command leave the "
+                              "sandbox; --yes-outside-sandbox does"
+                            : "nobody can be asked; --yes approves such requests";
+    ++refused_;
+    return answer;
   }
 
   // Sends the answer. If another client answered first, the stream reports it. If the answer is
@@ -172,7 +193,8 @@ class Follower {
     const Code code = given.error().code;
     if (code == Code::conflict || code == Code::expired) return {};
     const bool fits = code != Code::invalid_params && code != Code::limit_exceeded;
-    if (fits || on_ask_ != OnAsk::ask || !view_.action()) return std::unexpected(given.error());
+    if (fits || !view_.action() || answering(*view_.action()) != Answering::ask)
+      return std::unexpected(given.error());
     std::string_view why = given.error().message;
     if (why.starts_with(kPayloadPrefix)) why.remove_prefix(kPayloadPrefix.size());
     asking_.ask_again(*view_.action(), why);
@@ -245,12 +267,13 @@ class Follower {
     switch (end.ending) {
       case Ending::open:
       case Ending::completed:
-        if (view_.unanswered() == 0) return kExitDone;
+        if (view_.unanswered() + refused_ == 0) return kExitDone;
         output_.problem(
             {Code::forbidden,
              fmt::format("{} of the tool calls needed approval and were not made; run agentrt at a "
-                         "terminal, with --yes, or with --allow and a rule for them.",
-                         view_.unanswered()),
+                         "terminal, with --yes (and --yes-outside-sandbox for commands that leave "
+                         "the sandbox), or with --allow and a rule for them.",
+                         view_.unanswered() + refused_),
              details_of(turn_, "completed")});
         return kExitNeedsPerson;
       case Ending::cancelled:
@@ -283,6 +306,7 @@ class Follower {
   StatusLine status_;
   bool live_;  // the status line is drawn
   std::optional<ActionId> asked_;
+  std::size_t refused_ = 0;  // requests that no option approves
   std::unique_ptr<Stream> stream_;
   int failures_ = 0;
   bool interrupted_ = false;

@@ -14,9 +14,14 @@ struct FollowedTurn {
   TurnId turn;
 };
 
-// How to handle a turn that waits for a person. ask: prompt at this terminal; allow: approve
-// everything that the policy lets a person approve; leave: exit, and let the turn keep waiting.
-enum class OnAsk { ask, allow, leave };
+// How to handle a turn that waits for a person. ask: prompt at this terminal; allow: approve it
+// once; refuse: deny it with a reason, since nobody can be asked; leave: exit, and let the turn
+// keep waiting.
+enum class Answering { ask, allow, refuse, leave };
+struct OnAsk {
+  Answering ordinary = Answering::leave;
+  Answering outside = Answering::leave;  // a command that is to leave the sandbox
+};
 
 // Prints the turn's events after `after` as they arrive and returns the exit code for its outcome.
 // Reconnects a broken stream where it ended, at most kReconnectsMax times without progress. The

@@ -34,6 +34,8 @@ int perform(Context& context) {
           [&](const AnswerArguments& arguments) { return answer_action(context, arguments); },
           [&](const ExplainArguments& arguments) { return explain(context, arguments); },
           [&](const TrustArguments& arguments) { return trust_workspace(context, arguments); },
+          [&](const RulesArguments& arguments) { return list_rules(context, arguments); },
+          [&](const RemoveRuleArguments& arguments) { return remove_rules(context, arguments); },
           [&](const ValidateArguments& arguments) { return validate_stream(context, arguments); },
           [&](const SandboxArguments& arguments) { return run_sandboxed(context, arguments); }},
       context.arguments.verb);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/decisions/folder_mode.h"
 #include "cli/follow.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
@@ -118,7 +119,7 @@ Result<schema::TurnOptions> read_options(const Context& context, const RunArgume
   TRY(check_policy(config, options));
   if (arguments.model) options.model = config::resolve_model_name(*arguments.model, context.cwd);
   const bool at_terminal = context.output.screen().in_terminal;
-  options.interactive = at_terminal || arguments.yes;
+  options.interactive = at_terminal || arguments.yes || arguments.yes_outside;
   if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
   if (!arguments.folders.empty()) options.additional_roots.emplace();
   for (const std::string& named : arguments.folders) {
@@ -278,10 +279,15 @@ Result<void> set_rules(const Client& client, const RunArguments& arguments,
   return {};
 }
 
+// --yes and --yes-outside-sandbox approve one kind of request each.
 OnAsk on_ask(const Context& context, const RunArguments& arguments) {
-  if (arguments.yes) return OnAsk::allow;
   const bool can_ask = context.output.screen().in_terminal && context.form() == Form::text;
-  return can_ask ? OnAsk::ask : OnAsk::leave;
+  const bool unattended = arguments.yes || arguments.yes_outside;
+  const Answering otherwise = can_ask      ? Answering::ask
+                              : unattended ? Answering::refuse
+                                           : Answering::leave;
+  return {arguments.yes ? Answering::allow : otherwise,
+          arguments.yes_outside ? Answering::allow : otherwise};
 }
 
 // Sends this command's environment for the turn that it submits or resumes.
@@ -340,6 +346,12 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
   return std::nullopt;
 }
 
+// Whether a person is there who can say how commands run, and the command line does not.
+bool asks_mode(const Context& context, const RunArguments& arguments) {
+  return context.output.screen().in_terminal && context.form() == Form::text && !arguments.mode &&
+         !arguments.yes && !arguments.yes_outside;
+}
+
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,
                          Attachment& attachment, Signals& signals) {
   TRY_ASSIGN(KnownSession known, look_up(attachment.client(), request.submit.session_id));
@@ -362,6 +374,10 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
     if (code) return *code;
     TRY_ASSIGN(known, look_up(attachment.client(), request.submit.session_id));
   }
+  if (asks_mode(context, arguments))
+    TRY(ask_folder_mode(attachment.client(), context.output, signals,
+                        *request.submit.options->cwd));
+  if (signals.count() > 0) return kExitInterrupted;
   TRY(send_environment(attachment.client(), *request.submit.turn_id, request));
   TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
   const bool repeated = known.exists() && turn.sequence <= known.as_of_sequence;

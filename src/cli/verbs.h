@@ -22,6 +22,8 @@ int run_sandboxed(Context& context, const SandboxArguments& arguments);
 int list_approvals(Context& context, const ApprovalsArguments& arguments);
 int answer_action(Context& context, const AnswerArguments& arguments);
 int explain(Context& context, const ExplainArguments& arguments);
+int list_rules(Context& context, const RulesArguments& arguments);
+int remove_rules(Context& context, const RemoveRuleArguments& arguments);
 int trust_workspace(Context& context, const TrustArguments& arguments);
 int validate_stream(Context& context, const ValidateArguments& arguments);
 

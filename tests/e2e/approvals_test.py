@@ -185,6 +185,7 @@ class Gate(DecisionCase):
                                         body={"actionId": action["actionId"], **body})
             self.assertRefused(reply, 403, "forbidden")
         for command, body in (("set_policy", {"sessionId": "s", "allow": ["shell"]}),
+                              ("set_folder_policy", {"cwd": "/", "mode": "bypass"}),
                               ("trust_workspace", {"cwd": "/", "files": []})):
             reply = self.daemon.request("POST", f"/v1/commands/{command}", token=token, body=body)
             self.assertRefused(reply, 403, "forbidden")
@@ -392,6 +393,8 @@ class Explain(DecisionCase):
 class Terminal(DecisionCase):
     """Runs `agentrt run` at its own pseudo-terminal."""
 
+    config = '[permissions]\nmode = "default"\n'
+
     def run_at_terminal(self, *arguments):
         master, slave = pty.openpty()
         process = subprocess.Popen([BINARY, "run", *arguments], stdin=slave, stdout=slave,
@@ -416,6 +419,11 @@ class Terminal(DecisionCase):
         self.assertIn(text.encode(), seen)
         return seen.decode(errors="replace")
 
+    @staticmethod
+    def type(master, text):
+        time.sleep(0.7)  # a prompt ignores keys for 500 ms after it was drawn
+        os.write(master, text)
+
     def play(self, *lines):
         return f"script:{self.home.script('terminal', lines)}"
 
@@ -428,9 +436,9 @@ class Terminal(DecisionCase):
         self.assertIn("\\xe2\\x80\\xae", seen)
         self.assertIn("\\x1b[2Jc", seen)
         self.assertNotIn("\x1b[2J", seen)
-        os.write(master, b"what?\n")
+        self.type(master, b"what?\n")
         self.read_until(master, "> ")
-        os.write(master, b"y\n")
+        self.type(master, b"y\n")
         self.read_until(master, "All done.")
         self.assertEqual(process.wait(10), 0)
         self.assertEqual(self.made(), "x\n")

@@ -93,7 +93,8 @@ class Run(Case):
 
     def test_at_a_terminal_the_answer_comes_live_and_in_colour(self):
         parent, child = pty.openpty()
-        process = subprocess.Popen([BINARY, "run", "hi"], cwd=self.home.workspace, stdin=child,
+        process = subprocess.Popen([BINARY, "run", "--mode", "default", "hi"],
+                                   cwd=self.home.workspace, stdin=child,
                                    stdout=child, stderr=child,
                                    env={**self.home.environment, "TERM": "xterm-256color"})
         os.close(child)

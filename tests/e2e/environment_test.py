@@ -43,7 +43,7 @@ class Environments(Background):
                         {"text": "All done."}],
                "slow": [{"text": "one two three", "deltas": 3, "deltaMs": 700}],
                "tells": [{"text": f"The key is {KEY}."}]}
-    config = ""
+    config = '[permissions]\nmode = "default"\n'
 
     def files(self):
         return sorted((self.home.data / "environments").glob("*"))
@@ -100,7 +100,7 @@ class Environments(Background):
     def test_after_a_restart_without_its_credentials_a_turn_waits_for_them(self):
         provider = Provider(self)
         given = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": provider.url}
-        (self.home.folder / "config/agentrt/config.toml").write_text("")
+        (self.home.folder / "config/agentrt/config.toml").write_text(self.config)
         window = Window(self, "--session", "s", "hi", **given)
         wait_until(lambda: provider.heads, what="a request")
         self.assertIn(KEY, provider.heads[0])
@@ -127,7 +127,7 @@ class Environments(Background):
 
     def test_serve_takes_over_the_credentials_of_turns_in_flight(self):
         provider = Provider(self)
-        (self.home.folder / "config/agentrt/config.toml").write_text("")
+        (self.home.folder / "config/agentrt/config.toml").write_text(self.config)
         window = Window(self, "--session", "s", "hi", OPENAI_API_KEY=KEY,
                         OPENAI_BASE_URL=provider.url)
         wait_until(lambda: provider.heads, what="a request")

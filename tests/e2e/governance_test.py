@@ -265,7 +265,7 @@ class TrustCase(HookCase):
         self.file.write_text(text)
 
     def trust(self, *arguments):
-        done = self.home.run("trust", *arguments)
+        done = self.home.run("trust", *(arguments or ("--yes",)))
         self.assertEqual(done.returncode, 0, done)
         return done.stdout
 
@@ -413,16 +413,18 @@ class Trust(TrustCase):
 class TrustAtTheTerminal(TrustCase):
     run_at_terminal = approvals_test.Terminal.run_at_terminal
     read_until = approvals_test.Terminal.read_until
+    type = staticmethod(approvals_test.Terminal.type)
 
     def ask(self, answer):
         self.write('[permissions]\nallow = ["shell(touch:*)"]\n')
-        self.configure(rules="")
+        self.configure(rules='[permissions]\nmode = "default"\n')
         script = self.home.script("terminal", [line(call("touch made.txt")),
                                                {"text": "All done."}])
         process, master = self.run_at_terminal("--model", f"script:{script}", "go")
         seen = self.read_until(master, "> ")
         self.assertIn(str(self.file), seen)
-        os.write(master, answer)
+        self.assertIn("allows shell(touch:*)", seen)
+        self.type(master, answer)
         return process, master
 
     def test_yes_trusts_the_file_and_the_turn_goes_on_under_it(self):
@@ -435,7 +437,7 @@ class TrustAtTheTerminal(TrustCase):
     def test_no_leaves_it_out_and_the_call_is_asked_about(self):
         process, master = self.ask(b"n\n")
         self.read_until(master, "> ")
-        os.write(master, b"n\n")
+        self.type(master, b"n\n")
         self.read_until(master, "All done.")
         process.wait(10)
         self.assertIsNone(self.made())

@@ -243,7 +243,7 @@ class Workspace(ServerCase):
         self.assertIn(".mcp.json is not trusted; trust it with `agentrt trust`",
                       self.missing()["theirs"])
         self.assertEqual(self.noted(), [])
-        done = self.home.run("trust")
+        done = self.home.run("trust", "--yes")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.play(line(use("echo", "theirs", text="polo")), DONE, session="s2")
         self.assertIn("polo", json.dumps(self.of("tool.result", "s2")))
@@ -251,7 +251,7 @@ class Workspace(ServerCase):
     def test_a_broken_file_says_so_and_the_turn_goes_on(self):
         self.write('{"mcpServers": 1')
         self.configure("")
-        self.assertEqual(self.home.run("trust").returncode, 0)
+        self.assertEqual(self.home.run("trust", "--yes").returncode, 0)
         events = self.play({"text": "Hello."})
         self.assertIn("turn.completed", types(events))
         self.assertIn("it is not valid JSON", self.missing()[".mcp.json"])

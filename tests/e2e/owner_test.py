@@ -56,7 +56,7 @@ class Background(Case):
                    "command": "sleep 30", "background": True}}]}, {"text": "Started."}],
                "once": [{"toolCalls": shell("echo once >> made.txt; sleep 0.2")},
                         {"delayMs": 300, "text": "All done."}]}
-    config = '[permissions]\nallow = ["shell(sleep:*)"]\n'
+    config = '[permissions]\nmode = "default"\nallow = ["shell(sleep:*)"]\n'
 
     def stopped(self):
         return self.home.owner() is None

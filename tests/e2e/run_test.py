@@ -34,6 +34,10 @@ make a_line_that_is_much_longer_than_forty_columns_and_stays_whole
 """
 
 
+# Longer than a prompt ignores keys after it was drawn.
+QUIET = 0.7
+
+
 def shell(*commands):
     return [{"name": "shell", "args": {"command": command}} for command in commands]
 
@@ -41,12 +45,12 @@ def shell(*commands):
 class Terminal:
     """Runs a program at its own pseudo-terminal."""
 
-    def __init__(self, case, *arguments, columns=80, **environment):
+    def __init__(self, case, *arguments, columns=80, verb="run", **environment):
         self.case, self.seen = case, b""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
         self.process = self.start(
-            [BINARY, "run", *arguments], stdin=slave, stdout=slave, stderr=slave,
+            [BINARY, verb, *arguments], stdin=slave, stdout=slave, stderr=slave,
             cwd=case.home.workspace, start_new_session=True,
             env={**case.home.environment, "TERM": "xterm-256color", **environment})
         os.close(slave)
@@ -68,9 +72,11 @@ class Terminal:
                     self.case.fail(f"{text!r} does not come: {self.text()}")
         return self
 
-    def type(self, text):
-        os.write(self.master, text.encode())
+    def type(self, text, after=QUIET):
+        """Types when a prompt accepts keys; after=0: at once."""
+        time.sleep(after)
         self.seen = b""
+        os.write(self.master, text.encode())
         return self
 
     def end(self, seconds=20):
@@ -96,7 +102,8 @@ class Terminal:
 
 class AtATerminal(Case):
     daemon_at_start = False
-    config = ('[permissions]\nallow = ["shell(echo:*)", "shell(sleep:*)", "shell(exit:*)", '
+    config = ('[permissions]\nmode = "default"\n'
+              'allow = ["shell(echo:*)", "shell(sleep:*)", "shell(exit:*)", '
               '"write_file", "edit_file", "update_plan"]\n')
     scripts = {
         "main": [{"text": ANSWER, "deltas": 50}],
@@ -286,7 +293,8 @@ class Asked(Case):
         super().setUp()
         self.config_file = self.home.folder / "config/agentrt/config.toml"
         self.config_file.write_text(
-            self.config_file.read_text() + '[permissions]\nallow = ["mcp__box__ask"]\n'
+            self.config_file.read_text()
+            + '[permissions]\nmode = "default"\nallow = ["mcp__box__ask"]\n'
             f'[mcp_servers.box]\ncommand = ["/usr/bin/python3", "{SERVER}"]\n'
             f'env = {{ NOTES = "{self.home.folder}/notes", SECRET = "x" }}\n')
 
@@ -315,7 +323,8 @@ class Asked(Case):
         for made in ("x\n", "x\ny\n"):
             terminal.read_until("standard input has ended").read_until("Ctrl-C interrupts")
             action = json.loads(self.home.run("approvals", "--json").stdout)["data"][0]["actionId"]
-            self.assertIn(f"agentrt approve {action} or agentrt deny {action}", terminal.screen())
+            self.assertIn(f"agentrt approve {action} or agentrt deny {action}",
+                          re.sub(r"\s+", " ", terminal.screen()))
             terminal.seen = b""
             self.assertEqual(self.home.run("approve", action).returncode, 0)
             wait_until(lambda expected=made: self.made() == expected, what=repr(made))

@@ -42,6 +42,7 @@ Result<schema::RespondAction> answer_of(const AnswerArguments& arguments) {
   answer.decision = arguments.decision;
   answer.digest = arguments.digest;
   answer.reason = arguments.reason;
+  answer.rule = arguments.rule;
   TRY_ASSIGN(answer.scope, option_word<schema::AnswerScope>("--scope", arguments.scope));
   if (arguments.answer) {
     answer.decision = "answer";
@@ -98,7 +99,7 @@ int list_approvals(Context& context, const ApprovalsArguments& arguments) {
     }
     TRY_ASSIGN(const auto actions, read_actions(list));
     output.out(
-        actions_text(actions, now_of_clock(), output.screen().width, output.screen().out_colour));
+        actions_text(actions, now_of_clock(), {output.screen().width, output.screen().out_colour}));
     if (!actions.empty()) output.hint("· answer with agentrt approve ID or agentrt deny ID");
     return kExitDone;
   });

@@ -1,7 +1,8 @@
 // cli/decisions/asking.h: asks a question at the terminal while the turn's event stream is
 // followed.
 //
-// Each answer is one line of input. An invalid answer is explained, and the question stays open.
+// Each answer is one line of input. Keys that were pressed before the question was readable do not
+// count (cli/decisions/keyboard.h). An invalid answer is explained, and the question stays open.
 // The question may also be answered by another client, so reading never blocks: standard input is
 // polled together with the stream. After the end of input, this and every later question explains
 // how to answer it from elsewhere.
@@ -11,7 +12,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli/decisions/keyboard.h"
 #include "cli/output.h"
+#include "cli/views/call_view.h"
 #include "schema/commands/actions.h"
 
 namespace agentrt::cli {
@@ -24,25 +27,23 @@ class Watched {
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
 
-  void add_input();
-  void remove_input();
+  void add(int descriptor);
+  void remove(int descriptor);
   int descriptor() const { return fd_; }
 
  private:
   int fd_ = -1;
-  bool input_ = false;
 };
 
 class Asking {
  public:
-  static constexpr std::size_t kLineBytesMax = 64 * 1024;
-
-  Asking(Output& output, Watched& watched) : output_(output), watched_(watched) {}
+  Asking(Output& output, Watched& watched);
 
   bool open() const { return action_.has_value(); }
 
   void ask(schema::ActionSnapshot action);
-  // Reads available input; returns an answer once a complete one was typed. Never blocks.
+  // Call when the watched descriptor is readable. Reads available input; returns an answer once a
+  // complete one was typed. Never blocks.
   std::optional<schema::RespondAction> read();
   // The runtime rejected the answer to `action`.
   void ask_again(schema::ActionSnapshot action, std::string_view why);
@@ -50,12 +51,15 @@ class Asking {
   void withdraw();
 
  private:
+  Paper paper() const;
   void begin(schema::ActionSnapshot action);
   void close();
   void refuse(std::string_view why);
 
   Output& output_;
   Watched& watched_;
+  Keyboard keyboard_;
+  bool quiet_ = false;  // keys do not count yet
   std::optional<schema::ActionSnapshot> action_;
   std::string typed_;
   bool input_ended_ = false;

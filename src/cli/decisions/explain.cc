@@ -43,7 +43,9 @@ int explain(Context& context, const ExplainArguments& arguments) {
     TRY(schema::from_json(text, reply, schema::Unknown::ignore));
     tools::ShellArgs args;
     TRY(schema::from_json(query->input.text, args, schema::Unknown::ignore));
-    context.output.out(explanation_text(reply, args.command, context.output.screen().out_colour));
+    const Screen& screen = context.output.screen();
+    const Paper paper{screen.out_terminal ? screen.width : 0, screen.out_colour};
+    context.output.out(explanation_text(reply, args.command, paper));
     return kExitDone;
   });
 }

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/views/form_view.h"
+#include "cli/views/layout.h"
+#include "cli/views/trust_view.h"
 #include "schema/tools.h"
 #include "tools/registry.h"
 
@@ -21,66 +24,108 @@ std::string subject_of(const ActionSnapshot& action) {
   return own && own->subject ? own->subject(input).value_or(input) : input;
 }
 
-void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
-             Colour colour) {
-  out +=
-      fmt::format("  {} {}\n", paint(fmt::format("{:<12}", visible_line(name)), Paint::dim, colour),
-                  paint(visible_line(text), how, colour));
+// The arguments of a command, if the action is about one.
+std::optional<tools::Command> command_of(const ActionSnapshot& action) {
+  if (!action.input || !action.tool_name) return std::nullopt;
+  return tools::command_in(*action.tool_name, action.input->text);
 }
 
-void add_block(std::string& out, std::string_view text, Paint how, Colour colour) {
-  std::string_view rest = text;
-  while (true) {
-    const std::size_t end = rest.find('\n');
-    out += "    " + paint(visible(rest.substr(0, end)), how, colour) + "\n";
-    if (end == std::string_view::npos) return;
-    rest.remove_prefix(end + 1);
+bool is_command(const ActionSnapshot& action) {
+  return tools::runner_of(action.tool_name.value_or("")) == tools::Runner::process;
+}
+
+bool is_outside(const ActionSnapshot& action) { return action.outside_sandbox.value_or(false); }
+
+// "as root, without network"
+std::string outside_words(const ActionSnapshot& action) {
+  return fmt::format("as {}, {} network", action.user.value_or("the user of the runtime"),
+                     action.network.value_or(false) ? "with the machine's" : "without");
+}
+
+std::string heading_of(const ActionSnapshot& action) {
+  if (is_outside(action)) return "OUTSIDE THE SANDBOX: run this command without confinement?";
+  if (is_command(action)) return "Run this command?";
+  return fmt::format("Allow a call of {}?", visible_line(action.tool_name.value_or("this")));
+}
+
+// How a command runs, where that differs from the usual.
+void add_manner(std::string& out, const ActionSnapshot& action, Paper paper) {
+  const auto command = command_of(action);
+  if (is_outside(action)) {
+    add_row(out, "OUTSIDE",
+            fmt::format("no sandbox confines it: it runs {}, and can read and change every file of "
+                        "that user",
+                        outside_words(action)),
+            Paint::red, paper);
+    add_row(
+        out, "model says",
+        command && command->justification ? *command->justification : "(it gives no justification)",
+        Paint::yellow, paper);
+  } else if (action.sandbox == SandboxMode::full_access && command) {
+    add_row(out, "sandbox", "none: this turn has the profile full_access", Paint::yellow, paper);
   }
+  if (command && command->background)
+    add_row(out, "background", "it keeps running after the call ends", Paint::yellow, paper);
+  if (command && command->tty)
+    add_row(out, "tty", "it gets a terminal of its own", Paint::plain, paper);
 }
 
-std::string permission_question(const ActionSnapshot& action, Colour colour) {
+// The same as one sentence; empty for an ordinary call.
+std::string manner_of(const ActionSnapshot& action) {
+  const auto command = command_of(action);
+  std::vector<std::string> parts;
+  if (is_outside(action)) parts.push_back("runs OUTSIDE THE SANDBOX " + outside_words(action));
+  if (command && command->background) parts.emplace_back("runs in the background");
+  if (command && command->tty) parts.emplace_back("has a tty");
+  std::string out = fmt::format("{}", fmt::join(parts, "; "));
+  if (is_outside(action))
+    out += "; the model says: " +
+           (command && command->justification ? *command->justification : std::string("nothing"));
+  return out;
+}
+
+std::string permission_question(const ActionSnapshot& action, Paper paper) {
   const std::string subject = subject_of(action);
-  const bool command = tools::runner_of(action.tool_name.value_or("")) == tools::Runner::process;
-  std::string out = paint(command ? "Run this command?"
-                                  : fmt::format("Allow a call of {}?",
-                                                visible_line(action.tool_name.value_or("this"))),
-                          Paint::bold, colour) +
-                    "\n\n";
-  add_block(out, subject, Paint::cyan, colour);
+  std::string out;
+  const std::string heading = heading_of(action);
+  for (const std::string& line : wrap(heading, paper.width))
+    out += paint(line, is_outside(action) ? Paint::alarm : Paint::bold, paper.colour) + "\n";
   out += "\n";
-  if (action.cwd) add_row(out, "folder", *action.cwd, Paint::plain, colour);
-  if (action.reason) add_row(out, "reason", *action.reason, Paint::plain, colour);
+  add_block(out, subject, Paint::cyan, paper);
+  out += "\n";
+  add_manner(out, action, paper);
+  if (action.cwd) add_row(out, "folder", *action.cwd, Paint::plain, paper);
+  if (action.reason) add_row(out, "reason", *action.reason, Paint::plain, paper);
   if (action.destructive.value_or(false)) {
     add_row(out, "destructive", action.impact.value_or("it may delete or overwrite data"),
-            Paint::red, colour);
-    if (action.rollback) add_row(out, "undo", *action.rollback, Paint::plain, colour);
+            Paint::red, paper);
+    if (action.rollback) add_row(out, "undo", *action.rollback, Paint::plain, paper);
   }
   if (action.executes_unknown)
-    add_row(out, "warning", *action.executes_unknown, Paint::yellow, colour);
+    add_row(out, "warning", *action.executes_unknown, Paint::yellow, paper);
   if (std::ranges::count(subject, '\n') > 0 || subject.size() > 200)
     add_row(out, "length",
             fmt::format("{} bytes in {} lines, shown in full", subject.size(),
                         std::ranges::count(subject, '\n') + 1),
-            Paint::plain, colour);
-  if (action.expires_at)
-    add_row(out, "answer by", format(*action.expires_at), Paint::plain, colour);
+            Paint::plain, paper);
+  if (action.expires_at) add_row(out, "answer by", format(*action.expires_at), Paint::plain, paper);
   return out;
 }
 
-std::string trust_question(const ActionSnapshot& action, Colour colour) {
+std::string trust_question(const ActionSnapshot& action, Paper paper) {
   std::string out =
-      paint(visible_line(action.prompt.value_or("Trust these files?")), Paint::bold, colour) +
+      paint(visible_line(action.prompt.value_or("Trust these files?")), Paint::bold, paper.colour) +
       "\n\n";
-  for (const PolicyFile& file : action.files.value_or(std::vector<PolicyFile>{}))
-    add_block(out, file.path + (file.changed ? " (changed since it was trusted)" : ""), Paint::cyan,
-              colour);
-  out += "\n";
-  if (action.reason) add_row(out, "they want", *action.reason, Paint::plain, colour);
+  const auto files = action.files.value_or(std::vector<PolicyFile>{});
+  out += trust_files_text(files, paper) + "\n";
+  const bool described = std::ranges::any_of(
+      files, [](const PolicyFile& file) { return file.effects && !file.effects->empty(); });
+  if (action.reason && !described) add_row(out, "they want", *action.reason, Paint::plain, paper);
   return out;
 }
 
-std::string choice_line(std::size_t number, std::string_view text, Colour colour) {
-  return fmt::format("    {} {}\n", paint(fmt::format("[{}]", number), Paint::cyan, colour),
+std::string choice_line(std::size_t number, std::string_view text, Paper paper) {
+  return fmt::format("    {} {}\n", paint(fmt::format("[{}]", number), Paint::cyan, paper.colour),
                      visible_line(text));
 }
 
@@ -92,30 +137,30 @@ std::vector<std::string> choices_of(const ActionSnapshot& action) {
                   : std::vector<std::string>{};
 }
 
-std::string input_question(const ActionSnapshot& action, Colour colour) {
+std::string input_question(const ActionSnapshot& action, Paper paper) {
   std::string out;
-  add_block(out, action.prompt.value_or(""), Paint::bold, colour);
+  add_block(out, action.prompt.value_or(""), Paint::bold, paper);
   const std::vector<std::string> choices = choices_of(action);
-  for (std::size_t i = 0; i < choices.size(); ++i) out += choice_line(i + 1, choices[i], colour);
+  for (std::size_t i = 0; i < choices.size(); ++i) out += choice_line(i + 1, choices[i], paper);
   return out;
 }
 
-std::string form_question(const ActionSnapshot& action, Colour colour) {
+std::string form_question(const ActionSnapshot& action, Paper paper) {
   std::string out =
       paint(fmt::format("The MCP server {} asks:", visible_line(action.server.value_or("?"))),
-            Paint::bold, colour) +
+            Paint::bold, paper.colour) +
       "\n\n";
-  add_block(out, action.prompt.value_or(""), Paint::cyan, colour);
+  add_block(out, action.prompt.value_or(""), Paint::cyan, paper);
   out += "\n";
-  if (action.url) add_row(out, "open", *action.url, Paint::yellow, colour);
+  if (action.url) add_row(out, "open", *action.url, Paint::yellow, paper);
   for (const FormField& field : form_fields(action.schema.value_or(Json{"{}"}))) {
     std::string about = field.takes_several()   ? "any of these"
                         : field.choices.empty() ? field.type
                                                 : "one of these";
     if (!field.description.empty()) about += ": " + field.description;
-    add_row(out, field.name, about + (field.required ? "" : " (optional)"), Paint::plain, colour);
+    add_row(out, field.name, about + (field.required ? "" : " (optional)"), Paint::plain, paper);
     for (std::size_t i = 0; i < field.choices.size(); ++i)
-      out += choice_line(i + 1, field.choices[i].title, colour);
+      out += choice_line(i + 1, field.choices[i].title, paper);
   }
   return out;
 }
@@ -174,6 +219,89 @@ Result<RespondAction> read_input(const ActionSnapshot& action, std::string_view 
   return answer;
 }
 
+bool offers(const ActionSnapshot& action, AnswerScope scope) {
+  return !action.scopes ||
+         std::ranges::find(*action.scopes, name_of(scope)) != action.scopes->end();
+}
+
+// The offered rule for exactly this call, whose text is a JSON string, or the one that covers more;
+// nullptr: it is not listed.
+const std::string* offered_rule(const ActionSnapshot& action, bool exact) {
+  if (!action.rules) return nullptr;
+  const auto found = std::ranges::find_if(
+      *action.rules, [&](const std::string& rule) { return rule.contains("(\"") == exact; });
+  return found == action.rules->end() ? nullptr : &*found;
+}
+const std::string* wider_rule(const ActionSnapshot& action) { return offered_rule(action, false); }
+
+// What an answer for longer than once means, with the rule that it stores.
+std::string lasting(std::string_view what, std::string_view how_long, const std::string* rule) {
+  constexpr std::size_t kRuleCells = 60;  // the exact text is above in full
+  std::string out = fmt::format("{} {}", what, how_long);
+  if (rule) out += "; stores the rule " + fit(*rule, kRuleCells);
+  return out;
+}
+
+std::vector<Key> permission_keys(const ActionSnapshot& action) {
+  constexpr std::string_view kSession = "in this session";
+  constexpr std::string_view kAlways = "always in this folder";
+  const bool session = offers(action, AnswerScope::session);
+  const bool always = offers(action, AnswerScope::always);
+  const std::string_view what =
+      is_about_a_path(action) ? "yes, for this path" : "yes, exactly this";
+  const std::string* exact = offered_rule(action, true);
+  std::vector<Key> keys{{"y", "yes, once"}};
+  if (session) keys.push_back({"s", lasting(what, kSession, exact)});
+  if (always) keys.push_back({"a", lasting(what, kAlways, exact)});
+  if (const std::string* wider = wider_rule(action)) {
+    const bool tool = !is_command(action);
+    const std::string_view all = tool ? "yes, every call of the tool" : "yes, whatever follows";
+    if (session) keys.push_back({tool ? "st" : "sp", lasting(all, kSession, wider)});
+    if (always) keys.push_back({tool ? "at" : "ap", lasting(all, kAlways, wider)});
+  }
+  keys.push_back({"n", "no; n REASON also tells the model why"});
+  return keys;
+}
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return out;
+}
+
+// y, n, n REASON; for a permission also s, a and, with a wider rule, sp, st, ap, at.
+Result<RespondAction> read_decision(const ActionSnapshot& action, std::string_view line,
+                                    RespondAction answer) {
+  const std::size_t space = std::min(line.find(' '), line.size());
+  std::string_view rest = line.substr(space);
+  while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+  const std::string word = lowered(line.substr(0, space));
+  if (word == "n" || word == "no") {
+    answer.decision = "deny";
+    if (!rest.empty()) answer.reason = std::string(rest);
+    return answer;
+  }
+  const bool permission = is(action, kPermissionAction);
+  answer.decision = "allow";
+  if (rest.empty() && (word == "y" || word == "yes")) return answer;
+  const bool exact = word == "s" || word == "session" || word == "a" || word == "always";
+  const bool wider = word == "sp" || word == "st" || word == "ap" || word == "at";
+  const std::string* rule = wider_rule(action);
+  const AnswerScope scope = word.starts_with('s') ? AnswerScope::session : AnswerScope::always;
+  if (permission && rest.empty() && offers(action, scope) && (exact || (wider && rule))) {
+    answer.scope = scope;
+    if (wider) answer.rule = *rule;
+    return answer;
+  }
+  if (!permission) return wrong("type y or n");
+  std::string keys;
+  for (const Key& key : permission_keys(action))
+    keys += (keys.empty() ? "" : key.key == "n" ? " or " : ", ") + key.key;
+  return wrong("type " + keys);
+}
+
 Paint paint_of(Decision decision) {
   if (decision == Decision::allow || decision == Decision::sandboxed) return Paint::green;
   return decision == Decision::ask ? Paint::yellow : Paint::red;
@@ -181,32 +309,24 @@ Paint paint_of(Decision decision) {
 
 }  // namespace
 
-std::string question_text(const ActionSnapshot& action, Colour colour) {
-  if (is(action, kPermissionAction)) return permission_question(action, colour);
-  if (is(action, kTrustAction)) return trust_question(action, colour);
-  if (is(action, kElicitationAction)) return form_question(action, colour);
-  return input_question(action, colour);
+std::string question_text(const ActionSnapshot& action, Paper paper) {
+  if (is(action, kPermissionAction)) return permission_question(action, paper);
+  if (is(action, kTrustAction)) return trust_question(action, paper);
+  if (is(action, kElicitationAction)) return form_question(action, paper);
+  return input_question(action, paper);
 }
 
-std::string answer_prompt(const ActionSnapshot& action, Colour colour) {
-  const auto key = [&](std::string_view letter, std::string_view meaning) {
-    return paint(letter, Paint::cyan, colour) + " " + std::string(meaning) + "   ";
-  };
-  if (is(action, kPermissionAction)) {
-    const bool path = is_about_a_path(action);
-    return "  " + key("y", "yes, once") +
-           key("s", path ? "this path, for this session" : "yes, for this session") +
-           key("a", path ? "this path, always" : "always in this folder") + key("n", "no") +
-           "\n  > ";
-  }
+std::string answer_prompt(const ActionSnapshot& action, Paper paper) {
+  if (is(action, kPermissionAction)) return keys_text(permission_keys(action), paper);
   if (is(action, kTrustAction))
-    return "  " + key("y", "trust them as they are now") + key("n", "continue without them") +
-           "\n  > ";
+    return keys_text({{"y", "trust them as they are now"}, {"n", "continue without them"}}, paper);
   const FormHint typed = form_hint(action);
   if (is(action, kElicitationAction))
-    return "  " +
-           (action.url ? key("y", "I have finished there") : key(typed.what, typed.meaning)) +
-           key("/n", "decline") + key("/c", "cancel") + "\n  > ";
+    return keys_text({action.url ? Key{"y", "I have finished there"}
+                                 : Key{std::string(typed.what), std::string(typed.meaning)},
+                      {"/n", "decline"},
+                      {"/c", "cancel"}},
+                     paper);
   return "  > ";
 }
 
@@ -218,79 +338,73 @@ Result<RespondAction> read_answer(const ActionSnapshot& action, std::string_view
   answer.digest = action.digest;
   if (is(action, kInputAction)) return read_input(action, line, std::move(answer));
   if (is(action, kElicitationAction)) return read_form_answer(action, line, std::move(answer));
-  std::string word(line);
-  std::ranges::transform(word, word.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  const bool permission = is(action, kPermissionAction);
-  if (word == "n" || word == "no") {
-    answer.decision = "deny";
-  } else if (word == "y" || word == "yes") {
-    answer.decision = "allow";
-  } else if (permission && (word == "s" || word == "session")) {
-    answer.decision = "allow";
-    answer.scope = AnswerScope::session;
-  } else if (permission && (word == "a" || word == "always")) {
-    answer.decision = "allow";
-    answer.scope = AnswerScope::always;
-  } else {
-    return wrong(permission ? "type y, s, a or n" : "type y or n");
-  }
-  return answer;
+  return read_decision(action, line, std::move(answer));
 }
 
-std::string refusal_text(std::string_view why, Colour colour) {
-  return "  " + paint("not accepted: " + one_line(why), Paint::yellow, colour) + "\n";
+std::string refusal_text(std::string_view why, Paper paper) {
+  std::string out;
+  add_paragraph(out, "not accepted: " + std::string(why), Paint::yellow, paper);
+  return out;
 }
 
-std::string elsewhere_text(const ActionSnapshot& action, Colour colour) {
+std::string elsewhere_text(const ActionSnapshot& action, Paper paper) {
   const bool typed = is(action, kInputAction) || (is(action, kElicitationAction) && !action.url);
   const std::string how = fmt::format(
       "standard input has ended; answer from another terminal with agentrt approve {0}{1} or "
       "agentrt deny {0}; Ctrl-C interrupts the turn",
       one_line(action.action_id.text()), typed ? " --answer TEXT" : "");
-  return "  " + paint(how, Paint::yellow, colour) + "\n";
+  std::string out;
+  add_paragraph(out, how, Paint::yellow, paper);
+  return out;
 }
 
-std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now,
-                         std::size_t width, Colour colour) {
+std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now, Paper paper) {
   if (actions.empty()) return "No requests are waiting for a decision.\n";
   Table table{{"ACTION", "WAITS", "SESSION", "WHAT"}, {}};
   for (const ActionSnapshot& action : actions) {
-    const std::string what =
+    std::string what =
         is(action, kPermissionAction) ? subject_of(action) : action.prompt.value_or("");
+    if (is_outside(action)) what = "OUTSIDE THE SANDBOX: " + what;
     table.rows.push_back({action.action_id.text(), spoken_age(action.required_at, now),
                           action.session_id.text(), what});
   }
-  return render(table, width, colour);
+  std::string out = render(table, paper.width, paper.colour);
+  for (const ActionSnapshot& action : actions) {
+    const std::string manner = manner_of(action);
+    if (manner.empty()) continue;
+    out += "\n";
+    add_paragraph(out, action.action_id.text() + " " + manner,
+                  is_outside(action) ? Paint::red : Paint::yellow, paper);
+  }
+  return out;
 }
 
 std::string explanation_text(const EvaluatePermissionReply& reply, std::string_view text,
-                             Colour colour) {
-  std::string out = paint(name_of(reply.decision), paint_of(reply.decision), colour) + ": " +
+                             Paper paper) {
+  std::string out = paint(name_of(reply.decision), paint_of(reply.decision), paper.colour) + ": " +
                     visible_line(reply.decision_reason) + "\n\n";
-  add_block(out, text, Paint::cyan, colour);
+  add_block(out, text, Paint::cyan, paper);
   out += "\n";
-  add_row(out, "folder", reply.cwd, Paint::plain, colour);
-  add_row(out, "mode", name_of(reply.mode), Paint::plain, colour);
-  add_row(out, "sandbox", name_of(reply.sandbox), Paint::plain, colour);
+  add_row(out, "folder", reply.cwd, Paint::plain, paper);
+  add_row(out, "mode", name_of(reply.mode), Paint::plain, paper);
+  add_row(out, "sandbox", name_of(reply.sandbox), Paint::plain, paper);
   for (const std::string& command : reply.subcommands)
-    add_row(out, "runs", command, Paint::plain, colour);
-  if (reply.executed) add_row(out, "bash gets", *reply.executed, Paint::plain, colour);
+    add_row(out, "runs", command, Paint::plain, paper);
+  if (reply.executed) add_row(out, "bash gets", *reply.executed, Paint::plain, paper);
   for (const Verdict& verdict : reply.chain) {
     std::string said = fmt::format("{}: {}", name_of(verdict.source), name_of(verdict.verdict));
     if (verdict.rule) said += fmt::format(" by {}", *verdict.rule);
     if (verdict.reason) said += fmt::format(" ({})", *verdict.reason);
-    add_row(out, "source", said, Paint::plain, colour);
+    add_row(out, "source", said, Paint::plain, paper);
   }
   if (reply.destructive)
     add_row(out, "destructive", reply.impact.value_or("it may delete or overwrite data"),
-            Paint::red, colour);
-  if (reply.rollback) add_row(out, "undo", *reply.rollback, Paint::plain, colour);
+            Paint::red, paper);
+  if (reply.rollback) add_row(out, "undo", *reply.rollback, Paint::plain, paper);
   if (reply.executes_unknown)
-    add_row(out, "warning", *reply.executes_unknown, Paint::yellow, colour);
+    add_row(out, "warning", *reply.executes_unknown, Paint::yellow, paper);
   for (const std::string& ignored : reply.ignored)
-    add_row(out, "not trusted", ignored, Paint::yellow, colour);
+    add_row(out, "not trusted", ignored, Paint::yellow, paper);
   return out;
 }
 

@@ -30,13 +30,6 @@ std::optional<std::string> own_title(const Call& call) {
   return title;
 }
 
-bool runs_in_background(const Call& call) {
-  const tools::Tool* own = tools::find(call.tool);
-  if (!own || !own->command) return false;
-  const auto command = own->command(call.args, Unknown::ignore);
-  return command && command->background;
-}
-
 // Renders mcp__SERVER__TOOL as "SERVER TOOL".
 std::string spoken_name(std::string_view tool) {
   constexpr std::string_view kPrefix = "mcp__";
@@ -92,7 +85,9 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
                       std::string_view detail, Paper paper) {
   const bool ok = end == CallEnd::done;
   std::string outcome;
-  if (ok && runs_in_background(call)) outcome += " · in the background";
+  const auto command = tools::command_in(call.tool, call.args);
+  if (ok && command && command->background) outcome += " · in the background";
+  if (ok && command && command->tty) outcome += " · tty";
   if (end == CallEnd::failed && call.exit_code)
     outcome += fmt::format(" · exit code {}", *call.exit_code);
   else if (end == CallEnd::failed)
@@ -102,8 +97,10 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
   else
     outcome += " · " + spoken_duration(duration_ms);
   std::string title = call_title(call);
+  const bool outside = call.outside && end != CallEnd::refused;
+  const std::string_view alarm = outside ? "OUTSIDE THE SANDBOX " : "";
   // If the outcome leaves too little room, the title gets its own line.
-  const std::size_t taken = 2 + width_of(outcome);
+  const std::size_t taken = 2 + width_of(alarm) + width_of(outcome);
   if (paper.width > taken + kTitleCellsMin)
     title = fit(title, paper.width - taken);
   else if (paper.width > 2)
@@ -114,9 +111,19 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
                           : end == CallEnd::failed ? Paint::red
                                                    : Paint::yellow,
                           paper.colour) +
-                    " " + title + paint(outcome, Paint::dim, paper.colour) + "\n";
+                    " " + paint(alarm, Paint::red, paper.colour) + title +
+                    paint(outcome, Paint::dim, paper.colour) + "\n";
+  if (outside) {
+    std::string how = "it ran " + *call.outside;
+    if (command && command->justification) how += "; the model says: " + *command->justification;
+    for (const std::string& line :
+         wrap(one_line(how), paper.width > kIndent.size() ? paper.width - kIndent.size() : 0))
+      out += std::string(kIndent) + paint(line, Paint::red, paper.colour) + "\n";
+  }
   if (!detail.empty())
-    out += std::string(kIndent) + paint(one_line(detail), Paint::yellow, paper.colour) + "\n";
+    for (const std::string& line :
+         wrap(one_line(detail), paper.width > kIndent.size() ? paper.width - kIndent.size() : 0))
+      out += std::string(kIndent) + paint(line, Paint::yellow, paper.colour) + "\n";
   return out;
 }
 

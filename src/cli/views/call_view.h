@@ -21,6 +21,7 @@ struct Call {
   std::optional<schema::FileChange> change;
   Timestamp started;
   bool running = false;
+  std::optional<std::string> outside;  // it ran outside the sandbox: "as root, without network"
 };
 
 enum class CallEnd { done, failed, refused };

@@ -34,6 +34,17 @@ TEST_CASE("a command in the background says so") {
   CHECK(call_line(call, CallEnd::done, 5, {}, {}) == "✓ $ serve · in the background · 5 ms\n");
 }
 
+TEST_CASE("a command that ran outside the sandbox says so, as whom and why") {
+  Call call{.tool = "shell",
+            .args = R"({"command":"npm publish","outsideSandbox":true,"tty":true,)"
+                    R"("justification":"needs the registry"})"};
+  call.outside = "as root, without network";
+  CHECK(call_line(call, CallEnd::done, 5, {}, {}) ==
+        "✓ OUTSIDE THE SANDBOX $ npm publish · tty · 5 ms\n"
+        "  it ran as root, without network; the model says: needs the registry\n");
+  CHECK(call_line(call, CallEnd::refused, 5, "no", {}) == "⊘ $ npm publish · not run\n  no\n");
+}
+
 TEST_CASE("a diff is coloured, cut to the screen and bounded") {
   CHECK(diff_text("--- a\n+++ b\n@@ -1,2 +1,2 @@\n same\n--- x\n+y\n", {20, Colour::on}) ==
         "  \x1b[36m@@ -1,2 +1,2 @@\x1b[0m\n   same\n  \x1b[31m--- x\x1b[0m\n  \x1b[32m+y\x1b[0m\n");

@@ -114,10 +114,10 @@ void show_everywhere(const std::string& type, const std::string& payload) {
     for (const TurnText::Piece& piece : view.note(view.end().reason).pieces)
       check_text(piece.text, type + " as the end of a turn");
     if (!view.action()) continue;
-    check_text(question_text(*view.action(), colour), type + " as a question");
-    check_text(answer_prompt(*view.action(), colour), type + " as a prompt");
-    check_text(elsewhere_text(*view.action(), colour), type + " elsewhere");
-    check_text(actions_text({*view.action()}, {}, 10'000, colour), type + " in the list");
+    check_text(question_text(*view.action(), {0, colour}), type + " as a question");
+    check_text(answer_prompt(*view.action(), {0, colour}), type + " as a prompt");
+    check_text(elsewhere_text(*view.action(), {0, colour}), type + " elsewhere");
+    check_text(actions_text({*view.action()}, {}, {10'000, colour}), type + " in the list");
   }
 }
 

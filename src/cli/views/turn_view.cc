@@ -123,6 +123,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           },
           [&](const ModelCompleted& completed) { show_message(event, completed); },
           [&](const ToolStarted& started) { start_call(event, started); },
+          [&](const SandboxApplied& applied) { note_sandbox(event, applied); },
           [&](const ToolProgress& progress) {
             if (progress.change) calls_[event.tool_call_id].change = progress.change;
           },
@@ -189,6 +190,14 @@ void TurnView::start_call(const Envelope& event, const ToolStarted& started) {
   call.running = true;
 }
 
+void TurnView::note_sandbox(const Envelope& event, const SandboxApplied& applied) {
+  if (applied.mode != SandboxMode::full_access) return;
+  const bool network = applied.network && applied.network->text.contains("host");
+  calls_[event.tool_call_id].outside =
+      fmt::format("{}{} network", user_ ? "as " + *user_ + ", " : "",
+                  network ? "with the machine's" : "without");
+}
+
 void TurnView::show_result(const Envelope& event, const ToolResult& result) {
   Call& call = calls_[event.tool_call_id];
   call.running = false;
@@ -227,10 +236,17 @@ void TurnView::show_action(const Envelope& event, const ActionRequired& required
   action.schema = required.schema;
   action.decisions = required.decisions;
   action.digest = required.digest;
+  action.scopes = required.scopes;
+  action.rules = required.rules;
   action.tool_name = required.tool_name;
   action.input = required.input;
   action.cwd = required.cwd;
   action.reason = required.reason;
+  action.sandbox = required.sandbox;
+  action.outside_sandbox = required.outside_sandbox;
+  action.user = required.user;
+  action.network = required.network;
+  if (required.user) user_ = required.user;
   action.destructive = required.destructive;
   action.impact = required.impact;
   action.rollback = required.rollback;

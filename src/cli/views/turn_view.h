@@ -72,6 +72,7 @@ class TurnView {
   void show_context(const schema::ContextResolved& context);
   void show_catalog(const schema::ToolCatalogResolved& catalog);
   void start_call(const Envelope& event, const schema::ToolStarted& started);
+  void note_sandbox(const Envelope& event, const schema::SandboxApplied& applied);
   void show_failed(const schema::TurnFailed& failed);
   void show_end(const Envelope& event, const schema::TurnCompleted& completed);
 
@@ -82,6 +83,7 @@ class TurnView {
   bool task_ended_ = false;
   std::string model_;  // the model requested last
   std::optional<schema::ActionSnapshot> action_;
+  std::optional<std::string> user_;  // that commands outside the sandbox run as
   std::size_t unanswered_ = 0;
   std::set<ModelRequestId> streamed_;     // requests whose text arrived in deltas
   std::string not_possible_;              // why no model could be selected

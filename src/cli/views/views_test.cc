@@ -7,7 +7,9 @@
 #include "cli/views/action_view.h"
 #include "cli/views/checkup.h"
 #include "cli/views/event_line.h"
+#include "cli/views/rules_view.h"
 #include "cli/views/session_view.h"
+#include "cli/views/trust_view.h"
 
 namespace agentrt::cli {
 namespace {
@@ -155,11 +157,10 @@ TEST_CASE("a change of a file is asked about line by line") {
   action.action_type = schema::kPermissionAction;
   action.tool_name = "edit_file";
   action.input = schema::Json{R"({"path":"a.cc","oldText":"x\ny","newText":"z\u001b[2J"})"};
-  CHECK(
-      question_text(action, Colour::off).contains("    a.cc\n    - x\n    - y\n    + z\\x1b[2J\n"));
+  CHECK(question_text(action, Paper{}).contains("    a.cc\n    - x\n    - y\n    + z\\x1b[2J\n"));
   action.tool_name = "write_file";
   action.input = schema::Json{R"({"path":"b","content":"one\ntwo\n"})"};
-  CHECK(question_text(action, Colour::off).contains("    b\n    + one\n    + two\n"));
+  CHECK(question_text(action, Paper{}).contains("    b\n    + one\n    + two\n"));
 }
 
 schema::ActionSnapshot action_of(std::string_view type) {
@@ -173,14 +174,124 @@ TEST_CASE("an answer for longer is about the path where the tool is one of files
   schema::ActionSnapshot action = action_of(schema::kPermissionAction);
   for (const char* tool : {"read_file", "write_file", "edit_file", "list_files", "search_files"}) {
     action.tool_name = tool;
-    CHECK(answer_prompt(action, Colour::off) ==
-          "  y yes, once   s this path, for this session   a this path, always   n no   \n  > ");
+    CHECK(answer_prompt(action, Paper{}) ==
+          "  y  yes, once\n  s  yes, for this path in this session\n"
+          "  a  yes, for this path always in this folder\n"
+          "  n  no; n REASON also tells the model why\n  > ");
   }
-  for (const char* tool : {"shell", "mcp__box__echo"}) {
-    action.tool_name = tool;
-    CHECK(answer_prompt(action, Colour::off) ==
-          "  y yes, once   s yes, for this session   a always in this folder   n no   \n  > ");
+}
+
+TEST_CASE("the prompt shows the rule that each lasting answer stores") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  action.tool_name = "shell";
+  action.scopes = {"once", "session", "always"};
+  action.rules = {R"(shell("git log -1"))", "shell(git log:*)"};
+  CHECK(answer_prompt(action, Paper{}) ==
+        "  y   yes, once\n"
+        "  s   yes, exactly this in this session; stores the rule shell(\"git log -1\")\n"
+        "  a   yes, exactly this always in this folder; stores the rule shell(\"git log -1\")\n"
+        "  sp  yes, whatever follows in this session; stores the rule shell(git log:*)\n"
+        "  ap  yes, whatever follows always in this folder; stores the rule shell(git log:*)\n"
+        "  n   no; n REASON also tells the model why\n  > ");
+  CHECK(read_answer(action, "s")->scope == schema::AnswerScope::session);
+  CHECK(!read_answer(action, "s")->rule);
+  CHECK(read_answer(action, "ap")->scope == schema::AnswerScope::always);
+  CHECK(read_answer(action, "ap")->rule == "shell(git log:*)");
+  action.tool_name = "mcp__box__echo";
+  action.rules = {R"(mcp__box__echo("{}"))", "mcp__box__echo"};
+  CHECK(answer_prompt(action, Paper{})
+            .contains("  at  yes, every call of the tool always in this folder; stores the rule "
+                      "mcp__box__echo\n"));
+  CHECK(read_answer(action, "st")->rule == "mcp__box__echo");
+}
+
+TEST_CASE("leaving the sandbox is the loudest thing on the screen, and granted once at a time") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  action.tool_name = "shell";
+  action.input = schema::Json{R"({"command":"npm publish","outsideSandbox":true,)"
+                              R"("justification":"needs the\nregistry","background":true,)"
+                              R"("tty":true})"};
+  action.sandbox = schema::SandboxMode::full_access;
+  action.outside_sandbox = true;
+  action.user = "ada";
+  action.network = true;
+  action.scopes = {"once"};
+  const std::string asked = question_text(action, Paper{});
+  CHECK(asked.starts_with("OUTSIDE THE SANDBOX: run this command without confinement?\n"));
+  CHECK(asked.contains("it runs as ada, with the machine's network"));
+  CHECK(asked.contains("  model says   needs the\\nregistry\n"));
+  CHECK(asked.contains("  background "));
+  CHECK(asked.contains("  tty "));
+  CHECK(question_text(action, {80, Colour::on}).starts_with("\x1b[1;97;41mOUTSIDE"));
+  CHECK(answer_prompt(action, Paper{}) ==
+        "  y  yes, once\n  n  no; n REASON also tells the model why\n  > ");
+  CHECK(read_answer(action, "s").error().message == "type y or n");
+  CHECK(read_answer(action, "a").error().message == "type y or n");
+  const std::string listed = actions_text({action}, kNow, {200, Colour::off});
+  CHECK(listed.contains("OUTSIDE THE SANDBOX: npm publish\n"));
+  CHECK(
+      listed.contains("action_1 runs OUTSIDE THE SANDBOX as ada, with the machine's network; runs "
+                      "in the background; has a tty; the model says: needs the registry\n"));
+  action.network = false;
+  CHECK(question_text(action, Paper{}).contains("as ada, without network"));
+}
+
+TEST_CASE("a denial may have a reason") {
+  const schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  CHECK(read_answer(action, "n")->decision == "deny");
+  CHECK(!read_answer(action, "n")->reason);
+  CHECK(read_answer(action, "n  use git mv, Not mv ")->decision == "deny");
+  CHECK(read_answer(action, "n  use git mv, Not mv ")->reason == "use git mv, Not mv");
+  CHECK(read_answer(action, "NO not now")->reason == "not now");
+  CHECK(!read_answer(action, "y please"));
+}
+
+TEST_CASE("questions break at spaces, and a continued command line is marked") {
+  schema::ActionSnapshot action = action_of(schema::kPermissionAction);
+  action.tool_name = "shell";
+  action.input = schema::Json{
+      R"({"command":"echo several words that do not fit into one line of a small terminal"})"};
+  action.reason = "No rule allows every command of the text, which is why you are asked.";
+  const std::string asked = question_text(action, {40, Colour::off});
+  CHECK(asked.contains(
+      "    echo several words that do not fit \n  ↪ into one line of a small terminal\n"));
+  for (std::string_view rest = asked; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    CHECK_MESSAGE(width_of(rest.substr(0, end)) <= 40, std::string(rest.substr(0, end)));
+    rest.remove_prefix(end + 1);
   }
+  CHECK(question_text(action, {20, Colour::off}).contains("  reason      \n    No rule"));
+}
+
+TEST_CASE("what a file would do is listed, and what changed since it was trusted is marked") {
+  schema::PolicyFile file{"/w/.mcp.json", "sha256:1", false, false, {}, {}};
+  file.effects = {"starts the MCP server a: npx a", "starts the MCP server b: npx b"};
+  CHECK(trust_files_text({file}, Paper{}) ==
+        "  /w/.mcp.json (not trusted)\n    · starts the MCP server a: npx a\n"
+        "    · starts the MCP server b: npx b\n");
+  file.changed = true;
+  file.trusted_effects = {"starts the MCP server a: npx a", "starts the MCP server c: npx c"};
+  CHECK(trust_files_text({file}, Paper{}) ==
+        "  /w/.mcp.json (changed since it was trusted)\n      starts the MCP server a: npx a\n"
+        "    + starts the MCP server b: npx b\n    - starts the MCP server c: npx c\n");
+  schema::ActionSnapshot action = action_of(schema::kTrustAction);
+  action.files = {file};
+  CHECK(question_text(action, Paper{}).contains("    + starts the MCP server b: npx b\n"));
+}
+
+TEST_CASE("rules are listed with their source and when they were granted") {
+  schema::RulesReply rules;
+  rules.workspace = "/w";
+  rules.mode = schema::PermissionMode::on_request;
+  rules.mode_origin = schema::RuleOrigin::always;
+  rules.rules = {{schema::RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::managed},
+                 {schema::RuleEffect::allow, "shell(\"make\")", schema::RuleOrigin::always}};
+  rules.rules[1].cwd = "/w";
+  rules.rules[1].granted_at = kNow + -600'000;
+  CHECK(rules_text(rules, kNow, Paper{}) ==
+        "  folder       /w\n  mode         on_request (chosen for this folder)\n"
+        "  sandbox      workspace_write\n\n  deny shell(rm:*)\n    managed configuration\n\n"
+        "  allow shell(\"make\")\n    granted for this folder, 10 min ago, in /w\n");
 }
 
 TEST_CASE("an invalid answer is explained") {
@@ -201,7 +312,7 @@ TEST_CASE("an invalid answer is explained") {
   CHECK(read_answer(action, "y")->decision == "accept");
   CHECK(read_answer(action, "yes").error().message ==
         "type y when you have finished there, /n to decline or /c to cancel");
-  CHECK(refusal_text("two\n\x1blines", Colour::off) == "  not accepted: two \\x1blines\n");
+  CHECK(refusal_text("two\n\x1blines", Paper{}) == "  not accepted: two \\x1blines\n");
 }
 
 TEST_CASE("a server's choices are a list of titles") {
@@ -210,19 +321,19 @@ TEST_CASE("a server's choices are a list of titles") {
   action.prompt = "Which one?";
   action.schema = schema::Json{
       R"({"properties":{"tier":{"oneOf":[{"const":"b","title":"Basic"},{"const":"p"}]}}})"};
-  CHECK(question_text(action, Colour::off) ==
+  CHECK(question_text(action, Paper{}) ==
         "The MCP server shop asks:\n\n    Which one?\n\n  tier         one of these (optional)\n   "
         " [1] Basic\n    [2] p\n");
-  CHECK(answer_prompt(action, Colour::off) ==
-        "  number of the choice   /n decline   /c cancel   \n  > ");
+  CHECK(answer_prompt(action, Paper{}) ==
+        "  number  of the choice\n  /n      decline\n  /c      cancel\n  > ");
   CHECK(read_answer(action, "1")->payload->text == R"({"tier":"b"})");
 }
 
 TEST_CASE("a question that nobody answers here any more says how it is answered") {
-  CHECK(elsewhere_text(action_of(schema::kPermissionAction), Colour::off) ==
+  CHECK(elsewhere_text(action_of(schema::kPermissionAction), Paper{}) ==
         "  standard input has ended; answer from another terminal with agentrt approve action_1 or "
         "agentrt deny action_1; Ctrl-C interrupts the turn\n");
-  CHECK(elsewhere_text(action_of(schema::kInputAction), Colour::off)
+  CHECK(elsewhere_text(action_of(schema::kInputAction), Paper{})
             .contains("agentrt approve action_1 --answer TEXT or"));
 }
 
