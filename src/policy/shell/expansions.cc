@@ -224,6 +224,10 @@ void Reader::backticks(Quoting quoting) {
   ++position_;
   if (!pending_.empty()) doubt("a command substitution is between a here-document and its content");
   if (inner.contains("\\\n")) doubt("backticks contain a backslash before a line break");
+  // bash expands braces before it finds the command, and takes these quotes for the end of the
+  // word's.
+  if (quoting == Quoting::quoted && inner.contains('"'))
+    doubt("backticks in double quotes contain a double quote; write $(…) instead");
   if (!enter()) return;
   Reader(inner, reading_).run();
   if (reading_.script.over_limit) refuse(*reading_.script.over_limit);
