@@ -157,7 +157,8 @@ bool Reader::braced_word(Quoting quoting, std::string_view until) {
   while (!at_end()) {
     if (take_if(until)) return std::ranges::any_of(inner.pieces, &Piece::several);
     const char c = peek();
-    if (quoting == Quoting::quoted && (c == '\'' || c == '"'))
+    const char quote = c == '$' ? peek(1) : c;  // $'…' is text here, and its content is expanded
+    if (quoting == Quoting::quoted && (quote == '\'' || quote == '"'))
       doubt("shells parse quotes within a quoted ${…} in different ways");
     if (quoting == Quoting::quoted && c == '\'') {
       take();
