@@ -213,10 +213,7 @@ class Init {
     const pid_t command = ::vfork();  // shares memory until exec, so nothing is copied
     if (command < 0) give_up(link(), "fork");
     if (command == 0) become_command(argv.data(), env.data());
-    // Close P1's copies of the command's descriptors, so that their readers see end of file.
-    const auto kept = static_cast<unsigned>(link());
-    ::close_range(0, kept - 1, 0);
-    ::close_range(kept + 1, ~0u, 0);
+    close_the_rest();
     for (;;) {
       int status = 0;
       const pid_t ended = ::waitpid(-1, &status, 0);
@@ -228,6 +225,18 @@ class Init {
       }
       if (ended < 0 && errno == ECHILD) ::_exit(kFailedExit);
     }
+  }
+
+  // Closes P1's copies of the command's descriptors, so that their readers see end of file. P1
+  // keeps the terminal open until the command has ended: when no process has it open, the
+  // supervisor closes its end, and the kernel then sends SIGHUP to the command, which may still be
+  // running although it has closed its standard streams.
+  void close_the_rest() const {
+    const auto first = static_cast<unsigned>(slave_ < 0 ? link() : std::min(link(), slave_));
+    const auto last = static_cast<unsigned>(std::max(link(), slave_));
+    ::close_range(0, first - 1, 0);
+    if (last > first + 1) ::close_range(first + 1, last - 1, 0);
+    ::close_range(last + 1, ~0u, 0);
   }
 
   // Kills and reaps all other processes inside. The kernel would do that when P1 exits, but only

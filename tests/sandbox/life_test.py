@@ -254,6 +254,14 @@ class Life(cage.Caged):
         one.order("closeInput")
         self.assertEqual(one.wait_for("exited")["code"], 4, one.output())
 
+    def test_a_command_that_closes_its_terminal_is_not_hung_up(self):
+        one = self.started(["bash", "-c", "echo shown; exec <&- >&- 2>&-; sleep 0.3; exit 3"],
+                           tty=1, orders=1)
+        one.wait_for("ready")
+        one.order("go")
+        self.assertEqual(one.wait_for("exited").get("code"), 3)
+        self.assertEqual(one.output(), b"shown\r\n")
+
     def test_input_waits_within_a_bound(self):
         one = self.started(["sleep", "60"], orders=1)
         one.wait_for("ready")
