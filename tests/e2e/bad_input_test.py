@@ -98,7 +98,7 @@ class BadJson(Bad):
         answer = self.raw(self.head(f"Content-Length: {size}") + b"x" * 1000)
         self.assertIn(b" 413 ", answer.split(b"\r\n")[0])
         self.assertIn(b"too_large", answer)
-        self.assertLess(self.daemon.memory_kb() - before, 16_000)
+        self.assert_memory(16_000, before)
 
     def test_many_members_and_odd_numbers_do_no_harm(self):
         many = {f"k{number}": number for number in range(20_000)}

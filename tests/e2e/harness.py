@@ -23,6 +23,7 @@ import unittest
 import stream_checker
 
 BINARY = os.environ.get("AGENTRT_BIN", "build/release/agentrt")
+SANITIZED = "AGENTRT_SANITIZED" in os.environ
 START_SECONDS = 15
 WAIT_SECONDS = 15
 
@@ -429,6 +430,12 @@ class Case(unittest.TestCase):
     def crash(self):
         self.daemon.kill()
         self.daemon.errors.close()
+
+    def assert_memory(self, limit_kb, before=0):
+        """The daemon holds at most this much more than before. A sanitizer holds memory of its own,
+        so there the size means nothing."""
+        if not SANITIZED:
+            self.assertLess(self.daemon.memory_kb() - before, limit_kb)
 
     def schema(self):
         done = self.home.run("schema", "events")

@@ -137,7 +137,7 @@ class Replies(Case):
             statuses = [asker.recv(12).decode() for asker in askers]
             held = self.daemon.metrics_value("http_reply_bytes")
             self.assertLessEqual(held, self.MAX_MB << 20)
-            self.assertLess(self.daemon.memory_kb() - before, (self.MAX_MB + 100) << 10)
+            self.assert_memory((self.MAX_MB + 100) << 10, before)
             self.assertGreater(statuses.count("HTTP/1.1 200"), 10)
             self.assertGreater(statuses.count("HTTP/1.1 503"), 10)
         wait_until(lambda: self.daemon.metrics_value("http_reply_bytes") < 1 << 20,

@@ -102,7 +102,7 @@ class Uploads(Outputs):
         ref = self.stored(data, media="application/octet-stream")["outputRef"]
         got = self.output(ref)
         self.assertEqual(hashlib.sha256(got.data).digest(), hashlib.sha256(data).digest())
-        self.assertLess(self.daemon.memory_kb() - before, 24 * 1024)
+        self.assert_memory(24 * 1024, before)
         self.assertLess(sum(len(json.dumps(e)) for e in self.daemon.events("s")), 4096)
 
     def test_a_body_in_chunks_is_taken(self):

@@ -37,7 +37,7 @@ class ManySessions(Case):
             return read["status"] == "blocked"
         for number in range(10):
             wait_until(lambda n=number: blocked(n), what=f"s{number} being blocked")
-        self.assertLess(self.daemon.memory_kb(), 100_000)
+        self.assert_memory(100_000)
         seen, cursor = 0, None
         while True:
             page = self.daemon.ok("list_sessions", limit=1000,

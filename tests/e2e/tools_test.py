@@ -157,8 +157,8 @@ class Shell(ToolCase):
         self.assertEqual((reply.status, reply.data), (206, b"x" * 10))
         self.assertLess(len(result["preview"]), 8_192)
         self.assertLess(sum(len(json.dumps(e)) for e in events), 80_000)
-        self.assertLess(self.daemon.memory_kb(), 60 * 1024)
-        self.assertLess(self.daemon.memory_kb() - before, 32 * 1024)
+        self.assert_memory(60 * 1024)
+        self.assert_memory(32 * 1024, before)
         self.assertLess((self.home.data / "agentrt.db").stat().st_size - size, 1 << 20)
 
     def test_what_runs_too_long_is_ended_with_all_its_children(self):
