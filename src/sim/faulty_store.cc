@@ -76,6 +76,11 @@ Result<std::vector<store::IndexEntry>> FaultyStore::list(const store::IndexQuery
   return inner().list(query);
 }
 
+Result<std::vector<store::IndexEntry>> FaultyStore::due(std::size_t limit) {
+  if (auto error = read_error()) return std::unexpected(*error);
+  return inner().due(limit);
+}
+
 Result<std::vector<SessionId>> FaultyStore::open_sessions() {
   if (auto error = read_error()) return std::unexpected(*error);
   return inner().open_sessions();

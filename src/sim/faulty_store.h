@@ -35,6 +35,7 @@ class FaultyStore final : public StoreOver {
   Result<std::optional<store::IndexEntry>> find(const std::string& kind,
                                                 const std::string& id) override;
   Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override;
+  Result<std::vector<store::IndexEntry>> due(std::size_t limit) override;
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<store::IdempotencyRecord>> idempotency(const std::string& principal,
                                                               const std::string& key) override;

@@ -33,6 +33,9 @@ class StoreOver : public store::Store {
   Result<std::vector<store::IndexEntry>> list(const store::IndexQuery& query) override {
     return inner_.list(query);
   }
+  Result<std::vector<store::IndexEntry>> due(std::size_t limit) override {
+    return inner_.due(limit);
+  }
   Result<std::vector<SessionId>> open_sessions() override { return inner_.open_sessions(); }
   Result<std::optional<store::IdempotencyRecord>> idempotency(const std::string& principal,
                                                               const std::string& key) override {

@@ -176,6 +176,74 @@ FOR_EVERY_STORE("open rows of a kind are listed over all sessions, a page at a t
   CHECK(rig.store().list(open).error().code == Code::invalid_params);
 }
 
+FOR_EVERY_STORE("a list by term costs its own entries and follows every change of a row") {
+  Rig rig;
+  const auto task = [](const std::string& id, Sequence first, std::vector<std::string> terms) {
+    IndexRow row{"task", id, "", first, "running", false, "{}"};
+    row.terms = std::move(terms);
+    return row;
+  };
+  REQUIRE(
+      commit_one(rig.store(), with_rows(kAlpha, 0,
+                                        {task("a1", 1, {"status=running", "parent=p"}),
+                                         task("a2", 1, {"status=running"}), task("a3", 1, {})})));
+  REQUIRE(commit_one(rig.store(), with_rows(kBeta, 0, {task("b1", 1, {"status=running"})})));
+  IndexQuery running{.kind = "task", .session = kAlpha, .term = "status=running"};
+  CHECK(ids(rig.store().list(running)) == Ids{"a2", "a1"});
+  CHECK(rig.store().find("task", "a1").value()->row ==
+        task("a1", 1, {"status=running", "parent=p"}));
+  running.limit = 1;
+  CHECK(ids(rig.store().list(running)) == Ids{"a2"});
+  running.before = 1;
+  running.before_id = "a2";
+  CHECK(ids(rig.store().list(running)) == Ids{"a1"});
+  IndexQuery oldest{.kind = "task", .session = kAlpha, .term = "status=running"};
+  oldest.oldest_first = true;
+  CHECK(ids(rig.store().list(oldest)) == Ids{"a1", "a2"});
+  IndexQuery all{.kind = "task", .term = "status=running"};
+  CHECK(ids(rig.store().list(all)) == Ids{"b1", "a2", "a1"});
+  all.before = 1;
+  all.before_first = 1;
+  all.before_id = "a2";
+  CHECK(ids(rig.store().list(all)) == Ids{"a1"});
+
+  REQUIRE(commit_one(rig.store(), with_rows(kAlpha, 1, {task("a1", 1, {"status=failed"})})));
+  CHECK(ids(rig.store().list(oldest)) == Ids{"a2"});
+  CHECK(ids(rig.store().list({.kind = "task", .session = kAlpha, .term = "parent=p"})).empty());
+  CHECK(ids(rig.store().list({.kind = "task", .session = kAlpha, .term = "status=failed"})) ==
+        Ids{"a1"});
+  REQUIRE(commit_one(rig.store(), with_rows(kAlpha, 2, {task("a1", 1, {})})));
+  CHECK(ids(rig.store().list({.kind = "task", .term = "status=failed"})).empty());
+
+  REQUIRE(rig.store().rebuild(kAlpha, [&](const schema::StoredEvent&) {
+    return std::vector<IndexRow>{task("a1", 1, {"status=lost"})};
+  }));
+  CHECK(ids(rig.store().list({.kind = "task", .term = "status=running"})) == Ids{"b1"});
+  CHECK(ids(rig.store().list({.kind = "task", .term = "status=lost"})) == Ids{"a1"});
+  CHECK(rig.store().list({.kind = "task", .term = ""}).error().code == Code::invalid_params);
+  all.oldest_first = true;
+  CHECK(rig.store().list(all).error().code == Code::invalid_params);
+}
+
+FOR_EVERY_STORE("rows with a due time are found earliest first") {
+  Rig rig;
+  const auto at = [](IndexRow row, std::optional<std::int64_t> due) {
+    if (due) row.due = Timestamp{*due};
+    return row;
+  };
+  REQUIRE(commit_one(rig.store(), with_rows(kAlpha, 0,
+                                            {at(turn("late", 1), 300), at(turn("soon", 1), 100),
+                                             at(turn("never", 1), std::nullopt)})));
+  REQUIRE(commit_one(rig.store(), with_rows(kBeta, 0, {at(turn("next", 1), 200)})));
+  CHECK(ids(rig.store().due(10)) == Ids{"soon", "next", "late"});
+  CHECK(ids(rig.store().due(2)) == Ids{"soon", "next"});
+  CHECK(rig.store().due(1).value().front() == IndexEntry{kAlpha, 1, at(turn("soon", 1), 100)});
+  REQUIRE(commit_one(
+      rig.store(),
+      with_rows(kAlpha, 1, {at(turn("soon", 1), 400), at(turn("late", 1), std::nullopt)})));
+  CHECK(ids(rig.store().due(10)) == Ids{"next", "soon"});
+}
+
 FOR_EVERY_STORE("rebuild derives a session's rows from its log and drops its snapshot") {
   Rig rig;
   Append append = append_of(kAlpha, 0, 5);

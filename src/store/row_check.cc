@@ -63,6 +63,9 @@ void check_append(const Append& append) {
   check(!append.session.empty(), "an append names its session");
   check(!append.events.empty() || (append.expected > 0 && !append.idempotency.empty()),
         "an append has events, or records the answer to a key in a session that exists");
+  for (const IndexRow& row : append.index)
+    for (const std::string& term : row.terms)
+      check(!term.empty() && term.find('\n') == std::string::npos, "a term is one line");
   Sequence next = append.expected;
   for (const schema::StoredEvent& event : append.events) {
     check(event.sequence == ++next, "the events of an append follow each other");
@@ -75,6 +78,10 @@ Result<void> check_query(const IndexQuery& query) {
     return fail(Code::invalid_params, "a list under a parent names the parent and its session");
   if (query.open_only && query.session)
     return fail(Code::invalid_params, "a list of what is open is over all sessions");
+  if (query.term && (query.term->empty() || query.parent || query.open_only))
+    return fail(Code::invalid_params, "a list by term names the term and no other selection");
+  if (query.oldest_first && (!query.term || !query.session || query.before))
+    return fail(Code::invalid_params, "a list from the oldest on is by term, of one session");
   return {};
 }
 

@@ -42,8 +42,8 @@ Error row_taken(const IndexRow& row);
 // without gaps. A violation stops the process.
 void check_append(const Append& append);
 
-// invalid_params if the query has a parent without a session, an empty parent, or open_only with a
-// session.
+// invalid_params if the query has a parent without a session, an empty parent, open_only with a
+// session, or a term or order that IndexQuery does not allow.
 Result<void> check_query(const IndexQuery& query);
 
 // The size of an event for the byte limit of a page.

@@ -34,6 +34,10 @@ struct IndexRow {
   std::string status;
   bool open = false;   // has unfinished work; looked up at start-up
   std::string record;  // a JSON object
+  // The lists that the row is in, such as `status=running`. Not empty, without line breaks, each at
+  // most once. IndexQuery::term reads one list at the cost of its page.
+  std::vector<std::string> terms = {};
+  std::optional<Timestamp> due = {};  // when the runtime must look at the object again
 
   bool operator==(const IndexRow&) const = default;
 };
@@ -98,6 +102,9 @@ struct IndexQuery {
   std::string before_id;
   std::optional<std::string> parent;  // only entries under this parent; not empty; needs `session`
   bool open_only = false;             // only open entries; without `session`
+  // Only entries with this term; without `parent` and `open_only`.
+  std::optional<std::string> term = {};
+  bool oldest_first = false;  // the first page in reverse order; with `term` and `session` only
   std::size_t limit = 100;
 };
 
@@ -143,6 +150,8 @@ class Store {
   virtual Result<std::optional<IndexEntry>> find(const std::string& kind,
                                                  const std::string& id) = 0;
   virtual Result<std::vector<IndexEntry>> list(const IndexQuery& query) = 0;
+  // The entries with a due time, earliest first, then by kind and id; at most `limit`.
+  virtual Result<std::vector<IndexEntry>> due(std::size_t limit) = 0;
   // Sessions with an open index row, oldest first.
   virtual Result<std::vector<SessionId>> open_sessions() = 0;
   virtual Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,

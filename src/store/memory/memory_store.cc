@@ -74,9 +74,46 @@ MemoryDisk::Outage MemoryDisk::cut_power(const std::function<Fate()>& next_fate)
 
 void MemoryDisk::put(const SessionId& session, std::uint64_t order, const IndexRow& row) {
   IndexEntry& entry = now_.objects[{row.kind, row.id}];
-  if (entry.session_order != 0) now_.places.erase({row.kind, order, entry.row.first, row.id});
+  if (entry.session_order != 0) unlist(entry);
   entry = IndexEntry{session, order, row};
   now_.places.insert({row.kind, order, row.first, row.id});
+  for (const std::string& term : row.terms)
+    now_.terms.insert({row.kind, term, order, row.first, row.id});
+  if (row.due) now_.due.insert({*row.due, row.kind, row.id});
+}
+
+// Removes the row from every list.
+void MemoryDisk::unlist(const IndexEntry& entry) {
+  const IndexRow& row = entry.row;
+  now_.places.erase({row.kind, entry.session_order, row.first, row.id});
+  for (const std::string& term : row.terms)
+    now_.terms.erase({row.kind, term, entry.session_order, row.first, row.id});
+  if (row.due) now_.due.erase({*row.due, row.kind, row.id});
+}
+
+std::vector<IndexEntry> MemoryDisk::by_term(const IndexQuery& query, std::uint64_t order) const {
+  constexpr std::uint64_t kPastAll = ~std::uint64_t{0};
+  const auto mine = [&](const TermPlace& place) {
+    return std::get<0>(place) == query.kind && std::get<1>(place) == *query.term &&
+           (!query.session || std::get<2>(place) == order);
+  };
+  std::vector<IndexEntry> entries;
+  const auto add = [&](const TermPlace& place) {
+    entries.push_back(now_.objects.at({query.kind, std::get<4>(place)}));
+  };
+  if (query.oldest_first) {
+    for (auto at = now_.terms.lower_bound({query.kind, *query.term, order, 0, ""});
+         at != now_.terms.end() && mine(*at) && entries.size() < query.limit; ++at)
+      add(*at);
+    return entries;
+  }
+  TermPlace before{query.kind, *query.term, query.before.value_or(kPastAll), query.before_first,
+                   query.before_id};
+  if (query.session)
+    before = {query.kind, *query.term, order, query.before.value_or(kPastAll), query.before_id};
+  auto at = now_.terms.lower_bound(before);
+  while (at != now_.terms.begin() && entries.size() < query.limit && mine(*--at)) add(*at);
+  return entries;
 }
 
 std::optional<Error> MemoryDisk::refuse(const Append& append) const {
@@ -217,6 +254,7 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
     if (found == disk_->now_.sessions.end()) return std::vector<IndexEntry>{};
     order = found->second.order;
   }
+  if (query.term) return disk_->by_term(query, order);
   constexpr std::uint64_t kPastAll = ~std::uint64_t{0};
   MemoryDisk::Place before{query.kind, kPastAll, 0, ""};
   if (query.session)
@@ -233,6 +271,16 @@ Result<std::vector<IndexEntry>> MemoryStore::list(const IndexQuery& query) {
     const IndexEntry& entry = disk_->now_.objects.at({kind, id});
     if (query.open_only && !entry.row.open) continue;
     if (!query.parent || entry.row.parent == *query.parent) entries.push_back(entry);
+  }
+  return entries;
+}
+
+Result<std::vector<IndexEntry>> MemoryStore::due(std::size_t limit) {
+  std::lock_guard lock(disk_->mutex_);
+  std::vector<IndexEntry> entries;
+  for (const auto& [_, kind, id] : disk_->now_.due) {
+    if (entries.size() == limit) break;
+    entries.push_back(disk_->now_.objects.at({kind, id}));
   }
   return entries;
 }
@@ -284,11 +332,11 @@ Result<void> MemoryStore::rebuild(const SessionId& session, const Indexer& index
       rows.push_back(std::move(row));
     }
   }
-  std::erase_if(disk_->now_.places, [&](const MemoryDisk::Place& place) {
-    return std::get<1>(place) == found->second.order;
+  std::erase_if(disk_->now_.objects, [&](const auto& object) {
+    if (object.second.session != session) return false;
+    disk_->unlist(object.second);
+    return true;
   });
-  std::erase_if(disk_->now_.objects,
-                [&](const auto& object) { return object.second.session == session; });
   for (const IndexRow& row : rows) disk_->put(session, found->second.order, row);
   found->second.snapshot.reset();
   return {};

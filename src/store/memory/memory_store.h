@@ -68,16 +68,23 @@ class MemoryDisk {
   // kind, session order, first, id: the sort order of lists.
   using Place = std::tuple<std::string, std::uint64_t, Sequence, std::string>;
 
+  // kind, term, session order, first, id.
+  using TermPlace = std::tuple<std::string, std::string, std::uint64_t, Sequence, std::string>;
+
   struct Contents {
     std::vector<Row> log;  // by position, from 1
     std::map<SessionId, Session> sessions;
     std::vector<SessionId> by_order;
     std::map<ObjectKey, IndexEntry> objects;
     std::set<Place> places;
+    std::set<TermPlace> terms;
+    std::set<std::tuple<Timestamp, std::string, std::string>> due;  // with kind and id
     std::map<std::pair<std::string, std::string>, IdempotencyRecord> idempotency;
   };
 
   void put(const SessionId& session, std::uint64_t order, const IndexRow& row);
+  void unlist(const IndexEntry& entry);
+  std::vector<IndexEntry> by_term(const IndexQuery& query, std::uint64_t order) const;
   std::optional<Error> refuse(const Append& append) const;
   Position apply(const Append& append);
   Digest predecessor(const Session& session, Sequence sequence) const;
@@ -110,6 +117,7 @@ class MemoryStore final : public Store {
   Result<std::optional<Snapshot>> snapshot(const SessionId& session) override;
   Result<std::optional<IndexEntry>> find(const std::string& kind, const std::string& id) override;
   Result<std::vector<IndexEntry>> list(const IndexQuery& query) override;
+  Result<std::vector<IndexEntry>> due(std::size_t limit) override;
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key) override;

@@ -107,6 +107,8 @@ void Statement::bind(int place, std::int64_t number) {
   bound(sqlite3_bind_int64(handle_, place, number));
 }
 
+void Statement::bind_null(int place) { bound(sqlite3_bind_null(handle_, place)); }
+
 void Statement::bind_blob(int place, std::string_view bytes) {
   bound(sqlite3_bind_blob64(handle_, place, bytes.data() == nullptr ? "" : bytes.data(),
                             bytes.size(), SQLITE_STATIC));

@@ -46,6 +46,7 @@ class Statement {
   void bind(int place, std::string_view text);
   void bind(int place, std::int64_t number);
   void bind_blob(int place, std::string_view bytes);
+  void bind_null(int place);
 
   // Returns SQLITE_ROW, SQLITE_DONE, or an extended error code (also of a failed bind).
   int step();

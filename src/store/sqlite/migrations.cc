@@ -87,7 +87,29 @@ CREATE TABLE pack(
 );
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks}};
+// The lists of an object by term. `object.terms` repeats them, one per line, so that a later row
+// can remove the ones that no longer hold.
+constexpr const char* kTerms = R"sql(
+ALTER TABLE object ADD COLUMN terms TEXT NOT NULL DEFAULT '';
+ALTER TABLE object ADD COLUMN due INTEGER;
+CREATE INDEX object_due ON object(due, kind, id) WHERE due IS NOT NULL;
+CREATE TABLE term(
+  kind TEXT NOT NULL,
+  term TEXT NOT NULL,
+  session INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY(kind, term, session, first, id)
+) WITHOUT ROWID;
+UPDATE object
+  SET terms = 'shown' || char(10) || 'status=' || status || char(10) || 'thread=' || parent
+  WHERE kind = 'task' AND json_extract(record, '$.visibility') = 'foreground';
+INSERT INTO term SELECT kind, 'shown', session, first, id FROM object WHERE terms <> '';
+INSERT INTO term SELECT kind, 'status=' || status, session, first, id FROM object WHERE terms <> '';
+INSERT INTO term SELECT kind, 'thread=' || parent, session, first, id FROM object WHERE terms <> '';
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks}, {3, kTerms}};
 
 Result<void> put_identity(Connection& connection, const Identity& identity) {
   TRY_ASSIGN(Statement statement,

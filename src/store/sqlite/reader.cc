@@ -28,22 +28,43 @@ constexpr std::string_view kSql[] = {
     "SELECT max(sequence) FROM event WHERE session = ?1",
     "SELECT max(position) FROM event",
     "SELECT sequence, fold_version, sha256, bytes FROM snapshot WHERE session = ?1",
-    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due "
     "FROM object o JOIN session s ON s.key = o.session WHERE o.kind = ?1 AND o.id = ?2",
-    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due "
     "FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
     "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
-    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due "
     "FROM object o INDEXED BY object_open CROSS JOIN session s ON s.key = o.session "
     "WHERE o.open = 1 AND o.kind = ?1 AND (o.session, o.first, o.id) < (?2, ?3, ?4) "
     "ORDER BY o.session DESC, o.first DESC, o.id DESC LIMIT ?5",
-    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due "
     "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND (o.first, o.id) < (?3, ?4) "
     "ORDER BY o.first DESC, o.id DESC LIMIT ?5",
-    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record "
+    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due "
     "FROM object o WHERE o.kind = ?1 AND o.session = ?2 AND o.parent = ?6 AND o.parent <> '' "
     "AND (o.first, o.id) < (?3, ?4) ORDER BY o.first DESC, o.id DESC LIMIT ?5",
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
+    "CROSS JOIN session s ON s.key = t.session WHERE t.kind = ?1 AND t.term = ?6 "
+    "AND (t.session, t.first, t.id) < (?2, ?3, ?4) "
+    "ORDER BY t.session DESC, t.first DESC, t.id DESC LIMIT ?5",
+    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
+    "WHERE t.kind = ?1 AND t.term = ?6 AND t.session = ?2 AND (t.first, t.id) < (?3, ?4) "
+    "ORDER BY t.first DESC, t.id DESC LIMIT ?5",
+    "SELECT '', o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due FROM term t CROSS JOIN object o ON o.kind = t.kind AND o.id = t.id "
+    "WHERE t.kind = ?1 AND t.term = ?6 AND t.session = ?2 AND (t.first, t.id) < (?3, ?4) "
+    "ORDER BY t.first, t.id LIMIT ?5",
+    "SELECT s.id, o.session, o.kind, o.id, o.parent, o.first, o.status, o.open, o.record, o.terms, "
+    "o.due FROM object o INDEXED BY object_due CROSS JOIN session s ON s.key = o.session "
+    "WHERE o.due IS NOT NULL ORDER BY o.due, o.kind, o.id LIMIT ?1",
     "SELECT o.session, s.id FROM object o CROSS JOIN session s ON s.key = o.session "
     "WHERE o.open = 1 AND o.session > ?1 ORDER BY o.session LIMIT 1",
     "SELECT command, params_hash, reply, at FROM idempotency WHERE principal = ?1 AND key = ?2",
@@ -69,6 +90,12 @@ IndexEntry read_entry(const Statement& row) {
   entry.row.status = row.text(6);
   entry.row.open = row.integer(7) != 0;
   entry.row.record = row.text(8);
+  for (std::string_view terms = row.text(9); !terms.empty();) {
+    const std::size_t end = terms.find('\n');
+    entry.row.terms.emplace_back(terms.substr(0, end));
+    terms.remove_prefix(end == std::string_view::npos ? terms.size() : end + 1);
+  }
+  if (!row.is_null(10)) entry.row.due = Timestamp{row.integer(10)};
   return entry;
 }
 
@@ -353,10 +380,13 @@ Result<std::optional<IndexEntry>> Reader::find(const std::string& kind, const st
 
 Result<Statement*> Reader::bind_list(const IndexQuery& query, std::int64_t session) {
   constexpr std::uint64_t kPastAll = std::numeric_limits<std::uint64_t>::max();
-  const Query which = query.open_only  ? Query::list_open
-                      : !query.session ? Query::list_all
-                      : query.parent   ? Query::list_parent
-                                       : Query::list_session;
+  const Query which = query.term && query.oldest_first ? Query::list_term_oldest
+                      : query.term && query.session    ? Query::list_session_term
+                      : query.term                     ? Query::list_term
+                      : query.open_only                ? Query::list_open
+                      : !query.session                 ? Query::list_all
+                      : query.parent                   ? Query::list_parent
+                                                       : Query::list_session;
   TRY_ASSIGN(Statement * list, statement(which));
   list->bind(1, query.kind);
   list->bind(2, query.session ? session : clamp(query.before.value_or(kPastAll)));
@@ -364,6 +394,7 @@ Result<Statement*> Reader::bind_list(const IndexQuery& query, std::int64_t sessi
   list->bind(4, query.before_id);
   list->bind(5, clamp(query.limit));
   if (query.parent) list->bind(6, *query.parent);
+  if (query.term) list->bind(6, *query.term);
   return list;
 }
 
@@ -385,6 +416,17 @@ Result<std::vector<IndexEntry>> Reader::list(const IndexQuery& query) {
     if (query.session) entries.back().session = *query.session;
   }
   if (code != SQLITE_DONE) return failed(code, fmt::format("listing {} rows", query.kind));
+  return entries;
+}
+
+Result<std::vector<IndexEntry>> Reader::due(std::size_t limit) {
+  TRY_ASSIGN(Statement * rows, statement(Query::due));
+  const Running running(*rows);
+  rows->bind(1, clamp(limit));
+  std::vector<IndexEntry> entries;
+  int code = rows->step();
+  for (; code == SQLITE_ROW; code = rows->step()) entries.push_back(read_entry(*rows));
+  if (code != SQLITE_DONE) return failed(code, "finding what is due");
   return entries;
 }
 

@@ -38,6 +38,7 @@ class Reader {
   Result<std::optional<Snapshot>> snapshot(const SessionId& session);
   Result<std::optional<IndexEntry>> find(const std::string& kind, const std::string& id);
   Result<std::vector<IndexEntry>> list(const IndexQuery& query);
+  Result<std::vector<IndexEntry>> due(std::size_t limit);
   Result<std::vector<SessionId>> open_sessions();
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key);
@@ -62,6 +63,10 @@ class Reader {
     list_open,
     list_session,
     list_parent,
+    list_term,
+    list_session_term,
+    list_term_oldest,
+    due,
     open_session,
     idempotency,
     pack,

@@ -281,6 +281,11 @@ Result<std::vector<IndexEntry>> SqliteStore::list(const IndexQuery& query) {
   return reader->list(query);
 }
 
+Result<std::vector<IndexEntry>> SqliteStore::due(std::size_t limit) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->due(limit);
+}
+
 Result<std::vector<SessionId>> SqliteStore::open_sessions() {
   TRY_ASSIGN(auto reader, readers_->take());
   return reader->open_sessions();

@@ -86,6 +86,7 @@ class SqliteStore final : public Store {
   Result<std::optional<Snapshot>> snapshot(const SessionId& session) override;
   Result<std::optional<IndexEntry>> find(const std::string& kind, const std::string& id) override;
   Result<std::vector<IndexEntry>> list(const IndexQuery& query) override;
+  Result<std::vector<IndexEntry>> due(std::size_t limit) override;
   Result<std::vector<SessionId>> open_sessions() override;
   Result<std::optional<IdempotencyRecord>> idempotency(const std::string& principal,
                                                        const std::string& key) override;

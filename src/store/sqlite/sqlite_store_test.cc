@@ -84,18 +84,20 @@ TEST_CASE("migrations bring an older file forward, one transaction each") {
   SqliteOptions options = sqlite_options(path);
   const Migration broken[] = {migrations()[0],
                               migrations()[1],
-                              {3, "CREATE TABLE two(x)"},
-                              {4, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
+                              migrations()[2],
+                              {4, "CREATE TABLE two(x)"},
+                              {5, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
   options.migrations = broken;
   CHECK_FALSE(SqliteStore::open(options));
   {
     auto connection = Connection::open(path, "", 1'000);
     REQUIRE(connection);
-    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{3});
+    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{4});
     CHECK(connection->ask_number("SELECT count(*) FROM sqlite_schema WHERE name = 'three'") ==
           Result<std::int64_t>{0});
   }
-  const Migration mended[] = {broken[0], broken[1], broken[2], {4, "CREATE TABLE three(x)"}};
+  const Migration mended[] = {
+      broken[0], broken[1], broken[2], broken[3], {5, "CREATE TABLE three(x)"}};
   options.migrations = mended;
   const auto store = open_sqlite(options);
   CHECK(store->runtime() == before.runtime);

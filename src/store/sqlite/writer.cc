@@ -50,10 +50,19 @@ Result<void> Writer::prepare() {
        "INSERT INTO event(position, session, sequence, at, type, version, runtime, scope, hash, "
        "payload) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
       {&put_row_,
-       "INSERT INTO object(kind, id, session, parent, first, status, open, record) "
-       "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(kind, id) DO UPDATE SET "
+       "INSERT INTO object(kind, id, session, parent, first, status, open, record, terms, due) "
+       "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT(kind, id) DO UPDATE SET "
        "parent = excluded.parent, first = excluded.first, status = excluded.status, "
-       "open = excluded.open, record = excluded.record WHERE session = excluded.session"},
+       "open = excluded.open, record = excluded.record, terms = excluded.terms, "
+       "due = excluded.due WHERE session = excluded.session"},
+      {&get_terms_, "SELECT terms, first FROM object WHERE kind = ?1 AND id = ?2"},
+      {&put_term_,
+       "INSERT OR IGNORE INTO term(kind, term, session, first, id) "
+       "VALUES(?1, ?2, ?3, ?4, ?5)"},
+      {&drop_term_,
+       "DELETE FROM term WHERE kind = ?1 AND term = ?2 AND session = ?3 AND "
+       "first = ?4 AND id = ?5"},
+      {&drop_terms_, "DELETE FROM term WHERE session = ?1"},
       {&put_record_,
        "INSERT INTO idempotency(principal, key, command, params_hash, reply, at) "
        "VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(principal, key) DO NOTHING"},
@@ -314,10 +323,57 @@ Writer::Outcome Writer::write_row(std::int64_t session, const IndexRow& row) {
   put_row_.bind(6, row.status);
   put_row_.bind(7, std::int64_t{row.open ? 1 : 0});
   put_row_.bind(8, row.record);
+  std::string terms;
+  for (const std::string& term : row.terms) terms += terms.empty() ? term : '\n' + term;
+  put_row_.bind(9, terms);
+  if (row.due)
+    put_row_.bind(10, row.due->ms);
+  else
+    put_row_.bind_null(10);
+  if (Outcome listed = write_terms(session, row, terms); listed.step != Step::done) return listed;
   if (Outcome put = outcome_of(put_row_.run(), "writing an index row"); put.step != Step::done)
     return put;
   if (sqlite3_changes(connection_.handle()) == 0) return {Step::refused, row_taken(row)};
   return {};
+}
+
+Writer::Outcome Writer::write_terms(std::int64_t session, const IndexRow& row,
+                                    const std::string& terms) {
+  std::string before;
+  Sequence first = row.first;
+  {
+    const Running running(get_terms_);
+    get_terms_.bind(1, row.kind);
+    get_terms_.bind(2, row.id);
+    const int code = get_terms_.step();
+    if (code == SQLITE_ROW) {
+      before = get_terms_.text(0);
+      first = static_cast<Sequence>(get_terms_.integer(1));
+    } else if (code != SQLITE_DONE) {
+      return outcome_of(code, "reading an index row");
+    }
+  }
+  if (before == terms && (terms.empty() || first == row.first)) return {};
+  for (std::string_view left = before; !left.empty();) {
+    const std::size_t end = left.find('\n');
+    Outcome dropped = change_term(drop_term_, session, row, first, left.substr(0, end));
+    if (dropped.step != Step::done) return dropped;
+    left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
+  }
+  for (const std::string& term : row.terms)
+    if (Outcome put = change_term(put_term_, session, row, row.first, term); put.step != Step::done)
+      return put;
+  return {};
+}
+
+Writer::Outcome Writer::change_term(Statement& statement, std::int64_t session, const IndexRow& row,
+                                    Sequence first, std::string_view term) {
+  statement.bind(1, row.kind);
+  statement.bind(2, term);
+  statement.bind(3, session);
+  statement.bind(4, static_cast<std::int64_t>(first));
+  statement.bind(5, row.id);
+  return outcome_of(statement.run(), "writing a list of index rows");
 }
 
 Writer::Outcome Writer::write_record(const IdempotencyRecord& record) {

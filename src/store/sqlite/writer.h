@@ -74,6 +74,10 @@ class Writer {
   Outcome load_head(const SessionId& session, Head& head);
   Outcome write_events(const Append& append, Head& head);
   Outcome write_row(std::int64_t session, const IndexRow& row);
+  // Adds the row to the lists of its terms and removes it from those of its predecessor.
+  Outcome write_terms(std::int64_t session, const IndexRow& row, const std::string& terms);
+  Outcome change_term(Statement& statement, std::int64_t session, const IndexRow& row,
+                      Sequence first, std::string_view term);
   Outcome write_record(const IdempotencyRecord& record);
   Outcome write_snapshot(std::int64_t session, const Snapshot& snapshot);
   Outcome runtime_key(const RuntimeId& runtime, std::int64_t& key);
@@ -108,6 +112,7 @@ class Writer {
 
   Statement begin_, commit_, rollback_;
   Statement put_event_, put_row_, put_record_, put_snapshot_;
+  Statement get_terms_, put_term_, drop_term_, drop_terms_;
   Statement put_session_, get_session_, get_head_, put_runtime_, get_runtime_;
   Statement forget_, next_kind_, drop_kind_, drop_snapshot_;
   Statement get_progress_, put_progress_, look_, run_before_, put_pack_, thin_;

@@ -99,6 +99,9 @@ Result<void> Writer::drop_rows(std::int64_t session) {
     const int code = drop_kind_.run();
     if (code != SQLITE_DONE) return std::unexpected(give_up(code, "dropping index rows"));
   }
+  drop_terms_.bind(1, session);
+  if (const int dropped = drop_terms_.run(); dropped != SQLITE_DONE)
+    return std::unexpected(give_up(dropped, "dropping lists of index rows"));
   drop_snapshot_.bind(1, session);
   const int code = drop_snapshot_.run();
   if (code != SQLITE_DONE) return std::unexpected(give_up(code, "dropping a snapshot"));
