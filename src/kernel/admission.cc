@@ -23,8 +23,10 @@ struct Admission::Pending {
   std::optional<ports::Reply> answer;  // given by the look-up: nothing is left to decide
 
   bool needs_look_up() const {
-    return key || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders;
+    return hashes() || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders;
   }
+  // Whether a repetition must be told from another command with the same key or id.
+  bool hashes() const { return key || plan.id_chosen; }
 };
 
 namespace {
@@ -127,9 +129,6 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
   std::optional<FolderChoice>& folders = pending->plan.folders;
   folders = parts_.folders ? folders_to_judge(std::move(folders), caller.folders) : std::nullopt;
   pending->key = idempotency_key_of(command);
-  if (pending->key || pending->plan.id_chosen)
-    pending->work.params_hash =
-        hex(bytes_of(hmac_sha256(parts_.store.hash_key(), canonical_params(command))));
   if (pending->key)
     pending->claims.push_back(fmt::format("key {} {}", caller.principal, *pending->key));
   if (pending->plan.new_turn) pending->claims.push_back("turn " + pending->plan.new_turn->text());
@@ -171,6 +170,9 @@ void Admission::finish(std::unique_ptr<Pending> pending) {
 }
 
 std::optional<ports::Reply> Admission::look_up(Pending& pending) const {
+  if (pending.hashes())
+    pending.work.params_hash =
+        hex(bytes_of(hmac_sha256(parts_.store.hash_key(), canonical_params(pending.work.command))));
   if (auto answer = repeated(pending)) return answer;
   if (auto found = find_ids(pending); !found) return std::unexpected(std::move(found).error());
   if (pending.plan.folders)

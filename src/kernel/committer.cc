@@ -6,13 +6,14 @@
 
 namespace agentrt::kernel {
 
-void Committer::append(store::Append append, Done done) {
+void Committer::append(store::Append append, Done done, Complete complete) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty() || waiting_.back()->appends.size() >= limits_.appends_per_commit_max)
       waiting_.push_back(std::make_unique<Batch>());
     waiting_.back()->appends.push_back(std::move(append));
     waiting_.back()->done.push_back(std::move(done));
+    waiting_.back()->complete.push_back(std::move(complete));
     if (draining_) return;
     draining_ = true;
   }
@@ -36,6 +37,8 @@ std::unique_ptr<Committer::Batch> Committer::take() {
 }
 
 void Committer::commit(Batch& batch) {
+  for (std::size_t i = 0; i < batch.appends.size(); ++i)
+    if (batch.complete[i]) batch.complete[i](batch.appends[i]);
   const auto before = std::chrono::steady_clock::now();
   auto results = store_.commit(batch.appends);
   const auto took = std::chrono::steady_clock::now() - before;

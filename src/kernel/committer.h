@@ -24,18 +24,21 @@ class Committer {
   // Called on the core, in its own step, with the position of the first event or the error. Returns
   // the append to the caller.
   using Done = std::move_only_function<void(Result<store::Position>, store::Append)>;
+  // Completes an append on the writer, so that costly encoding does not delay the core.
+  using Complete = std::move_only_function<void(store::Append&)>;
 
   Committer(store::Store& store, ports::Loop& loop, ports::Worker& writer, ports::Metrics& metrics,
             const Limits& limits)
       : store_(store), loop_(loop), writer_(writer), metrics_(metrics), limits_(limits) {}
 
-  // Core only.
-  void append(store::Append append, Done done);
+  // `complete` may be empty. Core only.
+  void append(store::Append append, Done done, Complete complete = {});
 
  private:
   struct Batch {
     std::vector<store::Append> appends;
     std::vector<Done> done;
+    std::vector<Complete> complete;
   };
 
   // On the writer: commits until no batch is waiting, then lets the store extend its log file for

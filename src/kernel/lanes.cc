@@ -111,6 +111,7 @@ struct Lanes::Batch {
   store::Append append;
   std::vector<Settled> settled;
   std::unordered_map<std::string, std::size_t> row_at;  // by kind and id, in append.index
+  std::shared_ptr<const state::Session> snapshot;       // encoded by the writer
 
   bool writes() const { return !append.events.empty() || !append.idempotency.empty(); }
   // Only the last row of an object is stored.
@@ -305,9 +306,9 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
 }
 
 void Lanes::add_snapshot(Lane& lane, Batch& batch) {
-  batch.append.snapshot = store::Snapshot{.sequence = lane.view.sequence,
-                                          .fold_version = state::kFoldVersion,
-                                          .bytes = schema::to_json(lane.view)};
+  batch.snapshot = std::make_shared<const state::Session>(lane.view);
+  batch.append.snapshot = store::Snapshot{
+      .sequence = lane.view.sequence, .fold_version = state::kFoldVersion, .bytes = {}};
   std::vector<schema::Draft> facts;
   facts.emplace_back(schema::SessionScope{lane.id},
                      schema::SnapshotUpdated{lane.view.sequence, state::kFoldVersion});
@@ -325,14 +326,21 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
   lane.state = LaneState::committing;
   const Sequence stored = batch->append.expected;
   store::Append append = std::move(batch->append);
-  parts_.committer.append(std::move(append),
-                          [this, &lane, batch = std::move(batch)](Result<store::Position> result,
-                                                                  store::Append done) mutable {
-                            if (result)
-                              committed(lane, *batch, *result, std::move(done));
-                            else
-                              failed(lane, *batch, result.error());
-                          });
+  Committer::Complete encode;
+  if (batch->snapshot)
+    encode = [view = std::move(batch->snapshot)](store::Append& with) {
+      with.snapshot->bytes = schema::to_json(*view);
+    };
+  parts_.committer.append(
+      std::move(append),
+      [this, &lane, batch = std::move(batch)](Result<store::Position> result,
+                                              store::Append done) mutable {
+        if (result)
+          committed(lane, *batch, *result, std::move(done));
+        else
+          failed(lane, *batch, result.error());
+      },
+      std::move(encode));
   tell(parts_.observers.begun, lane.view, stored);
 }
 
