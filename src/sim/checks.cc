@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/typed_line.h"
 #include "kernel/loader.h"
 #include "policy/shell/analysis.h"
 #include "schema/tools.h"
@@ -290,6 +291,13 @@ Checked check_cancelled(const Facts& facts, bool asked_for) {
     if (!asked_for && std::holds_alternative<schema::TaskCancelled>(fact.payload))
       return broken(invariant::kHangups, "a turn was cancelled, and nobody asked for it");
   return std::nullopt;
+}
+
+Checked check_typed(std::int64_t pressed_ms, std::int64_t drawn_ms) {
+  if (pressed_ms >= drawn_ms + TypedLine::kQuietMs) return std::nullopt;
+  return broken(invariant::kTyped, fmt::format("a key was pressed at {} ms, the question drawn at "
+                                               "{} ms",
+                                               pressed_ms, drawn_ms));
 }
 
 Checked check_no_open_work(const state::Session& view) {

@@ -43,6 +43,8 @@ inline constexpr std::string_view kIndex = "index rows are what the log says";
 inline constexpr std::string_view kRest = "the runtime comes to rest";
 inline constexpr std::string_view kStopped = "the runtime does not stop itself";
 inline constexpr std::string_view kHangups = "a turn is cancelled only by a command";
+inline constexpr std::string_view kTyped =
+    "a key answers only a question that could be read before it was pressed";
 inline constexpr std::string_view kEnvironments = "a command has the environment of its client";
 inline constexpr std::string_view kLeaving = "the owner leaves only when no work is open";
 inline constexpr std::string_view kJudged = "the validator finds nothing";
@@ -101,6 +103,8 @@ Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>
 Checked check_waits(const Facts& facts, const state::Session& view);
 // No turn was cancelled, unless a command that may do so was sent to the session.
 Checked check_cancelled(const Facts& facts, bool asked_for);
+// A key of an answer was pressed when its question had been on the screen for the quiet time.
+Checked check_typed(std::int64_t pressed_ms, std::int64_t drawn_ms);
 // The owner of the data folder may leave: no turn runs or waits for an answer, and no background
 // process runs. A blocked turn does not count.
 Checked check_no_open_work(const state::Session& view);

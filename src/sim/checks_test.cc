@@ -126,6 +126,12 @@ TEST_CASE("hang-ups: a turn that is cancelled without a command is found") {
   CHECK_FALSE(check_cancelled({fact(1, TurnCompleted{})}, false));
 }
 
+TEST_CASE("keys: one that was pressed before its question could be read is found") {
+  CHECK(broken(check_typed(900, 1'000)) == invariant::kTyped);
+  CHECK(broken(check_typed(1'499, 1'000)) == invariant::kTyped);
+  CHECK_FALSE(check_typed(1'500, 1'000));
+}
+
 TEST_CASE("leaving: an owner that leaves a turn, a question or a process behind is found") {
   state::Session view;
   state::Thread& thread = view.threads[ThreadId{"t"}];

@@ -5,6 +5,9 @@
 namespace agentrt::sim {
 namespace {
 
+// The draw of an answer without a digest and without a scope: this one allows, the next denies.
+constexpr std::uint64_t kPlainAnswer = 4'096 + 256;
+
 Question question_of(const state::Action& action) {
   const std::string& type = action.required.action_type;
   Question question{action.id.text(), action.required.digest.value_or("sha256:0"), {}};
@@ -38,6 +41,15 @@ Request People::request(const Action& action, Watch& watch) {
   return order.request;
 }
 
+std::pair<std::uint32_t, Request> People::typed(const Question& question, bool yes) {
+  Action action;
+  action.kind = Kind::answer;
+  action.order = ++last_typed_;
+  action.draw = kPlainAnswer + (yes ? 0 : 1);
+  orders_[action.order] = {request_of(action, question), question.action};
+  return {action.order, orders_[action.order].request};
+}
+
 Checked People::told(std::uint32_t order) {
   const std::string& about = orders_.at(order).about;
   const auto [winner, first] = winners_.try_emplace(about, order);
@@ -54,8 +66,8 @@ std::vector<Request> People::last_answers(Watch& watch) {
       if (!thread.active || !thread.active->action) continue;
       Action action;
       action.kind = Kind::answer;
-      // Allow or deny, varying; without a digest.
-      action.draw = 4'096 + 256 + ++last_answers_ % 256;
+      // Allow or deny, varying.
+      action.draw = kPlainAnswer + ++last_answers_ % 256;
       out.push_back(request_of(action, question_of(*thread.active->action)));
     }
   return out;

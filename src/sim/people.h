@@ -22,6 +22,10 @@ class People {
   Request request(const Action& action, Watch& watch);
   // The runtime accepted this order's answer. At most one order per action may be accepted.
   Checked told(std::uint32_t order);
+  // The question that the session waits for.
+  std::optional<Question> waiting_in(const SessionId& session, Watch& watch);
+  // A plain answer to the question, as typed at a terminal, under an order of its own.
+  std::pair<std::uint32_t, Request> typed(const Question& question, bool yes);
   // A final answer to every open action.
   std::vector<Request> last_answers(Watch& watch);
 
@@ -30,13 +34,13 @@ class People {
     Request request;
     std::string about;
   };
-
-  std::optional<Question> waiting_in(const SessionId& session, Watch& watch);
+  static constexpr std::uint32_t kFirstTyped = 1'000'000;  // orders of plans are far below
 
   std::map<std::uint32_t, Order> orders_;
   std::map<std::string, std::uint32_t> winners_;  // by action
   std::optional<Question> last_;                  // the one answered last
   std::uint64_t last_answers_ = 0;
+  std::uint32_t last_typed_ = kFirstTyped;
 };
 
 }  // namespace agentrt::sim

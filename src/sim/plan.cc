@@ -27,6 +27,7 @@ constexpr std::array kWork = {
     Weight{Kind::list_sessions, 2}, Weight{Kind::list_events, 3},  Weight{Kind::vanish, 2},
     Weight{Kind::follow, 4},        Weight{Kind::stop_read, 2},    Weight{Kind::go_read, 3},
     Weight{Kind::quiet, 8},         Weight{Kind::answer, 22},      Weight{Kind::rule, 3},
+    Weight{Kind::type, 8},
 };
 
 class Drawer {

@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
   follow,     // subscribes to the session after the last event seen
   stop_read,  // the follower stays connected but stops reading
   go_read,    // it reads again
+  type,       // a person presses keys at a terminal, whether or not it shows a question
   quiet,      // time passes without an action
   // faults
   crash,            // between two steps
@@ -113,6 +114,9 @@ struct Question {
 };
 // `question`: the question to answer, which the plan cannot name.
 Request request_of(const Action& action, const Question& question = {});
+
+// Whether the keys of a `type` action say yes.
+constexpr bool types_yes(const Action& action) { return action.draw % 4 != 0; }
 
 // "client 2 submits turn u3 to s1/t1 (key k7)".
 std::string in_words(const Action& action);

@@ -225,6 +225,9 @@ std::string in_words(const Action& action) {
       return fmt::format("follower {} of s{} stops reading", action.client, action.session);
     case Kind::go_read:
       return fmt::format("follower {} of s{} reads again", action.client, action.session);
+    case Kind::type:
+      return fmt::format("{} types {} at its terminal for s{}", who,
+                         types_yes(action) ? "yes" : "no", action.session);
     default:
       return fmt::format("{} pass", span_in_words(action.amount));
   }

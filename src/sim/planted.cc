@@ -49,6 +49,8 @@ constexpr std::array kDefects = {
                   "the record of a process goes before it is stored that it ended", 100},
     PlantedDefect{Plant::cancel_on_hangup, "cancel_on_hangup",
                   "turns are interrupted when a client disconnects", 100},
+    PlantedDefect{Plant::approve_typed_ahead, "approve_typed_ahead",
+                  "keys that were pressed before a question appeared answer it", 50},
     PlantedDefect{Plant::leak_client_environment, "leak_client_environment",
                   "a command gets the environment of the client that was served last", 20},
     PlantedDefect{Plant::exit_with_open_work, "exit_with_open_work",

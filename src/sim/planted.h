@@ -40,6 +40,7 @@ enum class Plant {
   drop_spool_tail,
   forget_exit_record,
   cancel_on_hangup,
+  approve_typed_ahead,
   leak_client_environment,
   exit_with_open_work,
 };

@@ -13,6 +13,7 @@
 #include "sim/ledger.h"
 #include "sim/node.h"
 #include "sim/people.h"
+#include "sim/terminals.h"
 #include "sim/watch.h"
 
 namespace agentrt::sim {
@@ -70,6 +71,13 @@ class World {
         ledger_(limits_.idempotency_keep_ms - kClockAllowanceMs),
         followers_(
             node_, [this](const SessionId& s, Sequence n) { return watch_.stored_text(s, n); },
+            [this](Violation v) { broken(std::move(v)); }),
+        terminals_(
+            plant_ != Plant::approve_typed_ahead,
+            [this](const SessionId& s) { return people_.waiting_in(s, watch_); },
+            [this](std::uint32_t client, const Question& question, bool yes) {
+              answer_typed(client, question, yes);
+            },
             [this](Violation v) { broken(std::move(v)); }) {
     provider_.on_start = [this](const ports::ModelRequest& request) {
       watch_.model_started(request, node_.boot_id());
@@ -146,6 +154,8 @@ class World {
         node_.governance().trust_files();
     watch_.published(*batch);
     followers_.published(batch);
+    for (const ports::FeedEvent& event : *batch)
+      terminals_.look(event.event.session, node_.time().monotonic_ms());
   }
 
   void broken(Violation violation) {
@@ -171,6 +181,7 @@ class World {
     plant_in_readers(plant_, disk_faults_.full_commits > 0, *node_.boot().readers);
     if (!node_.step_until(until_ms)) return false;
     if (disk_faults_.stopped) crash(down_ms_, crash_draw_);
+    terminals_.read(node_.time().monotonic_ms());
     if (!slow_ && counts_.steps % kReadsLookedAtEvery == 0)
       check(ledger_.check_reads_answered(node_.time().monotonic_ms() - kReadMs));
     return !broken_;
@@ -201,6 +212,9 @@ class World {
         return followers_.stop_reading(action.client, session_of(action));
       case Kind::go_read:
         return followers_.go_reading(action.client, session_of(action));
+      case Kind::type:
+        return terminals_.type(action.client, session_of(action), types_yes(action),
+                               node_.time().monotonic_ms());
       default:
         pass(action.amount);
         if (action.draw % 2 == 0) leave_if_idle();
@@ -269,6 +283,14 @@ class World {
                  check(ledger_.replied(
                      *attempt, reply, passed(),
                      [this](const SessionId& s, Sequence n) { return watch_.stored(s, n); }));
+               });
+  }
+  // A person at the terminal of this client has answered.
+  void answer_typed(std::uint32_t client, const Question& question, bool yes) {
+    const auto [order, request] = people_.typed(question, yes);
+    node_.call(request.name, request.params, fmt::format("p{}", principal_of(client)),
+               [this, order](const ports::Reply& reply) {
+                 if (reply) check(people_.told(order));
                });
   }
   // What the client supplies with the command, and whether the command may cancel turns.
@@ -538,6 +560,7 @@ class World {
   Watch watch_;
   Ledger ledger_;
   Followers followers_;
+  Terminals terminals_;
 };
 
 }  // namespace

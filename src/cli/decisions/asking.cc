@@ -1,11 +1,7 @@
 #include "cli/decisions/asking.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-#include <array>
 
 #include "cli/views/action_view.h"
 
@@ -52,43 +48,26 @@ void Asking::ask_again(schema::ActionSnapshot action, std::string_view why) {
 
 std::optional<schema::RespondAction> Asking::read() {
   if (!action_) return std::nullopt;
-  if (quiet_) {
-    pollfd timer{keyboard_.timer(), POLLIN, 0};
-    if (::poll(&timer, 1, 0) != 1) return std::nullopt;
-    quiet_ = false;
-    watched_.remove(keyboard_.timer());
-    keyboard_.accept();
-    watched_.add(STDIN_FILENO);
-  }
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  while (::poll(&input, 1, 0) == 1) {
-    std::array<char, 4'096> bytes{};
-    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count <= 0) {
-      input_ended_ = true;
-      output_.err("\n" + elsewhere_text(*action_, paper()));
-      close();
-      return std::nullopt;
-    }
-    typed_.append(bytes.data(), static_cast<std::size_t>(count));
-    const std::size_t end = typed_.find('\n');
-    if (end == std::string::npos) {
-      if (typed_.size() > kTypedLineBytesMax) typed_.resize(kTypedLineBytesMax + 1);
-      continue;
-    }
-    const std::string line = typed_.substr(0, end);
-    typed_.clear();  // one line per question: discard input typed ahead
-    Result<schema::RespondAction> answer = read_answer(*action_, line);
-    if (line.size() > kTypedLineBytesMax) answer = fail(Code::too_large, "the line is too long");
-    if (answer) {
-      close();
-      return *std::move(answer);
-    }
-    refuse(answer.error().message);
-    watched_.remove(STDIN_FILENO);
-    begin(*action_);
+  watched_.remove(keyboard_.descriptor());
+  const TypedLine::Typed typed = keyboard_.read();
+  if (typed.outcome == TypedLine::Outcome::nothing) {
+    watched_.add(keyboard_.descriptor());
     return std::nullopt;
   }
+  if (typed.outcome == TypedLine::Outcome::ended) {
+    input_ended_ = true;
+    output_.err("\n" + elsewhere_text(*action_, paper()));
+    action_.reset();
+    return std::nullopt;
+  }
+  Result<schema::RespondAction> answer = fail(Code::too_large, "the line is too long");
+  if (typed.outcome == TypedLine::Outcome::line) answer = read_answer(*action_, typed.line);
+  if (answer) {
+    action_.reset();
+    return *std::move(answer);
+  }
+  refuse(answer.error().message);
+  begin(*action_);
   return std::nullopt;
 }
 
@@ -101,15 +80,13 @@ void Asking::withdraw() {
 // The prompt was drawn.
 void Asking::begin(schema::ActionSnapshot action) {
   action_ = std::move(action);
-  typed_.clear();
-  quiet_ = true;
   keyboard_.open();
-  watched_.add(keyboard_.timer());
+  watched_.add(keyboard_.descriptor());
 }
 
 void Asking::close() {
   action_.reset();
-  watched_.remove(quiet_ ? keyboard_.timer() : STDIN_FILENO);
+  watched_.remove(keyboard_.descriptor());
   keyboard_.close();
 }
 

@@ -2,7 +2,7 @@
 // followed.
 //
 // Each answer is one line of input. Keys that were pressed before the question was readable do not
-// count (cli/decisions/keyboard.h). An invalid answer is explained, and the question stays open.
+// count (base/typed_line.h). An invalid answer is explained, and the question stays open.
 // The question may also be answered by another client, so reading never blocks: standard input is
 // polled together with the stream. After the end of input, this and every later question explains
 // how to answer it from elsewhere.
@@ -59,9 +59,7 @@ class Asking {
   Output& output_;
   Watched& watched_;
   Keyboard keyboard_;
-  bool quiet_ = false;  // keys do not count yet
   std::optional<schema::ActionSnapshot> action_;
-  std::string typed_;
   bool input_ended_ = false;
 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdint>
+#include <chrono>
 #include <mutex>
 
 #include "cli/output.h"
@@ -33,13 +33,16 @@ void set_echo(bool on) {
   (void)::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
 }
 
-void discard_typed() {
-  if (in_foreground()) (void)::tcflush(STDIN_FILENO, TCIFLUSH);
+std::int64_t now_ms() {
+  using std::chrono::steady_clock;
+  return std::chrono::floor<std::chrono::milliseconds>(steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
 
-Keyboard::Keyboard(bool at_terminal) : at_terminal_(at_terminal) {
+Keyboard::Keyboard(bool at_terminal)
+    : at_terminal_(at_terminal), line_(*this, at_terminal ? TypedLine::kQuietMs : 0) {
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (!at_terminal_) return;
   {
@@ -56,29 +59,33 @@ Keyboard::~Keyboard() {
 }
 
 void Keyboard::open() {
-  if (at_terminal_) {
-    set_echo(false);
-    discard_typed();
-  }
+  line_.ask(now_ms());
   itimerspec due{};
-  due.it_value.tv_nsec = at_terminal_ ? kQuietMs * 1'000'000L : 1;
+  due.it_value.tv_nsec = at_terminal_ ? TypedLine::kQuietMs * 1'000'000L : 1;
   (void)::timerfd_settime(timer_, 0, &due, nullptr);
 }
 
-void Keyboard::accept() {
-  std::uint64_t times = 0;
-  (void)!::read(timer_, &times, sizeof(times));
-  if (!at_terminal_) return;
-  discard_typed();
-  set_echo(true);
+int Keyboard::descriptor() const { return line_.quiet() ? timer_ : STDIN_FILENO; }
+
+TypedLine::Typed Keyboard::read() { return line_.read(now_ms()); }
+
+void Keyboard::close() { line_.stop(); }
+
+void Keyboard::discard() {
+  if (at_terminal_ && in_foreground()) (void)::tcflush(STDIN_FILENO, TCIFLUSH);
 }
 
-void Keyboard::close() {
-  const itimerspec never{};
-  (void)::timerfd_settime(timer_, 0, &never, nullptr);
-  if (!at_terminal_) return;
-  set_echo(false);
-  discard_typed();
+void Keyboard::echo(bool on) {
+  if (at_terminal_) set_echo(on);
+}
+
+std::optional<std::string> Keyboard::pressed() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  if (::poll(&input, 1, 0) != 1) return "";
+  std::array<char, 4'096> bytes{};
+  const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (count <= 0) return std::nullopt;
+  return std::string(bytes.data(), static_cast<std::size_t>(count));
 }
 
 void restore_terminal() {
@@ -91,27 +98,14 @@ std::optional<std::string> ask_line(Output& output, Signals& signals, std::strin
   Keyboard keyboard(output.screen().in_terminal);
   output.err(prompt);
   keyboard.open();
-  std::string typed;
-  std::array<pollfd, 2> waiting{{{keyboard.timer(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
   while (true) {
+    std::array<pollfd, 2> waiting{
+        {{keyboard.descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
     if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
     if (signals.count() > 0) return std::nullopt;
-    if (waiting[0].revents == 0) continue;
-    if (waiting[0].fd == keyboard.timer()) {
-      keyboard.accept();
-      waiting[0].fd = STDIN_FILENO;
-      continue;
-    }
-    std::array<char, 4'096> bytes{};
-    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count <= 0) return std::nullopt;
-    typed.append(bytes.data(), static_cast<std::size_t>(count));
-    if (typed.size() > kTypedLineBytesMax) typed.resize(kTypedLineBytesMax);
-    const std::size_t end = typed.find('\n');
-    if (end == std::string::npos) continue;
-    typed.resize(end);
-    if (typed.ends_with('\r')) typed.pop_back();
-    return typed;
+    TypedLine::Typed typed = keyboard.read();
+    if (typed.outcome == TypedLine::Outcome::ended) return std::nullopt;
+    if (typed.outcome != TypedLine::Outcome::nothing) return std::move(typed.line);
   }
 }
 

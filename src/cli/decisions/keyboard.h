@@ -1,46 +1,48 @@
 // cli/decisions/keyboard.h: the terminal's keyboard while something else is printed.
 //
-// A key that was pressed before a question was on the screen, or just as it appeared, is not an
-// answer to it. While a Keyboard exists, keys are not echoed, so they do not appear in the answer
-// that is being printed. open() discards what was typed so far; keys count from kQuietMs later,
-// when accept() discards once more and turns the echo on. Whole lines are read: no key answers
-// without Enter.
+// While a Keyboard exists, keys are not echoed, so they do not appear in the answer that is being
+// printed. After open(), one line is read; base/typed_line.h decides which keys count.
 //
-// Does nothing if standard input is not a terminal, or if this process is in the background. The
-// terminal is restored by the destructor, and by restore_terminal() for a process that exits
-// without one. Use from one thread; one at a time.
+// If standard input is not a terminal, or if this process is in the background, keys are only
+// read. The terminal is restored by the destructor, and by restore_terminal() for a process that
+// exits without one. Use from one thread; one at a time.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/typed_line.h"
+
 namespace agentrt::cli {
 
 class Output;
 class Signals;
 
-// How long keys are ignored after a question was drawn.
-inline constexpr int kQuietMs = 500;
-
-class Keyboard {
+class Keyboard final : private Keys {
  public:
   explicit Keyboard(bool at_terminal);
-  ~Keyboard();
+  ~Keyboard() override;
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 
-  // A question was drawn. timer() becomes readable when accept() is due.
+  // A question was drawn: reads a line for it.
   void open();
-  int timer() const { return timer_; }
-  // Keys count from now on.
-  void accept();
+  // Readable when read() is due: a timer until keys count, then standard input.
+  int descriptor() const;
+  // Never blocks. Anything but `nothing` closes the question.
+  TypedLine::Typed read();
   // The question is closed: keys are not echoed any more, and what was typed is discarded.
   void close();
 
  private:
+  void discard() override;
+  void echo(bool on) override;
+  std::optional<std::string> pressed() override;
+
   bool at_terminal_;
   int timer_ = -1;
+  TypedLine line_;
 };
 
 // Puts back the settings that the first Keyboard found. Callable at any time, from any thread.
@@ -49,7 +51,5 @@ void restore_terminal();
 // Prints `prompt` on standard error and reads one line, without the line break. nullopt: the input
 // ended, or a signal arrived.
 std::optional<std::string> ask_line(Output& output, Signals& signals, std::string_view prompt);
-
-inline constexpr std::size_t kTypedLineBytesMax = 64 * 1024;
 
 }  // namespace agentrt::cli
