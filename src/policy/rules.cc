@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/near_names.h"
 #include "policy/claude_names.h"
 #include "policy/paths.h"
 #include "policy/shell/syntax.h"
@@ -17,17 +18,18 @@ using schema::RuleEffect;
 constexpr auto kNone = std::string_view::npos;
 
 // The names that a rule may begin with, except those of MCP tools.
-std::vector<std::string_view> tool_names() {
-  std::vector<std::string_view> names;
-  for (const tools::Tool& tool : tools::all()) names.push_back(tool.name);
+std::vector<std::string> tool_names() {
+  std::vector<std::string> names;
+  for (const tools::Tool& tool : tools::all()) names.emplace_back(tool.name);
   for (const tools::ReservedName& reserved : tools::reserved_names())
-    names.push_back(reserved.name);
+    names.emplace_back(reserved.name);
   return names;
 }
 
 std::unexpected<Error> unreadable(const schema::PolicyRule& rule, std::string_view what) {
-  return fail(Code::invalid_params, fmt::format("The {} rule {} is not valid: {}.",
-                                                schema::name_of(rule.effect), rule.rule, what));
+  return fail(Code::invalid_params,
+              fmt::format("The {} rule {} is not valid: {}{}", schema::name_of(rule.effect),
+                          rule.rule, what, what.ends_with('?') ? "" : "."));
 }
 
 // --- the quoted form ---
@@ -142,6 +144,18 @@ Result<Rule> read_host(Rule rule, std::string_view inside) {
   return rule;
 }
 
+// What to write instead of a rule about a tool that does not exist.
+std::string for_unknown_tool(const schema::PolicyRule& source, const std::string& tool) {
+  const std::string unknown =
+      fmt::format("there is no tool {}", tool.empty() ? std::string("without a name") : tool);
+  if (const auto ours = rule_from_claude(source.rule))
+    return fmt::format("{}; write {}", unknown, *ours);
+  const std::vector<std::string> all = tool_names();
+  if (const auto near = near_names(tool, all); !near.empty())
+    return fmt::format("{}; did you mean {}?", unknown, fmt::join(near, " or "));
+  return fmt::format("{}; the tools are {} and mcp__SERVER__TOOL", unknown, fmt::join(all, ", "));
+}
+
 Result<Rule> read_rule(const schema::PolicyRule& source) {
   Rule rule{.source = source,
             .tool = {},
@@ -154,10 +168,7 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   rule.tool = text.substr(0, open);
   const bool mcp = rule.tool.starts_with("mcp__");
   if (!mcp && !tools::find(rule.tool) && !tools::find_reserved(rule.tool))
-    return unreadable(
-        source,
-        fmt::format("there is no tool {}; the tools are {} and mcp__SERVER__TOOL",
-                    rule.tool.empty() ? "nothing" : rule.tool, fmt::join(tool_names(), ", ")));
+    return unreadable(source, for_unknown_tool(source, rule.tool));
   if (mcp && rule.tool.find("__", 5) == std::string::npos && !rule.tool.ends_with('*'))
     rule.tool += "__*";
   if (rule.tool.find_first_of(" \t*") < rule.tool.size() - 1)
@@ -221,10 +232,10 @@ std::optional<std::string> rule_from_claude(std::string_view rule) {
   const auto known = tool_in_claude_rules(name);
   if (!known) return std::nullopt;
   const std::string ours(*known);
-  if (open == kNone) return ours;
-  if (!rule.ends_with(')')) return std::nullopt;
-  std::string inside(rule.substr(open + 1, rule.size() - open - 2));
-  if (inside.empty() || inside == "*" || inside == ":*") return ours;
+  if (open != kNone && !rule.ends_with(')')) return std::nullopt;
+  std::string inside;
+  if (open != kNone) inside = rule.substr(open + 1, rule.size() - open - 2);
+  const bool whole = inside.empty() || inside == "*" || inside == ":*";
   const tools::RuleForm form = tools::rule_form_of(ours);
   if (form == tools::RuleForm::command && inside.ends_with(" *"))
     inside.replace(inside.size() - 2, 2, ":*");
@@ -234,7 +245,7 @@ std::optional<std::string> rule_from_claude(std::string_view rule) {
     else if (inside.starts_with('/'))
       inside.insert(0, ".");
   }
-  std::string made = ours + "(" + inside + ")";
+  std::string made = whole ? ours : ours + "(" + inside + ")";
   // Accept only rules that our parser accepts. Claude Code rules cannot mean `outside`.
   const auto read = compile({{RuleEffect::ask, made, schema::RuleOrigin::user}});
   if (!read || read->all.front().outside) return std::nullopt;

@@ -27,8 +27,10 @@ bool fits(std::string rule, std::string_view path, RuleEffect effect = RuleEffec
 }  // namespace
 
 TEST_CASE("a rule that cannot be read says what to write") {
-  CHECK(error_of("shel(ls)").contains("there is no tool shel"));
-  CHECK(error_of("Bash(ls)").contains("tools are shell"));
+  CHECK(error_of("shel(ls)") ==
+        "The allow rule shel(ls) is not valid: there is no tool shel; did you mean shell?");
+  CHECK(error_of("Read_Fil(x)").ends_with("did you mean read_file?"));
+  CHECK(error_of("frobnicate").contains("the tools are shell, read_file"));
   CHECK(error_of("").contains("there is no tool"));
   CHECK(error_of("shell(ls").contains("not closed"));
   CHECK(error_of("shell()").contains("write shell"));
@@ -52,6 +54,12 @@ TEST_CASE("a rule that cannot be read says what to write") {
   CHECK(error_of("shell(*)") == "");
   CHECK(error_of("mcp__files") == "");
   CHECK(error_of("mcp__files__*") == "");
+}
+
+TEST_CASE("a rule in Claude Code's form is refused with the form to write") {
+  CHECK(error_of("Bash(git log:*)").ends_with("there is no tool Bash; write shell(git log:*)."));
+  CHECK(error_of("Read(./.env)").ends_with("write read_file(./.env)."));
+  CHECK(error_of("Edit").ends_with("write edit_file."));
 }
 
 TEST_CASE("a rule of commands may say that it is about leaving the sandbox too") {

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "adapters/tools/folder.h"
-#include "adapters/tools/near_names.h"
+#include "base/near_names.h"
 #include "base/real_path.h"
 #include "policy/paths.h"
 

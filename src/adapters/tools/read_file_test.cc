@@ -2,7 +2,7 @@
 #include "adapters/tools/read_file.h"
 
 #include "adapters/tools/lines.h"
-#include "adapters/tools/near_names.h"
+#include "base/near_names.h"
 #include "adapters/tools/testing/file_tools_fixture.h"
 #include "adapters/tools/text.h"
 

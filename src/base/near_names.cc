@@ -1,10 +1,10 @@
-#include "adapters/tools/near_names.h"
+#include "base/near_names.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-namespace agentrt::adapters::tools {
+namespace agentrt {
 namespace {
 
 std::string small(std::string_view name) {
@@ -52,4 +52,4 @@ std::vector<std::string> near_names(std::string_view wanted,
   return out;
 }
 
-}  // namespace agentrt::adapters::tools
+}  // namespace agentrt
