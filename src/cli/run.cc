@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include <filesystem>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "cli/follow.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
+#include "cli/turn_checks.h"
 #include "cli/verbs.h"
 #include "config/client_environment.h"
 #include "config/config_digest.h"
@@ -44,20 +44,6 @@ Result<void> check_ids(const RunArguments& arguments) {
           fmt::format(
               "{} {} is not a valid id; use 1 to 128 of the characters A-Z a-z 0-9 . _ : -.",
               option, **id));
-  return {};
-}
-
-Result<void> check_policy(const config::Config& config, const schema::TurnOptions& options) {
-  if (options.mode && config.managed_mode &&
-      !policy::at_most_as_lax(*options.mode, *config.managed_mode))
-    return fail(Code::invalid_params,
-                fmt::format("--mode {} allows more than {} permits; choose a stricter mode.",
-                            schema::name_of(*options.mode), config::kManagedFile));
-  if (options.sandbox && config.managed_sandbox &&
-      !policy::at_most_as_lax(*options.sandbox, *config.managed_sandbox))
-    return fail(Code::invalid_params,
-                fmt::format("--sandbox {} allows more than {} permits; choose a stricter profile.",
-                            schema::name_of(*options.sandbox), config::kManagedFile));
   return {};
 }
 
@@ -148,104 +134,11 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   TRY_ASSIGN(request.config, config_of(context, request.cwd));
   TRY_ASSIGN(request.submit.options, read_options(context, arguments, request.config));
   request.model = request.submit.options->model;
-  if (request.model == "script:")
-    return fail(Code::invalid_params, "--model script: does not name a file; write script:FILE.");
-  if (request.model)
-    if (const auto script = config::script_model(*request.model)) {
-      std::error_code error;
-      if (!std::filesystem::is_regular_file(script->script, error))
-        return fail(Code::invalid_params,
-                    fmt::format("The script {} {}; check --model.", script->script,
-                                std::filesystem::exists(script->script, error) ? "is not a file"
-                                                                               : "does not exist"));
-      request.config.models[script->name] = *script;
-    }
+  if (request.model) TRY(add_script(request.config, *request.model));
   if (arguments.session) request.submit.session_id = SessionId(*arguments.session);
   if (arguments.thread) request.submit.thread_id = ThreadId(*arguments.thread);
   if (arguments.turn_id) request.submit.turn_id = TurnId(*arguments.turn_id);
   return request;
-}
-
-// Checks that the model to use has its key. Without a default model, one with a key is enough.
-Result<void> check_key(const Request& request, const Context& context) {
-  const config::Config& config = request.config;
-  const std::optional<std::string> wanted =
-      request.model ? request.model : config.routing.default_name;
-  std::optional<std::string> lacking;
-  for (const auto& [name, model] : config.models) {
-    if (wanted && name != *wanted) continue;
-    const auto variable = config::missing_key(model, context.environment);
-    if (!variable && (wanted || model.provider != "script")) return {};
-    if (variable && !lacking)
-      lacking = fmt::format("The model {} needs an API key; set {} to it and try again.", name,
-                            *variable);
-  }
-  if (!lacking) return {};
-  return fail(Code::invalid_params, *lacking);
-}
-
-std::string unknown_model(const std::string& name, const config::Config& config,
-                          const std::string& file) {
-  std::string known;
-  for (const auto& [each, _] : config.models) known += (known.empty() ? "" : ", ") + each;
-  if (known.empty())
-    return fmt::format(
-        "There is no model {0}, and no other is configured; add [models.{0}] to {1}, as "
-        "docs/models.md shows.",
-        name, file);
-  return fmt::format(
-      "There is no model {0}; configured {3} {1}. Use one of these, or add [models.{0}] to {2}.",
-      name, known, file, config.models.size() == 1 ? "is" : "are");
-}
-
-// Checks that a model can be used, and otherwise says what the user must do.
-Result<void> check_models(const Request& request, const Context& context) {
-  const config::Config& config = request.config;
-  const std::string file =
-      context.arguments.config
-          ? *context.arguments.config
-          : config::user_config_path(context.environment).value_or("the configuration file");
-  if (request.model) {
-    if (config.models.contains(*request.model)) return check_key(request, context);
-    return fail(Code::invalid_params, unknown_model(*request.model, config, file));
-  }
-  if (config.models.empty())
-    return fail(
-        Code::invalid_params,
-        fmt::format(
-            "No model is configured; set OPENAI_API_KEY (or OPENAI_BASE_URL for your own server) "
-            "or ANTHROPIC_API_KEY, or add [models.main] to {}, as docs/models.md shows.",
-            file));
-  const config::RoutingConfig& routing = config.routing;
-  const bool plays_only = std::ranges::all_of(
-      config.models, [](const auto& each) { return each.second.provider == "script"; });
-  if (plays_only && !routing.default_name && routing.fallback.empty() && !routing.candidates)
-    return fail(Code::invalid_params,
-                fmt::format("No model is selected, because script models are used only when named; "
-                            "set [routing] default in {}, or use --model {}.",
-                            file, config.models.begin()->first));
-  return check_key(request, context);
-}
-
-TurnId fresh_turn_id() {
-  std::random_device random;
-  const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
-  return FreshIds{now_of_clock(), seed}.next<TurnId>();
-}
-
-// A file named by --config that the owner of the data folder has not read can only name models,
-// which count for this turn alone.
-Result<void> check_config(const Context& context, const runtime::Owner& owner) {
-  const auto named = config_path_of(context);
-  if (!named || named == owner.config) return {};
-  TRY_ASSIGN(const bool only_models, config::names_only_models(*named));
-  if (only_models) return {};
-  return fail(Code::invalid_params,
-              fmt::format("--config {} cannot be used: process {}, which owns the data folder, has "
-                          "work to do with {}; wait for it, stop it, or choose another folder with "
-                          "--data.",
-                          *named, owner.pid,
-                          owner.config ? *owner.config : std::string("the user's configuration")));
 }
 
 Result<schema::SubmitTurnReply> submit(const Client& client, const schema::SubmitTurn& submit) {
@@ -290,19 +183,13 @@ OnAsk on_ask(const Context& context, const RunArguments& arguments) {
           arguments.yes_outside ? Answering::allow : otherwise};
 }
 
-// Sends this command's environment for the turn that it submits or resumes.
-Result<void> send_environment(const Client& client, const TurnId& turn, const Request& request) {
-  const std::string target = fmt::format("/v1/turns/{}/environment", url_escaped(turn.text()));
-  TRY(client.ask("POST", target, request.environment));
-  return {};
-}
-
 // Follows an earlier turn from its beginning, and resumes it if it is blocked.
 Result<int> go_on(Context& context, const RunArguments& arguments, const Request& request,
                   const OpenTurn& open, Attachment& attachment, Signals& signals) {
   context.output.hint(fmt::format("· {} turn {} of this session",
                                   open.stands ? "resuming" : "watching", open.turn.turn.text()));
-  if (open.resumable) TRY(send_environment(attachment.client(), open.turn.turn, request));
+  if (open.resumable)
+    TRY(send_environment(attachment.client(), open.turn.turn, request.environment));
   if (open.resumable) TRY(resume(attachment.client(), open.turn));
   return follow_turn(context.output, attachment, signals, open.turn, open.before,
                      on_ask(context, arguments));
@@ -331,7 +218,8 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
              open_turn(attachment.client(), *request.submit.session_id, *request.submit.thread_id));
   if (!open || !open->stands) return std::nullopt;
   if (request.submit.turn_id == open->turn.turn) {  // the user named this very turn
-    if (open->resumable) TRY(send_environment(attachment.client(), open->turn.turn, request));
+    if (open->resumable)
+      TRY(send_environment(attachment.client(), open->turn.turn, request.environment));
     if (open->resumable) TRY(resume(attachment.client(), open->turn));
     return std::nullopt;
   }
@@ -378,7 +266,7 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
     TRY(ask_folder_mode(attachment.client(), context.output, signals,
                         *request.submit.options->cwd));
   if (signals.count() > 0) return kExitInterrupted;
-  TRY(send_environment(attachment.client(), *request.submit.turn_id, request));
+  TRY(send_environment(attachment.client(), *request.submit.turn_id, request.environment));
   TRY_ASSIGN(const auto turn, submit(attachment.client(), request.submit));
   const bool repeated = known.exists() && turn.sequence <= known.as_of_sequence;
   const FollowedTurn followed{turn.session_id, turn.thread_id, turn.turn_id};
@@ -405,7 +293,7 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.config_digest = config::config_digest(request->config, context.environment);
   // An open turn already has its model, and reports its own problems.
   if (!request->submit.input.empty())
-    options.check = [&] { return check_models(*request, context); };
+    options.check = [&] { return check_models(context, request->config, request->model); };
   auto attachment = Attachment::make(std::move(options));
   if (!attachment) return context.output.problem(attachment.error());
   if (const auto same = check_config(context, attachment->owner()); !same)
