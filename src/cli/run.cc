@@ -9,7 +9,7 @@
 #include "cli/follow.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
-#include "cli/turn_checks.h"
+#include "cli/turns/checks.h"
 #include "cli/verbs.h"
 #include "config/client_environment.h"
 #include "config/config_digest.h"

@@ -1,4 +1,4 @@
-// cli/turn_checks.h: what every command that submits turns checks and sends before it does.
+// cli/turns/checks.h: what every command that submits turns checks and sends before it does.
 #pragma once
 
 #include <optional>

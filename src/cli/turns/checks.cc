@@ -1,4 +1,4 @@
-#include "cli/turn_checks.h"
+#include "cli/turns/checks.h"
 
 #include <algorithm>
 #include <filesystem>
