@@ -90,8 +90,10 @@ void add_run(CLI::App& app, Parsed& out) {
   CLI::App* verb = add_verb(
       app, out, "run", "Run one turn and stream the answer",
       "  agentrt run \"Explain this repository\"\n"
-      "  git diff | agentrt run -                      # read the prompt from stdin\n"
+      "  git diff | agentrt run \"Review this\"         # the prompt, then stdin\n"
+      "  agentrt run - < prompt.txt                    # read the prompt from stdin\n"
       "  agentrt run --file shot.png \"What is wrong?\"  # attach a file\n"
+      "  agentrt run -c \"And now?\"                     # continue the last session\n"
       "  agentrt run --session ID \"And now?\"           # continue a session\n"
       "  agentrt run --session ID                      # watch or resume its turn\n"
       "  agentrt run --allow \"shell(make test)\" --deny \"shell(git push:*)\" \"Fix it\"\n"
@@ -100,8 +102,8 @@ void add_run(CLI::App& app, Parsed& out) {
       "  agentrt run --model script:demo.jsonl hello   # play back a script");
   RunArguments& run = out.run;
   verb->add_option("PROMPT", run.prompt,
-                   "The prompt; - reads it from standard input. With --session and without a "
-                   "prompt, watch or resume the turn of that session")
+                   "The prompt; - reads it from standard input. With --continue or --session and "
+                   "without a prompt, watch or resume the turn of that session")
       ->type_name("");
   verb->add_option("--model", run.model,
                    "A configured model, or script:FILE (default: the one that routing selects)")
@@ -120,9 +122,13 @@ void add_run(CLI::App& app, Parsed& out) {
                    "workspace; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
+  verb->add_flag("--continue,-c", run.continue_last,
+                 "Continue the session of this folder that was used last");
   verb->add_option("--session", run.session,
-                   "Continue this session, or create one with this id (default: a new session)")
+                   "Continue this session; the beginning of its id is enough (default: a new "
+                   "session)")
       ->type_name("ID");
+  verb->add_flag("--new", run.new_session, "Create the session that --session names");
   verb->add_option("--thread", run.thread,
                    "Thread of the session (default: main, or else the one used last)")
       ->type_name("ID");

@@ -16,6 +16,8 @@ struct RunArguments {
   std::vector<std::string> folders;           // in addition to the workspace
   std::vector<std::string> files;             // sent to the model with the prompt
   std::vector<std::string> allow, ask, deny;  // permission rules for the session
+  bool continue_last = false;  // the session of this folder that was used last
+  bool new_session = false;    // create the session that `session` names
   bool yes = false;
   bool yes_outside = false;
 };

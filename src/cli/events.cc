@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/follow.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "cli/views/event_line.h"
 #include "cli/views/session_view.h"
@@ -64,10 +65,11 @@ class Printer {
   bool broken_ = false;
 };
 
-Result<int> print_stored(const Client& client, const EventsArguments& arguments, Printer& printer) {
+Result<int> print_stored(const Client& client, const SessionId& session,
+                         const EventsArguments& arguments, Printer& printer) {
   while (!printer.done()) {
     schema::ListEvents params;
-    params.session_id = SessionId(arguments.session);
+    params.session_id = session;
     params.after = printer.seen();
     params.limit = std::min(printer.left(), kPageMax);
     if (!arguments.types.empty()) params.types = arguments.types;
@@ -79,11 +81,11 @@ Result<int> print_stored(const Client& client, const EventsArguments& arguments,
   return kExitDone;
 }
 
-Result<int> print_live(const Client& client, const EventsArguments& arguments, Printer& printer,
+Result<int> print_live(const Client& client, const SessionId& session, Printer& printer,
                        Signals& signals) {
   int failures = 0;
   while (!printer.done()) {
-    auto stream = client.follow(SessionId(arguments.session), printer.seen());
+    auto stream = client.follow(session, printer.seen());
     if (!stream) {
       const Code code = stream.error().code;
       const bool passing =
@@ -118,15 +120,11 @@ Result<int> print_live(const Client& client, const EventsArguments& arguments, P
 }  // namespace
 
 int print_events(Context& context, const EventsArguments& arguments) {
-  if (!well_formed_id(arguments.session))
-    return context.output.problem(
-        {Code::invalid_params,
-         arguments.session + " is not the id of a session; agentrt sessions lists them.",
-         {}});
   Printer printer(context, arguments);  // remembers what was printed, also under the next owner
   return with_runtime(context, [&](const Client& client, Signals& signals) -> Result<int> {
-    if (arguments.follow) return print_live(client, arguments, printer, signals);
-    return print_stored(client, arguments, printer);
+    TRY_ASSIGN(const SessionId session, find_session(client, arguments.session));
+    if (arguments.follow) return print_live(client, session, printer, signals);
+    return print_stored(client, session, arguments, printer);
   });
 }
 

@@ -64,6 +64,17 @@ void Output::hint(std::string_view text) {
   err(paint(text, Paint::dim, screen_.err_colour) + "\n");
 }
 
+void Output::note(std::string_view text) {
+  if (form_ == Form::json) return;
+  const std::size_t width = screen_.err_terminal ? terminal_width(screen_.width) : 0;
+  std::string out;
+  for (std::string& line : wrap(one_line(text), width > 2 ? width - 2 : 0)) {
+    while (width > 2 && line.ends_with(' ')) line.pop_back();
+    out += paint((out.empty() ? "· " : "  ") + line, Paint::yellow, screen_.err_colour) + "\n";
+  }
+  err(out);
+}
+
 int Output::problem(const Error& error) {
   err(error_text(error, form_, screen_.err_colour));
   return exit_code_of(error);

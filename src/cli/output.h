@@ -35,6 +35,8 @@ class Output {
   void err(std::string_view text);
   // One dim line on standard error; omitted with --json or without a terminal.
   void hint(std::string_view text);
+  // One or more lines on standard error that a person must not miss; omitted with --json.
+  void note(std::string_view text);
   // Prints the error and returns its exit code.
   int problem(const Error& error);
 

@@ -1,6 +1,7 @@
 // cli/reads.cc: `agentrt sessions`, `show`, `call`, `schema`.
 #include <fmt/format.h>
 
+#include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
 #include "schema/commands.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kPageMax = 1'000;
 
-Result<ListReply> read_sessions(const Client& client, const SessionsArguments& arguments) {
+Result<ListReply> read_pages(const Client& client, const SessionsArguments& arguments) {
   schema::ListSessions params;
   params.limit = arguments.all && !arguments.limit ? kPageMax : arguments.limit;
   params.cursor = arguments.cursor;
@@ -31,7 +32,7 @@ Result<ListReply> read_sessions(const Client& client, const SessionsArguments& a
 
 int list_sessions(Context& context, const SessionsArguments& arguments) {
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
-    TRY_ASSIGN(const ListReply list, read_sessions(client, arguments));
+    TRY_ASSIGN(const ListReply list, read_pages(client, arguments));
     Output& output = context.output;
     if (context.form() == Form::json) {
       output.out(schema::to_json(list) + "\n");
@@ -47,14 +48,9 @@ int list_sessions(Context& context, const SessionsArguments& arguments) {
 }
 
 int show_session(Context& context, const ShowArguments& arguments) {
-  if (!well_formed_id(arguments.session))
-    return context.output.problem(
-        {Code::invalid_params,
-         arguments.session + " is not the id of a session; agentrt sessions lists them.",
-         {}});
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     schema::GetSession params;
-    params.session_id = SessionId(arguments.session);
+    TRY_ASSIGN(params.session_id, find_session(client, arguments.session));
     params.limit = arguments.limit;
     params.cursor = arguments.cursor;
     TRY_ASSIGN(const std::string reply, client.call("get_session", schema::to_json(params)));

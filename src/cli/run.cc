@@ -9,6 +9,7 @@
 #include "cli/follow.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/turns/checks.h"
 #include "cli/verbs.h"
 #include "config/client_environment.h"
@@ -27,6 +28,7 @@ struct Request {
   std::optional<std::string> model;
   config::Config config;
   std::string environment;  // JSON: what the owner of the data folder gets to know of ours
+  bool settled = false;     // the session is known; see settle_session()
 };
 
 Result<std::string> workspace_of(const Context& context, const RunArguments& arguments) {
@@ -52,15 +54,22 @@ Result<void> check_ids(const RunArguments& arguments) {
 Result<void> check_prompt(const RunArguments& arguments) {
   if (arguments.prompt && arguments.prompt->empty())
     return fail(Code::invalid_params, "The prompt is empty; give a PROMPT that says what to do.");
+  if (arguments.continue_last && arguments.session)
+    return fail(Code::invalid_params, "--continue and --session both name a session; use one.");
+  if (arguments.new_session && !arguments.session)
+    return fail(Code::invalid_params,
+                "--new needs --session ID; without it, each run creates a session.");
+  if (arguments.new_session && !arguments.prompt)
+    return fail(Code::invalid_params, "--new needs a PROMPT; a new session has nothing to resume.");
   if (arguments.prompt) return {};
   if (!arguments.folders.empty())
     return fail(Code::invalid_params, "--add-dir needs a PROMPT; it applies to new sessions only.");
   if (!arguments.files.empty())
     return fail(Code::invalid_params, "--file needs a PROMPT that says what to do with the file.");
-  if (!arguments.session)
+  if (!arguments.session && !arguments.continue_last)
     return fail(Code::invalid_params,
-                "PROMPT is missing; say what to do, or continue a session with --session ID; see "
-                "agentrt run --help.");
+                "PROMPT is missing; say what to do, or continue a session with --continue or "
+                "--session ID; see agentrt run --help.");
   for (const auto& [option, value] :
        {std::pair{"--model", &arguments.model}, std::pair{"--mode", &arguments.mode},
         std::pair{"--sandbox", &arguments.sandbox}, std::pair{"--cwd", &arguments.cwd},
@@ -240,15 +249,45 @@ bool asks_mode(const Context& context, const RunArguments& arguments) {
          !arguments.yes && !arguments.yes_outside;
 }
 
+// The session that a prefix of its id names. A mistyped id must not start a new conversation.
+Result<SessionId> existing_session(const Client& client, const RunArguments& arguments,
+                                   const SessionId& named) {
+  auto found = find_by_prefix(client, named.text());
+  if (!found && found.error().code == Code::not_found && arguments.prompt)
+    found.error().message += " To create it, add --new.";
+  return found;
+}
+
+// Decides which session the turn belongs to, and says so if that is one of another folder. A
+// second call, after the owner has left, only reads the session again.
+Result<KnownSession> settle_session(Context& context, const RunArguments& arguments,
+                                    Request& request, const Client& client) {
+  std::optional<SessionId>& session = request.submit.session_id;
+  if (request.settled) return look_up(client, session);
+  if (arguments.continue_last) {
+    TRY_ASSIGN(session, last_session_of(client, request.cwd));
+  }
+  TRY_ASSIGN(KnownSession known, look_up(client, session));
+  if (arguments.new_session && known.exists() && !arguments.turn_id)
+    return fail(Code::conflict,
+                fmt::format("The session {} exists already; continue it without --new, or choose "
+                            "another id.",
+                            session->text()));
+  if (session && !known.exists() && !arguments.new_session) {
+    TRY_ASSIGN(session, existing_session(client, arguments, *session));
+    TRY_ASSIGN(known, look_up(client, session));
+  }
+  request.settled = true;
+  if (known.exists() && !arguments.cwd && known.cwd != request.cwd)
+    context.output.note(fmt::format("session {} belongs to {}; the turn works there, not in {}",
+                                    session->text(), known.cwd, request.cwd));
+  return known;
+}
+
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,
                          Attachment& attachment, Signals& signals) {
-  TRY_ASSIGN(KnownSession known, look_up(attachment.client(), request.submit.session_id));
+  TRY_ASSIGN(KnownSession known, settle_session(context, arguments, request, attachment.client()));
   const bool has_prompt = !request.submit.input.empty();
-  if (!has_prompt && !known.exists())
-    return fail(Code::not_found,
-                fmt::format("There is no session {0}; agentrt sessions lists them, and agentrt run "
-                            "--session {0} PROMPT creates it.",
-                            request.submit.session_id->text()));
   if (!arguments.thread)
     request.submit.thread_id = has_prompt ? thread_to_use(known) : thread_at_work(known);
   // An existing session keeps its workspace; the runtime decides about another --cwd. The request

@@ -1,6 +1,7 @@
 // cli/tokens.cc: `agentrt token create|list|revoke`.
 #include <fmt/format.h>
 
+#include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
 #include "schema/command.h"
@@ -64,6 +65,9 @@ int create_token(Context& context, const TokenCreateArguments& arguments) {
   if (!folder) return context.output.problem(folder.error());
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     TokenParams params{arguments.scopes, arguments.session, *folder, arguments.name};
+    if (arguments.session) {
+      TRY_ASSIGN(params.session_id, expanded_id(client, *arguments.session));
+    }
     if (arguments.session && !params.cwd && !has_workspace(context)) params.cwd = context.cwd;
     TRY_ASSIGN(const std::string reply, client.ask("POST", "/v1/tokens", schema::to_json(params)));
     if (context.form() == Form::json) {

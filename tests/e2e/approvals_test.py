@@ -459,7 +459,8 @@ class Terminal(DecisionCase):
             with self.subTest(owner=owner):
                 if owner == "run":
                     self.daemon.stop()
-                process, master = self.run_at_terminal("--session", owner, "--model", model, "go")
+                process, master = self.run_at_terminal("--session", owner, "--new", "--model",
+                                                       model, "go")
                 self.read_until(master, "> ")
                 process.kill()
                 process.wait(10)
@@ -484,8 +485,8 @@ class Terminal(DecisionCase):
     def test_rules_of_the_command_line_hold_for_its_session(self):
         model = self.play(line(call("echo x"), call("touch made.txt")), {"text": "Done."})
         done = self.home.run("run", "--allow", "shell(echo:*)", "--allow", "shell(touch:*)",
-                             "--deny", "shell(touch made.txt)", "--session", "ruled", "--model",
-                             model, "go")
+                             "--deny", "shell(touch made.txt)", "--session", "ruled", "--new",
+                             "--model", model, "go")
         self.assertEqual(done.returncode, 0, done)
         decisions = [e["decision"] for e in self.of("permission.evaluated", "ruled")]
         self.assertEqual(decisions, ["allow", "deny"])

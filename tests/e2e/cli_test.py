@@ -68,15 +68,15 @@ class Run(Case):
         self.assertIn("model", done.stderr)
 
     def test_turns_of_one_session_go_on_where_they_left_off(self):
-        for text in ("one", "two"):
-            done = self.home.run("run", "--session", "mine", "--thread", "t", text)
+        for text, new in (("one", ["--new"]), ("two", [])):
+            done = self.home.run("run", "--session", "mine", *new, "--thread", "t", text)
             self.assertEqual(done.returncode, 0, done)
         shown = json.loads(self.home.run("show", "mine", "--json").stdout)
         self.assertEqual(len(shown["history"]), 2)
 
     def test_an_interrupt_ends_the_turn_and_the_program_with_130(self):
         process = subprocess.Popen(
-            [BINARY, "run", "--json", "--session", "s", "--model", "slow", "hi"],
+            [BINARY, "run", "--json", "--session", "s", "--new", "--model", "slow", "hi"],
             cwd=self.home.workspace, env=self.home.environment, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
         for line in process.stdout:
@@ -122,7 +122,7 @@ class Attached(Case):
     scripts = {"main": [{"text": "Hello again."}]}
 
     def test_commands_reach_the_running_daemon(self):
-        done = self.home.run("run", "--session", "s", "hi")
+        done = self.home.run("run", "--session", "s", "--new", "hi")
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(self.check_session("s")[0]["type"], "session.created")
 
@@ -173,7 +173,7 @@ class Attached(Case):
         self.assertIn("session.created", self.home.run("events", "s").stdout)
 
     def test_parallel_runs_share_one_owner(self):
-        running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "hi"],
+        running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "--new", "hi"],
                                     cwd=self.home.workspace, env=self.home.environment,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                    for n in range(6)]
@@ -192,7 +192,7 @@ class WithoutDaemon(Case):
         self.assertIn("local", self.home.run("sessions").stdout)
 
     def test_runs_started_together_without_an_owner_all_finish(self):
-        running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "hi"],
+        running = [subprocess.Popen([BINARY, "run", "--session", f"p{n}", "--new", "hi"],
                                     cwd=self.home.workspace, env=self.home.environment,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                    for n in range(4)]

@@ -49,7 +49,8 @@ class Environments(Background):
         return sorted((self.home.data / "environments").glob("*"))
 
     def test_each_turn_gets_the_environment_of_its_own_client(self):
-        window = Window(self, "--session", "keeps", "--model", "slow", "hi").read_until("one")
+        window = Window(self, "--session", "keeps", "--new", "--model", "slow", "hi")
+        window.read_until("one")
         pid = self.home.owner()["pid"]
         for term in ("vt100", "xterm"):
             done = self.home.run("run", "--yes", "hi", TERM=term, LANG=f"C.{term}")
@@ -59,7 +60,7 @@ class Environments(Background):
         self.assertEqual(window.end(), 0, window.text())
 
     def test_an_approval_holds_for_an_answer_from_another_environment_after_a_crash(self):
-        window = Window(self, "--session", "s", "hi", TERM="xterm-256color", LANG="C.one")
+        window = Window(self, "--session", "s", "--new", "hi", TERM="xterm-256color", LANG="C.one")
         window.read_until("> ").process.kill()
         window.process.wait(10)
         stored, = self.files()
@@ -87,8 +88,10 @@ class Environments(Background):
         self.assertEqual(self.made().split()[0], "term=xterm-256color")
 
     def test_credentials_are_redacted_and_never_stored(self):
-        window = Window(self, "--session", "keeps", "--model", "slow", "hi").read_until("one")
-        done = self.home.run("run", "--session", "s", "--model", "tells", "hi", OPENAI_API_KEY=KEY)
+        window = Window(self, "--session", "keeps", "--new", "--model", "slow", "hi")
+        window.read_until("one")
+        done = self.home.run("run", "--session", "s", "--new", "--model", "tells", "hi",
+                             OPENAI_API_KEY=KEY)
         self.assertEqual(done.returncode, 0, done)
         self.assertNotIn(KEY, done.stdout + json.dumps(self.events("s")))
         self.assertIn("[redacted:OPENAI_API_KEY]", done.stdout)
@@ -101,7 +104,7 @@ class Environments(Background):
         provider = Provider(self)
         given = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": provider.url}
         (self.home.folder / "config/agentrt/config.toml").write_text(self.config)
-        window = Window(self, "--session", "s", "hi", **given)
+        window = Window(self, "--session", "s", "--new", "hi", **given)
         wait_until(lambda: provider.heads, what="a request")
         self.assertIn(KEY, provider.heads[0])
         window.process.kill()
@@ -128,7 +131,7 @@ class Environments(Background):
     def test_serve_takes_over_the_credentials_of_turns_in_flight(self):
         provider = Provider(self)
         (self.home.folder / "config/agentrt/config.toml").write_text(self.config)
-        window = Window(self, "--session", "s", "hi", OPENAI_API_KEY=KEY,
+        window = Window(self, "--session", "s", "--new", "hi", OPENAI_API_KEY=KEY,
                         OPENAI_BASE_URL=provider.url)
         wait_until(lambda: provider.heads, what="a request")
         self.start()
@@ -150,7 +153,8 @@ class Environments(Background):
         script = self.home.script("other", [{"text": "From the other one."}])
         other = self.home.folder / "other.toml"
         other.write_text(f'[models.other]\nprovider = "script"\nscript = "{script}"\n')
-        window = Window(self, "--session", "keeps", "--model", "slow", "hi").read_until("one")
+        window = Window(self, "--session", "keeps", "--new", "--model", "slow", "hi")
+        window.read_until("one")
         done = self.home.run("run", "--config", str(other), "--model", "other", "hi")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("From the other one.", done.stdout)

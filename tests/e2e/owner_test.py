@@ -158,7 +158,8 @@ class Owner(Background):
         self.assertEqual(done.returncode, 0, done)
         self.assertIn(str(pid), done.stdout)
         self.assertTrue(self.stopped())
-        window = Window(self, "--session", "s", "--model", "slow", "go").read_until("one two")
+        window = Window(self, "--session", "s", "--new", "--model", "slow", "go")
+        window.read_until("one two")
         done = self.home.run("stop")
         self.assertEqual(done.returncode, 3, done)
         self.assertIn("--yes", done.stderr)
@@ -201,14 +202,15 @@ class Owner(Background):
         done = self.home.run("run", "--config", str(other), "hi")
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(self.home.owner()["config"], str(other))
-        window = Window(self, "--session", "s", "--model", "slow", "go").read_until("one two")
+        window = Window(self, "--session", "s", "--new", "--model", "slow", "go")
+        window.read_until("one two")
         done = self.home.run("run", "--config", str(other), "hi")
         self.assertEqual(done.returncode, 2, done)
         self.assertIn(str(other), done.stderr)
         self.assertEqual(window.end(), 0)
 
     def test_read_commands_append_nothing(self):
-        words = [BINARY, "run", "--session", "s", "--model", "background", "hi"]
+        words = [BINARY, "run", "--session", "s", "--new", "--model", "background", "hi"]
         subprocess.run(words, cwd=self.home.workspace, env=self.home.environment, timeout=30,
                        check=True, capture_output=True)
         before = len(self.events("s"))

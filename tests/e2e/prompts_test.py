@@ -32,9 +32,16 @@ class PromptCase(Case):
     config = '[permissions]\nmode = "default"\n'
     scripts = {"main": [{"text": "unused"}]}
 
+    def setUp(self):
+        super().setUp()
+        self.sessions = set()
+
     def at_terminal(self, *lines, arguments=(), session="s", **more):
         self.model = f"script:{self.home.script(f'model_{session}', lines)}"
-        return Terminal(self, "--session", session, "--model", self.model, *arguments, "go", **more)
+        new = () if session in self.sessions else ("--new",)
+        self.sessions.add(session)
+        return Terminal(self, "--session", session, *new, "--model", self.model, *arguments, "go",
+                        **more)
 
     def of(self, kind, session="s"):
         return [e["payload"] for e in self.daemon.events(session) if e["type"] == kind]

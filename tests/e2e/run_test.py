@@ -208,7 +208,7 @@ class ComingBack(Case):
     def cut_off(self, session):
         """A turn of `session` whose runtime was killed while it waited for the model."""
         process = subprocess.Popen(
-            [BINARY, "run", "--json", "--session", session, "--model", "works", "go"],
+            [BINARY, "run", "--json", "--session", session, "--new", "--model", "works", "go"],
             cwd=self.home.workspace, env=self.home.environment, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
         for line in process.stdout:
@@ -318,7 +318,8 @@ class Asked(Case):
         self.assertEqual(terminal.end(), 0, terminal.text())
 
     def test_the_end_of_the_input_says_how_to_answer_and_the_turn_is_followed(self):
-        terminal = Terminal(self, "--session", "s", "--model", "twice", "go").read_until("> ")
+        terminal = Terminal(self, "--session", "s", "--new", "--model", "twice", "go")
+        terminal.read_until("> ")
         terminal.type("\x04")
         for made in ("x\n", "x\ny\n"):
             terminal.read_until("standard input has ended").read_until("Ctrl-C interrupts")
@@ -333,7 +334,7 @@ class Asked(Case):
 
     def test_a_turn_that_waits_is_come_back_to_where_no_model_is_configured(self):
         script = self.home.script("waits", self.scripts["main"])
-        terminal = Terminal(self, "--session", "s", "--model", f"script:{script}", "go")
+        terminal = Terminal(self, "--session", "s", "--new", "--model", f"script:{script}", "go")
         terminal.read_until("> ").process.kill()
         terminal.process.wait(10)
         self.home.kill_owner()

@@ -125,7 +125,7 @@ class Words(Case):
     def test_a_turn_that_finds_no_model_makes_way_for_the_next(self):
         script = self.home.script("good", [{"text": "Here I am."}])
         self.start()
-        done = self.home.run("run", "--session", "s", "--model", "nonesuch", "hello")
+        done = self.home.run("run", "--session", "s", "--new", "--model", "nonesuch", "hello")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("a new PROMPT replaces it", done.stderr)
         done = self.home.run("run", "--session", "s", "--model", f"script:{script}", "again")
@@ -139,7 +139,8 @@ class Words(Case):
         for model, words in (("nonesuch", ["nonesuch", "context_full, empty_answer"]),
                              ("keyless", ["CANARY_KEY"])):
             with self.subTest(model):
-                done = self.home.run("run", "--session", f"s_{model}", "--model", model, "hello")
+                done = self.home.run("run", "--session", f"s_{model}", "--new", "--model", model,
+                                     "hello")
                 self.assertEqual(done.returncode, 3, done.stderr)
                 for word in words:
                     self.assertIn(word, done.stderr.splitlines()[-1])

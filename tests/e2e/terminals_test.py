@@ -18,8 +18,8 @@ class Terminals(Background):
             pairs = []
             for second in ACTIONS:
                 names = [f"{first}-{second}-{n}" for n in (1, 2)]
-                pairs.append([(action, name, Window(self, "--session", name, "--model", "slow",
-                                                    "go"))
+                pairs.append([(action, name, Window(self, "--session", name, "--new",
+                                                    "--model", "slow", "go"))
                               for action, name in zip((first, second), names)])
             for pair in pairs:
                 for _, _, window in pair:
@@ -46,7 +46,7 @@ class Terminals(Background):
     def test_a_question_stays_when_its_terminal_goes(self):
         for action in ("close", "kill", "terminate", "ctrl_z"):
             with self.subTest(action=action):
-                window = Window(self, "--session", action, "--model", "asks", "go")
+                window = Window(self, "--session", action, "--new", "--model", "asks", "go")
                 window.read_until("> ")
                 getattr(window, action)()
                 if action != "ctrl_z":
@@ -69,7 +69,8 @@ class Terminals(Background):
                 path = self.home.workspace / "made.txt"
                 path.unlink(missing_ok=True)
                 client = subprocess.Popen(
-                    [BINARY, "run", "--yes", "--session", session, "--model", "once", "go"],
+                    [BINARY, "run", "--yes", "--session", session, "--new", "--model", "once",
+                     "go"],
                     cwd=self.home.workspace, env=self.home.environment, stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, text=True)
                 self.addCleanup(client.kill)
@@ -86,8 +87,10 @@ class Terminals(Background):
                 self.assertIn(self.made(), ("once\n", ""))
 
     def test_serve_takes_over_and_turns_in_flight_continue(self):
-        window = Window(self, "--session", "s", "--model", "slow", "go").read_until("one two")
-        asking = Window(self, "--session", "q", "--model", "asks", "go").read_until("> ")
+        window = Window(self, "--session", "s", "--new", "--model", "slow", "go")
+        window.read_until("one two")
+        asking = Window(self, "--session", "q", "--new", "--model", "asks", "go")
+        asking.read_until("> ")
         self.start()
         self.assertEqual(self.home.owner()["kind"], "serve")
         self.assertEqual(window.end(), 0, window.text())

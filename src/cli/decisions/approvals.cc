@@ -3,6 +3,7 @@
 
 #include "cli/decisions/asking.h"
 #include "cli/option_word.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "cli/views/action_view.h"
 #include "cli/views/form_view.h"
@@ -16,7 +17,9 @@ constexpr std::uint64_t kPageMax = 1'000;
 
 Result<ListReply> waiting(const Client& client, const ApprovalsArguments& arguments) {
   schema::ListActions params;
-  if (arguments.session) params.session_id = SessionId(*arguments.session);
+  if (arguments.session) {
+    TRY_ASSIGN(params.session_id, find_session(client, *arguments.session));
+  }
   if (arguments.all) params.include_resolved = true;
   params.limit = kPageMax;
   ListReply whole;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/option_word.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "cli/views/action_view.h"
 #include "tools/shell.h"
@@ -20,10 +21,6 @@ Result<schema::EvaluatePermission> query_of(const Context& context,
   query.input = schema::Json{schema::to_json(args)};
   TRY_ASSIGN(query.cwd, folder_option("--cwd", arguments.cwd));
   if (!query.cwd) query.cwd = context.cwd;
-  if (arguments.session) {
-    query.session_id = SessionId(*arguments.session);
-    if (!arguments.cwd) query.cwd.reset();
-  }
   TRY_ASSIGN(query.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
   return query;
 }
@@ -31,9 +28,13 @@ Result<schema::EvaluatePermission> query_of(const Context& context,
 }  // namespace
 
 int explain(Context& context, const ExplainArguments& arguments) {
-  const auto query = query_of(context, arguments);
+  auto query = query_of(context, arguments);
   if (!query) return context.output.problem(query.error());
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
+    if (arguments.session) {
+      TRY_ASSIGN(query->session_id, find_session(client, *arguments.session));
+      if (!arguments.cwd) query->cwd.reset();
+    }
     TRY_ASSIGN(const std::string text, client.call("evaluate_permission", schema::to_json(*query)));
     if (context.form() == Form::json) {
       context.output.out(text + "\n");

@@ -5,6 +5,7 @@
 
 #include "cli/decisions/folder_mode.h"
 #include "cli/option_word.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/verbs.h"
 #include "cli/views/rules_view.h"
 
@@ -15,10 +16,11 @@ namespace {
 Result<schema::RulesReply> rules_of(const Client& client, const std::optional<std::string>& session,
                                     const std::string& workspace) {
   schema::GetRules query;
-  if (session)
-    query.session_id = SessionId(*session);
-  else
+  if (session) {
+    TRY_ASSIGN(query.session_id, find_session(client, *session));
+  } else {
     query.cwd = workspace;
+  }
   return read_rules(client, query);
 }
 
@@ -71,7 +73,7 @@ int remove_rules(Context& context, const RemoveRuleArguments& arguments) {
     std::string reply;
     if (arguments.session) {
       schema::SetPolicy command;
-      command.session_id = SessionId(*arguments.session);
+      command.session_id = rules.session_id.value_or(SessionId(*arguments.session));
       command.remove = arguments.rules;
       command.reason = "agentrt rules remove";
       TRY_ASSIGN(reply, client.call("set_policy", schema::to_json(command)));

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/sessions/session_ids.h"
+
 namespace agentrt::cli {
 namespace {
 
@@ -128,13 +130,19 @@ Result<std::string> sessions_text(const ListReply& list, Timestamp now, std::siz
                                   Colour colour) {
   if (list.data.empty())
     return std::string("No sessions yet. Start one with: agentrt run \"PROMPT\"\n");
-  Table table{{"SESSION", "STATUS", "TURNS", "UPDATED", "WHAT"}, {}};
+  std::vector<SessionSummary> sessions;
+  std::vector<SessionId> ids;
   for (const Json& row : list.data) {
-    TRY_ASSIGN(const auto session, read_reply<SessionSummary>(row.text));
+    TRY_ASSIGN(sessions.emplace_back(), read_reply<SessionSummary>(row.text));
+    ids.push_back(sessions.back().session_id);
+  }
+  const std::vector<std::string> names = short_ids(ids);
+  Table table{{"SESSION", "STATUS", "TURNS", "UPDATED", "WHAT"}, {}};
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    const SessionSummary& session = sessions[i];
     const std::string what = session.title ? *session.title : session.preview.value_or("");
-    table.rows.push_back({one_line(session.session_id.text()), status_text(session),
-                          std::to_string(session.turns), spoken_age(session.updated_at, now),
-                          one_line(what)});
+    table.rows.push_back({one_line(names[i]), status_text(session), std::to_string(session.turns),
+                          spoken_age(session.updated_at, now), one_line(what)});
   }
   return render(table, width, colour);
 }
