@@ -86,6 +86,24 @@ CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const st
   return verb;
 }
 
+// Which session, thread and turn a run belongs to.
+void add_run_target(CLI::App& verb, RunArguments& run) {
+  verb.add_flag("--continue,-c", run.continue_last,
+                "Continue the session of this folder that was used last");
+  verb.add_option("--session", run.session,
+                  "Continue this session; the beginning of its id is enough (default: a new "
+                  "session)")
+      ->type_name("ID");
+  verb.add_flag("--new", run.new_session, "Create the session that --session names");
+  verb.add_option("--thread", run.thread,
+                  "Thread of the session (default: main, or else the one used last)")
+      ->type_name("ID");
+  verb.add_option("--turn-id", run.turn_id,
+                  "Id of the new turn. If the turn exists already, show it instead of "
+                  "running it again")
+      ->type_name("ID");
+}
+
 void add_run(CLI::App& app, Parsed& out) {
   CLI::App* verb = add_verb(
       app, out, "run", "Run one turn and stream the answer",
@@ -122,20 +140,7 @@ void add_run(CLI::App& app, Parsed& out) {
                    "workspace; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  verb->add_flag("--continue,-c", run.continue_last,
-                 "Continue the session of this folder that was used last");
-  verb->add_option("--session", run.session,
-                   "Continue this session; the beginning of its id is enough (default: a new "
-                   "session)")
-      ->type_name("ID");
-  verb->add_flag("--new", run.new_session, "Create the session that --session names");
-  verb->add_option("--thread", run.thread,
-                   "Thread of the session (default: main, or else the one used last)")
-      ->type_name("ID");
-  verb->add_option("--turn-id", run.turn_id,
-                   "Id of the new turn. If the turn exists already, show it instead of "
-                   "running it again")
-      ->type_name("ID");
+  add_run_target(*verb, run);
   verb->add_option("--file", run.files,
                    "Attach an image, a PDF document or a text file from the workspace; "
                    "repeatable")
