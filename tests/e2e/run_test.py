@@ -152,7 +152,7 @@ class AtATerminal(Case):
         self.assertRegex(screen, r"✓ \$ echo hi · \d+ ms\n")
         self.assertRegex(screen, r"✗ \$ echo one; echo two; exit 3 · exit code 3 · \d+ ms\n"
                                  r"  one\n  two\n")
-        self.assertRegex(screen, r"· [\d.]+ m?s · 3,410 in · 512 out · 2 tools · session sess_")
+        self.assertRegex(screen, r"· [\d.]+ m?s · 3,410 in · 512 out · 2 tools · session\s+sess_")
         self.assertIn("\x1b[2mLet\x1b[0m", terminal.text())
 
     def test_changes_of_files_are_shown_with_their_diffs_and_plans_as_boxes(self):
