@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -48,7 +49,7 @@ class FakeOutputs final : public ports::Outputs {
     std::string bytes;
   };
 
-  class Opened final : public ports::OpenOutput {
+  class Opened final : public ports::OpenOutput, public std::enable_shared_from_this<Opened> {
    public:
     Opened(FakeOutputs& outputs, const std::string& ref, Stored stored)
         : outputs_(outputs), stored_(std::move(stored)) {
@@ -59,12 +60,14 @@ class FakeOutputs final : public ports::Outputs {
       record_.encoding = "utf-8";
     }
     const schema::OutputRecord& record() const override { return record_; }
+    // A read keeps the output open, as in OutputDesk: its reader may close it in the meantime.
     void read(std::uint64_t offset, std::size_t bytes_max, DataTo data_to) override {
       ++outputs_.reads_;
-      outputs_.worker_.post([this, offset, bytes_max, data_to = std::move(data_to)]() mutable {
-        if (offset >= outputs_.break_at_) return data_to(fail(Code::internal, "broken"));
-        data_to(stored_.bytes.substr(offset, bytes_max));
-      });
+      outputs_.worker_.post(
+          [self = shared_from_this(), offset, bytes_max, data_to = std::move(data_to)]() mutable {
+            if (offset >= self->outputs_.break_at_) return data_to(fail(Code::internal, "broken"));
+            data_to(self->stored_.bytes.substr(offset, bytes_max));
+          });
     }
 
    private:
