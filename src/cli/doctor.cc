@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
+#include "config/mcp_servers.h"
 #include "config/models.h"
 #include "config/sandbox.h"
 #include "runtime/data_folder.h"
@@ -167,18 +169,34 @@ void check_hooks(const config::Config& config, std::vector<Check>& checks) {
 void check_trust(const config::Config& config, std::vector<Check>& checks) {
   if (config.policy_files.empty())
     checks.push_back({"trust", Health::good, "no file in this folder needs to be trusted", ""});
-  for (const schema::PolicyFile& file : config.policy_files)
-    checks.push_back(
-        {"trust", Health::good,
-         fmt::format("{}: until trusted, only its restrictions apply (see agentrt trust --list)",
-                     file.path),
-         ""});
+  for (const schema::PolicyFile& file : config.policy_files) {
+    const std::string_view state =
+        file.trusted   ? "trusted"
+        : file.changed ? "changed since it was trusted; only its restrictions apply until you run "
+                         "agentrt trust"
+                       : "until trusted, only its restrictions apply (see agentrt trust --list)";
+    checks.push_back({"trust", Health::good, fmt::format("{}: {}", file.path, state), ""});
+  }
 }
 
 // Checks only the configuration of MCP servers; whether they start is determined by a turn.
 void check_servers(const config::Config& config, const config::Environment& environment,
                    std::vector<Check>& checks) {
-  for (const auto& [name, server] : config.mcp_servers) {
+  std::map<std::string, config::McpServerConfig> servers = config.mcp_servers;
+  config::UnusableServers untrusted, of_file;
+  (void)config::name_passed_over(config.sources, untrusted);
+  config::add_workspace_servers(config.sources, servers, of_file);
+  const bool trusted = std::ranges::any_of(config.policy_files, [](const auto& file) {
+    return file.trusted && file.path.ends_with(fmt::format("/{}", config::kServersFile));
+  });
+  if (!trusted) untrusted.merge(of_file);
+  for (const auto& [name, why] : untrusted)
+    checks.push_back({"server " + name, Health::good, "not started: " + why, ""});
+  if (trusted)
+    for (const auto& [name, why] : of_file)
+      checks.push_back({"server " + name, Health::bad, why,
+                        fmt::format("correct it in {}", config::kServersFile)});
+  for (const auto& [name, server] : servers) {
     if (!server.enabled) continue;
     const auto why = runtime::unready(server, environment);
     checks.push_back({"server " + name, why ? Health::bad : Health::good,
@@ -201,6 +219,19 @@ void check_config(const config::Config& config, const config::Environment& envir
   for (const auto& [name, model] : config.models)
     checks.push_back(check_model(name, model, environment));
   check_servers(config, environment, checks);
+}
+
+// The configuration with what the trusted files of its folder add. A store that cannot be read has
+// a row of its own.
+Result<config::Config> with_stored_trust(config::Config config, const std::string& data,
+                                         const config::Environment& environment) {
+  if (config.policy_files.empty()) return config;
+  const std::string workspace = config::real_workspace(config.sources.workspace);
+  const auto trusted = runtime::stored_trust(data, workspace);
+  if (!trusted || trusted->empty()) return config;
+  config::ConfigSources sources = config.sources;
+  sources.trusted = *trusted;
+  return config::load_config(sources, environment);
 }
 
 // One row per layer, found by running a no-op command in the sandbox of this folder's tools.
@@ -251,7 +282,8 @@ int examine(Context& context) {
   if (!data) return context.output.problem(data.error());
   std::vector<Check> checks = {check_folder(*data), check_owner(*data),       check_store(*data),
                                check_disk(*data),   check_file_system(*data), check_sqlite()};
-  const auto config = config_of(context, context.cwd);
+  auto config = config_of(context, context.cwd);
+  if (config) config = with_stored_trust(*std::move(config), *data, context.environment);
   if (config)
     check_config(*config, context.environment, checks);
   else

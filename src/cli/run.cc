@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/decisions/folder_mode.h"
+#include "cli/decisions/trusted_config.h"
 #include "cli/follow.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
@@ -192,6 +193,25 @@ OnAsk on_ask(const Context& context, const RunArguments& arguments) {
           arguments.yes_outside ? Answering::allow : otherwise};
 }
 
+// Settles what the turn may use, now that its folder and the owner of the data folder are known:
+// trusted files of the folder may name models too.
+Result<void> use_folder(Context& context, const Attachment& attachment, Request& request) {
+  const std::string& cwd = *request.submit.options->cwd;
+  if (cwd != request.cwd || !request.config.policy_files.empty()) {
+    TRY_ASSIGN(request.config,
+               with_trusted_files(request.config, attachment.client(), cwd, context.environment));
+    if (const auto script = config::script_model(request.model.value_or("")))
+      request.config.models[script->name] = *script;
+  }
+  // An open turn already has its model, and reports its own problems. `serve` may have models of
+  // its own.
+  if (!request.submit.input.empty() && attachment.owner().kind == runtime::OwnerKind::background)
+    TRY(check_models(context, request.config, request.model));
+  request.environment =
+      schema::to_json(config::client_environment(request.config, context.environment));
+  return {};
+}
+
 // Follows an earlier turn from its beginning, and resumes it if it is blocked.
 Result<int> go_on(Context& context, const RunArguments& arguments, const Request& request,
                   const OpenTurn& open, Attachment& attachment, Signals& signals) {
@@ -294,6 +314,7 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   // is the same whether or not the session exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
   TRY(check_files(request.submit));
+  TRY(use_folder(context, attachment, request));
   TRY(set_rules(attachment.client(), arguments, known, request.submit));
   if (!has_prompt) return run_open(context, arguments, request, attachment, signals);
   if (known.exists()) {
@@ -330,15 +351,13 @@ int run_turn(Context& context, const RunArguments& arguments) {
   options.abandon = [&signals] { return signals.count() > 1 || signals.asked_to_leave(); };
   options.config = config_path_of(context);
   options.config_digest = config::config_digest(request->config, context.environment);
-  // An open turn already has its model, and reports its own problems.
-  if (!request->submit.input.empty())
+  // Without an owner, unless the files of the folder may add models, or the session is in another.
+  if (!request->submit.input.empty() && request->config.policy_files.empty() && !arguments.session)
     options.check = [&] { return check_models(context, request->config, request->model); };
   auto attachment = Attachment::make(std::move(options));
   if (!attachment) return context.output.problem(attachment.error());
   if (const auto same = check_config(context, attachment->owner()); !same)
     return context.output.problem(same.error());
-  request->environment =
-      schema::to_json(config::client_environment(request->config, context.environment));
   // The environment is bound to the turn's id, which must be known before the turn is submitted.
   if (!request->submit.turn_id) request->submit.turn_id = fresh_turn_id();
   // If the turn is submitted a second time, after the owner has left, its key identifies it.

@@ -36,6 +36,7 @@ ports::ClientEnvironment client_environment(const Config& config, const Environm
   for (const std::string& name : config.redact) add(out.credentials, name, environment);
   if (config.sources.named)
     out.config = std::filesystem::absolute(*config.sources.named).lexically_normal().string();
+  if (!config.sources.workspace.empty()) out.workspace = real_workspace(config.sources.workspace);
   return out;
 }
 

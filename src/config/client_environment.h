@@ -10,8 +10,8 @@
 
 namespace agentrt::config {
 
-// The variables that commands get, those that configure models, and the credentials that the
-// configuration names. Nothing else of the environment leaves the client.
+// The variables that commands get, those that configure models, the credentials that the
+// configuration names, and where its files are. Nothing else of the environment leaves the client.
 ports::ClientEnvironment client_environment(const Config& config, const Environment& environment);
 
 // Whether the file sets nothing but [models] and [routing]. Fails as load_config() does.

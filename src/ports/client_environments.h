@@ -29,10 +29,11 @@ struct ClientEnvironment {
   std::vector<EnvironmentVariable> settings;     // that configure models; in memory only
   std::vector<EnvironmentVariable> credentials;  // in memory only, and redacted everywhere
   std::optional<std::string> config;             // the file named by --config, absolute
+  std::optional<std::string> workspace;          // of the turn; its trusted files may add models
 
   bool operator==(const ClientEnvironment&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ClientEnvironment, (), (variables, settings, credentials, config))
+BOOST_DESCRIBE_STRUCT(ClientEnvironment, (), (variables, settings, credentials, config, workspace))
 
 // What an owner of the data folder holds only in memory, for the one that takes over from it.
 struct HeldEnvironment {

@@ -38,8 +38,8 @@ Result<void> add_folder_mode(store::Store& store, const std::string& cwd, schema
 
 }  // namespace
 
-Result<std::vector<config::TrustRecord>> StoredTrust::of(const std::string& workspace) {
-  TRY_ASSIGN(const auto rows, rows_of(store_, state::kTrustKind));
+Result<std::vector<config::TrustRecord>> trust_in(const std::vector<store::IndexEntry>& rows,
+                                                  const std::string& workspace) {
   std::vector<state::TrustRecord> given;
   std::map<std::string, Timestamp> withdrawn;  // time of the last withdrawal, by path
   for (const store::IndexEntry& entry : rows) {
@@ -60,6 +60,11 @@ Result<std::vector<config::TrustRecord>> StoredTrust::of(const std::string& work
         gone == withdrawn.end() || gone->second < row.at)
       records.push_back({row.path, row.digest, row.effects});
   return records;
+}
+
+Result<std::vector<config::TrustRecord>> StoredTrust::of(const std::string& workspace) {
+  TRY_ASSIGN(const auto rows, rows_of(store_, state::kTrustKind));
+  return trust_in(rows, workspace);
 }
 
 Result<schema::Policy> GrantedPolicies::policy(const std::string& cwd) {

@@ -11,6 +11,10 @@ namespace agentrt::runtime {
 // Only the newest rows apply; older grants must be given again.
 inline constexpr std::size_t kGrantRowsMax = 1'000;
 
+// Which files of the workspace these index rows of kind `trust`, newest first, declare trusted.
+Result<std::vector<config::TrustRecord>> trust_in(const std::vector<store::IndexEntry>& rows,
+                                                  const std::string& workspace);
+
 // Callable from any thread.
 class StoredTrust final : public config::TrustRecords {
  public:

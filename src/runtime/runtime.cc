@@ -112,12 +112,17 @@ adapters::ModelSet models_of(const config::Config& config, const config::Environ
   return {configured_models(config, environment), routing_of(config)};
 }
 
-// What a client's environment and the files of today give. Its own --config counts for models. The
-// environment of `serve` supplies what the client lacks; that of a background owner does not, since
-// it is the environment of another client.
+// What a client's environment and the files of today give. Its own --config counts for models, and
+// so do the trusted files of its workspace. The environment of `serve` supplies what the client
+// lacks; that of a background owner does not, since it is the environment of another client.
 Result<adapters::ModelSet> models_of_client(config::ConfigSources sources, OwnerKind kind,
+                                            config::TrustRecords& trust,
                                             const ports::ClientEnvironment& client) {
   if (client.config) sources.named = client.config;
+  if (client.workspace) {
+    sources.workspace = config::real_workspace(*client.workspace);
+    TRY_ASSIGN(sources.trusted, trust.of(sources.workspace));
+  }
   auto variables = client.settings;
   variables.insert(variables.end(), client.credentials.begin(), client.credentials.end());
   const config::Environment given = config::environment_of(std::move(variables));
@@ -290,10 +295,10 @@ void Runtime::Parts::wire(const RuntimeOptions& options) {
                               .redactor = redactor,
                               .own = config::process_environment(),
                               .models =
-                                  [sources = options.config.sources,
+                                  [this, sources = options.config.sources,
                                    kind = on_leave ? OwnerKind::background : OwnerKind::serve](
                                       const ports::ClientEnvironment& client) {
-                                    return models_of_client(sources, kind, client);
+                                    return models_of_client(sources, kind, *trust, client);
                                   }},
       held_by_previous(options));
   file_policies = std::make_unique<config::FilePolicies>(options.config.sources, *trust,

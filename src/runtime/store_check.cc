@@ -3,9 +3,12 @@
 #include <filesystem>
 
 #include "runtime/data_folder.h"
+#include "runtime/grants.h"
+#include "state/index.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/file_system.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/reader.h"
 
 namespace agentrt::runtime {
 namespace {
@@ -24,6 +27,18 @@ Result<StoreReport> check_store(const std::string& data) {
   TRY(store::inspect(connection, report.path, store::migrations()));
   TRY_ASSIGN(report.version, connection.ask_number("PRAGMA user_version"));
   return report;
+}
+
+Result<std::vector<config::TrustRecord>> stored_trust(const std::string& data,
+                                                      const std::string& workspace) {
+  TRY_ASSIGN(const StoreReport report, check_store(data));
+  if (!report.exists) return std::vector<config::TrustRecord>{};
+  TRY_ASSIGN(auto connection, store::Connection::open(report.path, "", kBusyWaitMs));
+  store::IndexQuery query;
+  query.kind = std::string(state::kTrustKind);
+  query.limit = kGrantRowsMax;
+  TRY_ASSIGN(const auto rows, store::Reader(connection).list(query));
+  return trust_in(rows, workspace);
 }
 
 Result<void> check_store_folder(const std::string& data) {

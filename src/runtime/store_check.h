@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "config/trust.h"
 
 namespace agentrt::runtime {
 
@@ -19,6 +20,10 @@ struct StoreReport {
 
 // Fails with unavailable and a remedy if the store is unreadable, invalid, or of a newer version.
 Result<StoreReport> check_store(const std::string& data);
+// The files of the workspace (a path without symlinks) that a person trusts, with their digests;
+// none where there is no store. Fails as check_store() does.
+Result<std::vector<config::TrustRecord>> stored_trust(const std::string& data,
+                                                      const std::string& workspace);
 // Fails with unavailable if the folder's file system cannot hold a store.
 Result<void> check_store_folder(const std::string& data);
 

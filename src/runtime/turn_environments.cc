@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/digest.h"
+#include "policy/folders.h"
 #include "policy/sandbox_profile.h"
 #include "schema/codec.h"
 
@@ -77,6 +78,8 @@ Result<void> check(const ports::ClientEnvironment& environment) {
       if (!is_name(name) || value.contains('\0'))
         return fail(Code::invalid_params,
                     fmt::format("{} is not a variable of an environment", name));
+  if (environment.workspace && policy::wrong_folder("", *environment.workspace))
+    return fail(Code::invalid_params, "workspace: expected the absolute path of a folder");
   return {};
 }
 

@@ -55,6 +55,7 @@ struct Route {
   std::string_view body;        // a schema, or empty
   std::string_view reply;       // a schema
   std::string_view media = "application/json";
+  bool body_required = true;
 };
 
 constexpr std::string_view kText = R"({"type":"string"})";
@@ -101,7 +102,8 @@ constexpr std::array kRoutes{
           "id",
           R"({"type":"object","properties":{"variables":{"type":"array"},)"
           R"("settings":{"type":"array"},"credentials":{"type":"array"},)"
-          R"("config":{"type":"string"}},"required":["variables","settings","credentials"]})",
+          R"("config":{"type":"string"},"workspace":{"type":"string"}},)"
+          R"("required":["variables","settings","credentials"]})",
           kDocument},
     Route{"/v1/environments", "get", "environments",
           "What the owner holds in memory for its successor; served on the Unix socket only.",
@@ -109,7 +111,8 @@ constexpr std::array kRoutes{
     Route{"/v1/owner/leave", "post", "leave",
           "Ends a background owner of the data folder; served on the Unix socket only.", "admin",
           "", R"({"type":"object","properties":{"when":{"enum":["now","idle"],"default":"now"}}})",
-          R"({"type":"object","properties":{"leaves":{"type":"boolean"}},"required":["leaves"]})"},
+          R"({"type":"object","properties":{"leaves":{"type":"boolean"}},"required":["leaves"]})",
+          "application/json", false},
     Route{"/healthz", "get", "healthz", "Whether the process lives.", kOpen, "", "", kHealth},
     Route{"/readyz", "get", "readyz", "Whether it takes commands.", kOpen, "", "", kHealth},
     Route{"/metrics", "get", "metrics", "Counters for Prometheus.", "read", "", "", kText,
@@ -130,10 +133,12 @@ std::string parameter_refs(std::string_view names) {
   return out;
 }
 
-std::string request_body(std::string_view schema) {
-  return fmt::format(R"("requestBody":{{"required":true,"content":{{"{}":)"
+std::string request_body(const Route& route) {
+  return fmt::format(R"("requestBody":{{"required":{},"content":{{"{}":)"
                      R"({{"schema":{}}}}}}},)",
-                     schema == kBytes ? "application/octet-stream" : "application/json", schema);
+                     route.body_required,
+                     route.body == kBytes ? "application/octet-stream" : "application/json",
+                     route.body);
 }
 
 std::string operation(const Route& route) {
@@ -144,7 +149,7 @@ std::string operation(const Route& route) {
     out += fmt::format(R"("security":[{{"bearer":["{}"]}}],)", route.scope);
   if (!route.parameters.empty())
     out += fmt::format(R"("parameters":[{}],)", parameter_refs(route.parameters));
-  if (!route.body.empty()) out += request_body(route.body);
+  if (!route.body.empty()) out += request_body(route);
   std::string content = fmt::format(R"("{}":{{"schema":{}}})", route.media, route.reply);
   if (route.parameters.contains("Last-Event-ID"))
     content += R"(,"text/event-stream":{"schema":{"type":"string"}})";

@@ -291,6 +291,44 @@ class WithoutDaemon(Case):
         self.assertIn("only its restrictions apply", found["trust"][0])
         self.assertFalse((self.home.workspace / "sprung").exists())
 
+    def findings(self, name):
+        checks = json.loads(self.home.run("doctor", "--json").stdout)["checks"]
+        return {check["name"]: (check["ok"], check["finding"]) for check in checks
+                if check["name"].startswith(name)}
+
+    def test_doctor_knows_what_is_trusted_with_and_without_an_owner(self):
+        (self.home.workspace / ".claude").mkdir()
+        settings = self.home.workspace / ".claude/settings.json"
+        hook = {"type": "command", "command": "true"}
+        settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+        self.assertEqual(self.findings("hooks")["hooks"], (True, "none"))
+        self.assertEqual(self.home.run("trust", "--yes").returncode, 0)
+        for end in (lambda: None, self.home.end_owners):
+            end()
+            self.assertEqual(self.findings("hooks")["hooks"], (True, "1 at stop"))
+            self.assertNotIn("not run", self.findings("hook file")["hook file"][1])
+            self.assertEqual(self.findings("trust")["trust"], (True, f"{settings}: trusted"))
+        settings.write_text(settings.read_text() + "\n")
+        self.assertEqual(self.findings("hooks")["hooks"], (True, "none"))
+        self.assertIn("changed since it was trusted", self.findings("trust")["trust"][1])
+
+    def test_doctor_lists_the_servers_of_mcp_json(self):
+        file = self.home.workspace / ".mcp.json"
+        file.write_text(json.dumps({"mcpServers": {
+            "files": {"command": "true"}, "lacking": {"command": "true", "args": ["${NO_SUCH}"]},
+            "wrong": {"command": 7}}}))
+        for ok, finding in self.findings("server").values():
+            self.assertTrue(ok)
+            self.assertIn("not started: .mcp.json is not trusted", finding)
+        self.assertEqual(sorted(self.findings("server")),
+                         ["server files", "server lacking", "server wrong"])
+        self.assertEqual(self.home.run("trust", "--yes").returncode, 0)
+        servers = self.findings("server")
+        self.assertEqual(servers["server files"], (True, "true"))
+        self.assertFalse(servers["server lacking"][0])
+        self.assertIn("NO_SUCH", servers["server lacking"][1])
+        self.assertFalse(servers["server wrong"][0])
+
     def test_a_workspace_file_that_is_a_link_stops_the_program(self):
         (self.home.workspace / ".agentrt").mkdir()
         (self.home.workspace / ".agentrt" / "config.toml").symlink_to("/etc/passwd")

@@ -3,10 +3,11 @@
 import json
 import socket
 import stat
+import subprocess
 import threading
 import unittest
 
-from harness import types, wait_until
+from harness import BINARY, types, wait_until
 from owner_test import Background, Window
 from run_test import shell
 
@@ -164,6 +165,75 @@ class Environments(Background):
         self.assertIn(str(other), done.stderr)
         self.assertIn("user's configuration", done.stderr)
         self.assertEqual(window.end(), 0, window.text())
+
+
+class WorkspaceModels(Background):
+    """Models that only a file of the workspace names."""
+
+    scripts = {}
+    config = '[permissions]\nmode = "default"\n'
+
+    def setUp(self):
+        super().setUp()
+        folder = self.home.workspace / ".agentrt"
+        folder.mkdir()
+        (folder / "local.jsonl").write_text('{"text": "From the workspace."}\n')
+        self.file = folder / "config.toml"
+        self.file.write_text('[models.local]\nprovider = "script"\nscript = "local.jsonl"\n'
+                             '[routing]\ndefault = "local"\n')
+
+    def trust(self):
+        done = self.home.run("trust", "--yes")
+        self.assertEqual(done.returncode, 0, done)
+
+    def assertAnswers(self, *arguments, **more):
+        done = self.home.run("run", *arguments, "hi", **more)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("From the workspace.", done.stdout)
+
+    def test_they_count_once_the_file_is_trusted(self):
+        for arguments in ((), ("--model", "local")):
+            done = self.home.run("run", *arguments, "hi")
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(f"{self.file} names models too, but it is not trusted", done.stderr)
+        self.trust()
+        self.assertAnswers("--session", "s")
+        self.assertAnswers("--model", "local")
+        elsewhere = self.home.folder / "elsewhere"
+        elsewhere.mkdir()
+        done = subprocess.run([BINARY, "run", "--session", "s", "again"], cwd=elsewhere, text=True,
+                              env=self.home.environment, capture_output=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("From the workspace.", done.stdout)
+        done = subprocess.run([BINARY, "run", "again"], cwd=elsewhere, text=True,
+                              env=self.home.environment, capture_output=True, timeout=30)
+        self.assertEqual(done.returncode, 2, done)
+        self.file.write_text(self.file.read_text() + "\n")
+        self.assertEqual(self.home.run("run", "hi").returncode, 2)
+
+    def test_they_count_under_a_serve_of_another_folder(self):
+        self.trust()
+        self.home.end_owners()
+        workspace = self.home.workspace
+        self.home.workspace = self.home.folder / "elsewhere"
+        self.home.workspace.mkdir()
+        self.start()
+        self.home.workspace = workspace
+        self.assertAnswers()
+
+    def test_their_key_reaches_the_provider(self):
+        provider = Provider(self)
+        self.file.write_text('[models.local]\nprovider = "openai_chat"\nmodel = "m"\n'
+                             f'base_url = "{provider.url}"\napi_key_env = "WORKSPACE_KEY"\n')
+        self.trust()
+        done = self.home.run("run", "hi")
+        self.assertIn("set WORKSPACE_KEY", done.stderr)
+        self.home.environment["WORKSPACE_KEY"] = KEY
+        window = Window(self, "--session", "s", "hi")
+        wait_until(lambda: provider.heads, what="the request")
+        self.assertIn(f"Bearer {KEY}", provider.heads[0])
+        window.kill()
+        window.process.wait()
 
 
 if __name__ == "__main__":

@@ -149,8 +149,8 @@ class AtATerminal(Case):
         terminal = self.run_at_terminal("--model", "works", "hi")
         self.assertEqual(terminal.end(), 0, terminal.text())
         screen = terminal.screen()
-        self.assertRegex(screen, r"✓ \$ echo hi · \d+ ms\n")
-        self.assertRegex(screen, r"✗ \$ echo one; echo two; exit 3 · exit code 3 · \d+ ms\n"
+        self.assertRegex(screen, r"✓ \$ echo hi · [\d.]+ m?s\n")
+        self.assertRegex(screen, r"✗ \$ echo one; echo two; exit 3 · exit code 3 · [\d.]+ m?s\n"
                                  r"  one\n  two\n")
         self.assertRegex(screen, r"· [\d.]+ m?s · 3,410 in · 512 out · 2 tools · session\s+sess_")
         self.assertIn("\x1b[2mLet\x1b[0m", terminal.text())

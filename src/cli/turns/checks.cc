@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/decisions/trusted_config.h"
 #include "config/client_environment.h"
 #include "config/models.h"
 
@@ -53,15 +54,16 @@ Result<void> check_models(const Context& context, const config::Config& config,
           : config::user_config_path(context.environment).value_or("the configuration file");
   if (model) {
     if (config.models.contains(*model)) return check_key(context, config, model);
-    return fail(Code::invalid_params, unknown_model(*model, config, file));
+    return fail(Code::invalid_params,
+                unknown_model(*model, config, file) + untrusted_models(config));
   }
   if (config.models.empty())
     return fail(
         Code::invalid_params,
         fmt::format(
             "No model is configured; set OPENAI_API_KEY (or OPENAI_BASE_URL for your own server) "
-            "or ANTHROPIC_API_KEY, or add [models.main] to {}, as docs/models.md shows.",
-            file));
+            "or ANTHROPIC_API_KEY, or add [models.main] to {}, as docs/models.md shows.{}",
+            file, untrusted_models(config)));
   const config::RoutingConfig& routing = config.routing;
   const bool plays_only = std::ranges::all_of(
       config.models, [](const auto& each) { return each.second.provider == "script"; });
