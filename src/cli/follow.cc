@@ -1,5 +1,6 @@
 #include "cli/follow.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -27,24 +28,70 @@ PageStyle style_of(const Screen& screen) {
   return style;
 }
 
+// JSON; `more` is a further member, or empty.
 std::string details_of(const FollowedTurn& turn, std::string_view status,
-                       std::optional<schema::Category> category = {}) {
-  std::string out = fmt::format(R"({{"sessionId":"{}","threadId":"{}","turnId":"{}","status":"{}")",
-                                turn.session.text(), turn.thread.text(), turn.turn.text(), status);
-  if (category) out += fmt::format(R"(,"category":"{}")", schema::name_of(*category));
-  return out + "}";
+                       std::string_view more = {}) {
+  return fmt::format(R"({{"sessionId":"{}","threadId":"{}","turnId":"{}","status":"{}"{}{}}})",
+                     turn.session.text(), turn.thread.text(), turn.turn.text(), status,
+                     more.empty() ? "" : ",", more);
 }
 
-// Why it failed, with advice unless the reason includes it.
-std::string failed_text(const FollowedTurn& turn, const TurnEnd& end) {
+Code code_of_failure(const TurnEnd& end) {
   using schema::Category;
-  if (end.reason.contains(';')) return "The turn failed: " + end.reason;
-  std::string advice = fmt::format("agentrt show {} shows the details", turn.session.text());
+  switch (end.category.value_or(Category::internal)) {
+    case Category::invalid_input:
+      return Code::invalid_params;
+    case Category::denied:
+      return end.provider_status == 401 ? Code::unauthenticated : Code::forbidden;
+    case Category::not_found:
+      return Code::not_found;
+    case Category::timeout:
+      return Code::timeout;
+    case Category::rate_limited:
+      return Code::limit_exceeded;
+    case Category::cancelled:
+    case Category::interrupted:
+      return Code::conflict;
+    case Category::unavailable:
+    case Category::provider:
+    case Category::sandbox:
+    case Category::lost:
+      return Code::unavailable;
+    case Category::exit_nonzero:
+    case Category::internal:
+      break;
+  }
+  return Code::internal;
+}
+
+// Whether the runtime's reason ends with advice: "X; do Y". What a provider wrote is in parentheses
+// and may contain anything.
+bool has_advice(std::string_view reason) {
+  int depth = 0;
+  for (std::size_t i = 0; i < reason.size(); ++i) {
+    if (reason[i] == '(') ++depth;
+    if (reason[i] == ')') depth = std::max(depth - 1, 0);
+    if (depth == 0 && reason.substr(i).starts_with("; ")) return true;
+  }
+  return false;
+}
+
+// The reason as the beginning of a message, with advice.
+std::string advised(const TurnEnd& end) {
+  using schema::Category;
+  std::string reason = end.reason;
+  while (reason.ends_with('.')) reason.pop_back();
+  if (has_advice(reason)) return reason;
   if (end.category == Category::rate_limited)
-    advice = "try again later, or choose another model with --model";
+    reason += "; try again later, or choose another model with --model";
   if (end.category == Category::provider || end.category == Category::timeout)
-    advice = "try again, or choose another model with --model";
-  return fmt::format("The turn failed: {}; {}", end.reason, advice);
+    reason += "; try again, or choose another model with --model";
+  return reason;
+}
+
+std::string how_to_continue(const FollowedTurn& turn) {
+  return fmt::format("Continue the session with: agentrt run --session {} \"PROMPT\"",
+                     turn.session.text());
 }
 
 class Follower {
@@ -268,24 +315,19 @@ class Follower {
       case Ending::open:
       case Ending::completed:
         if (view_.unanswered() + refused_ == 0) return kExitDone;
-        output_.problem(
-            {Code::forbidden,
-             fmt::format("{} of the tool calls needed approval and were not made; run agentrt at a "
-                         "terminal, with --yes (and --yes-outside-sandbox for commands that leave "
-                         "the sandbox), or with --allow and a rule for them.",
-                         view_.unanswered() + refused_),
-             details_of(turn_, "completed")});
+        output_.problem(unapproved_error(turn_, view_.unanswered() + refused_));
         return kExitNeedsPerson;
       case Ending::cancelled:
         if (!interrupted_)
-          output_.problem({Code::conflict, fmt::format("The turn was cancelled: {}.", end.reason),
-                           details_of(turn_, "cancelled")});
+          output_.problem(
+              {Code::conflict,
+               fmt::format("The turn was cancelled: {}. {}", end.reason, how_to_continue(turn_)),
+               details_of(turn_, "cancelled")});
         else if (output_.form() == Form::text)
           print(view_.note(fmt::format("interrupted · session {}", turn_.session.text())));
         return interrupted_ ? kExitInterrupted : kExitFailed;
       case Ending::failed:
-        output_.problem(
-            {Code::internal, failed_text(turn_, end), details_of(turn_, "failed", end.category)});
+        output_.problem(failed_error(turn_, end));
         return kExitFailed;
       case Ending::blocked:
         output_.problem(blocked_error(turn_, end));
@@ -320,20 +362,39 @@ Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals
   return Follower(output, attachment, signals, turn, after, on_ask).follow();
 }
 
+Error failed_error(const FollowedTurn& turn, const TurnEnd& end) {
+  std::string more;
+  if (end.category) more = fmt::format(R"("category":"{}")", schema::name_of(*end.category));
+  if (end.provider_status)
+    more += fmt::format(R"({}"providerStatus":{})", more.empty() ? "" : ",", *end.provider_status);
+  return {code_of_failure(end),
+          fmt::format("The turn failed: {}. {}", advised(end), how_to_continue(turn)),
+          details_of(turn, "failed", more)};
+}
+
+Error unapproved_error(const FollowedTurn& turn, std::size_t calls) {
+  return {Code::conflict,
+          fmt::format("{} of the tool calls needed approval and were not made; run agentrt at a "
+                      "terminal, with --yes (and --yes-outside-sandbox for commands that leave "
+                      "the sandbox), or with --allow and a rule for them.",
+                      calls),
+          details_of(turn, "completed", fmt::format(R"("unapproved":{})", calls))};
+}
+
 Error blocked_error(const FollowedTurn& turn, const TurnEnd& end) {
-  const std::string resume =
-      fmt::format("agentrt run --session {} --thread {}", turn.session.text(), turn.thread.text());
-  // without the advice it contains
-  const std::string reason = end.reason.substr(0, end.reason.find(';'));
-  std::string advice = "resume it with: ";
-  if (end.phase == "no_model")
-    advice = "a new PROMPT replaces it; when a model is available, resume it with: ";
   if (end.phase == "action")
     return Error{Code::conflict,
                  fmt::format("The turn is waiting: {}; agentrt approvals lists the request, "
                              "agentrt approve or deny answers it.",
-                             reason),
+                             end.reason),
                  details_of(turn, "waiting")};
+  const std::string resume =
+      fmt::format("agentrt run --session {} --thread {}", turn.session.text(), turn.thread.text());
+  // The runtime ends such a reason with its own advice, which is for other clients.
+  const std::string reason = end.reason.substr(0, end.reason.rfind("; "));
+  std::string advice = "resume it with: ";
+  if (end.phase == "no_model")
+    advice = "a new PROMPT replaces it; when a model is available, resume it with: ";
   return Error{Code::conflict, fmt::format("The turn is waiting: {}; {}{}", reason, advice, resume),
                details_of(turn, "blocked")};
 }

@@ -30,6 +30,11 @@ struct OnAsk {
 Result<int> follow_turn(Output& output, Attachment& attachment, Signals& signals,
                         const FollowedTurn& turn, Sequence after, OnAsk on_ask);
 
+// Explains why a turn failed and how to continue its session. The code tells a program what kind of
+// failure it was. Pure.
+Error failed_error(const FollowedTurn& turn, const TurnEnd& end);
+// The turn ended, but calls that needed a person were not made. Pure.
+Error unapproved_error(const FollowedTurn& turn, std::size_t calls);
 // Explains why a turn is blocked and how to proceed. Pure.
 Error blocked_error(const FollowedTurn& turn, const TurnEnd& end);
 

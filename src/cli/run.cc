@@ -97,6 +97,18 @@ Result<schema::InputPart> file_part(const std::string& file) {
   return part;
 }
 
+// `git diff | agentrt run "review this"`: the prompt, then what was piped.
+Result<void> add_piped(Context& context, schema::SubmitTurn& submit) {
+  TRY_ASSIGN(const auto piped, piped_input(context.output));
+  if (!piped) return {};
+  schema::InputPart part;
+  part.type = schema::InputKind::text;
+  part.text = fmt::format("[standard input]\n{}{}[end of standard input]", *piped,
+                          piped->ends_with('\n') ? "" : "\n");
+  submit.input.insert(submit.input.begin() + 1, std::move(part));
+  return {};
+}
+
 // The runtime reads attached files only from the workspace.
 Result<void> check_files(const schema::SubmitTurn& submit) {
   for (const schema::InputPart& part : submit.input)
@@ -148,6 +160,8 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
   if (arguments.session) request.submit.session_id = SessionId(*arguments.session);
   if (arguments.thread) request.submit.thread_id = ThreadId(*arguments.thread);
   if (arguments.turn_id) request.submit.turn_id = TurnId(*arguments.turn_id);
+  // Last, since it may wait.
+  if (arguments.prompt && *arguments.prompt != "-") TRY(add_piped(context, request.submit));
   return request;
 }
 

@@ -481,6 +481,11 @@ class Terminal(DecisionCase):
         self.assertEqual(done.returncode, 3, done)
         self.assertIn("needed approval", done.stderr)
         self.assertIsNone(self.made())
+        done = self.home.run("run", "--json", "--model", model, "go")
+        error = json.loads(done.stderr)["error"]
+        self.assertEqual((done.returncode, error["code"]), (3, "conflict"), done)
+        self.assertEqual((error["details"]["status"], error["details"]["unapproved"]),
+                         ("completed", 1))
 
     def test_rules_of_the_command_line_hold_for_its_session(self):
         model = self.play(line(call("echo x"), call("touch made.txt")), {"text": "Done."})

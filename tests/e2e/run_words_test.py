@@ -43,24 +43,24 @@ class Words(Case):
             ["--mode", "free"], 2, "invalid_params", None,
             ["--mode free is not valid; use one of default, "]),
         "a certificate that nobody vouches for": (
-            ["--model", "tls"], 1, "internal", "unavailable",
+            ["--model", "tls"], 1, "unavailable", "unavailable",
             ["certificate", "127.0.0.1", "SSL_CERT_FILE"]),
         "a conversation that is too long": (
-            ["--model", "context_full"], 1, "internal", "invalid_input",
+            ["--model", "context_full"], 1, "invalid_params", "invalid_input",
             ["longer than the model's context", "start a new thread", "context_tokens"]),
         "an answer in which nothing is said": (
-            ["--model", "empty_answer"], 1, "internal", "provider",
+            ["--model", "empty_answer"], 1, "unavailable", "provider",
             ["empty answer", "try again", "--model"]),
         "a provider that limits how often it is asked": (
-            ["--model", "rate_limit"], 1, "internal", "rate_limited",
+            ["--model", "rate_limit"], 1, "limit_exceeded", "rate_limited",
             ["rate limit is reached", "429", "try again later"]),
         "a key that is refused": (
-            ["--model", "refused_key"], 1, "internal", "denied", ["key", "api_key_env"]),
+            ["--model", "refused_key"], 1, "unauthenticated", "denied", ["key", "api_key_env"]),
         "a provider that is not there": (
-            ["--model", "gone"], 1, "internal", "unavailable",
+            ["--model", "gone"], 1, "unavailable", "unavailable",
             ["cannot be reached", "base_url"]),
         "a provider without a name in the net": (
-            ["--model", "nowhere"], 1, "internal", "unavailable",
+            ["--model", "nowhere"], 1, "unavailable", "unavailable",
             ["model.invalid", "cannot be reached"]),
     }
 
@@ -103,6 +103,8 @@ class Words(Case):
                 if category:
                     self.assertEqual(error["details"]["category"], category)
                     self.assertEqual(error["details"]["status"], "failed")
+                    session = error["details"]["sessionId"]
+                    self.assertIn(f"agentrt run --session {session} ", error["message"])
 
     def test_a_retry_is_told_before_the_end(self):
         done = self.home.run("run", "--model", "rate_limit", "hello")

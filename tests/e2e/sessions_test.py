@@ -1,6 +1,7 @@
 """Getting back to earlier work: ids shortened to a prefix, --continue, --new, other folders."""
 
 import json
+import os
 import subprocess
 import unittest
 
@@ -130,6 +131,52 @@ class OtherFolder(Sessions):
         self.assertNotIn("belongs", self.ran("--session", "s", "three").stderr)
         done = self.run_in(other, "run", "--session", "s", "--json", "four")
         self.assertEqual(done.stderr, "")
+
+
+class Piped(Sessions):
+    def input(self, session):
+        events = self.home.run("events", session, "--json").stdout.splitlines()
+        submitted = [json.loads(e) for e in events if '"turn.submitted"' in e]
+        return [part["text"] for part in submitted[-1]["payload"]["input"]]
+
+    def test_the_prompt_comes_with_what_was_piped(self):
+        done = self.home.run("run", "--session", "s", "--new", "review this", stdin="-a\n+b\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "Hello.\n"), done)
+        self.assertEqual(self.input("s"), [
+            "review this", "[standard input]\n-a\n+b\n[end of standard input]"])
+        self.assertEqual(self.turns("s"), ["review this"])
+        self.home.run("run", "--session", "s", "no line break", stdin="x")
+        self.assertEqual(self.input("s")[1], "[standard input]\nx\n[end of standard input]")
+
+    def test_nothing_piped_is_only_the_prompt_and_a_dash_is_only_the_input(self):
+        self.ran("--session", "s", "--new", "hi")
+        self.assertEqual(self.input("s"), ["hi"])
+        done = self.home.run("run", "--session", "s", "-", stdin="from there")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.input("s"), ["from there"])
+
+    def test_too_much_and_what_is_no_text_are_refused(self):
+        most = (2 << 20) - 1024
+        for given, words in (("x" * (most + 1), str(most)), ("x" * (4 << 20), "--file"),
+                             ("\udcff", "not UTF-8")):
+            done = subprocess.run([BINARY, "run", "hi"], cwd=self.home.workspace, timeout=30,
+                                  input=given.encode(errors="surrogateescape"),
+                                  env=self.home.environment, capture_output=True)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr.decode())
+        self.assertEqual(self.rows(), [])
+        done = self.home.run("run", "--session", "s", "--new", "hi", stdin="x" * most)
+        self.assertEqual(done.returncode, 0, done.stderr[:300])
+
+    def test_a_silent_pipe_is_not_waited_for(self):
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, writing)
+        with os.fdopen(reading) as silent:
+            done = subprocess.run([BINARY, "run", "hi"], cwd=self.home.workspace, stdin=silent,
+                                  env=self.home.environment, timeout=30, capture_output=True,
+                                  text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "Hello.\n"), done)
+        self.assertIn("standard input sent nothing for 3 s", done.stderr)
 
 
 if __name__ == "__main__":

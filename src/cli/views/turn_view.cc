@@ -31,6 +31,15 @@ bool ends_task(std::string_view type) {
   return type == TaskCompleted::kType || type == TaskFailed::kType || type == TaskCancelled::kType;
 }
 
+// "model main: qwen3-coder (openai_chat)": the name in the configuration and the provider's own.
+// The path of a script already ends with the name of its file.
+std::string model_line(const ModelRequested& requested) {
+  const std::string& name = requested.model_name;
+  const bool same = name.ends_with(requested.model);
+  return fmt::format("model {}{}{} ({})", name, same ? "" : ": ", same ? "" : requested.model,
+                     requested.provider);
+}
+
 // Whether a call that failed for this reason was started.
 bool was_made(Category category) {
   return category != Category::denied && category != Category::unavailable &&
@@ -105,11 +114,10 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
             doing_ = {"waiting for " + requested.model_name, event.timestamp};
+            provider_status_.reset();
             for (const std::string& left_out : std::exchange(not_trusted_, {}))
               page_.note(left_out + "; agentrt trust accepts its current version", Paint::yellow);
-            if (model_.empty())
-              page_.note(fmt::format("model {} ({})", requested.model_name, requested.provider),
-                         Paint::dim);
+            if (model_.empty()) page_.note(model_line(requested), Paint::dim);
             model_ = requested.model_name;
           },
           [&](const ReasoningDelta& delta) {
@@ -290,6 +298,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
 
 void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
   page_.drop_message();
+  provider_status_ = failed.provider_status;
   if (!failed.retry) return;  // turn.failed reports it
   doing_ = {"waiting before the retry", event.timestamp};
   page_.note(fmt::format("the model request failed ({}); retrying in {}", failed.error.message,
@@ -303,6 +312,7 @@ void TurnView::show_failed(const TurnFailed& failed) {
   end_ = {cancelled ? Ending::cancelled : Ending::failed,
           failed.error ? failed.error->message : failed.reason, "", false};
   if (failed.error) end_.category = failed.error->category;
+  end_.provider_status = provider_status_;
 }
 
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {

@@ -24,7 +24,8 @@ struct TurnEnd {
   std::string reason;  // for failed, cancelled and blocked: a sentence without full stop
   std::string phase;   // for blocked: no_model, restart
   bool needs_person = false;
-  std::optional<schema::Category> category{};  // for failed
+  std::optional<schema::Category> category{};      // for failed
+  std::optional<std::uint64_t> provider_status{};  // of the model request that made it fail
 };
 
 // The current activity, and its start.
@@ -81,7 +82,8 @@ class TurnView {
   Page page_;
   TurnEnd end_;
   bool task_ended_ = false;
-  std::string model_;  // the model requested last
+  std::string model_;                             // the model requested last
+  std::optional<std::uint64_t> provider_status_;  // of the newest request, if it failed
   std::optional<schema::ActionSnapshot> action_;
   std::optional<std::string> user_;  // that commands outside the sandbox run as
   std::size_t unanswered_ = 0;

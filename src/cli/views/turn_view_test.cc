@@ -202,8 +202,13 @@ TEST_CASE("steps are shown in one line each") {
   ModelRequested requested;
   requested.model_name = "main";
   requested.provider = "script";
-  CHECK(notes_of(view.show(event_of(requested))) == "· model main (script)\n");
+  requested.model = "canned-1";
+  CHECK(notes_of(view.show(event_of(requested))) == "· model main: canned-1 (script)\n");
   CHECK(notes_of(view.show(event_of(requested))).empty());
+  requested.model_name = "script:/tmp/play.jsonl";
+  requested.model = "play.jsonl";
+  CHECK(notes_of(piped_view().show(event_of(requested))) ==
+        "· model script:/tmp/play.jsonl (script)\n");
   ModelFailed failed;
   failed.error = {Category::rate_limited, "too many requests", true};
   failed.retry = ModelRetry{1, 50, Timestamp{0}};

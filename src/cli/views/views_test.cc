@@ -116,6 +116,39 @@ TEST_CASE("a blocked turn's error names the command that continues it") {
         "resume it with: agentrt run --session s --thread h");
   CHECK(error.details ==
         "{\"sessionId\":\"s\",\"threadId\":\"h\",\"turnId\":\"t\",\"status\":\"blocked\"}");
+  const Error asked = blocked_error(turn, {Ending::blocked, "Run: cd a; rm b?", "action", true});
+  CHECK(asked.message.starts_with("The turn is waiting: Run: cd a; rm b?; agentrt approvals"));
+}
+
+TEST_CASE("a failed turn has the code of its cause and says how to continue") {
+  using schema::Category;
+  const FollowedTurn turn{SessionId("s"), ThreadId("h"), TurnId("t")};
+  const auto failed = [&](Category category, std::string reason,
+                          std::optional<std::uint64_t> status = {}) {
+    return failed_error(turn, {Ending::failed, std::move(reason), "", false, category, status});
+  };
+  const std::string next = ". Continue the session with: agentrt run --session s \"PROMPT\"";
+  const Error key = failed(Category::denied, "it rejects the key (a; b); set another", 401);
+  CHECK(key.code == Code::unauthenticated);
+  CHECK(key.message == "The turn failed: it rejects the key (a; b); set another" + next);
+  CHECK(key.details ==
+        R"({"sessionId":"s","threadId":"h","turnId":"t","status":"failed","category":"denied",)"
+        R"("providerStatus":401})");
+  CHECK(failed(Category::denied, "x", 403).code == Code::forbidden);
+  const Error limit =
+      failed(Category::rate_limited, "the limit is reached (429: wait; retry)", 429);
+  CHECK(limit.code == Code::limit_exceeded);
+  CHECK(limit.message ==
+        "The turn failed: the limit is reached (429: wait; retry); try again later, or choose "
+        "another model with --model" +
+            next);
+  CHECK(failed(Category::provider, "It failed.").message.contains("It failed; try again"));
+  CHECK(failed(Category::unavailable, "x").code == Code::unavailable);
+  CHECK(failed(Category::invalid_input, "x").code == Code::invalid_params);
+  CHECK(failed(Category::not_found, "x").code == Code::not_found);
+  CHECK(failed(Category::timeout, "x").code == Code::timeout);
+  CHECK(failed(Category::internal, "x").code == Code::internal);
+  CHECK(unapproved_error(turn, 2).code == Code::conflict);
 }
 
 TEST_CASE("an address to listen on is read and loopback is the only one without further words") {
