@@ -10,6 +10,8 @@ find_package(SQLite3 REQUIRED)
 find_library(ZLIB_LIBRARY NAMES libz.a)
 find_package(ZLIB REQUIRED)
 find_library(RE2_LIBRARY NAMES libre2.a REQUIRED)
+# Headers only: the library is loaded when a page is parsed (src/adapters/web/xml_library.h).
+find_path(LIBXML2_INCLUDE_DIR NAMES libxml/HTMLparser.h PATH_SUFFIXES libxml2 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(benchmark REQUIRED)

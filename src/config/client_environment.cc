@@ -46,7 +46,8 @@ Result<bool> names_only_models(const std::string& path) {
   TRY_ASSIGN(const ConfigLayer layer, read_config_text(*text, path));
   const bool other = layer.mode || layer.allow || layer.ask || layer.deny || layer.sandbox ||
                      layer.network || layer.report_writes || layer.roots || layer.turn_steps ||
-                     layer.queue_turns_max || layer.model_retries_max || layer.keep_days ||
+                     layer.queue_turns_max || layer.model_retries_max || layer.web_fetch_ms ||
+                     layer.web_fetch_bytes || layer.web_fetch_redirects || layer.keep_days ||
                      layer.output_bytes_max || layer.upload_bytes_max || layer.redact ||
                      layer.resume;
   return !other && layer.hooks.empty() && layer.mcp_servers.empty() && layer.beyond.empty();

@@ -157,6 +157,12 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
           "limits.queue_turns_max", ceiling, kFewer));
   TRY(set(limits.model_retries_max, layer.model_retries_max, managed.model_retries_max, layer,
           "limits.model_retries_max", ceiling, kFewer));
+  TRY(set(limits.web_fetch_ms, layer.web_fetch_ms, managed.web_fetch_ms, layer,
+          "limits.web_fetch_ms", ceiling, kFewer));
+  TRY(set(limits.web_fetch_bytes, layer.web_fetch_bytes, managed.web_fetch_bytes, layer,
+          "limits.web_fetch_bytes", ceiling, kFewer));
+  TRY(set(limits.web_fetch_redirects, layer.web_fetch_redirects, managed.web_fetch_redirects, layer,
+          "limits.web_fetch_redirects", ceiling, kFewer));
   OutputConfig& outputs = config.outputs;
   TRY(set(outputs.keep_days, layer.keep_days, managed.keep_days, layer, "outputs.keep_days",
           ceiling, kFewer));
@@ -224,6 +230,10 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
   judge(tighten(limits.queue_turns_max, layer.queue_turns_max, kFewer), "limits.queue_turns_max");
   judge(tighten(limits.model_retries_max, layer.model_retries_max, kFewer),
         "limits.model_retries_max");
+  judge(tighten(limits.web_fetch_ms, layer.web_fetch_ms, kFewer), "limits.web_fetch_ms");
+  judge(tighten(limits.web_fetch_bytes, layer.web_fetch_bytes, kFewer), "limits.web_fetch_bytes");
+  judge(tighten(limits.web_fetch_redirects, layer.web_fetch_redirects, kFewer),
+        "limits.web_fetch_redirects");
   judge(tighten(config.resume, layer.resume, kResumeStricter), "runtime.resume");
   return asked;
 }

@@ -112,6 +112,9 @@ struct LimitConfig {
   std::uint64_t turn_steps = 50;
   std::uint64_t queue_turns_max = 1'000;
   std::uint64_t model_retries_max = 3;
+  std::uint64_t web_fetch_ms = 30'000;
+  std::uint64_t web_fetch_bytes = 10 << 20;
+  std::uint64_t web_fetch_redirects = 5;
 
   bool operator==(const LimitConfig&) const = default;
 };

@@ -392,6 +392,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("turn_steps", layer.turn_steps));
     TRY(section.take("queue_turns_max", layer.queue_turns_max));
     TRY(section.take("model_retries_max", layer.model_retries_max));
+    TRY(section.take("web_fetch_ms", layer.web_fetch_ms));
+    TRY(section.take("web_fetch_bytes", layer.web_fetch_bytes));
+    TRY(section.take("web_fetch_redirects", layer.web_fetch_redirects));
     if (const toml::node* cost = section.node("session_cost"))
       layer.beyond.push_back({"limits.session_cost", line_of(*cost)});
   } else if (name == "outputs") {

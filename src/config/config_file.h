@@ -45,6 +45,9 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> turn_steps;
   std::optional<Given<std::uint64_t>> queue_turns_max;
   std::optional<Given<std::uint64_t>> model_retries_max;
+  std::optional<Given<std::uint64_t>> web_fetch_ms;
+  std::optional<Given<std::uint64_t>> web_fetch_bytes;
+  std::optional<Given<std::uint64_t>> web_fetch_redirects;
   std::optional<Given<std::uint64_t>> keep_days;
   std::optional<Given<std::uint64_t>> output_bytes_max;
   std::optional<Given<std::uint64_t>> upload_bytes_max;

@@ -111,6 +111,7 @@ TEST_CASE("every section of the user's file is taken") {
       "[\"shell(c)\"]\n"
       "[sandbox]\nmode = \"read_only\"\nnetwork = true\nreport_writes = true\n"
       "[limits]\nturn_steps = 7\nqueue_turns_max = 8\nmodel_retries_max = 9\n"
+      "web_fetch_ms = 10\nweb_fetch_bytes = 11\nweb_fetch_redirects = 12\n"
       "[runtime]\nresume = \"auto\"\n");
   const auto config = files.load();
   REQUIRE(config);
@@ -120,7 +121,7 @@ TEST_CASE("every section of the user's file is taken") {
                                                  {RuleEffect::deny, "shell(c)", RuleOrigin::user}},
                                                 RuleOrigin::user});
   CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true, true});
-  CHECK(config->limits == LimitConfig{7, 8, 9});
+  CHECK(config->limits == LimitConfig{7, 8, 9, 10, 11, 12});
   CHECK(config->resume == Resume::auto_);
 }
 

@@ -85,6 +85,9 @@ std::string setting(const ConfigLayer& layer, const std::string& key) {
   if (key == "limits.turn_steps") return number(layer.turn_steps);
   if (key == "limits.queue_turns_max") return number(layer.queue_turns_max);
   if (key == "limits.model_retries_max") return number(layer.model_retries_max);
+  if (key == "limits.web_fetch_ms") return number(layer.web_fetch_ms);
+  if (key == "limits.web_fetch_bytes") return number(layer.web_fetch_bytes);
+  if (key == "limits.web_fetch_redirects") return number(layer.web_fetch_redirects);
   if (key == "runtime.resume") return "resumes unfinished turns without asking";
   return {};
 }

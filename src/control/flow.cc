@@ -241,6 +241,7 @@ bool Flow::call_waits() {
       return false;
     case tools::Runner::process:
     case tools::Runner::file:
+    case tools::Runner::web:
     case tools::Runner::server:
       break;
   }

@@ -35,6 +35,7 @@ std::string question_about(const state::ToolCall& call, const Binding& binding) 
   if (own && own->runs == tools::Runner::file)
     return fmt::format("Allow {} to {} {}?", call.tool,
                        own->access == tools::Access::read ? "read" : "change", text_of(call));
+  if (own && own->runs == tools::Runner::web) return fmt::format("Load {}?", text_of(call));
   return fmt::format("Call {}?", call.tool);
 }
 

@@ -130,6 +130,7 @@ std::optional<Failure> wrong_call(const Session& view, const state::ToolCall& ca
 
 std::string text_of(const state::ToolCall& call) {
   if (auto command = tools::command_in(call.tool, call.args.text)) return std::move(command->text);
+  if (auto address = tools::address_in(call.tool, call.args.text)) return *std::move(address);
   const tools::Tool* own = tools::find(call.tool);
   if (own && !own->path.name.empty())
     return tools::path_in(call.tool, call.args.text).value_or(".");

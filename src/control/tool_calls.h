@@ -18,7 +18,7 @@ bool may_run_again(const Session& view, const state::ToolCall& call);
 
 // Why the call is invalid, as a message for the model; nullopt: it is valid.
 std::optional<schema::Failure> wrong_call(const Session& view, const state::ToolCall& call);
-// The text that rules are matched against: a command's text, a file's path.
+// The text that rules are matched against: a command's text, a file's path, a URL.
 std::string text_of(const state::ToolCall& call);
 // The folder argument of a command, as written; nullopt: the workspace.
 std::optional<std::string> folder_of(const state::ToolCall& call);

@@ -43,6 +43,8 @@ std::string_view capability_of(tools::Runner runner) {
       return "session";
     case tools::Runner::person:
       return "person";
+    case tools::Runner::web:
+      return "network";
     case tools::Runner::server:
       break;
   }

@@ -28,6 +28,7 @@ std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall
       return Effect{key_of(process_of(call)),
                     RunProcess{turn.ids.turn, call.id, call.process.has_value()}};
     case tools::Runner::file:
+    case tools::Runner::web:
     case tools::Runner::server:
       break;
   }

@@ -71,6 +71,25 @@ class PathRules {
   bool approved_;
 };
 
+// Judges the URLs that a call is redirected to. Only a deny counts: the call itself was allowed or
+// approved, and it follows redirects within its host only.
+std::function<std::optional<Failure>(const std::string&)> address_rules(
+    const state::Session& view, policy::Effective policy, const state::ToolCall& call) {
+  policy::Asked about{.tool = call.tool,
+                      .text = {},
+                      .cwd = view.cwd,
+                      .workspace = view.cwd,
+                      .access = policy::Access::read_only};
+  return [about = std::move(about),
+          policy = std::move(policy)](const std::string& url) -> std::optional<Failure> {
+    policy::Asked asked = about;
+    asked.text = url;
+    const policy::Judgement now = policy::judge(asked, policy);
+    if (now.decision != Decision::deny) return std::nullopt;
+    return Failure{Category::denied, now.reason, false};
+  };
+}
+
 // Whether the model may read what the call is about without asking anybody.
 bool may_read(const state::Session& view, const policy::Effective& policy,
               const state::ToolCall& call) {
@@ -92,6 +111,10 @@ ports::ToolRequest request_of(const state::Session& view, const policy::Effectiv
   request.workspace = view.cwd;
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = policy.sandbox;
+  if (tools::rule_form_of(call.tool) == tools::RuleForm::host) {
+    request.refused = address_rules(view, policy, call);
+    return request;
+  }
   const auto rules = std::make_shared<PathRules>(view, policy, call);
   request.hidden = rules->denied();
   request.refused = [rules](const std::string& path) { return (*rules)(path); };

@@ -1,5 +1,5 @@
-// engine/running_call.h: the effect for a call that runs no process: a file tool or an MCP tool,
-// from its start to its end.
+// engine/running_call.h: the effect for a call that runs no process: a file tool, a web tool or an
+// MCP tool, from its start to its end.
 #pragma once
 
 #include <deque>

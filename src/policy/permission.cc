@@ -60,6 +60,13 @@ bool fits_paths(const Rule& rule, const Asked& asked, const std::string& home) {
   return std::ranges::any_of(paths, fits);
 }
 
+// A deny or ask rule for a host also applies to the hosts below it.
+bool fits_host(const Rule& rule, const Asked& asked) {
+  const std::string host = host_of(asked.text);
+  if (host_fits(host, rule.pattern)) return true;
+  return rule.source.effect != RuleEffect::allow && host_fits(host, "*." + rule.pattern);
+}
+
 bool fits(const Rule& rule, const Asked& asked, const std::string& home) {
   switch (rule.kind) {
     case Rule::Kind::tool:
@@ -69,7 +76,7 @@ bool fits(const Rule& rule, const Asked& asked, const std::string& home) {
     case Rule::Kind::path:
       return fits_paths(rule, asked, home);
     case Rule::Kind::host:
-      return host_fits(host_of(asked.text), rule.pattern);
+      return fits_host(rule, asked);
     case Rule::Kind::words:
     case Rule::Kind::prefix:
       return false;

@@ -37,8 +37,8 @@ enum class Escalation { none, outside_sandbox };
 
 struct Asked {
   std::string tool;
-  // For shell the command, for file tools the path, for web_fetch the URL, otherwise the canonical
-  // arguments.
+  // For shell the command, for file tools the path, for web_fetch the canonical URL, otherwise the
+  // canonical arguments.
   std::string text;
   std::string cwd;  // absolute; relative paths start here
   // For shell: the folder argument of the call, as written. The text is then judged with a `cd` to

@@ -5,7 +5,8 @@
 //   shell(git status)     the command with exactly these words
 //   shell(git log:*)      every command that begins with these words
 //   read_file(./.env)     this path; file tools take paths and patterns: src/**, *.pem, ~/.ssh/
-//   web_fetch(*.x.org)    every host below x.org; without *. only that host
+//   web_fetch(*.x.org)    every host below x.org; without *. only that host, in deny and ask rules
+//                         also those below it
 //   mcp__server__*        every tool of an MCP server
 //   shell(…, outside)     the same command, also outside the sandbox: shell(npm publish, outside)
 //

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/paths.h"
 #include "policy/shell/analysis.h"
 #include "policy/shell/findings.h"
 #include "schema/tools.h"
@@ -49,10 +50,18 @@ void add_prefixes(const std::string& tool, const shell::Part& part, std::vector<
   }
 }
 
+// A rule cannot name an IPv6 address.
+std::vector<std::string> host_rules(const Asked& asked) {
+  const std::string host = host_of(asked.text);
+  if (host.empty() || host.starts_with('[')) return {};
+  return {asked.tool + "(" + host + ")"};
+}
+
 }  // namespace
 
 std::vector<std::string> wider_rules(const Asked& asked) {
   if (asked.tool.starts_with(schema::kServerToolPrefix)) return {asked.tool};
+  if (tools::rule_form_of(asked.tool) == tools::RuleForm::host) return host_rules(asked);
   if (tools::rule_form_of(asked.tool) != tools::RuleForm::command ||
       asked.escalation != Escalation::none)
     return {};

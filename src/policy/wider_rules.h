@@ -1,6 +1,6 @@
 // policy/wider_rules.h: rules that cover more than one exact call, to be offered to the person who
-// is asked about the call: a prefix of a shell command (`shell(git log:*)`), or a tool of an MCP
-// server.
+// is asked about the call: a prefix of a shell command (`shell(git log:*)`), the host of a URL
+// (`web_fetch(example.org)`), or a tool of an MCP server.
 //
 // These are candidates. The caller judges the call again with each of them and offers the first
 // that would let it run, so a rule that would have no effect is never offered.

@@ -42,6 +42,13 @@ TEST_CASE("no prefix is offered where it would grant too much or nothing") {
   CHECK(wider_rules(outside).empty());
 }
 
+TEST_CASE("the host of a page is offered") {
+  const auto of = [](std::string url) { return wider_rules({.tool = "web_fetch", .text = url}); };
+  CHECK(of("https://a.example.org:8443/x?y") == Texts{"web_fetch(a.example.org)"});
+  CHECK(of("https://192.0.2.1/") == Texts{"web_fetch(192.0.2.1)"});
+  CHECK(of("https://[2001:db8::1]/").empty());
+}
+
 TEST_CASE("a tool of an MCP server is offered as a whole, a file tool is not") {
   CHECK(wider_rules({.tool = "mcp__files__read", .text = "{}", .cwd = "/ws", .workspace = "/ws"}) ==
         Texts{"mcp__files__read"});

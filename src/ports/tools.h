@@ -1,5 +1,5 @@
-// ports/tools.h: the port to tools that are not commands: the workspace file tools and the tools of
-// configured MCP servers.
+// ports/tools.h: the port to tools that are not commands: the workspace file tools, web_fetch and
+// the tools of configured MCP servers.
 //
 // A call that changes a file announces the change and waits until the log has stored it, as a
 // process waits at its start gate. A call to an MCP server may ask the user a question before it
@@ -28,9 +28,9 @@ struct ToolRequest {
   std::vector<std::string> additional_roots;
   schema::SandboxMode sandbox = schema::SandboxMode::workspace_write;
   std::vector<std::string> hidden;  // paths that policy denies
-  // Asks policy why the call may not use a path; absent: it may. `real_path` is absolute, with
-  // symlinks resolved. Any thread.
-  std::function<std::optional<schema::Failure>(const std::string& real_path)> refused;
+  // Asks policy why the call may not use a path, or the canonical URL of a redirect; absent: it
+  // may. A path is absolute, with symlinks resolved. Any thread.
+  std::function<std::optional<schema::Failure>(const std::string& what)> refused;
   // A change that an earlier boot announced for this call. The file's content shows whether it was
   // made.
   std::optional<schema::FileChange> announced;

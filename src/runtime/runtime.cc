@@ -33,6 +33,7 @@
 #include "runtime/sandbox.h"
 #include "runtime/tools.h"
 #include "runtime/turn_environments.h"
+#include "runtime/web.h"
 #include "schema/publish.h"
 #include "store/blobs/file_blob_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -238,6 +239,7 @@ struct Runtime::Parts {
   std::unique_ptr<adapters::LauncherHooks> hooks;
   std::unique_ptr<DiskInspector> inspector;
   std::unique_ptr<adapters::tools::FileTools> file_tools;
+  std::unique_ptr<adapters::WebTools> web_tools;
   std::unique_ptr<McpServers> servers;
   std::unique_ptr<adapters::McpTools> server_tools;
   std::unique_ptr<JoinedTools> tools;
@@ -374,7 +376,8 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
       .worker = *tool_worker,
       .keeper = *outputs,
       .servers = [this](const std::string& cwd) { return servers->of(cwd); }});
-  tools = std::make_unique<JoinedTools>(*file_tools, *server_tools);
+  web_tools = make_web_tools(options.config.limits, *loop, *tool_worker, *outputs, redactor);
+  tools = std::make_unique<JoinedTools>(*file_tools, *web_tools, *server_tools);
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
@@ -560,6 +563,7 @@ void Runtime::Parts::stop() {
   if (processes) processes->stop();
   if (hooks) hooks->stop();
   if (file_tools) file_tools->stop();
+  if (web_tools) web_tools->stop();
   if (server_tools) server_tools->stop();
   for (auto* worker :
        {&readers, &writer, &checkpoints, &output_worker, &process_worker, &tool_worker})

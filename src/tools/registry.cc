@@ -10,6 +10,7 @@
 #include "tools/search_files.h"
 #include "tools/shell.h"
 #include "tools/update_plan.h"
+#include "tools/web_fetch.h"
 #include "tools/write_file.h"
 
 namespace agentrt::tools {
@@ -34,9 +35,12 @@ constexpr Tool tool() {
     static const std::string kSchema = schema::argument_schema<Args>(kSpec.arguments);
     return kSchema;
   };
-  out.decode = [](std::string_view text) {
+  out.decode = [](std::string_view text) -> Result<void> {
     Args args;
-    return schema::from_json(text, args, Unknown::refuse);
+    TRY(schema::from_json(text, args, Unknown::refuse));
+    if constexpr (requires { wrong(args); })
+      if (auto why = wrong(args)) return fail(Code::invalid_params, *std::move(why));
+    return {};
   };
   if constexpr (requires(const Args& args) { object(args); })
     out.object = [](std::string_view text) {
@@ -62,6 +66,10 @@ constexpr Tool tool() {
     out.question = [](std::string_view text) {
       return decoded<Args>(text).transform([](const Args& args) { return question(args); });
     };
+  if constexpr (kSpec.rules == RuleForm::host)
+    out.address = [](std::string_view text) {
+      return decoded<Args>(text).transform([](const Args& args) { return address(args); });
+    };
   return out;
 }
 
@@ -73,13 +81,13 @@ constexpr std::array kTools = {
     tool<EditFileArgs, kEditFile>(),
     tool<ListFilesArgs, kListFiles>(),
     tool<SearchFilesArgs, kSearchFiles>(),
+    tool<WebFetchArgs, kWebFetch>(),
     tool<UpdatePlanArgs, kUpdatePlan>(),
     tool<AskUserArgs, kAskUser>(),
 };
 // clang-format on
 
 constexpr ReservedName kReserved[] = {
-    {.name = "web_fetch", .rules = RuleForm::host, .claude_rule = "WebFetch"},
     {.name = "spawn_subagent", .claude_hooks = {"Task", "Agent"}},
     {.name = "web_search"},
     {.name = "wait_subagents", .stays_in_session = true},
@@ -145,6 +153,11 @@ std::optional<Command> command_in(std::string_view name, std::string_view args) 
   auto command = tool->command(args, Unknown::refuse);
   if (!command) return std::nullopt;
   return *std::move(command);
+}
+
+std::optional<std::string> address_in(std::string_view name, std::string_view args) {
+  const Tool* tool = find(name);
+  return tool && tool->address ? tool->address(args) : std::nullopt;
 }
 
 std::optional<Question> question_in(std::string_view name, std::string_view args) {

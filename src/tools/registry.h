@@ -29,6 +29,9 @@ std::string_view path_argument_of(std::string_view name);
 std::optional<std::string> path_in(std::string_view name, std::string_view args);
 // Absent: the tool runs no process, or the arguments do not decode.
 std::optional<Command> command_in(std::string_view name, std::string_view args);
+// The canonical URL that the call requests. Absent: it requests none, or the arguments do not
+// decode.
+std::optional<std::string> address_in(std::string_view name, std::string_view args);
 // Absent: the tool asks no person, or the arguments do not decode.
 std::optional<Question> question_in(std::string_view name, std::string_view args);
 // Why the arguments are invalid, in words that the model can act on.

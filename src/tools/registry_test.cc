@@ -41,6 +41,9 @@ TEST_CASE("a built-in tool refuses arguments that its schema does not allow") {
   CHECK(judged("read_file", R"({"file":"x"})") == "path: is required and missing");
   CHECK(judged("update_plan", R"({"plan":[{"step":"a","status":"done"}]})") != "");
   CHECK(judged("ask_user", R"({"question":"Which one?","choices":["a","b"]})").empty());
+  CHECK(judged("web_fetch", R"({"url":"https://example.org/","maxBytes":1e3})").empty());
+  CHECK(judged("web_fetch", R"({"url":"http://example.org/"})") == "url: must begin with https://");
+  CHECK(judged("web_fetch", R"({"url":"https://example.org/","maxBytes":0})") != "");
 }
 
 TEST_CASE("whole numbers in the arguments of a tool may have a fraction or an exponent") {
@@ -76,6 +79,8 @@ TEST_CASE("the parts of every descriptor agree") {
     CHECK((tool.runs == Runner::person) == (tool.question != nullptr));
     CHECK((tool.rules == RuleForm::command) == (tool.runs == Runner::process));
     CHECK((tool.rules == RuleForm::path) == !tool.path.name.empty());
+    CHECK((tool.rules == RuleForm::host) == (tool.runs == Runner::web));
+    CHECK((tool.rules == RuleForm::host) == (tool.address != nullptr));
     CHECK((tool.path.name.empty() || has_argument(tool.path.name)));
     CHECK_FALSE((tool.side_by_side && tool.access != Access::read));
     for (const NamePair& pair : tool.claude.arguments) CHECK(has_argument(pair.ours));
@@ -100,11 +105,12 @@ TEST_CASE("reserved names have no tool, and rules know what they are compared wi
     CAPTURE(reserved.name);
     CHECK(runner_of(reserved.name) == Runner::server);
   }
-  CHECK(rule_form_of("web_fetch") == RuleForm::host);
   CHECK(find_reserved("wait_subagents")->stays_in_session);
 }
 
-TEST_CASE("a call says which path, command or question it is about") {
+TEST_CASE("a call says which path, address, command or question it is about") {
+  CHECK(address_in("web_fetch", R"({"url":"HTTPS://Example.org:443"})") == "https://example.org/");
+  CHECK_FALSE(address_in("read_file", R"({"path":"https://example.org/"})"));
   CHECK(path_in("read_file", R"({"path":"a/b","limit":2})") == "a/b");
   CHECK(path_in("list_files", R"({"depth":2})") == std::nullopt);
   CHECK(path_in("shell", R"({"command":"ls","path":"x"})") == std::nullopt);

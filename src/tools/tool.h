@@ -12,6 +12,8 @@
 //   Command command(const Args&);                         required for Runner::process
 //   SessionResult run(const Args&, const SessionCall&);   required for Runner::session
 //   Question question(const Args&);                       required for Runner::person
+//   std::string address(const Args&);                     required for RuleForm::host
+//   std::optional<std::string> wrong(const Args&);        optional
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -40,6 +42,7 @@ enum class Runner {
   file,     // the file tools of the runtime, on a worker thread
   session,  // the decision that starts the call: a pure function, which ends it at once
   person,   // the user answers
+  web,      // the runtime, with a request to a server on the web
   server,   // an MCP server; never a built-in tool
 };
 
@@ -48,7 +51,7 @@ enum class RuleForm {
   arguments,  // the JSON text of all arguments, as a whole
   command,    // the words of a shell command
   path,       // a path or a path pattern
-  host,       // the host of an address
+  host,       // the host of a URL
 };
 
 // The argument that is a path: relative to the workspace or absolute.
@@ -117,6 +120,7 @@ struct Question {
 // returns nothing if the arguments do not decode.
 struct Tool : ToolSpec {
   std::string_view (*input_schema)() = nullptr;  // the JSON Schema; built once
+  // Fails also if the tool's own wrong() says why the arguments are invalid.
   Result<void> (*decode)(std::string_view args) = nullptr;
   // The title of a call after the verb. Null: the title is the verb alone.
   std::optional<std::string> (*object)(std::string_view args) = nullptr;
@@ -129,6 +133,8 @@ struct Tool : ToolSpec {
   Result<SessionResult> (*run)(const SessionCall& call) = nullptr;
   // Null unless runs == Runner::person.
   std::optional<Question> (*question)(std::string_view args) = nullptr;
+  // The canonical URL that the call requests. Null unless rules == RuleForm::host.
+  std::optional<std::string> (*address)(std::string_view args) = nullptr;
 };
 
 inline constexpr std::string_view kNotEmpty = R"("minLength":1)";  // of a string argument

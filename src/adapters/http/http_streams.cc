@@ -42,6 +42,7 @@ struct Transfer {
   bool body_began = false;
   bool unwanted = false;  // the rest is read only to reuse the connection
   std::size_t unwanted_bytes = 0;
+  bool address_refused = false;
   Clock::time_point due;        // deadline of the current timeout
   Clock::time_point whole_due;  // deadline of the complete response
   char error[CURL_ERROR_SIZE] = {};
@@ -81,7 +82,12 @@ std::optional<std::int64_t> wait_of(std::string_view name, const std::string& va
 }
 
 // Close-on-exec: child processes must not inherit connections to providers.
-curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* to) {
+curl_socket_t open_socket(void* user, curlsocktype, curl_sockaddr* to) {
+  Transfer& transfer = *static_cast<Transfer*>(user);
+  if (transfer.request.admits && !transfer.request.admits(to->addr)) {
+    transfer.address_refused = true;
+    return CURL_SOCKET_BAD;
+  }
   return ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
@@ -115,6 +121,7 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* user) {
   const std::string value(trimmed(line.substr(colon + 1)));
   if (name == "content-type") transfer.head.content_type = value;
   if (name == "mcp-session-id") transfer.head.mcp_session = value;
+  if (name == "location") transfer.head.location = value;
   if (name == "retry-after" || name == "retry-after-ms")
     if (const auto wait = wait_of(name, value, *transfer.curl)) transfer.head.retry_after_ms = wait;
   return size;
@@ -199,6 +206,13 @@ class HttpStreams::Pump {
     set(easy, CURLOPT_POSTFIELDS, request.body.c_str());
   }
 
+  // Every connection of the request is direct and new, so its address is checked for this request.
+  void restrict(CURL* easy) {
+    set(easy, CURLOPT_PROXY, "");
+    set(easy, CURLOPT_FRESH_CONNECT, 1L);
+    set(easy, CURLOPT_FORBID_REUSE, 1L);
+  }
+
   void open(Ticket ticket, std::shared_ptr<HttpExchange> exchange) {
     auto transfer = std::make_unique<Transfer>();
     transfer->exchange = std::move(exchange);
@@ -222,6 +236,9 @@ class HttpStreams::Pump {
     set(easy, CURLOPT_QUICK_EXIT, 1L);  // cancel without waiting for a slow name server
     set(easy, CURLOPT_TCP_NODELAY, 1L);
     set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+    set(easy, CURLOPT_OPENSOCKETDATA, transfer.get());
+    if (transfer->request.admits) restrict(easy);
+    if (transfer->request.compressed) set(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
     set(easy, CURLOPT_ERRORBUFFER, transfer->error);
     set(easy, CURLOPT_PRIVATE, transfer.get());
     set(easy, CURLOPT_WRITEFUNCTION, &adapters::on_body);
@@ -258,7 +275,10 @@ class HttpStreams::Pump {
           transfer.error[0] != '\0' ? transfer.error : curl_.easy_strerror(code);
       if (code == CURLE_OK && !std::exchange(transfer.head_told, true))
         transfer.exchange->on_head(transfer.head);
-      if (!transfer.unwanted) transfer.exchange->on_end({ending_of(code), words});
+      HttpEnding ending = ending_of(code);
+      if (ending == HttpEnding::unreachable && transfer.address_refused)
+        ending = HttpEnding::refused_address;
+      if (!transfer.unwanted) transfer.exchange->on_end({ending, words});
       drop(at);
     }
   }

@@ -1,16 +1,21 @@
 // adapters/http/http_streams.h: HTTP and HTTPS requests with streamed responses, on one thread.
 //
 // Certificates are verified (SSL_CERT_FILE and SSL_CERT_DIR name other authorities). Proxies come
-// from the usual environment variables. Redirects are not followed. Every exchange ends: with its
-// response, by one of four timeouts, or by cancel(), which closes its connection.
+// from the usual environment variables, except for a request that restricts the addresses of its
+// server: only a direct connection can be checked. Redirects are not followed. Cookies, netrc files
+// and stored logins are not used. Every exchange ends: with its response, by one of four timeouts,
+// or by cancel(), which closes its connection.
 //
 // Threads: start(), cancel() and stop() on any thread. An HttpExchange is called only on the
 // streams' thread, and no longer after that thread has processed its cancel().
 #pragma once
 
+#include <sys/socket.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,12 +49,18 @@ struct HttpLimits {
 
 enum class HttpMethod { post, get, delete_ };
 
+// Whether a connection to this address may be made. Called with each address that a host name
+// resolves to, immediately before the connection to exactly that address.
+using AddressTest = std::function<bool(const sockaddr& address)>;
+
 struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
   std::string body;                  // sent with POST
   HttpTimeouts timeouts;
   HttpMethod method = HttpMethod::post;
+  AddressTest admits = {};  // empty: any address, also through a proxy
+  bool compressed = false;  // accept a compressed body; on_body() gets it decompressed
 };
 
 struct HttpHead {
@@ -57,13 +68,15 @@ struct HttpHead {
   std::string content_type;
   std::optional<std::int64_t> retry_after_ms;
   std::optional<std::string> mcp_session;  // Mcp-Session-Id
+  std::optional<std::string> location;     // as sent
 };
 
 enum class HttpEnding {
-  complete,      // the complete body arrived
-  unreachable,   // no connection: unknown host, refused
-  refused_peer,  // the certificate was not accepted
-  broken,        // the connection broke, or the peer does not speak HTTP
+  complete,         // the complete body arrived
+  unreachable,      // no connection: unknown host, refused
+  refused_peer,     // the certificate was not accepted
+  refused_address,  // HttpRequest::admits accepted no address of the host
+  broken,           // the connection broke, or the peer does not speak HTTP
   connect_timeout,
   first_byte_timeout,
   idle_timeout,

@@ -3,9 +3,11 @@
 #include "adapters/http/http_streams.h"
 
 #include <doctest/doctest.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <future>
 
 #include "adapters/http/testing/fake_peer.h"
@@ -40,6 +42,9 @@ class Told final : public HttpExchange {
     REQUIRE(wanted_.get_future().wait_for(std::chrono::milliseconds(kPeerWaitMs)) ==
             std::future_status::ready);
   }
+
+  // Only connections to addresses that the test accepts are made.
+  void restrict(AddressTest admits) { request_.admits = std::move(admits); }
 
   HttpHead head;  // read it only after the end
   std::string body;
@@ -211,6 +216,32 @@ TEST_CASE("an answer that nobody wants more of and that does not end is cut") {
   peer.accept();
   peer.send(std::string(kGood) + "da");
   CHECK(peer.closed());
+}
+
+TEST_CASE("a restricted request connects only to addresses that it accepts, and to no proxy") {
+  Peer peer, proxy;
+  ::setenv("http_proxy", proxy.url().c_str(), 1);
+  HttpStreams streams;
+  std::vector<unsigned> seen;
+  const auto test = [&](bool accepts) {
+    return [&seen, accepts](const sockaddr& address) {
+      seen.push_back(ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr));
+      return accepts;
+    };
+  };
+  auto refused = std::make_shared<Told>(peer.url());
+  refused->restrict(test(false));
+  streams.start(refused);
+  CHECK(refused->end().ending == HttpEnding::refused_address);
+  auto accepted = std::make_shared<Told>(peer.url());
+  accepted->restrict(test(true));
+  streams.start(accepted);
+  CHECK(peer.accept().contains("POST /v1 HTTP"));
+  peer.send("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n");
+  CHECK(accepted->end().ending == HttpEnding::complete);
+  CHECK(accepted->head.location == "/x");
+  CHECK(seen == std::vector<unsigned>{INADDR_LOOPBACK, INADDR_LOOPBACK});
+  ::unsetenv("http_proxy");
 }
 
 }  // namespace agentrt::adapters

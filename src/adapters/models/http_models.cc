@@ -30,6 +30,7 @@ ports::ModelFault fault_of_end(const HttpEnd& end, const Subject& subject,
     case HttpEnding::complete:
       break;
     case HttpEnding::unreachable:
+    case HttpEnding::refused_address:  // these requests do not restrict addresses
       return broken_fault(Category::unavailable,
                           fmt::format("{} cannot be reached ({}); start that server, or correct {}",
                                       address, end.detail, subject.url_setting),

@@ -242,6 +242,18 @@ std::string lasting(std::string_view what, std::string_view how_long, const std:
   return out;
 }
 
+// What the offered wider rule covers, and the letter for it.
+struct Wider {
+  char letter;
+  std::string_view what;
+};
+Wider wider_words(const ActionSnapshot& action) {
+  if (is_command(action)) return {'p', "yes, whatever follows"};
+  if (tools::rule_form_of(action.tool_name.value_or("")) == tools::RuleForm::host)
+    return {'h', "yes, every page of this host"};
+  return {'t', "yes, every call of the tool"};
+}
+
 std::vector<Key> permission_keys(const ActionSnapshot& action) {
   constexpr std::string_view kSession = "in this session";
   constexpr std::string_view kAlways = "always in this folder";
@@ -254,10 +266,10 @@ std::vector<Key> permission_keys(const ActionSnapshot& action) {
   if (session) keys.push_back({"s", lasting(what, kSession, exact)});
   if (always) keys.push_back({"a", lasting(what, kAlways, exact)});
   if (const std::string* wider = wider_rule(action)) {
-    const bool tool = !is_command(action);
-    const std::string_view all = tool ? "yes, every call of the tool" : "yes, whatever follows";
-    if (session) keys.push_back({tool ? "st" : "sp", lasting(all, kSession, wider)});
-    if (always) keys.push_back({tool ? "at" : "ap", lasting(all, kAlways, wider)});
+    const Wider all = wider_words(action);
+    if (session)
+      keys.push_back({fmt::format("s{}", all.letter), lasting(all.what, kSession, wider)});
+    if (always) keys.push_back({fmt::format("a{}", all.letter), lasting(all.what, kAlways, wider)});
   }
   keys.push_back({"n", "no; n REASON also tells the model why"});
   return keys;
@@ -271,7 +283,7 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-// y, n, n REASON; for a permission also s, a and, with a wider rule, sp, st, ap, at.
+// y, n, n REASON; for a permission also s, a and, with a wider rule, sp, sh, st, ap, ah, at.
 Result<RespondAction> read_decision(const ActionSnapshot& action, std::string_view line,
                                     RespondAction answer) {
   const std::size_t space = std::min(line.find(' '), line.size());
@@ -287,7 +299,8 @@ Result<RespondAction> read_decision(const ActionSnapshot& action, std::string_vi
   answer.decision = "allow";
   if (rest.empty() && (word == "y" || word == "yes")) return answer;
   const bool exact = word == "s" || word == "session" || word == "a" || word == "always";
-  const bool wider = word == "sp" || word == "st" || word == "ap" || word == "at";
+  const bool wider = word.size() == 2 && (word[0] == 's' || word[0] == 'a') &&
+                     (word[1] == 'p' || word[1] == 'h' || word[1] == 't');
   const std::string* rule = wider_rule(action);
   const AnswerScope scope = word.starts_with('s') ? AnswerScope::session : AnswerScope::always;
   if (permission && rest.empty() && offers(action, scope) && (exact || (wider && rule))) {

@@ -236,6 +236,12 @@ TEST_CASE("the prompt shows the rule that each lasting answer stores") {
             .contains("  at  yes, every call of the tool always in this folder; stores the rule "
                       "mcp__box__echo\n"));
   CHECK(read_answer(action, "st")->rule == "mcp__box__echo");
+  action.tool_name = "web_fetch";
+  action.rules = {R"(web_fetch("https://a.org/"))", "web_fetch(a.org)"};
+  CHECK(answer_prompt(action, Paper{})
+            .contains("  sh  yes, every page of this host in this session; stores the rule "
+                      "web_fetch(a.org)\n"));
+  CHECK(read_answer(action, "ah")->rule == "web_fetch(a.org)");
 }
 
 TEST_CASE("leaving the sandbox is the loudest thing on the screen, and granted once at a time") {

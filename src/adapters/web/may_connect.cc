@@ -1,0 +1,9 @@
+#include "adapters/web/may_connect.h"
+
+#include "adapters/web/public_address.h"
+
+namespace agentrt::adapters {
+
+bool may_connect(const sockaddr& address) { return is_public(address); }
+
+}  // namespace agentrt::adapters
