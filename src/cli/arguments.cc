@@ -74,6 +74,7 @@ struct Parsed {
   ExplainArguments explain;
   TrustArguments trust;
   StopArguments stop;
+  ResumeArguments resume;
   RulesArguments rules;
   RemoveRuleArguments remove_rule;
 };
@@ -214,12 +215,23 @@ void add_reads(CLI::App& app, Parsed& out) {
   sessions->add_flag("--system", out.sessions.system,
                      "Also list the session of the runtime itself");
 
+  CLI::App* resume = add_verb(app, out, "resume", "Choose an earlier session and continue it",
+                              "  agentrt resume\n"
+                              "  agentrt resume parser  # begin with those that mention it");
+  resume->add_option("WORDS", out.resume.search, "Search for these words at first")->type_name("");
+  resume->add_option("--model", out.resume.model, "Model of the next turn")->type_name("NAME");
+  add_config(*resume, out.arguments);
+
   CLI::App* show = add_verb(app, out, "show", "Show the threads, turns and queue of a session",
                             "  agentrt show sess_0…\n"
-                            "  agentrt show sess_0… --json");
+                            "  agentrt show sess_0… --transcript\n"
+                            "  agentrt show sess_0… --transcript --markdown > talk.md");
   show->add_option("ID", out.show.session, "Id of the session; see agentrt sessions")
       ->required()
       ->type_name("");
+  show->add_flag("--transcript", out.show.transcript,
+                 "Print the whole conversation, each tool call on one line; paged at a terminal");
+  show->add_flag("--markdown", out.show.markdown, "Print the transcript as Markdown");
   show->add_option("--limit", out.show.limit, "Show at most this many turns")->type_name("N");
   show->add_option("--cursor", out.show.cursor,
                    "Show older turns: the cursor printed at the end of the previous page")
@@ -481,6 +493,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("serve")) return parsed.serve;
   if (got("own")) return OwnArguments{};
   if (got("stop")) return parsed.stop;
+  if (got("resume")) return parsed.resume;
   if (got("call")) return parsed.call;
   if (got("sessions")) return parsed.sessions;
   if (got("show")) return parsed.show;

@@ -16,10 +16,14 @@ struct RunArguments {
   std::vector<std::string> folders;           // in addition to the workspace
   std::vector<std::string> files;             // sent to the model with the prompt
   std::vector<std::string> allow, ask, deny;  // permission rules for the session
-  bool continue_last = false;  // the session of this folder that was used last
-  bool new_session = false;    // create the session that `session` names
+  bool continue_last = false;                 // the session of this folder that was used last
+  bool new_session = false;                   // create the session that `session` names
   bool yes = false;
   bool yes_outside = false;
+};
+struct ResumeArguments {
+  std::string search;  // words that the list is filtered by at first
+  std::optional<std::string> model;
 };
 struct ServeArguments {
   std::string listen = "127.0.0.1:7717";
@@ -43,6 +47,8 @@ struct SessionsArguments {
 };
 struct ShowArguments {
   std::string session;
+  bool transcript = false;
+  bool markdown = false;
   std::optional<std::uint64_t> limit;
   std::optional<std::string> cursor;
 };
@@ -111,7 +117,7 @@ using Verb =
                  EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
                  SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments,
                  ApprovalsArguments, AnswerArguments, ExplainArguments, TrustArguments,
-                 RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments>;
+                 RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/sessions/session_ids.h"
+#include "cli/sessions/show_transcript.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
 #include "schema/commands.h"
@@ -48,9 +49,18 @@ int list_sessions(Context& context, const SessionsArguments& arguments) {
 }
 
 int show_session(Context& context, const ShowArguments& arguments) {
+  if (arguments.markdown && !arguments.transcript)
+    return context.output.problem({Code::invalid_params, "--markdown needs --transcript.", {}});
+  if (arguments.transcript && (arguments.limit || arguments.cursor))
+    return context.output.problem(
+        {Code::invalid_params,
+         "--transcript prints every turn; leave --limit and --cursor out.",
+         {}});
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
     schema::GetSession params;
     TRY_ASSIGN(params.session_id, find_session(client, arguments.session));
+    if (arguments.transcript)
+      return show_transcript(context, client, params.session_id, arguments.markdown);
     params.limit = arguments.limit;
     params.cursor = arguments.cursor;
     TRY_ASSIGN(const std::string reply, client.call("get_session", schema::to_json(params)));

@@ -10,6 +10,7 @@ int serve(Context& context, const ServeArguments& arguments);
 int own(Context& context);
 int stop_owner(Context& context, const StopArguments& arguments);
 int call(Context& context, const CallArguments& arguments);
+int resume_session(Context& context, const ResumeArguments& arguments);
 int list_sessions(Context& context, const SessionsArguments& arguments);
 int show_session(Context& context, const ShowArguments& arguments);
 int print_events(Context& context, const EventsArguments& arguments);

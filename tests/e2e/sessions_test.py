@@ -1,11 +1,18 @@
 """Getting back to earlier work: ids shortened to a prefix, --continue, --new, other folders."""
 
+import fcntl
 import json
 import os
+import signal
+import struct
 import subprocess
+import termios
+import time
 import unittest
 
-from harness import BINARY, Case
+from harness import BINARY, Case, wait_until
+from prompts_test import plain
+from run_test import Terminal
 
 
 class Sessions(Case):
@@ -177,6 +184,169 @@ class Piped(Sessions):
                                   text=True)
         self.assertEqual((done.returncode, done.stdout), (0, "Hello.\n"), done)
         self.assertIn("standard input sent nothing for 3 s", done.stderr)
+
+
+class Picker(Sessions):
+    scripts = {"main": [{"text": "Hello."}], "works": [{"text": "Slow.", "delayMs": 60_000}]}
+
+    def setUp(self):
+        super().setUp()
+        self.other = self.home.folder / "other"
+        self.other.mkdir()
+        self.ran("--session", "parser", "--new", "fix the parser")
+        self.ran("--session", "docs", "--new", "write the docs")
+        self.assertEqual(self.run_in(self.other, "run", "--session", "elsewhere", "--new",
+                                     "deploy it").returncode, 0)
+
+    def at_terminal(self, *arguments, **more):
+        return Terminal(self, *arguments, verb="resume", **more)
+
+    def test_words_search_arrows_move_and_enter_continues(self):
+        terminal = self.at_terminal().read_until("Enter opens")
+        shown = plain(terminal)
+        self.assertIn("Sessions  3 of 3", shown)
+        order = [shown.index(text) for text in ("write the docs", "fix the parser", "deploy it")]
+        self.assertEqual(order, sorted(order))
+        self.assertIn(str(self.other), shown)
+        terminal.type("PARS", after=0.1).read_until("1 of 3")
+        terminal.type("\x15\x1b[B\r", after=0.1).read_until("> fix the parser")
+        terminal.read_until("Hello.").read_until("> ")
+        terminal.type("and now?\n").read_until("session parser")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertEqual(self.turns("parser"), ["fix the parser", "and now?"])
+
+    def test_a_session_of_another_folder_says_so_and_its_open_turn_is_watched(self):
+        process = subprocess.Popen([BINARY, "run", "--session", "elsewhere", "--model", "works",
+                                    "again"], cwd=self.other, env=self.home.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        wait_until(lambda: self.rows()[0]["status"] != "idle", what="a running turn")
+        terminal = self.at_terminal("elsewhere").read_until("1 of 3")
+        terminal.type("\r", after=0.1).read_until("belongs to").read_until("watching turn")
+        terminal.type("\x03", after=0.2)
+        os.kill(terminal.process.pid, signal.SIGINT)
+        self.assertEqual(terminal.end(), 130, terminal.text())
+
+    def test_it_leaves_the_terminal_as_it_was(self):
+        for key in ("\x1b", "\x03"):
+            terminal = self.at_terminal()
+            before = termios.tcgetattr(terminal.master)
+            terminal.read_until("Enter opens").type(key, after=0.1).read_until("\x1b[?1049l")
+            self.assertEqual(terminal.end(), 130, terminal.text())
+            self.assertEqual(termios.tcgetattr(terminal.master), before)
+        self.assertEqual(self.turns("docs"), ["write the docs"])
+
+    def test_a_narrow_terminal_that_is_resized_all_the_time(self):
+        terminal = self.at_terminal(columns=20).read_until("Sessions  3 of 3")
+        for i in range(100):
+            fcntl.ioctl(terminal.master, termios.TIOCSWINSZ,
+                        struct.pack("HHHH", 5 + i % 20, 10 + i % 70, 0, 0))
+            time.sleep(0.01)
+        terminal.type("docs\r", after=0.1).read_until("write the docs").read_until("> ")
+        terminal.type("\n")
+        self.assertEqual(terminal.end(), 130, terminal.text())
+
+    def test_a_plain_terminal_gets_a_numbered_list(self):
+        terminal = self.at_terminal(TERM="dumb").read_until("to leave: ")
+        self.assertRegex(plain(terminal), r"1 +just now +write the docs\s+2 +just now +fix")
+        self.assertNotIn("\x1b", terminal.text())
+        terminal.type("nothing like this\n").read_until("No session matches.")
+        terminal.type("parser\n").read_until("  1  just now").read_until("to leave: ")
+        terminal.type("1\n").read_until("> fix the parser").read_until("> ")
+        terminal.type("more\n").read_until("session parser")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertEqual(self.turns("parser"), ["fix the parser", "more"])
+
+    def test_without_a_terminal_it_says_what_to_do(self):
+        done = self.home.run("resume")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("agentrt run --session ID", done.stderr)
+
+
+class Transcripts(Sessions):
+    config = '[permissions]\nmode = "bypass"\n'
+    scripts = {
+        "main": [{"text": "I **look**.", "toolCalls": [
+            {"name": "shell", "args": {"command": "echo output; exit 3"}},
+            {"name": "read_file", "args": {"path": "none.txt"}}]}, {"text": "Done."}],
+        "long": [{"text": "word " * 60_000, "deltas": 50}],
+        "fails": [{"fail": {"status": 401, "message": "no key"}}],
+        "slow": [{"text": "never", "delayMs": 60_000}],
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.ran("--session", "s", "--new", "look\naround")
+        self.home.run("run", "--session", "s", "--model", "fails", "again")
+
+    def transcript(self, *words):
+        done = self.home.run("show", "s", "--transcript", *words)
+        self.assertEqual(done.returncode, 0, done)
+        return done.stdout
+
+    def test_the_whole_conversation_with_folded_calls(self):
+        text = self.transcript()
+        parts = ["session s", "look\n    around", "I **look**.",
+                 "✗ $ echo output; exit 3 · exit code 3", "read none.txt", "Done.", "again",
+                 "· failed: ", "no key"]
+        places = [text.index(part) for part in parts]
+        self.assertEqual(places, sorted(places), text)
+        self.assertNotIn("  output\n", text)
+        text = self.transcript("--markdown")
+        parts = ["# s", "> look\n> around\n", "\nI **look**.\n",
+                 "- `$ echo output; exit 3` (failed, exit code 3)\n", "\nDone.\n", "> again\n",
+                 "*failed: "]
+        places = [text.index(part) for part in parts]
+        self.assertEqual(places, sorted(places), text)
+
+    def test_json_has_every_turn_with_its_calls(self):
+        told = json.loads(self.transcript("--json"))
+        self.assertEqual((told["sessionId"], told["cwd"]), ("s", str(self.home.workspace)))
+        first, second = told["turns"]
+        self.assertEqual((first["status"], second["status"]), ("completed", "failed"))
+        self.assertEqual(first["input"], [{"type": "text", "text": "look\naround"}])
+        self.assertEqual([m["text"] for m in first["messages"]], ["I **look**.", "Done."])
+        shell, read = first["messages"][0]["toolCalls"]
+        self.assertEqual((shell["name"], shell["exitCode"], shell["outcome"]),
+                         ("shell", 3, "failed"))
+        self.assertIn("output", shell["result"])
+        self.assertEqual(read["args"], {"path": "none.txt"})
+        self.assertEqual(read["outcome"], "not_made")
+
+    def test_a_long_message_is_complete_and_an_open_turn_is_shown(self):
+        self.ran("--session", "s", "--model", "long", "write")
+        process = subprocess.Popen([BINARY, "run", "--session", "s", "--model", "slow", "wait"],
+                                   cwd=self.home.workspace, env=self.home.environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        wait_until(lambda: "not finished" in self.transcript(), what="the open turn")
+        turns = json.loads(self.transcript("--json"))["turns"]
+        self.assertEqual(turns[2]["messages"][0]["text"], "word " * 60_000)
+        self.assertEqual(turns[3]["status"], "open")
+        self.home.run("stop", "--yes")
+
+    def test_at_a_terminal_it_is_paged(self):
+        pager = self.home.folder / "pager"
+        pager.write_text("#!/bin/sh\necho PAGED; cat; echo END\n")
+        pager.chmod(0o755)
+        terminal = Terminal(self, "s", "--transcript", verb="show", PAGER=str(pager))
+        terminal.read_until("END")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        shown = plain(terminal)
+        self.assertLess(shown.index("PAGED"), shown.index("I look."))
+        terminal = Terminal(self, "s", "--transcript", verb="show", PAGER="head -1 > /dev/null")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+        terminal = Terminal(self, "s", "--transcript", verb="show", PATH="/nonexistent")
+        terminal.read_until("Done.")
+        self.assertEqual(terminal.end(), 0, terminal.text())
+
+    def test_options_that_do_not_fit_are_refused(self):
+        for words in (["--markdown"], ["--transcript", "--limit", "3"]):
+            self.assertEqual(self.home.run("show", "s", *words).returncode, 2, words)
 
 
 if __name__ == "__main__":

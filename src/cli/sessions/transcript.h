@@ -1,0 +1,89 @@
+// cli/sessions/transcript.h: the conversation of a session, built from its events and rendered as
+// text, Markdown or JSON. Pure.
+//
+// Events are taken in order. A turn is complete when it has ended; the turns come out in the order
+// in which they were submitted. Tool calls are folded to one line each.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/views/call_view.h"
+#include "cli/views/envelope.h"
+
+namespace agentrt::cli {
+
+struct TranscriptCall {
+  ToolCallId tool_call_id;
+  std::string name;
+  schema::Json args{"{}"};
+  std::string outcome = "open";  // open, completed, failed, not_made
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> duration_ms;
+  std::optional<std::string> result;  // its beginning
+  std::optional<std::string> error;
+  std::optional<schema::FileChange> change;
+  bool outside_sandbox = false;
+};
+BOOST_DESCRIBE_STRUCT(TranscriptCall, (),
+                      (tool_call_id, name, args, outcome, exit_code, duration_ms, result, error,
+                       change, outside_sandbox))
+
+// One answer of the model.
+struct TranscriptMessage {
+  ModelRequestId model_request_id;
+  std::string text;
+  std::vector<TranscriptCall> tool_calls;
+};
+BOOST_DESCRIBE_STRUCT(TranscriptMessage, (), (model_request_id, text, tool_calls))
+
+struct TranscriptTurn {
+  ThreadId thread_id;
+  TurnId turn_id;
+  Timestamp submitted_at;
+  std::string status = "open";  // open, completed, failed, cancelled, timed_out
+  std::optional<std::string> model;
+  std::vector<schema::InputPart> input;
+  std::vector<TranscriptMessage> messages;
+  std::optional<std::string> error;
+  std::optional<schema::Usage> usage;
+};
+BOOST_DESCRIBE_STRUCT(TranscriptTurn, (),
+                      (thread_id, turn_id, submitted_at, status, model, input, messages, error,
+                       usage))
+
+class Transcript {
+ public:
+  // The events that take() uses.
+  static std::vector<std::string> types();
+
+  void take(const Envelope& event);
+  // The text of a message that is too long for its event is in the deltas of this range of the log.
+  struct Range {
+    ModelRequestId request;
+    Sequence first = 0, last = 0;
+  };
+  std::optional<Range> take_range();
+  void put_text(const ModelRequestId& request, std::string text);
+
+  // Turns that have ended and that no unfinished one precedes; each is returned once.
+  std::vector<TranscriptTurn> take_ended();
+  // All others.
+  std::vector<TranscriptTurn> take_rest();
+
+ private:
+  TranscriptTurn* find(const TurnId& turn);
+  void end(const TurnId& turn, std::string status, std::optional<std::string> error,
+           std::optional<schema::Usage> usage);
+
+  std::deque<TranscriptTurn> turns_;
+  std::vector<Range> ranges_;
+};
+
+// `several`: the session has several threads, and each turn names its own.
+std::string transcript_text(const TranscriptTurn& turn, bool several, Timestamp now, Paper paper);
+std::string transcript_markdown(const TranscriptTurn& turn, bool several);
+
+}  // namespace agentrt::cli
