@@ -136,6 +136,11 @@ def _max_length(value, rule, schema, root, path):
         raise Invalid(f"{path} is longer than {rule}")
 
 
+def _max_items(value, rule, schema, root, path):
+    if isinstance(value, list) and len(value) > rule:
+        raise Invalid(f"{path} has more than {rule} items")
+
+
 def _pattern(value, rule, schema, root, path):
     import re
     if isinstance(value, str) and not re.search(rule, value):
@@ -147,4 +152,5 @@ CHECKS = {
     "additionalProperties": _additional, "items": _items, "const": _const, "enum": _enum,
     "allOf": _all_of, "anyOf": _any_of, "oneOf": _one_of, "if": _if, "minimum": _minimum,
     "maximum": _maximum, "minLength": _min_length, "maxLength": _max_length, "pattern": _pattern,
+    "maxItems": _max_items,
 }
