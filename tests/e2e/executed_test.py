@@ -4,7 +4,7 @@ import hashlib
 import unittest
 from pathlib import Path
 
-from harness import Case
+from harness import Case, wait_until
 
 RULES = """
 [permissions]
@@ -88,8 +88,10 @@ class Executed(ExecutedCase):
         self.play(call("sleep  60 && true", background=True))
         started = self.payloads("process.started")[0]
         self.daemon.wait_event("s", lambda e: e["type"] == "turn.completed")
-        words = Path(f"/proc/{started['pid']}/cmdline").read_bytes().split(b"\0")
-        self.assertIn(b"'sleep' '60' && 'true'", words)
+        # Until it has replaced itself by bash, the process has the arguments of the launcher.
+        words = Path(f"/proc/{started['pid']}/cmdline")
+        wait_until(lambda: b"'sleep' '60' && 'true'" in words.read_bytes().split(b"\0"),
+                   what="the form among the arguments")
         process = [e for e in self.daemon.events("s") if e["type"] == "process.started"][0]
         self.daemon.ok("terminate_process", processId=process["processId"])
 
