@@ -1,11 +1,9 @@
 // How long the decisions about one command take that a person approves, under the rules of a
 // project: the model asks for it, its binding is inspected, the person answers, it runs and ends.
-#include <string>
-#include <vector>
-
 #include <benchmark/benchmark.h>
 
 #include "control/testing/given_calls.h"
+#include "project_rules.h"
 
 namespace {
 
@@ -14,18 +12,7 @@ using namespace agentrt::control;
 
 schema::Policy project_policy() {
   schema::Policy policy;
-  for (const char* words :
-       {"git status", "git log", "git diff", "git show",   "git add",     "git commit", "ls",
-        "cat",        "head",    "tail",     "grep",       "rg",          "find",       "wc",
-        "sort",       "uniq",    "echo",     "cd",         "cut",         "tr",         "jq",
-        "xargs",      "sed",     "awk",      "cargo test", "cargo build", "npm test",   "npm run",
-        "go test",    "cmake",   "make",     "ctest",      "test",        "[",          "date",
-        "stat",       "du",      "which",    "basename",   "dirname"})
-    policy.rules.push_back({schema::RuleEffect::allow, "shell(" + std::string(words) + ":*)",
-                            schema::RuleOrigin::user});
-  for (const char* words : {"git push", "rm", "curl"})
-    policy.rules.push_back(
-        {schema::RuleEffect::ask, "shell(" + std::string(words) + ":*)", schema::RuleOrigin::user});
+  policy.rules = project_rules(schema::RuleEffect::ask);
   return policy;
 }
 

@@ -8,6 +8,7 @@
 
 #include "policy/permission.h"
 #include "policy/shell/limits.h"
+#include "project_rules.h"
 
 namespace {
 
@@ -27,25 +28,9 @@ const std::vector<std::string> kTexts = {
     "git status && rm -rf build",
 };
 
-std::shared_ptr<const Rules> project_rules() {
-  std::vector<schema::PolicyRule> sources;
-  for (const char* words :
-       {"git status", "git log", "git diff", "git show",   "git add",     "git commit", "ls",
-        "cat",        "head",    "tail",     "grep",       "rg",          "find",       "wc",
-        "sort",       "uniq",    "echo",     "cd",         "cut",         "tr",         "jq",
-        "xargs",      "sed",     "awk",      "cargo test", "cargo build", "npm test",   "npm run",
-        "go test",    "cmake",   "make",     "ctest",      "test",        "[",          "date",
-        "stat",       "du",      "which",    "basename",   "dirname"})
-    sources.push_back({schema::RuleEffect::allow, "shell(" + std::string(words) + ":*)",
-                       schema::RuleOrigin::user});
-  sources.push_back({schema::RuleEffect::ask, "shell(git push:*)", schema::RuleOrigin::user});
-  sources.push_back({schema::RuleEffect::deny, "shell(rm:*)", schema::RuleOrigin::user});
-  sources.push_back({schema::RuleEffect::deny, "shell(curl:*)", schema::RuleOrigin::user});
-  return std::make_shared<const Rules>(*compile(sources));
-}
-
 void decide(benchmark::State& state, const std::vector<std::string>& texts) {
-  const Effective policy{.rules = project_rules()};
+  const auto rules = compile(project_rules(schema::RuleEffect::deny));
+  const Effective policy{.rules = std::make_shared<const Rules>(*rules)};
   std::size_t next = 0;
   for (auto _ : state) {
     const Asked asked{

@@ -75,28 +75,36 @@ void ReadCommands::read(ListActions query, ports::ReplyTo reply_to) {
       std::move(reply_to));
 }
 
-void ReadCommands::read(GetRules query, ports::ReplyTo reply_to) {
-  const auto read = [this](state::Session view, GetRules query, ports::ReplyTo to) {
-    on_worker([this, view = std::move(view),
-               query = std::move(query)] { return read_rules(parts_.policies, view, query); },
-              std::move(to));
-  };
-  if (!query.session_id) {
+void ReadCommands::with_policy(const std::optional<SessionId>& session,
+                               const std::optional<std::string>& cwd, ports::ReplyTo reply_to,
+                               ReadPolicy read) {
+  if (!session) {
     state::Session none;
-    none.cwd = query.cwd.value_or(parts_.settings.default_cwd);
-    return read(std::move(none), std::move(query), std::move(reply_to));
+    none.cwd = cwd.value_or(parts_.settings.default_cwd);
+    return read(std::move(none), std::move(reply_to));
   }
-  const SessionId session = *query.session_id;
-  with_view(
-      session, std::move(reply_to),
-      [read, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
-        state::Session like;
-        like.id = view.id;
-        like.cwd = view.cwd;
-        like.granted = view.granted;
-        like.mode = view.mode;
-        read(std::move(like), std::move(query), std::move(to));
-      });
+  with_view(*session, std::move(reply_to),
+            [read = std::move(read)](const state::Session& view, ports::ReplyTo to) mutable {
+              state::Session like;
+              like.id = view.id;
+              like.sequence = view.sequence;
+              like.cwd = view.cwd;
+              like.granted = view.granted;
+              like.mode = view.mode;
+              like.catalog = view.catalog;
+              read(std::move(like), std::move(to));
+            });
+}
+
+void ReadCommands::read(GetRules query, ports::ReplyTo reply_to) {
+  const auto session = query.session_id;
+  const auto cwd = query.cwd;
+  with_policy(session, cwd, std::move(reply_to),
+              [this, query = std::move(query)](state::Session view, ports::ReplyTo to) {
+                on_worker([this, view = std::move(view),
+                           query] { return read_rules(parts_.policies, view, query); },
+                          std::move(to));
+              });
 }
 
 void ReadCommands::read(GetTrust query, ports::ReplyTo reply_to) {
@@ -133,57 +141,29 @@ void ReadCommands::read(GetThreadRead query, ports::ReplyTo reply_to) {
 }
 
 void ReadCommands::read(EvaluatePermission query, ports::ReplyTo reply_to) {
-  if (!query.session_id) {
-    state::Session none;
-    none.cwd = query.cwd.value_or(parts_.settings.default_cwd);
-    return evaluate_in(std::move(none), std::move(query), std::move(reply_to));
-  }
-  const SessionId session = *query.session_id;
-  with_view(
-      session, std::move(reply_to),
-      [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
-        state::Session like;
-        like.id = view.id;
-        like.cwd = view.cwd;
-        like.granted = view.granted;
-        like.mode = view.mode;
-        evaluate_in(std::move(like), std::move(query), std::move(to));
-      });
-}
-
-void ReadCommands::evaluate_in(state::Session view, EvaluatePermission query,
-                               ports::ReplyTo reply_to) {
-  on_worker(
-      [this, view = std::move(view), query = std::move(query)]() mutable {
-        return evaluate_permission(parts_.policies, std::move(view), query, parts_.settings);
-      },
-      std::move(reply_to));
+  const auto session = query.session_id;
+  const auto cwd = query.cwd;
+  with_policy(session, cwd, std::move(reply_to),
+              [this, query = std::move(query)](state::Session view, ports::ReplyTo to) {
+                on_worker(
+                    [this, view = std::move(view), query]() mutable {
+                      return evaluate_permission(parts_.policies, std::move(view), query,
+                                                 parts_.settings);
+                    },
+                    std::move(to));
+              });
 }
 
 void ReadCommands::read(GetToolInventory query, ports::ReplyTo reply_to) {
-  const auto read = [this](state::Session view, ports::ReplyTo to) {
-    on_worker(
-        [this, view = std::move(view)]() mutable {
-          return tool_inventory(parts_.store, parts_.policies, std::move(view), parts_.settings);
-        },
-        std::move(to));
-  };
-  if (!query.session_id) {
-    state::Session none;
-    none.cwd = parts_.settings.default_cwd;
-    return read(std::move(none), std::move(reply_to));
-  }
-  with_view(*query.session_id, std::move(reply_to),
-            [read](const state::Session& view, ports::ReplyTo to) {
-              state::Session like;
-              like.id = view.id;
-              like.sequence = view.sequence;
-              like.cwd = view.cwd;
-              like.granted = view.granted;
-              like.mode = view.mode;
-              like.catalog = view.catalog;
-              read(std::move(like), std::move(to));
-            });
+  with_policy(query.session_id, std::nullopt, std::move(reply_to),
+              [this](state::Session view, ports::ReplyTo to) {
+                on_worker(
+                    [this, view = std::move(view)]() mutable {
+                      return tool_inventory(parts_.store, parts_.policies, std::move(view),
+                                            parts_.settings);
+                    },
+                    std::move(to));
+              });
 }
 
 void ReadCommands::read(GetExecutionEnvironment query, ports::ReplyTo reply_to) {

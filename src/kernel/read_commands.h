@@ -47,7 +47,11 @@ class ReadCommands {
   void read(schema::GetToolInventory query, ports::ReplyTo reply_to);
   void read(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
 
-  void evaluate_in(state::Session view, schema::EvaluatePermission query, ports::ReplyTo reply_to);
+  // Calls `read` with the members of the session's view that its policy depends on; without a
+  // session, with an empty one in `cwd` (default: the daemon's workspace).
+  using ReadPolicy = std::move_only_function<void(state::Session, ports::ReplyTo)>;
+  void with_policy(const std::optional<SessionId>& session, const std::optional<std::string>& cwd,
+                   ports::ReplyTo reply_to, ReadPolicy read);
   // Calls `read` with the session's view, in order with other work on the lane. not_found: no such
   // session.
   using ReadView = std::move_only_function<void(const state::Session&, ports::ReplyTo)>;

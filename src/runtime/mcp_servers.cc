@@ -11,11 +11,10 @@
 
 #include "base/real_path.h"
 #include "config/sandbox.h"
+#include "runtime/system_clock.h"
 
 namespace agentrt::runtime {
 namespace {
-
-constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 bool has_control(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
@@ -166,27 +165,14 @@ McpServers::McpServers(config::ConfigSources sources, config::TrustRecords& reco
     : sources_(std::move(sources)),
       records_(records),
       data_(std::move(data)),
-      environment_(std::move(environment)) {}
-
-McpServers::Stamp McpServers::stamp_of(const std::string& path) {
-  struct stat found{};
-  if (::stat(path.c_str(), &found) != 0) return {errno};
-  return {0,
-          static_cast<std::int64_t>(found.st_ino),
-          found.st_size,
-          found.st_mtim.tv_sec * kNanoseconds + found.st_mtim.tv_nsec,
-          found.st_ctim.tv_sec * kNanoseconds + found.st_ctim.tv_nsec,
-          static_cast<std::int64_t>(found.st_dev)};
-}
-
-McpServers::Stamps McpServers::stamps() const {
-  return {stamp_of(sources_.managed),
-          stamp_of(sources_.named ? *sources_.named : sources_.user.value_or(""))};
+      environment_(std::move(environment)) {
+  sources_.workspace.clear();
+  sources_.trusted.clear();
 }
 
 Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) {
   const bool bare = is_absent(cwd, config::kServersFile) && is_absent(cwd, config::kWorkspaceFile);
-  const Stamps now = stamps();
+  std::vector<config::FileMark> now = config::marks_of(sources_);
   if (bare) {
     const std::lock_guard lock(mutex_);
     if (without_ == now) return std::vector<adapters::McpServer>{};
@@ -198,7 +184,7 @@ Result<std::vector<adapters::McpServer>> McpServers::of(const std::string& cwd) 
   std::map<std::string, config::McpServerConfig> servers = config.mcp_servers;
   if (bare && servers.empty()) {
     const std::lock_guard lock(mutex_);
-    without_ = now;
+    if (config::settled(now, SystemClock::now().ms)) without_ = std::move(now);
   }
   config::UnusableServers left_out;
   TRY(config::name_passed_over(sources, left_out));

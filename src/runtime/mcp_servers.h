@@ -9,8 +9,6 @@
 // several threads at once.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "adapters/mcp/server.h"
+#include "config/file_marks.h"
 #include "config/mcp_servers.h"
 
 namespace agentrt::runtime {
@@ -37,19 +36,13 @@ class McpServers {
   Result<std::vector<adapters::McpServer>> of(const std::string& cwd);
 
  private:
-  // File metadata that changes whenever the file changes.
-  using Stamp = std::array<std::int64_t, 6>;
-  using Stamps = std::array<Stamp, 2>;  // of the host's and the user's file
-
-  static Stamp stamp_of(const std::string& path);
-  Stamps stamps() const;
-
-  const config::ConfigSources sources_;
+  config::ConfigSources sources_;  // without a workspace
   config::TrustRecords& records_;
   const std::string data_;
   const config::Environment environment_;
   std::mutex mutex_;
-  std::optional<Stamps> without_;  // under mutex_: these two files configure no server
+  // Under mutex_: in this state, the files of the host and the user configure no server.
+  std::optional<std::vector<config::FileMark>> without_;
 };
 
 }  // namespace agentrt::runtime

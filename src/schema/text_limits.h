@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "schema/codec.h"
+#include "schema/folders.h"
 
 namespace agentrt::schema {
 
@@ -29,7 +30,6 @@ inline constexpr std::size_t kTokenSizeMax = 1'024;
 // One part of a turn's input.
 inline constexpr std::size_t kInputTextSizeMax = std::size_t{2} << 20;
 inline constexpr std::size_t kStdinSizeMax = 32 * 1024;  // per write_process_stdin
-inline constexpr std::size_t kAdditionalRootsMax = 64;
 inline constexpr std::size_t kMetadataBytesMax = 32 * 1024;
 inline constexpr std::size_t kAnswerBytesMax = 64 * 1024;
 
