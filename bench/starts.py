@@ -1,6 +1,7 @@
 """Cold starts and resident memory."""
 
 import subprocess
+import time
 
 import setting
 
@@ -26,7 +27,44 @@ def idle_mib(here, home):
     return found
 
 
+def run_ms(here, home, owned):
+    """From the start of `agentrt run` to the first event that it prints."""
+    if not owned:
+        home.end_owners()
+    started = time.monotonic()
+    process = subprocess.Popen([here.harness.BINARY, "run", "--json", "hello"], cwd=home.workspace,
+                               env=home.environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process.stdout.readline()
+    found = time.monotonic() - started
+    process.communicate()
+    return found * 1e3
+
+
+def owner_mib(here, home):
+    home.end_owners()
+    home.run("sessions")
+    return here.harness.memory_kb(home.owner()["pid"]) / 1024
+
+
+def terminals(here, table):
+    """Commands without a daemon."""
+    home = here.home("terminals")
+    home.run("run", "hello")
+    table.add("run_owned", "start of agentrt run, with an owner",
+              here.rounds(9, lambda: run_ms(here, home, True)), "ms", better="less",
+              goal=START_GOAL_MS)
+    table.add("run_alone", "start of agentrt run, without an owner",
+              here.rounds(9, lambda: run_ms(here, home, False)), "ms", better="less",
+              goal=START_GOAL_MS)
+    table.add("memory_owner", "resident memory, idle background owner",
+              here.rounds(3, lambda: owner_mib(here, home)), "MiB", better="less",
+              goal=IDLE_GOAL_MIB)
+    home.remove()
+
+
 def measure(here, table):
+    terminals(here, table)
     home = here.home("starts")
     here.harness.Daemon(home).stop()
     table.add("start_empty", "start to ready, empty store",

@@ -58,6 +58,12 @@ def running(pid):
         return False
 
 
+def memory_kb(pid):
+    """The resident memory of a process."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line[:6] == "VmRSS:"))
+
+
 class Home:
     """Folders, configuration and scripts of one runtime; daemons may be restarted on them."""
 
@@ -309,8 +315,7 @@ class Daemon:
                     if full.removeprefix("agentrt_").removesuffix("_total") == name)
 
     def memory_kb(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(next(line.split()[1] for line in status.splitlines() if line[:6] == "VmRSS:"))
+        return memory_kb(self.process.pid)
 
 
 class Stream(contextlib.AbstractContextManager):
