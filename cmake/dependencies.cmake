@@ -12,6 +12,11 @@ find_package(ZLIB REQUIRED)
 find_library(RE2_LIBRARY NAMES libre2.a REQUIRED)
 # Headers only: the library is loaded when a page is parsed (src/adapters/web/xml_library.h).
 find_path(LIBXML2_INCLUDE_DIR NAMES libxml/HTMLparser.h PATH_SUFFIXES libxml2 REQUIRED)
+# libedit needs the terminal database, and the two small libraries that Debian built it with.
+find_library(EDIT_LIBRARY NAMES libedit.a REQUIRED)
+find_library(TINFO_LIBRARY NAMES libtinfo.a REQUIRED)
+find_library(BSD_LIBRARY NAMES libbsd.a REQUIRED)
+find_library(MD_LIBRARY NAMES libmd.a REQUIRED)
 find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(benchmark REQUIRED)

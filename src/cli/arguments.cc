@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
+
+#include "cli/parsed_arguments.h"
 
 namespace agentrt::cli {
 namespace {
@@ -51,33 +52,12 @@ void add_shared(CLI::App& app, Arguments& out) {
   app.add_flag("--json", out.json, "Print JSON instead of text, also for errors");
 }
 
+}  // namespace
+
 void add_config(CLI::App& app, Arguments& out) {
   app.add_option("--config", out.config, "Read this file instead of the user configuration file")
       ->type_name("FILE");
 }
-
-struct Parsed {
-  Arguments arguments;
-  RunArguments run;
-  ServeArguments serve;
-  CallArguments call;
-  SessionsArguments sessions;
-  ShowArguments show;
-  EventsArguments events;
-  TokenCreateArguments token_create;
-  TokenRevokeArguments token_revoke;
-  SchemaArguments schema;
-  ValidateArguments validate;
-  SandboxArguments sandbox;
-  ApprovalsArguments approvals;
-  AnswerArguments answer;
-  ExplainArguments explain;
-  TrustArguments trust;
-  StopArguments stop;
-  ResumeArguments resume;
-  RulesArguments rules;
-  RemoveRuleArguments remove_rule;
-};
 
 CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
                    const std::string& examples) {
@@ -86,6 +66,8 @@ CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const st
   verb->footer("Examples:\n" + examples);
   return verb;
 }
+
+namespace {
 
 // Which session, thread and turn a run belongs to.
 void add_run_target(CLI::App& verb, RunArguments& run) {
@@ -103,6 +85,27 @@ void add_run_target(CLI::App& verb, RunArguments& run) {
                   "Id of the new turn. If the turn exists already, show it instead of "
                   "running it again")
       ->type_name("ID");
+}
+
+// The options of commands that submit turns. Given: RunArguments or ChatArguments.
+template <class Given>
+void add_turn_options(CLI::App& app, Given& out) {
+  app.add_option("--model", out.model,
+                 "A configured model, or script:FILE (default: the one that routing selects)")
+      ->type_name("NAME");
+  app.add_option("--mode", out.mode,
+                 "Permission mode: default, untrusted, on_request, on_failure, never, plan, "
+                 "auto or bypass")
+      ->type_name("MODE");
+  app.add_option("--sandbox", out.sandbox,
+                 "Sandbox profile: read_only, workspace_write or full_access")
+      ->type_name("PROFILE");
+  app.add_option("--cwd", out.cwd, "The workspace (default: the current folder)")->type_name("DIR");
+  app.add_option("--add-dir", out.folders,
+                 "Another folder that tools of a new session may read and write, like the "
+                 "workspace; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
 }
 
 void add_run(CLI::App& app, Parsed& out) {
@@ -124,23 +127,7 @@ void add_run(CLI::App& app, Parsed& out) {
                    "The prompt; - reads it from standard input. With --continue or --session and "
                    "without a prompt, watch or resume the turn of that session")
       ->type_name("");
-  verb->add_option("--model", run.model,
-                   "A configured model, or script:FILE (default: the one that routing selects)")
-      ->type_name("NAME");
-  verb->add_option("--mode", run.mode,
-                   "Permission mode: default, untrusted, on_request, on_failure, never, plan, "
-                   "auto or bypass")
-      ->type_name("MODE");
-  verb->add_option("--sandbox", run.sandbox,
-                   "Sandbox profile: read_only, workspace_write or full_access")
-      ->type_name("PROFILE");
-  verb->add_option("--cwd", run.cwd, "The workspace (default: the current folder)")
-      ->type_name("DIR");
-  verb->add_option("--add-dir", run.folders,
-                   "Another folder that tools of a new session may read and write, like the "
-                   "workspace; repeatable")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+  add_turn_options(*verb, run);
   add_run_target(*verb, run);
   verb->add_option("--file", run.files,
                    "Attach an image, a PDF document or a text file from the workspace; "
@@ -165,6 +152,25 @@ void add_run(CLI::App& app, Parsed& out) {
   verb->add_flag("--yes-outside-sandbox", run.yes_outside,
                  "Approve requests to run a command outside the sandbox, once each, and nothing "
                  "else; can be combined with --yes");
+  add_config(*verb, out.arguments);
+}
+
+void add_chat(CLI::App& app, Parsed& out) {
+  CLI::App* verb =
+      add_verb(app, out, "chat", "Have a conversation; agentrt alone does the same",
+               "  agentrt\n"
+               "  agentrt chat sess_0…                # continue a session\n"
+               "  agentrt chat --mode plan            # read and propose, change nothing\n"
+               "  agentrt chat --plain                # line by line, for screen readers\n"
+               "  agentrt chat --model script:examples/hello.jsonl\n\n"
+               "Type /help in the conversation for its keys and commands.");
+  ChatArguments& chat = out.chat;
+  verb->add_option("SESSION", chat.session, "Id of the session (default: a new session)")
+      ->type_name("");
+  add_turn_options(*verb, chat);
+  verb->add_flag("--plain", chat.plain,
+                 "Print line by line and redraw nothing; the default if standard output is not a "
+                 "terminal");
   add_config(*verb, out.arguments);
 }
 
@@ -379,117 +385,10 @@ void add_sandbox(CLI::App& app, Parsed& out) {
   add_config(*verb, out.arguments);
 }
 
-void add_answers(CLI::App& app, Parsed& out) {
-  CLI::App* approvals = add_verb(app, out, "approvals", "List requests that wait for a decision",
-                                 "  agentrt approvals\n"
-                                 "  agentrt approvals --session sess_0… --all --json");
-  approvals->add_option("--session", out.approvals.session, "Only requests of this session")
-      ->type_name("ID");
-  approvals->add_flag("--all", out.approvals.all, "Also list requests that were answered");
-
-  CLI::App* approve =
-      add_verb(app, out, "approve", "Approve a request, or answer a question",
-               "  agentrt approve action_0…\n"
-               "  agentrt approve action_0… --scope session     # for the rest of the session\n"
-               "  agentrt approve action_0… --answer \"the second\"  # answer a question");
-  CLI::App* deny = add_verb(app, out, "deny", "Deny a request",
-                            "  agentrt deny action_0… --reason \"not on a Friday\"");
-  for (CLI::App* verb : {approve, deny}) {
-    verb->add_option("ID", out.answer.action, "Id of the request; see agentrt approvals")
-        ->required()
-        ->type_name("");
-    verb->add_option(
-            "--scope", out.answer.scope,
-            "How long the answer holds: once (default), for the same call in this session, or "
-            "always in this workspace")
-        ->type_name("SCOPE")
-        ->check(CLI::IsMember({"once", "session", "always"}));
-    verb->add_option("--reason", out.answer.reason, "Why; stored in the log and shown to the model")
-        ->type_name("TEXT");
-    verb->add_option("--digest", out.answer.digest,
-                     "Answer only if the request still has this digest, as listed by agentrt "
-                     "approvals --json")
-        ->type_name("SHA256");
-  }
-  approve
-      ->add_option("--rule", out.answer.rule,
-                   "With --scope session or always: the rule to store, one of those that agentrt "
-                   "approvals --json lists (default: exactly this call)")
-      ->type_name("RULE");
-  approve
-      ->add_option("--answer", out.answer.answer,
-                   "Answer to a question of the model or of an MCP server")
-      ->type_name("TEXT");
-}
-
-void add_rules(CLI::App& app, Parsed& out) {
-  CLI::App* rules =
-      add_verb(app, out, "rules", "List permission rules, or remove granted ones",
-               "  agentrt rules\n"
-               "  agentrt rules --session sess_0…    # with those of a session\n"
-               "  agentrt rules --mode on_request    # how commands run in this folder\n"
-               "  agentrt rules remove 'shell(git log:*)'");
-  rules->add_option("--session", out.rules.session, "Include the rules of this session")
-      ->type_name("ID");
-  rules->add_option("--cwd", out.rules.cwd, "The workspace (default: the current folder)")
-      ->type_name("DIR");
-  rules
-      ->add_option("--mode", out.rules.mode,
-                   "Permission mode of turns in this folder that name none: on_request runs "
-                   "commands in the sandbox without asking, default asks each time")
-      ->type_name("MODE");
-  CLI::App* remove = add_verb(*rules, out, "remove", "Take back rules that a person granted",
-                              "  agentrt rules remove 'shell(git log:*)'\n"
-                              "  agentrt rules remove --session sess_0… 'shell(\"make\")'");
-  remove->add_option("RULE", out.remove_rule.rules, "The rule, as agentrt rules prints it")
-      ->required()
-      ->type_name("");
-  remove
-      ->add_option("--session", out.remove_rule.session,
-                   "Remove it from this session (default: from every session of the folder)")
-      ->type_name("ID");
-  remove->add_option("--cwd", out.remove_rule.cwd, "The workspace (default: the current folder)")
-      ->type_name("DIR");
-}
-
-void add_policy(CLI::App& app, Parsed& out) {
-  CLI::App* explain = add_verb(app, out, "explain", "Show whether a shell command would be allowed",
-                               "  agentrt explain -- \"git log | head\"\n"
-                               "  agentrt explain --json -- \"rm -rf build\"\n"
-                               "  agentrt explain --mode auto --session sess_0… -- \"make test\"");
-  explain
-      ->add_option("TEXT", out.explain.text,
-                   "The shell command as one argument; - reads it from standard input. It is not "
-                   "run")
-      ->required()
-      ->type_name("");
-  explain->add_option("--mode", out.explain.mode, "Decide under this permission mode")
-      ->type_name("MODE");
-  explain->add_option("--cwd", out.explain.cwd, "The workspace (default: the current folder)")
-      ->type_name("DIR");
-  explain
-      ->add_option("--session", out.explain.session,
-                   "Include the rules and approvals of this session")
-      ->type_name("ID");
-  add_config(*explain, out.arguments);
-
-  CLI::App* trust =
-      add_verb(app, out, "trust", "Show what a workspace's files do, and trust them",
-               "  agentrt trust\n"
-               "  agentrt trust --list       # which files need trust, and which have it\n"
-               "  agentrt trust DIR --revoke");
-  trust->add_option("DIR", out.trust.folder, "The workspace (default: the current folder)")
-      ->type_name("");
-  trust->add_flag("--list", out.trust.list,
-                  "List the files and whether they are trusted; change nothing");
-  trust->add_flag("--revoke", out.trust.revoke, "Stop trusting the files");
-  trust->add_flag("--yes", out.trust.yes, "Trust the files without asking, for scripts");
-  add_config(*trust, out.arguments);
-}
-
 Verb chosen(const CLI::App& app, const Parsed& parsed) {
   const auto got = [&](const char* name) { return app.got_subcommand(name); };
   if (got("run")) return parsed.run;
+  if (got("chat")) return parsed.chat;
   if (got("serve")) return parsed.serve;
   if (got("own")) return OwnArguments{};
   if (got("stop")) return parsed.stop;
@@ -545,7 +444,9 @@ Answer usage_error(const CLI::App& app, const CLI::ParseError& error, bool json)
 
 }  // namespace
 
-std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& words) {
+std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& given, Bare bare) {
+  std::vector<std::string> words = given;
+  if (words.empty() && bare == Bare::chat) words = {"chat"};
   Parsed parsed;
   CLI::App app("An agent runtime that stores every step before it acts on it.", "agentrt");
   app.formatter(std::make_shared<HelpFormatter>());
@@ -553,6 +454,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
+      "  agentrt                        # a conversation, at a terminal\n"
       "  agentrt run \"Explain this repository\"\n"
       "  agentrt serve\n"
       "  agentrt sessions\n"
@@ -561,6 +463,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
       "3 a person must decide, 4 store or daemon unavailable, 130 interrupted.");
   add_shared(app, parsed.arguments);
   add_run(app, parsed);
+  add_chat(app, parsed);
   add_serve(app, parsed);
   add_owner(app, parsed);
   add_reads(app, parsed);
@@ -568,9 +471,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_tokens(app, parsed);
   add_validate(app, parsed);
   add_sandbox(app, parsed);
-  add_answers(app, parsed);
-  add_policy(app, parsed);
-  add_rules(app, parsed);
+  add_decisions(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())
     return Answer{kUsageExit, "", "No command was given; see agentrt --help.", json};

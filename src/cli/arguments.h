@@ -25,6 +25,12 @@ struct ResumeArguments {
   std::string search;  // words that the list is filtered by at first
   std::optional<std::string> model;
 };
+struct ChatArguments {
+  std::optional<std::string> session;  // absent: a new one
+  std::optional<std::string> model, mode, sandbox, cwd;
+  std::vector<std::string> folders;  // in addition to the workspace, for a new session
+  bool plain = false;
+};
 struct ServeArguments {
   std::string listen = "127.0.0.1:7717";
   std::vector<std::string> hosts;
@@ -112,12 +118,12 @@ struct RemoveRuleArguments {
   std::optional<std::string> session, cwd;
 };
 
-using Verb =
-    std::variant<RunArguments, ServeArguments, CallArguments, SessionsArguments, ShowArguments,
-                 EventsArguments, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
-                 SchemaArguments, DoctorArguments, ValidateArguments, SandboxArguments,
-                 ApprovalsArguments, AnswerArguments, ExplainArguments, TrustArguments,
-                 RulesArguments, RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
+using Verb = std::variant<RunArguments, ChatArguments, ServeArguments, CallArguments,
+                          SessionsArguments, ShowArguments, EventsArguments, TokenCreateArguments,
+                          TokenListArguments, TokenRevokeArguments, SchemaArguments,
+                          DoctorArguments, ValidateArguments, SandboxArguments, ApprovalsArguments,
+                          AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
+                          RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;
@@ -133,6 +139,10 @@ struct Answer {
   bool json = false;    // report the problem as a JSON object
 };
 
-std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& words);
+// What the program does if no command is given.
+enum class Bare { refuse, chat };
+
+std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& words,
+                                                Bare bare = Bare::refuse);
 
 }  // namespace agentrt::cli

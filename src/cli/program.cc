@@ -18,6 +18,7 @@ int perform(Context& context) {
   return std::visit(
       Overloaded{
           [&](const RunArguments& arguments) { return run_turn(context, arguments); },
+          [&](const ChatArguments& arguments) { return chat(context, arguments); },
           [&](const ServeArguments& arguments) { return serve(context, arguments); },
           [&](const OwnArguments&) { return own(context); },
           [&](const StopArguments& arguments) { return stop_owner(context, arguments); },
@@ -48,7 +49,8 @@ int run_program(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is handled as a write error
   const Screen screen = standard_screen();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const auto parsed = parse_arguments(words);
+  const bool at_terminal = screen.in_terminal && screen.out_terminal;
+  const auto parsed = parse_arguments(words, at_terminal ? Bare::chat : Bare::refuse);
   if (const Answer* answer = std::get_if<Answer>(&parsed)) {
     Output output(screen, answer->json ? Form::json : Form::text);
     output.out(answer->out);

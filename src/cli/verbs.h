@@ -6,6 +6,7 @@
 namespace agentrt::cli {
 
 int run_turn(Context& context, const RunArguments& arguments);
+int chat(Context& context, const ChatArguments& arguments);
 int serve(Context& context, const ServeArguments& arguments);
 int own(Context& context);
 int stop_owner(Context& context, const StopArguments& arguments);

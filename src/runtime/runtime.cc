@@ -113,9 +113,8 @@ adapters::ModelSet models_of(const config::Config& config, const config::Environ
   return {configured_models(config, environment), routing_of(config)};
 }
 
-// What a client's environment and the files of today give. Its own --config counts for models, and
-// so do the trusted files of its workspace. The environment of `serve` supplies what the client
-// lacks; that of a background owner does not, since it is the environment of another client.
+// What a client's environment, its --config and the trusted files of its workspace give now. The
+// environment of `serve` supplies what the client lacks; that of a background owner is another's.
 Result<adapters::ModelSet> models_of_client(config::ConfigSources sources, OwnerKind kind,
                                             config::TrustRecords& trust,
                                             const ports::ClientEnvironment& client) {

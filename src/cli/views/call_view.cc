@@ -96,6 +96,7 @@ std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
     outcome += " · not run";
   else
     outcome += " · " + spoken_duration(duration_ms);
+  if (call.number) outcome += fmt::format(" · #{}", *call.number);
   std::string title = call_title(call);
   const bool outside = call.outside && end != CallEnd::refused;
   const std::string_view alarm = outside ? "OUTSIDE THE SANDBOX " : "";

@@ -21,7 +21,8 @@ struct Call {
   std::optional<schema::FileChange> change;
   Timestamp started;
   bool running = false;
-  std::optional<std::string> outside;  // it ran outside the sandbox: "as root, without network"
+  std::optional<std::string> outside;   // it ran outside the sandbox: "as root, without network"
+  std::optional<std::size_t> number{};  // of an ended call of a conversation, as /output takes it
 };
 
 enum class CallEnd { done, failed, refused };

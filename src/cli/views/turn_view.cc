@@ -117,7 +117,8 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
             provider_status_.reset();
             for (const std::string& left_out : std::exchange(not_trusted_, {}))
               page_.note(left_out + "; agentrt trust accepts its current version", Paint::yellow);
-            if (model_.empty()) page_.note(model_line(requested), Paint::dim);
+            if (model_.empty() && setting_ == Setting::single)
+              page_.note(model_line(requested), Paint::dim);
             model_ = requested.model_name;
           },
           [&](const ReasoningDelta& delta) {
@@ -208,22 +209,41 @@ void TurnView::note_sandbox(const Envelope& event, const SandboxApplied& applied
 
 void TurnView::show_result(const Envelope& event, const ToolResult& result) {
   Call& call = calls_[event.tool_call_id];
-  call.running = false;
-  ++tools_;
+  end_call(call);
   const Paper paper = page_.paper();
   page_.lines(call_line(call, result.is_error ? CallEnd::failed : CallEnd::done, result.duration_ms,
                         {}, paper));
   if (result.is_error && result.preview) page_.lines(output_tail(*result.preview, paper));
   if (const tools::Tool* own = tools::find(call.tool);
-      own && own->item == ItemKind::todo && !result.is_error)
-    page_.lines(plan_text(call.args, paper));
+      own && own->item == ItemKind::todo && !result.is_error) {
+    plan_ = call.args;
+    if (setting_ == Setting::single) print_plan();
+  }
   if (!result.is_error && call.change) diff_ref_ = call.change->diff_ref;
+}
+
+void TurnView::end_call(Call& call) {
+  call.running = false;
+  ++tools_;
+  if (setting_ == Setting::conversation) call.number = last_call();
+}
+
+const Call* TurnView::call(const ToolCallId& id) const {
+  const auto found = calls_.find(id);
+  return found == calls_.end() ? nullptr : &found->second;
+}
+
+std::string TurnView::plan() const {
+  return plan_.empty() ? std::string() : plan_text(plan_, page_.paper());
+}
+
+void TurnView::print_plan() {
+  if (!plan_.empty()) page_.lines(plan_text(std::exchange(plan_, {}), page_.paper()));
 }
 
 void TurnView::show_refusal(const Envelope& event, const ToolFailed& failed) {
   Call& call = calls_[event.tool_call_id];
-  call.running = false;
-  ++tools_;
+  end_call(call);
   page_.lines(call_line(call, was_made(failed.error.category) ? CallEnd::failed : CallEnd::refused,
                         failed.duration_ms, failed.error.message, page_.paper()));
   if (failed.preview) page_.lines(output_tail(*failed.preview, page_.paper()));
@@ -308,6 +328,7 @@ void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
 
 void TurnView::show_failed(const TurnFailed& failed) {
   page_.drop_message();
+  print_plan();
   const bool cancelled = failed.status == Status::cancelled;
   end_ = {cancelled ? Ending::cancelled : Ending::failed,
           failed.error ? failed.error->message : failed.reason, "", false};
@@ -318,6 +339,7 @@ void TurnView::show_failed(const TurnFailed& failed) {
 void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   end_ = {Ending::completed, "", "", false};
   page_.drop_message();
+  print_plan();
   if (completed.stop_reason == StopReason::max_tokens)
     page_.note(fmt::format("the answer is cut off at the output limit; raise max_output_tokens in "
                            "[models.{}], or ask the model to continue",
@@ -332,7 +354,8 @@ void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
       fmt::format("{} · {} in · {} out", spoken_duration(completed.duration_ms),
                   grouped(completed.usage.input_tokens), grouped(completed.usage.output_tokens));
   if (tools_ > 0) text += fmt::format(" · {} tool{}", tools_, tools_ == 1 ? "" : "s");
-  page_.note(text + " · session " + event.session_id.text(), Paint::dim);
+  if (setting_ == Setting::single) text += " · session " + event.session_id.text();
+  page_.note(text, Paint::dim);
 }
 
 }  // namespace agentrt::cli

@@ -34,10 +34,21 @@ struct Doing {
   Timestamp since;
 };
 
+// Where a turn is shown. single: alone. conversation: the screen has a status line, so the model
+// and the session are not repeated; a plan is shown there and printed once, when the turn ends;
+// each call gets a number.
+enum class Setting { single, conversation };
+
 class TurnView {
  public:
-  TurnView(TurnId turn, ThreadId thread, PageStyle style)
-      : turn_(std::move(turn)), thread_(std::move(thread)), page_(style) {}
+  // `calls_before`: of the turns before it; the first call here gets the next number.
+  TurnView(TurnId turn, ThreadId thread, PageStyle style, Setting setting = Setting::single,
+           std::size_t calls_before = 0)
+      : turn_(std::move(turn)),
+        thread_(std::move(thread)),
+        page_(style),
+        setting_(setting),
+        calls_before_(calls_before) {}
 
   // The text to print for `event`; empty for events of other turns and for hidden ones.
   TurnText show(const Envelope& event);
@@ -57,6 +68,12 @@ class TurnView {
   std::optional<Doing> doing() const;
   bool line_open() const { return page_.line_open(); }
   void set_width(std::size_t width) { page_.set_width(width); }
+  // The number of the call that ended last, counted from 1 across turns.
+  std::size_t last_call() const { return calls_before_ + tools_; }
+  // A call of the newest message; nullptr: unknown.
+  const Call* call(const ToolCallId& id) const;
+  // The plan as lines, while it is not printed yet.
+  std::string plan() const;
   // Renders a note of the command line itself.
   TurnText note(std::string_view text, Paint how = Paint::dim);
 
@@ -76,10 +93,15 @@ class TurnView {
   void note_sandbox(const Envelope& event, const schema::SandboxApplied& applied);
   void show_failed(const schema::TurnFailed& failed);
   void show_end(const Envelope& event, const schema::TurnCompleted& completed);
+  void end_call(Call& call);
+  void print_plan();
 
   TurnId turn_;
   ThreadId thread_;
   Page page_;
+  Setting setting_;
+  std::size_t calls_before_;
+  std::string plan_;  // the arguments of the newest update_plan; empty: none, or printed
   TurnEnd end_;
   bool task_ended_ = false;
   std::string model_;                             // the model requested last

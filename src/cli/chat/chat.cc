@@ -1,0 +1,408 @@
+#include "cli/chat/chat.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "cli/known_session.h"
+#include "cli/views/action_view.h"
+#include "schema/commands.h"
+#include "schema/text_limits.h"
+
+namespace agentrt::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The path prefix in the runtime's message about an invalid answer; meaningless to the user.
+constexpr std::string_view kPayloadPrefix = "payload.";
+
+Descriptor resize_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGWINCH);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return Descriptor(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+PageStyle style_of(const Screen& screen, std::size_t columns) {
+  PageStyle style;
+  style.layout = Layout::together;
+  style.out_colour = screen.out_colour;
+  style.err_colour = screen.out_colour;
+  style.answer_on_terminal = true;
+  style.width = columns;
+  return style;
+}
+
+int until_ms(std::chrono::steady_clock::time_point at) {
+  const auto left =
+      std::chrono::duration_cast<milliseconds>(at - std::chrono::steady_clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000));
+}
+
+}  // namespace
+
+Chat::Chat(Context& context, ChatStart start, Attachment attachment, Signals& signals,
+           std::atomic<bool>& leaving)
+    : context_(context),
+      start_(std::move(start)),
+      signals_(signals),
+      leaving_(leaving),
+      resized_(resize_signals()),
+      courier_(std::move(attachment), leaving),
+      watched_(signals.descriptor()),
+      history_(start_.data + "/chat_history"),
+      finder_(start_.cwd),
+      thread_(std::string(kMainThread)),
+      conversation_(thread_, style_of(context.output.screen(), context.output.screen().width)) {
+  watched_.add(STDIN_FILENO);
+  watched_.add(courier_.descriptor());
+  watched_.add(finder_.descriptor());
+  watched_.add(resized_.get());
+}
+
+Chat::~Chat() = default;
+
+int Chat::run() {
+  if (!start_.plain) {
+    auto editor = Editor::make();
+    if (!editor) return context_.output.problem(editor.error());
+    editor_ = std::move(*editor);
+    terminal_.emplace();
+    size_ = RawTerminal::size({context_.output.screen().width, 24});
+    conversation_.set_width(size_.columns - 1);
+  }
+  last_key_ = Clock::now();
+  if (start_.session)
+    open_session(*start_.session);
+  else
+    reset_session();
+  read_policy();
+  draw(true);
+  if (start_.plain) read_input();  // a file is never reported as readable
+  while (!done_) step();
+  write(canvas_.erase());
+  if (!text_.empty()) write(text_ + "\r\n");
+  terminal_.reset();
+  if (!signals_.asked_to_leave()) write(farewell());
+  return exit_code_;
+}
+
+void Chat::step() {
+  const int timeout = wait_ms();
+  if (stream_) {
+    auto received = stream_->next(timeout, watched_.descriptor());
+    if (!received || received->what == Stream::What::ended) {
+      stream_.reset();
+      reconnect_at_ = Clock::now() + milliseconds(kReconnectPauseMs);
+    } else if (received->what == Stream::What::events) {
+      take_events(std::move(received->events));
+    }
+  } else {
+    pollfd waiting{watched_.descriptor(), POLLIN, 0};
+    (void)::poll(&waiting, 1, timeout);
+  }
+  on_signals();
+  read_input();
+  courier_.deliver();
+  if (const auto found = finder_.take(); found && searching_files_ && found->query == mention()) {
+    choices_ = found->paths;
+    searching_files_ = !found->complete;
+    choice_ = std::min(choice_, choices_.empty() ? 0 : choices_.size() - 1);
+    dirty_ = key_dirty_ = true;
+  }
+  on_timers();
+  draw(false);
+  if (input_ended_) leave_when_finished();
+}
+
+// The end of a pipe: every message was read, so wait for the turns that are left. At a terminal,
+// the end of input means to leave.
+void Chat::leave_when_finished() {
+  if (context_.output.screen().in_terminal) return leave(kExitDone);
+  if (busy() && !conversation_.blocked().empty()) return leave(kExitNeedsPerson);
+  if (unfinished_.empty() && text_.empty() && notes_.empty()) leave(exit_code_);
+}
+
+int Chat::wait_ms() const {
+  int wait = -1;
+  const auto at_most = [&](int ms) { wait = wait < 0 ? ms : std::min(wait, ms); };
+  if (dirty_ || key_dirty_)
+    at_most(until_ms(last_frame_ + milliseconds(key_dirty_ ? kKeyFrameMs : kFrameMs)));
+  if (!start_.plain && (busy() || !hint_.empty())) at_most(kTickMs);
+  if (reconnect_at_ && !connecting_) at_most(until_ms(*reconnect_at_));
+  if (key_idle_at_) at_most(until_ms(*key_idle_at_));
+  if (question_ && question_drawn_ && Clock::now() < quiet_until_) at_most(until_ms(quiet_until_));
+  return wait;
+}
+
+void Chat::on_timers() {
+  const Instant now = Clock::now();
+  if (key_idle_at_ && now >= *key_idle_at_) {
+    key_idle_at_.reset();
+    for (const KeyPress& press : keys_.idle()) on_key(press);
+  }
+  if (reconnect_at_ && now >= *reconnect_at_ && !connecting_) connect();
+  if (!hint_.empty() && now >= hint_until_) {
+    hint_.clear();
+    dirty_ = true;
+  }
+  if (!start_.plain && busy() && now - last_tick_ >= milliseconds(kTickMs)) {
+    last_tick_ = now;
+    ++picture_;
+    dirty_ = true;
+  }
+}
+
+void Chat::on_signals() {
+  signalfd_siginfo info{};
+  bool resized = false;
+  while (::read(resized_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)))
+    resized = true;
+  if (resized && terminal_) resize();
+  if (signals_.asked_to_leave()) return leave(kExitInterrupted);
+  for (const int count = signals_.count(); signals_seen_ < count; ++signals_seen_)
+    on_interrupt(Key::interrupt);
+}
+
+// Begins a conversation that the runtime does not know yet; its first message creates the session.
+void Chat::reset_session() {
+  ++generation_;
+  session_.reset();
+  exists_ = false;
+  thread_ = ThreadId(std::string(kMainThread));
+  conversation_ = Conversation(thread_, style_of(context_.output.screen(), size_.columns - 1));
+  stream_.reset();
+  reconnect_at_.reset();
+  seen_ = caught_up_ = 0;
+  events_.clear();
+  awaiting_diff_ = false;
+  end_question();
+  unfinished_.clear();
+  interrupting_.reset();
+  policy_seen_ = 0;
+}
+
+void Chat::open_session(const SessionId& session) {
+  reset_session();
+  session_ = session;
+  schema::GetSession params;
+  params.session_id = session;
+  params.limit = schema::kListSizeMax;
+  courier_.call(
+      "get_session", schema::to_json(params),
+      [this, generation = generation_](const Result<std::string>& reply) {
+        if (generation != generation_) return;
+        schema::SessionSnapshot snapshot;
+        if (reply && schema::from_json(*reply, snapshot, schema::Unknown::ignore))
+          return begin_session(snapshot);
+        problem(reply ? Error{Code::internal, "The reply cannot be decoded.", {}} : reply.error());
+        reset_session();
+      });
+}
+
+// Shows the newest turns, and follows the session from there.
+void Chat::begin_session(const schema::SessionSnapshot& session) {
+  exists_ = true;
+  start_.cwd = session.cwd;
+  caught_up_ = session.as_of_sequence;
+  std::vector<schema::TurnSnapshot> turns;  // newest first
+  for (const schema::Json& row : session.history) {
+    schema::TurnSnapshot turn;
+    if (!schema::from_json(row.text, turn, schema::Unknown::ignore)) continue;
+    if (turn.status != schema::Status::queued) turns.push_back(std::move(turn));
+  }
+  KnownSession known;
+  for (const schema::ThreadSnapshot& thread : session.threads)
+    known.threads.push_back({thread.thread_id, thread.active_turn_id});
+  if (!turns.empty()) known.history.push_back({turns.front().thread_id, {}});
+  thread_ = thread_at_work(known);
+  conversation_ = Conversation(thread_, style_of(context_.output.screen(), size_.columns - 1));
+  std::erase_if(turns, [&](const auto& turn) { return turn.thread_id != thread_; });
+  std::size_t replayed = std::min(turns.size(), kTurnsReplayed);
+  seen_ = replayed > 0 ? turns[replayed - 1].first_sequence - 1 : 0;
+  for (std::size_t i = replayed; i < turns.size(); ++i)
+    if (turns[i].usage) conversation_.add_tokens(turns[i].model.value_or(""), *turns[i].usage);
+  for (const schema::ThreadSnapshot& thread : session.threads)
+    if (thread.thread_id == thread_)
+      for (const schema::QueuedTurnSnapshot& queued : thread.queued_turns)
+        conversation_.add_queued({queued.turn_id, queued.input_preview});
+  std::string title = "session " + session.session_id.text();
+  if (session.title) title += " · " + *session.title;
+  if (session.cwd != context_.cwd) title += " · in " + session.cwd;
+  if (turns.size() > replayed)
+    title += fmt::format(" · {}{} earlier turns, see agentrt show {}", turns.size() - replayed,
+                         session.history_cursor ? "+" : "", session.session_id.text());
+  print(paint("· " + one_line(title), Paint::dim, colour()) + "\n\n");
+  connect();
+  read_policy();
+}
+
+void Chat::connect() {
+  if (!session_ || !exists_ || connecting_) return;
+  connecting_ = true;
+  reconnect_at_.reset();
+  courier_.follow(
+      *session_, seen_, [this, generation = generation_](Result<std::shared_ptr<Stream>> stream) {
+        connecting_ = false;
+        if (generation != generation_) return connect();
+        dirty_ = true;
+        if (stream) {
+          stream_ = *stream;
+          return;
+        }
+        const Code code = stream.error().code;
+        const bool later =
+            code == Code::unavailable || code == Code::timeout || code == Code::overloaded;
+        if (!later) problem(stream.error());
+        reconnect_at_ = Clock::now() + milliseconds(kReconnectPauseMs * 5);
+      });
+}
+
+void Chat::take_events(std::vector<StreamEvent> events) {
+  for (StreamEvent& event : events) {
+    if (event.type == "stream.overflow") {
+      stream_.reset();
+      reconnect_at_ = Clock::now();
+      break;
+    }
+    events_.push_back(std::move(event));
+  }
+  process_events();
+}
+
+// Up to the next diff, which is fetched first, so that it appears below its call.
+void Chat::process_events() {
+  const bool was_busy = busy();
+  while (!events_.empty() && !awaiting_diff_) {
+    const auto envelope = read_envelope(events_.front().data);
+    events_.pop_front();
+    if (!envelope || envelope->sequence <= seen_) continue;
+    seen_ = envelope->sequence;
+    if (envelope->type == schema::TurnCompleted::kType) unfinished_.erase(envelope->turn_id);
+    if (envelope->type == schema::TurnFailed::kType && unfinished_.erase(envelope->turn_id) > 0)
+      exit_code_ = kExitFailed;
+    text_ += conversation_.take(*envelope);
+    const auto ref = conversation_.take_diff();
+    if (!ref) continue;
+    awaiting_diff_ = true;
+    courier_.read("/v1/outputs/" + url_escaped(*ref),
+                  [this, generation = generation_](const Result<std::string>& diff) {
+                    if (generation != generation_) return;
+                    awaiting_diff_ = false;
+                    if (diff) text_ += conversation_.show_diff(*diff);
+                    process_events();
+                  });
+  }
+  dirty_ = true;
+  if (interrupting_ && interrupting_ != conversation_.active()) {
+    interrupting_.reset();
+    hint_.clear();
+  }
+  if (seen_ < caught_up_) return;
+  if (was_busy && !busy() && conversation_.queue().empty()) notify("the turn has ended");
+  see_to_question();
+  if (conversation_.policy_changes() != policy_seen_) {
+    policy_seen_ = conversation_.policy_changes();
+    read_policy();
+  }
+}
+
+void Chat::see_to_question() {
+  const schema::ActionSnapshot* action = conversation_.question();
+  if (action == nullptr) return end_question();
+  if (question_ && question_->action_id == action->action_id) return;
+  begin_question(*action);
+}
+
+void Chat::begin_question(const schema::ActionSnapshot& action) {
+  if (editor_ && !question_) draft_ = editor_->text();
+  if (editor_) editor_->set("");
+  choices_.clear();
+  search_.reset();
+  question_ = action;
+  answer_sent_ = false;
+  question_drawn_ = false;
+  keys_ = KeyReader();
+  key_idle_at_.reset();
+  std::string keys = answer_prompt(action, paper());
+  print("\n" + question_text(action, paper()) + keys.substr(0, keys.rfind("  > ")));
+  if (start_.plain) {
+    line_.clear();
+    keyboard_.emplace(context_.output.screen().in_terminal);
+  }
+  notify("an answer is needed");
+  dirty_ = true;
+}
+
+void Chat::end_question() {
+  if (!question_) return;
+  question_.reset();
+  answer_sent_ = false;
+  keyboard_.reset();
+  line_.clear();
+  if (editor_) editor_->set(std::exchange(draft_, {}));
+  dirty_ = true;
+}
+
+void Chat::give_answer(std::string_view line) {
+  if (answer_sent_) return;
+  auto answer = read_answer(*question_, line);
+  const auto again = [this](std::string_view why) {
+    print(refusal_text(why, paper()));
+    answer_sent_ = false;
+    question_drawn_ = false;  // keys count again when that is on the screen
+    dirty_ = true;
+  };
+  if (!answer) return again(answer.error().message);
+  answer->idempotency_key = own_key("chat answer");
+  answer_sent_ = true;
+  courier_.call("respond_action", schema::to_json(*answer),
+                [this, again, asked = question_->action_id](const Result<std::string>& reply) {
+                  if (reply || !question_ || question_->action_id != asked) return;
+                  const Code code = reply.error().code;
+                  if (code == Code::conflict || code == Code::expired) return;
+                  std::string_view why = reply.error().message;
+                  if (why.starts_with(kPayloadPrefix)) why.remove_prefix(kPayloadPrefix.size());
+                  again(why);
+                });
+}
+
+void Chat::read_policy() {
+  schema::GetRules query;
+  if (exists_) query.session_id = session_;
+  if (!exists_) query.cwd = start_.cwd;
+  courier_.call("get_rules", schema::to_json(query),
+                [this, generation = generation_](const Result<std::string>& reply) {
+                  schema::RulesReply rules;
+                  if (generation != generation_ || !reply ||
+                      !schema::from_json(*reply, rules, schema::Unknown::ignore))
+                    return;
+                  policy_ = std::move(rules);
+                  dirty_ = true;
+                });
+}
+
+void Chat::leave(int code) {
+  done_ = true;
+  exit_code_ = code;
+}
+
+std::string Chat::farewell() const {
+  if (!exists_) return {};
+  const std::string id = session_->text();
+  std::string text = paint("· continue with: agentrt chat " + id, Paint::dim, colour()) + "\n";
+  if (question_)
+    text += paint("· a question is open: agentrt approvals lists it", Paint::dim, colour()) + "\n";
+  else if (busy() && conversation_.blocked().empty())
+    text += paint("· the turn keeps running", Paint::dim, colour()) + "\n";
+  return text;
+}
+
+}  // namespace agentrt::cli

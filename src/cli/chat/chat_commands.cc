@@ -1,0 +1,409 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/chat/chat.h"
+#include "cli/option_word.h"
+#include "cli/turns/checks.h"
+#include "cli/views/action_view.h"
+#include "cli/views/rules_view.h"
+#include "cli/views/session_view.h"
+#include "schema/commands.h"
+#include "schema/text_limits.h"
+
+namespace agentrt::cli {
+namespace {
+
+constexpr std::uint64_t kRowsMax = 20;
+
+// Lines of an output, escaped and indented.
+std::string output_lines(std::string_view text, std::size_t lines_max, Colour colour) {
+  std::string out;
+  std::size_t lines = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (++lines <= lines_max) {
+      std::string_view line = text.substr(0, end);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      out += "  " + visible(line) + "\n";
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (lines > lines_max)
+    out +=
+        "  " + paint(fmt::format("… {} more lines", lines - lines_max), Paint::dim, colour) + "\n";
+  return out;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::search(text, part, {}, lower, lower).begin() != text.end() || part.empty();
+}
+
+template <class T>
+Result<T> decoded(const Result<std::string>& reply) {
+  if (!reply) return std::unexpected(reply.error());
+  T out;
+  TRY(schema::from_json(*reply, out, schema::Unknown::ignore));
+  return out;
+}
+
+}  // namespace
+
+void Chat::perform(std::string_view line) {
+  const auto given = read_slash(line);
+  if (!given) return problem(given.error());
+  perform(*given);
+}
+
+void Chat::perform(const GivenCommand& given) {
+  const std::string& argument = given.argument;
+  switch (given.slash) {
+    case Slash::help:
+      return print("\n" + help_text(paper().width, colour() == Colour::on));
+    case Slash::model:
+      return show_models(argument);
+    case Slash::mode:
+      return show_mode(argument);
+    case Slash::sandbox:
+      return show_sandbox(argument);
+    case Slash::rules:
+      return show_rules();
+    case Slash::approvals:
+      return show_approvals();
+    case Slash::sessions:
+      return show_sessions();
+    case Slash::start_new:
+      reset_session();
+      read_policy();
+      return hint("a new session begins with your next message");
+    case Slash::resume:
+      return pick_session(argument);
+    case Slash::continue_turn:
+      return continue_turn();
+    case Slash::queue:
+      return show_queue(argument);
+    case Slash::promote:
+      return change_queue(schema::PromoteQueuedTurn::kTraits.name, argument);
+    case Slash::remove:
+      return change_queue(schema::RemoveQueuedTurn::kTraits.name, argument);
+    case Slash::interrupt:
+      return send_interrupt();
+    case Slash::rename:
+      return rename(argument);
+    case Slash::diff:
+      return show_diff(argument);
+    case Slash::output:
+      return show_output(argument);
+    case Slash::files:
+      return show_files();
+    case Slash::mcp:
+      return show_servers();
+    case Slash::usage:
+      return show_usage();
+    case Slash::quit:
+      return leave(kExitDone);
+  }
+}
+
+void Chat::show_models(const std::string& name) {
+  if (!name.empty()) {
+    const std::string model = config::resolve_model_name(name, context_.cwd);
+    config::Config config = start_.config;
+    auto usable = add_script(config, model);
+    if (usable) usable = check_models(context_, config, model);
+    if (!usable) return problem(usable.error());
+    start_.config = std::move(config);
+    start_.model = model;
+    return hint(fmt::format("the next message goes to {}", model));
+  }
+  Table table{{"MODEL", "PROVIDER", "IS"}, {}};
+  for (const auto& [each, model] : start_.config.models) {
+    const bool chosen = start_.model ? each == *start_.model
+                                     : each == start_.config.routing.default_name.value_or("");
+    table.rows.push_back({(chosen ? "* " : "  ") + each, model.provider, model.model});
+  }
+  if (table.rows.empty()) return print("  No model is configured; see docs/models.md.\n");
+  print("\n" + render(table, paper().width, colour()));
+}
+
+void Chat::show_mode(const std::string& name) {
+  if (name.empty()) {
+    const std::string mode =
+        start_.mode ? std::string(schema::name_of(*start_.mode))
+        : policy_   ? std::string(schema::name_of(policy_->mode)) + " (/rules says why)"
+                    : "not known yet";
+    return print("  mode " + mode +
+                 "; one of default, untrusted, on_request, on_failure, never, plan, auto, "
+                 "bypass\n");
+  }
+  const auto mode = option_word<schema::PermissionMode>("/mode", name);
+  if (!mode) return problem(mode.error());
+  schema::TurnOptions options;
+  options.mode = *mode;
+  if (const auto permitted = check_policy(start_.config, options); !permitted)
+    return problem(permitted.error());
+  start_.mode = *mode;
+  hint(fmt::format("mode {} from the next message on", schema::name_of(**mode)));
+}
+
+void Chat::show_sandbox(const std::string& name) {
+  if (name.empty()) {
+    const std::string profile = start_.sandbox ? std::string(schema::name_of(*start_.sandbox))
+                                : policy_      ? std::string(schema::name_of(policy_->sandbox))
+                                               : "not known yet";
+    return print("  sandbox " + profile + "; one of read_only, workspace_write, full_access\n");
+  }
+  const auto profile = option_word<schema::SandboxMode>("/sandbox", name);
+  if (!profile) return problem(profile.error());
+  schema::TurnOptions options;
+  options.sandbox = *profile;
+  if (const auto permitted = check_policy(start_.config, options); !permitted)
+    return problem(permitted.error());
+  start_.sandbox = *profile;
+  hint(fmt::format("sandbox {} from the next message on", schema::name_of(**profile)));
+}
+
+void Chat::show_rules() {
+  schema::GetRules query;
+  if (exists_) query.session_id = session_;
+  if (!exists_) query.cwd = start_.cwd;
+  courier_.call("get_rules", schema::to_json(query), [this](const Result<std::string>& reply) {
+    const auto rules = decoded<schema::RulesReply>(reply);
+    if (!rules) return problem(rules.error());
+    print("\n" + rules_text(*rules, now_of_clock(), paper()));
+  });
+}
+
+void Chat::show_approvals() {
+  schema::ListActions params;
+  params.limit = kRowsMax;
+  courier_.call("list_actions", schema::to_json(params), [this](const Result<std::string>& reply) {
+    if (!reply) return problem(reply.error());
+    const auto list = read_list(*reply);
+    if (!list) return problem(list.error());
+    std::vector<schema::ActionSnapshot> actions(list->data.size());
+    for (std::size_t i = 0; i < actions.size(); ++i)
+      (void)schema::from_json(list->data[i].text, actions[i], schema::Unknown::ignore);
+    print("\n" + actions_text(actions, now_of_clock(), paper()));
+  });
+}
+
+void Chat::show_sessions() {
+  schema::ListSessions params;
+  params.limit = kRowsMax;
+  courier_.call("list_sessions", schema::to_json(params), [this](const Result<std::string>& reply) {
+    if (!reply) return problem(reply.error());
+    const auto list = read_list(*reply);
+    if (!list) return problem(list.error());
+    const auto text = sessions_text(*list, now_of_clock(), paper().width, colour());
+    if (!text) return problem(text.error());
+    print("\n" + *text);
+  });
+}
+
+// Lists the sessions with a number each; the next line that is a number opens one.
+void Chat::pick_session(const std::string& search) {
+  schema::ListSessions params;
+  params.limit = schema::kListSizeMax;
+  courier_.call(
+      "list_sessions", schema::to_json(params), [this, search](const Result<std::string>& reply) {
+        if (!reply) return problem(reply.error());
+        const auto list = read_list(*reply);
+        if (!list) return problem(list.error());
+        Table table{{"", "UPDATED", "FOLDER", "WHAT"}, {}};
+        offered_.clear();
+        for (const schema::Json& row : list->data) {
+          schema::SessionSummary session;
+          if (!schema::from_json(row.text, session, schema::Unknown::ignore)) continue;
+          const std::string what = session.title.value_or(session.preview.value_or(""));
+          if (session.archived || session.session_id == session_) continue;
+          if (!contains_ignoring_case(what + " " + session.cwd + " " + session.session_id.text(),
+                                      search))
+            continue;
+          if (offered_.size() >= kRowsMax) break;
+          offered_.push_back(session.session_id);
+          table.rows.push_back({std::to_string(offered_.size()),
+                                spoken_age(session.updated_at, now_of_clock()),
+                                std::filesystem::path(session.cwd).filename().string(), what});
+        }
+        if (offered_.empty()) return hint("no other session matches");
+        print("\n" + render(table, paper().width, colour()));
+        hint("type the number of the session and press Enter; /resume TEXT searches");
+      });
+}
+
+void Chat::continue_turn() {
+  if (!exists_ || conversation_.blocked().empty()) return hint("no turn is blocked");
+  const TurnId turn = *conversation_.active();
+  schema::ResumeThread params;
+  params.session_id = *session_;
+  params.thread_id = thread_;
+  params.idempotency_key = own_key("chat continue");
+  own_turns_.insert(turn);
+  courier_.add([this, turn, params = schema::to_json(params),
+                environment = start_.environment](Attachment& attachment) -> Courier::Then {
+    auto reply = Courier::persist(attachment, [&](const Client& client) -> Result<std::string> {
+      TRY(send_environment(client, turn, environment));
+      return client.call("resume_thread", params);
+    });
+    return [this, reply = std::move(reply)] {
+      if (!reply) return problem(reply.error());
+      dirty_ = true;
+    };
+  });
+}
+
+void Chat::show_queue(const std::string& argument) {
+  if (!argument.empty()) {
+    const auto number = read_number(argument, "/queue takes the number of a queued message.");
+    if (!number) return problem(number.error());
+    return take_queued(*number);
+  }
+  const auto& queue = conversation_.queue();
+  if (queue.empty()) return hint("nothing is queued");
+  std::string out = "\n";
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    out += fmt::format("  {}  {}\n", i + 1,
+                       fit(one_line(queue[i].text), paper().width > 8 ? paper().width - 6 : 80));
+  print(out +
+        "  /queue N takes one back to edit it, /promote N moves it to the front, /remove N "
+        "removes it\n");
+}
+
+void Chat::change_queue(std::string_view command, const std::string& argument) {
+  const auto number = read_number(argument,
+                                  "The command takes the number of a queued message, as "
+                                  "/queue lists it.");
+  if (!number) return problem(number.error());
+  const auto& queue = conversation_.queue();
+  if (*number > queue.size())
+    return hint(queue.empty() ? "nothing is queued"
+                              : fmt::format("the queue has {} messages", queue.size()));
+  schema::RemoveQueuedTurn params;  // both commands take the same
+  params.session_id = *session_;
+  params.thread_id = thread_;
+  params.queued_turn_id = queue[*number - 1].turn;
+  params.idempotency_key = own_key(command);
+  courier_.call(std::string(command), schema::to_json(params),
+                [this](const Result<std::string>& done) {
+                  if (!done) problem(done.error());
+                });
+}
+
+void Chat::rename(const std::string& title) {
+  if (title.empty()) return hint("/rename needs a title");
+  if (!exists_) return hint("the session begins with your first message");
+  schema::UpdateSession params;
+  params.session_id = *session_;
+  params.title = title;
+  params.idempotency_key = own_key("chat rename");
+  courier_.call("update_session", schema::to_json(params),
+                [this, title](const Result<std::string>& done) {
+                  if (!done) return problem(done.error());
+                  hint("the session is called " + title);
+                });
+}
+
+void Chat::show_diff(const std::string& file) {
+  const auto& files = conversation_.files();
+  bool any = false;
+  for (const ChangedFile& each : files) {
+    if (!each.path.ends_with(file)) continue;
+    any = true;
+    for (const std::string& ref : each.diffs)
+      courier_.read("/v1/outputs/" + url_escaped(ref),
+                    [this, path = each.path](const Result<std::string>& diff) {
+                      if (!diff) return problem(diff.error());
+                      print("\n" + paint(visible_line(path), Paint::bold, colour()) + "\n" +
+                            diff_text(*diff, paper()));
+                    });
+  }
+  if (!any)
+    hint(files.empty() ? "no file was changed in the turns shown here"
+                       : "no changed file has that name; /files lists them");
+}
+
+void Chat::show_output(const std::string& argument) {
+  std::size_t number = conversation_.last_output();
+  if (!argument.empty()) {
+    const auto given = read_number(argument, "/output takes the number of a call, as in #3.");
+    if (!given) return problem(given.error());
+    number = *given;
+  }
+  const CallOutput* output = conversation_.output(number);
+  if (output == nullptr)
+    return hint(conversation_.last_output() == 0
+                    ? "no call was made yet"
+                    : fmt::format("there is no call #{}; the last one is #{}", number,
+                                  conversation_.last_output()));
+  const std::string head =
+      "\n" + paint(fmt::format("#{} ", number) + output->title, Paint::bold, colour()) + "\n";
+  if (output->refs.empty())
+    return print(head + output_lines(output->preview.empty() ? "(no output)" : output->preview,
+                                     kOutputLinesShownMax, colour()));
+  print(head);
+  for (const std::string& ref : output->refs)
+    courier_.read("/v1/outputs/" + url_escaped(ref), [this](const Result<std::string>& text) {
+      if (!text) return problem(text.error());
+      print(output_lines(*text, kOutputLinesShownMax, colour()));
+    });
+}
+
+void Chat::show_files() {
+  const auto& files = conversation_.files();
+  if (files.empty()) return hint("no file was changed in the turns shown here");
+  std::string out = "\n";
+  for (const ChangedFile& file : files) {
+    std::string_view path = file.path;
+    if (path.starts_with(start_.cwd + "/")) path.remove_prefix(start_.cwd.size() + 1);
+    out += fmt::format("  {} {} {}\n", visible_line(path),
+                       paint(fmt::format("+{}", file.added), Paint::green, colour()),
+                       paint(fmt::format("-{}", file.removed), Paint::red, colour()));
+  }
+  print(out);
+}
+
+void Chat::show_servers() {
+  schema::GetToolInventory params;
+  if (exists_) params.session_id = session_;
+  courier_.call(
+      "get_tool_inventory", schema::to_json(params), [this](const Result<std::string>& reply) {
+        const auto inventory = decoded<schema::ToolInventory>(reply);
+        if (!inventory) return problem(inventory.error());
+        std::map<std::string, std::string> servers;
+        for (const schema::CatalogTool& tool : inventory->tools) {
+          if (!tool.tool_name.starts_with(schema::kServerToolPrefix)) continue;
+          const std::string rest = tool.tool_name.substr(schema::kServerToolPrefix.size());
+          const std::size_t end = std::min(rest.find("__"), rest.size());
+          std::string& names = servers[rest.substr(0, end)];
+          names += (names.empty() ? "" : ", ") + rest.substr(std::min(end + 2, rest.size()));
+        }
+        Table table{{"SERVER", "TOOLS"}, {}};
+        for (const auto& [name, tools] : servers) table.rows.push_back({name, tools});
+        for (const schema::MissingServer& missing :
+             inventory->missing.value_or(std::vector<schema::MissingServer>{}))
+          table.rows.push_back({missing.name, "not available: " + missing.reason});
+        if (table.rows.empty())
+          return print(
+              "  No MCP server was found by this session; docs/mcp.md says how to add "
+              "one.\n");
+        print("\n" + render(table, paper().width, colour()));
+      });
+}
+
+void Chat::show_usage() {
+  if (conversation_.tokens().empty()) return hint("no tokens were used yet");
+  Table table{{"MODEL", "IN", "OUT", "CACHED"}, {}};
+  for (const auto& [model, tokens] : conversation_.tokens())
+    table.rows.push_back({model.empty() ? "unknown" : model, std::to_string(tokens.input),
+                          std::to_string(tokens.output), std::to_string(tokens.cached)});
+  std::string out = "\n" + render(table, paper().width, colour());
+  const auto sum = cost();
+  out += sum ? fmt::format("  cost {} by the configured prices\n", spoken_cost(*sum))
+             : "  cost unknown: not every model has cost_per_mtok in the configuration\n";
+  print(out);
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,252 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "cli/chat/chat.h"
+#include "cli/views/action_view.h"
+
+namespace agentrt::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kPictures[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+constexpr std::int64_t kAwayMs = 10'000;  // without a key, where the terminal reports no focus
+
+}  // namespace
+
+Paper Chat::paper() const {
+  if (start_.plain && !context_.output.screen().out_terminal) return {0, Colour::off};
+  return {start_.plain ? terminal_width(80) : size_.columns - 1, colour()};
+}
+
+void Chat::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return leave(kExitInterrupted);  // the terminal has gone
+    text.remove_prefix(static_cast<std::size_t>(size));
+  }
+}
+
+void Chat::print(std::string_view text) {
+  notes_ += text;
+  dirty_ = true;
+}
+
+void Chat::problem(const Error& error) { print(error_text(error, Form::text, colour())); }
+
+void Chat::hint(std::string_view text) {
+  if (start_.plain) return print("· " + std::string(text) + "\n");
+  hint_ = text;
+  hint_until_ = Clock::now() + milliseconds(kHintMs);
+  dirty_ = key_dirty_ = true;
+}
+
+void Chat::draw(bool now) {
+  if (!dirty_ && !key_dirty_ && !now) return;
+  const Instant at = Clock::now();
+  const auto pause = milliseconds(key_dirty_ ? kKeyFrameMs : kFrameMs);
+  if (!now && !start_.plain && at - last_frame_ < pause) return;
+  dirty_ = key_dirty_ = false;
+  if (start_.plain) {
+    draw_plain();
+  } else {
+    const std::size_t end = text_.rfind('\n');
+    std::string above = end == text_.npos ? "" : text_.substr(0, end + 1);
+    if (end != text_.npos) {
+      text_.erase(0, end + 1);
+      last_frame_ = at;
+    }
+    above += std::exchange(notes_, {});
+    remember(above);
+    write(canvas_.draw(above, lay_out(frame_parts(), size_)));
+    if (!text_.empty()) last_frame_ = at;
+  }
+  if (question_ && !question_drawn_) {
+    question_drawn_ = true;
+    quiet_until_ = Clock::now() + milliseconds(TypedLine::kQuietMs);
+    if (!start_.plain) RawTerminal::discard_typed();
+    if (keyboard_) keyboard_->open();
+  }
+}
+
+// Without redrawing: text as it comes, notes on lines of their own, and a prompt when nothing runs.
+void Chat::draw_plain() {
+  std::string out;
+  if (!text_.empty()) {
+    out += std::exchange(prompt_shown_, false) ? "\n" : "";
+    out += std::exchange(text_, {});
+    line_open_ = !out.ends_with('\n');
+  }
+  if (!notes_.empty()) {
+    if (std::exchange(line_open_, false)) out += "\n";
+    out += std::exchange(prompt_shown_, false) ? "\n" : "";
+    out += std::exchange(notes_, {});
+  }
+  const bool ready = question_ ? !answer_sent_ : !busy() && unfinished_.empty();
+  if (ready && !prompt_shown_ && context_.output.screen().in_terminal && !line_open_) {
+    out += question_ ? "  > " : "> ";
+    prompt_shown_ = true;
+  }
+  write(out);
+}
+
+std::string Chat::activity_row() const {
+  if (!busy() || question_) return {};
+  const auto doing = conversation_.doing();
+  if (!doing) return {};
+  const std::int64_t seconds = std::max<std::int64_t>(now_of_clock() - doing->since, 0) / 1'000;
+  std::string text = one_line(doing->what);
+  text += seconds < 60 ? fmt::format(" · {} s", seconds)
+                       : fmt::format(" · {} min {} s", seconds / 60, seconds % 60);
+  if (interrupting_)
+    text += " · interrupting";
+  else
+    text += " · Esc interrupts";
+  return paint(kPictures[picture_ % std::size(kPictures)], Paint::cyan, colour()) + " " +
+         paint(text, Paint::dim, colour());
+}
+
+std::string Chat::prompt_mark() const {
+  if (question_) return paint("answer > ", Paint::yellow, colour());
+  return paint("› ", Paint::cyan, colour());
+}
+
+FrameParts Chat::frame_parts() const {
+  FrameParts parts;
+  parts.open = text_;
+  if (!question_) parts.running = conversation_.running();
+  if (const std::string activity = activity_row(); !activity.empty())
+    parts.running.push_back(activity);
+  if (!parts.open.empty() || !parts.running.empty() || !recent_.empty())
+    parts.running.emplace_back();  // a blank row above the input
+  const auto& queue = conversation_.queue();
+  for (std::size_t i = 0; i < std::min(queue.size(), kQueueShownMax); ++i)
+    parts.queue.push_back(
+        paint(fmt::format("queued {} · {}", i + 1, one_line(queue[i].text)), Paint::dim, colour()));
+  if (queue.size() > kQueueShownMax)
+    parts.queue.push_back(
+        paint(fmt::format("… {} more; /queue lists them", queue.size() - kQueueShownMax),
+              Paint::dim, colour()));
+  parts.mark = prompt_mark();
+  parts.mark_cells = question_ ? 9 : 2;
+  if (search_) {
+    parts.mark = paint("search: ", Paint::yellow, colour());
+    parts.mark_cells = 8;
+    parts.input = *search_;
+    parts.cursor = search_->size();
+    parts.below.push_back(search_at_ < history_.size()
+                              ? "  " + one_line(history_.at(search_at_))
+                              : paint("  nothing found", Paint::dim, colour()));
+  } else {
+    parts.input = editor_->text();
+    parts.cursor = editor_->cursor();
+  }
+  for (std::size_t i = 0; i < choices_.size(); ++i)
+    parts.below.push_back(i == choice_ ? paint("▸ " + one_line(choices_[i]), Paint::cyan, colour())
+                                       : "  " + one_line(choices_[i]));
+  if (searching_files_) parts.below.push_back(paint("  still searching …", Paint::dim, colour()));
+  if (!hint_.empty()) parts.below.push_back(paint("· " + one_line(hint_), Paint::yellow, colour()));
+  parts.status = status_text(status_facts(), size_.columns > 1 ? size_.columns - 1 : 1, colour());
+  return parts;
+}
+
+StatusFacts Chat::status_facts() const {
+  StatusFacts facts;
+  facts.model = conversation_.model_name();
+  const auto used = start_.config.models.find(facts.model);
+  const bool script = used != start_.config.models.end() && used->second.provider == "script";
+  if (!conversation_.model().empty() && conversation_.model() != facts.model && !script)
+    facts.model += " (" + conversation_.model() + ")";
+  if (start_.model && conversation_.model_name() != *start_.model) facts.model = *start_.model;
+  if (facts.model.empty())
+    facts.model = start_.config.routing.default_name.value_or(
+        start_.config.models.size() == 1 ? start_.config.models.begin()->first : "");
+  // A script is known by its path; its name is enough here.
+  if (facts.model.starts_with("script:"))
+    facts.model = "script:" + facts.model.substr(facts.model.find_last_of("/:") + 1);
+  if (start_.mode)
+    facts.mode = schema::name_of(*start_.mode);
+  else if (policy_)
+    facts.mode = schema::name_of(policy_->mode);
+  if (start_.sandbox)
+    facts.sandbox = schema::name_of(*start_.sandbox);
+  else if (policy_)
+    facts.sandbox = schema::name_of(policy_->sandbox);
+  if (conversation_.context_tokens() > 0) facts.context_tokens = conversation_.context_tokens();
+  if (used != start_.config.models.end()) facts.context_max = used->second.context_tokens;
+  for (const auto& [_, tokens] : conversation_.tokens()) {
+    facts.input_tokens += tokens.input;
+    facts.output_tokens += tokens.output;
+  }
+  facts.cost_micros = cost();
+  facts.queued = conversation_.queue().size();
+  if (question_)
+    facts.waiting = answer_sent_ ? "sending the answer" : "waits for your answer";
+  else if (!conversation_.blocked().empty())
+    facts.waiting = "blocked: /continue";
+  if (exists_ && !stream_) facts.link = "connecting";
+  return facts;
+}
+
+// Only if the configuration has a price for every model that was used.
+std::optional<std::int64_t> Chat::cost() const {
+  std::int64_t sum = 0;
+  if (conversation_.tokens().empty()) return std::nullopt;
+  for (const auto& [name, tokens] : conversation_.tokens()) {
+    const auto found = std::ranges::find_if(start_.config.models, [&](const auto& each) {
+      return each.first == name || each.second.model == name;
+    });
+    if (found == start_.config.models.end() || !found->second.cost_per_mtok) return std::nullopt;
+    const config::Price& price = *found->second.cost_per_mtok;
+    sum += (static_cast<std::int64_t>(tokens.input) * price.input_micros +
+            static_cast<std::int64_t>(tokens.output) * price.output_micros) /
+           1'000'000;
+  }
+  return sum;
+}
+
+void Chat::resize() {
+  const Size size = RawTerminal::size(size_);
+  if (size == size_) return;
+  size_ = size;
+  conversation_.set_width(size.columns > 1 ? size.columns - 1 : 1);
+  const Frame frame = lay_out(frame_parts(), size_);
+  const std::size_t left = size_.rows > frame.rows.size() ? size_.rows - frame.rows.size() : 0;
+  write(canvas_.redraw(recent(left), frame));
+}
+
+void Chat::remember(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1);
+    recent_.emplace_back(lines.substr(0, end));
+    lines.remove_prefix(end + 1);
+  }
+  while (recent_.size() > kRecentLinesMax) recent_.pop_front();
+}
+
+// The newest lines that fill at most this many rows, folded as the terminal folds them.
+std::string Chat::recent(std::size_t rows) const {
+  std::vector<std::string> shown;  // newest first
+  for (auto line = recent_.rbegin(); line != recent_.rend() && shown.size() < rows; ++line) {
+    std::vector<std::string> folded = fold(*line, size_.columns);
+    for (auto row = folded.rbegin(); row != folded.rend() && shown.size() < rows; ++row)
+      shown.push_back(std::move(*row));
+  }
+  std::string out;
+  for (auto row = shown.rbegin(); row != shown.rend(); ++row) out += *row + "\n";
+  return out;
+}
+
+// A bell, or a notification of the desktop, if the user looks elsewhere.
+void Chat::notify(std::string_view) {
+  if (start_.plain) return;
+  const bool away = focused_ ? !*focused_ : Clock::now() - last_key_ > milliseconds(kAwayMs);
+  if (away) write("\a");
+}
+
+}  // namespace agentrt::cli

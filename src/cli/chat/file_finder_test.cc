@@ -1,0 +1,72 @@
+#include "cli/chat/file_finder.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+using namespace agentrt::cli;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() { REQUIRE(::mkdtemp(path.data()) != nullptr); }
+  ~Folder() { fs::remove_all(path); }
+  void file(const std::string& name, std::string_view text = "") const {
+    fs::create_directories((fs::path(path) / name).parent_path());
+    std::ofstream(fs::path(path) / name) << text;
+  }
+  std::string path = "/tmp/agentrt_finder_XXXXXX";
+};
+
+// Waits for the complete answer to `query`.
+std::vector<std::string> asked(FileFinder& finder, const std::string& query) {
+  finder.ask(query);
+  while (true) {
+    pollfd waiting{finder.descriptor(), POLLIN, 0};
+    REQUIRE(::poll(&waiting, 1, 20'000) == 1);
+    const auto found = finder.take();
+    if (found && found->complete && found->query == query) return found->paths;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("matches are ranked: name, then path, then characters in order") {
+  const std::vector<std::string> paths = {"docs/main.md", "src/main/other.cc", "src/main.cc",
+                                          "m/a/i/n.txt",  "domain.cc",         "unrelated"};
+  CHECK(best_matches(paths, "main", 10) ==
+        std::vector<std::string>{"src/main.cc", "docs/main.md", "domain.cc", "src/main/other.cc",
+                                 "m/a/i/n.txt"});
+  CHECK(best_matches(paths, "MAIN.CC", 1) == std::vector<std::string>{"src/main.cc"});
+  CHECK(best_matches(paths, "", 2) == std::vector<std::string>{"domain.cc", "unrelated"});
+  CHECK(best_matches(paths, "zzz", 3).empty());
+}
+
+TEST_CASE("files are found, and ignored ones are not") {
+  const Folder folder;
+  folder.file(".gitignore", "build/\n*.o\n");
+  folder.file("src/one.cc");
+  folder.file("src/one.o");
+  folder.file("src/.gitignore", "!keep.o\nsecret\n");
+  folder.file("src/keep.o");
+  folder.file("src/secret");
+  folder.file("build/one.cc");
+  folder.file(".git/one.cc");
+  fs::create_directory_symlink(folder.path, folder.path + "/loop");
+  FileFinder finder(folder.path);
+  CHECK(asked(finder, "one") == std::vector<std::string>{"src/one.cc"});
+  CHECK(asked(finder, "p.o") == std::vector<std::string>{"src/keep.o"});
+  CHECK(asked(finder, "secret").empty());
+  CHECK(asked(finder, "loop") == std::vector<std::string>{"loop"});
+}
+
+TEST_CASE("a folder that does not exist has no files") {
+  FileFinder finder("/nonexistent/folder");
+  CHECK(asked(finder, "").empty());
+}

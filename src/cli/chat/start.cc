@@ -1,0 +1,94 @@
+// cli/chat/start.cc: `agentrt chat`, and `agentrt` at a terminal.
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "cli/chat/chat.h"
+#include "cli/decisions/folder_mode.h"
+#include "cli/known_session.h"
+#include "cli/option_word.h"
+#include "cli/turns/checks.h"
+#include "cli/verbs.h"
+#include "config/client_environment.h"
+#include "config/config_digest.h"
+
+namespace agentrt::cli {
+namespace {
+
+Result<ChatStart> read_start(Context& context, const ChatArguments& arguments) {
+  ChatStart start;
+  if (arguments.session) {
+    if (!well_formed_id(*arguments.session))
+      return fail(Code::invalid_params,
+                  *arguments.session + " is not the id of a session; agentrt sessions lists them.");
+    start.session = SessionId(*arguments.session);
+  }
+  TRY_ASSIGN(start.data, data_folder_of(context));
+  TRY_ASSIGN(auto folder, folder_option("--cwd", arguments.cwd));
+  start.cwd = std::move(folder).value_or(context.cwd);
+  TRY_ASSIGN(start.config, config_of(context, start.cwd));
+  TRY_ASSIGN(start.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
+  TRY_ASSIGN(start.sandbox, option_word<schema::SandboxMode>("--sandbox", arguments.sandbox));
+  schema::TurnOptions options;
+  options.mode = start.mode;
+  options.sandbox = start.sandbox;
+  TRY(check_policy(start.config, options));
+  if (arguments.model) start.model = config::resolve_model_name(*arguments.model, context.cwd);
+  if (start.model) TRY(add_script(start.config, *start.model));
+  for (const std::string& named : arguments.folders) {
+    TRY_ASSIGN(auto added, folder_option("--add-dir", named));
+    start.folders.push_back(*std::move(added));
+  }
+  const Screen& screen = context.output.screen();
+  start.plain = arguments.plain || !screen.in_terminal || !screen.out_terminal || !screen.live;
+  return start;
+}
+
+}  // namespace
+
+int chat(Context& context, const ChatArguments& arguments) {
+  if (context.form() == Form::json)
+    return context.output.problem(
+        {Code::invalid_params, "chat has no --json; use agentrt run --json for one turn.", {}});
+  auto start = read_start(context, arguments);
+  if (!start) {
+    context.output.problem(start.error());
+    return kExitUsage;
+  }
+  std::atomic<bool> leaving = false;
+  Signals signals;
+  AttachOptions options;
+  options.data = start->data;
+  options.cwd = start->cwd;
+  options.abandon = [&] { return leaving.load(); };
+  options.config = config_path_of(context);
+  options.config_digest = config::config_digest(start->config, context.environment);
+  options.check = [&context, config = start->config, model = start->model] {
+    return check_models(context, config, model);
+  };
+  auto attachment = Attachment::make(std::move(options));
+  if (!attachment) return context.output.problem(attachment.error());
+  if (const auto same = check_config(context, attachment->owner()); !same)
+    return context.output.problem(same.error());
+  start->environment =
+      schema::to_json(config::client_environment(start->config, context.environment));
+  if (start->session) {
+    const auto known = look_up(attachment->client(), start->session);
+    if (!known) return context.output.problem(known.error());
+    if (!known->exists())
+      return context.output.problem(
+          {Code::not_found,
+           fmt::format("There is no session {}; agentrt sessions lists them.", *arguments.session),
+           {}});
+    start->cwd = known->cwd;
+  }
+  if (context.output.screen().in_terminal && !start->mode) {
+    const auto asked = ask_folder_mode(attachment->client(), context.output, signals, start->cwd);
+    if (!asked) return context.output.problem(asked.error());
+    if (signals.count() > 0) return kExitInterrupted;
+  }
+  Chat chat(context, *std::move(start), *std::move(attachment), signals, leaving);
+  return chat.run();
+}
+
+}  // namespace agentrt::cli

@@ -1,0 +1,45 @@
+// cli/parsed_arguments.h: for the files that declare commands: where the parser puts what it reads.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/arguments.h"
+
+namespace agentrt::cli {
+
+struct Parsed {
+  Arguments arguments;
+  RunArguments run;
+  ChatArguments chat;
+  ServeArguments serve;
+  CallArguments call;
+  SessionsArguments sessions;
+  ShowArguments show;
+  EventsArguments events;
+  TokenCreateArguments token_create;
+  TokenRevokeArguments token_revoke;
+  SchemaArguments schema;
+  ValidateArguments validate;
+  SandboxArguments sandbox;
+  ApprovalsArguments approvals;
+  AnswerArguments answer;
+  ExplainArguments explain;
+  TrustArguments trust;
+  StopArguments stop;
+  ResumeArguments resume;
+  RulesArguments rules;
+  RemoveRuleArguments remove_rule;
+};
+
+// Adds a command with the options that every command has. `examples` is the end of its help.
+CLI::App* add_verb(CLI::App& app, Parsed& out, const std::string& name, const std::string& about,
+                   const std::string& examples);
+// Adds --config.
+void add_config(CLI::App& app, Arguments& out);
+
+// Declares the commands of cli/decisions: approvals, approve, deny, explain, trust and rules.
+void add_decisions(CLI::App& app, Parsed& out);
+
+}  // namespace agentrt::cli
