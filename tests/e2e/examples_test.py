@@ -145,6 +145,7 @@ class World:
         shutil.copytree(ROOT / "examples", folder / "examples")
         (folder / "Makefile").write_text("test:\n\t@echo tested\n")
         (folder / "report.csv").write_text("a,b\n1,2\n")
+        (folder / "prompt.txt").write_text("hello\n")
         self.git("init", "-q")
         self.git("add", "-A")
         self.git("-c", "user.name=ada", "-c", "user.email=a@x", "commit", "-qm", "first")

@@ -7,6 +7,7 @@
 
 #include "cli/chat/chat.h"
 #include "cli/views/action_view.h"
+#include "cli/views/turn_view.h"
 
 namespace agentrt::cli {
 namespace {
@@ -167,8 +168,7 @@ StatusFacts Chat::status_facts() const {
     facts.model = start_.config.routing.default_name.value_or(
         start_.config.models.size() == 1 ? start_.config.models.begin()->first : "");
   // A script is known by its path; its name is enough here.
-  if (facts.model.starts_with("script:"))
-    facts.model = "script:" + facts.model.substr(facts.model.find_last_of("/:") + 1);
+  facts.model = short_model_name(facts.model);
   if (start_.mode)
     facts.mode = schema::name_of(*start_.mode);
   else if (policy_)

@@ -53,6 +53,11 @@ bool waits(Status status) {
 
 }  // namespace
 
+std::string short_model_name(const std::string& name) {
+  if (!name.starts_with("script:")) return name;
+  return "script:" + name.substr(name.find_last_of("/:") + 1);
+}
+
 bool TurnView::concerns(const Envelope& event) const {
   if (event.turn_id == turn_) return true;
   return event.type == SessionCreated::kType ||
@@ -113,7 +118,7 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const ToolCatalogResolved& catalog) { show_catalog(catalog); },
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
           [&](const ModelRequested& requested) {
-            doing_ = {"waiting for " + requested.model_name, event.timestamp};
+            doing_ = {"waiting for " + short_model_name(requested.model_name), event.timestamp};
             provider_status_.reset();
             for (const std::string& left_out : std::exchange(not_trusted_, {}))
               page_.note(left_out + "; agentrt trust accepts its current version", Paint::yellow);

@@ -39,6 +39,9 @@ struct Doing {
 // each call gets a number.
 enum class Setting { single, conversation };
 
+// The name of a model where there is little room: a script without its folder.
+std::string short_model_name(const std::string& name);
+
 class TurnView {
  public:
   // `calls_before`: of the turns before it; the first call here gets the next number.
