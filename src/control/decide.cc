@@ -54,6 +54,9 @@ struct ReportTable {
 
   Decided operator()(const ReportRestarted& r) { return restarted(view, r, std::move(inputs)); }
   Decided operator()(const ReportPrepared& r) { return prepared(view, r, std::move(inputs)); }
+  Decided operator()(const ReportToolsListed& r) {
+    return tools_listed(view, r, std::move(inputs));
+  }
   Decided operator()(const ReportFragments& r) { return fragments(view, r, std::move(inputs)); }
   Decided operator()(const ReportModelCompleted& r) {
     return model_completed(view, r, std::move(inputs));

@@ -29,6 +29,7 @@ Decided trust_workspace(const Session&, const schema::TrustWorkspace&, Inputs);
 
 Decided restarted(const Session&, const schema::ReportRestarted&, Inputs);
 Decided prepared(const Session&, const schema::ReportPrepared&, Inputs);
+Decided tools_listed(const Session&, const schema::ReportToolsListed&, Inputs);
 Decided fragments(const Session&, const schema::ReportFragments&, Inputs);
 Decided model_completed(const Session&, const schema::ReportModelCompleted&, Inputs);
 Decided model_failed(const Session&, const schema::ReportModelFailed&, Inputs);

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "control/actions.h"
 #include "control/hooks.h"
+#include "control/safe_args.h"
 #include "control/tool_calls.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
@@ -100,8 +101,9 @@ const policy::Effective& Flow::effective() {
   return *effective_;
 }
 
-ToolCatalogResolved Flow::catalog(const ReportPrepared& report) {
-  return tool_catalog(after_, effective(), report.server_tools, report.missing_servers);
+ToolCatalogResolved Flow::catalog(const std::vector<CatalogTool>& of_servers,
+                                  const std::vector<MissingServer>& missing) {
+  return tool_catalog(after_, effective(), of_servers, missing);
 }
 
 // --- the gates of a turn ---
@@ -146,7 +148,7 @@ void Flow::start_beside() {
     if (i == 0 || wrong_call(after_, turn().tools[i])) return;
     const policy::Judgement judgement = judge(turn().tools[i]);
     if (judgement.decision != Decision::allow) return;
-    begin(turn().tools[i]);
+    if (turn().tools[i].step.empty()) begin(turn().tools[i]);
     settle(turn().tools[i], judgement);
   }
 }
@@ -252,11 +254,7 @@ bool Flow::call_waits() {
 void Flow::run_in_session(const state::ToolCall& call) {
   auto result = tools::find(call.tool)->run({call.args.text, inputs_.now});
   check(result.has_value(), "the call was checked");
-  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
-                                         .safe_args = call.args,
-                                         .input_ref = {},
-                                         .policy = Json{"\"not_needed\""},
-                                         .boot_id = inputs_.boot});
+  add_started(call, Json{"\"not_needed\""});
   facts_.add(scope_of(call), ToolResult{.preview = std::move(result->text)});
   facts_.add(scope_of(call),
              ItemCompleted{.kind = item_of(call.tool), .text = std::move(result->item_text)});
@@ -264,18 +262,24 @@ void Flow::run_in_session(const state::ToolCall& call) {
 
 void Flow::begin(const state::ToolCall& call) {
   facts_.add(ToolScope{scope(), ids_.next<StepId>(), call.id},
-             ItemStarted{.kind = item_of(call.tool)});
+             ItemStarted{.kind = item_of(call.tool), .tool_name = call.tool});
+}
+
+void Flow::add_started(const state::ToolCall& call, const Json& policy,
+                       std::optional<bool> outside) {
+  Json shown = safe_args(call.args);
+  const bool shortened = shown != call.args;
+  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
+                                         .safe_args = std::move(shown),
+                                         .input_ref = {},
+                                         .policy = policy,
+                                         .outside_sandbox = outside,
+                                         .boot_id = inputs_.boot});
+  if (shortened) add_full_args(facts_, scope_of(call), call.args);
 }
 
 void Flow::start_call(const state::ToolCall& call, const Json& policy) {
-  facts_.add(scope_of(call),
-             ToolStarted{.tool_name = call.tool,
-                         .safe_args = call.args,
-                         .input_ref = {},
-                         .policy = policy,
-                         .outside_sandbox =
-                             leaves_sandbox(effective(), call) ? std::optional(true) : std::nullopt,
-                         .boot_id = inputs_.boot});
+  add_started(call, policy, leaves_sandbox(effective(), call) ? std::optional(true) : std::nullopt);
   facts_.add(scope(), RunStatus{.status = Status::running,
                                 .phase = "tool",
                                 .title = "Running " + call.tool,
@@ -288,11 +292,7 @@ void Flow::refuse_call(const state::ToolCall& call, Failure error) {
               (error.category == Category::unavailable && error.retryable)
           ? "\"not_evaluated\""
           : "\"denied\"";
-  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
-                                         .safe_args = call.args,
-                                         .input_ref = {},
-                                         .policy = Json{std::string(policy)},
-                                         .boot_id = inputs_.boot});
+  add_started(call, Json{std::string(policy)});
   end_call(facts_, scope_of(call), call, std::move(error));
 }
 

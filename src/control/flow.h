@@ -27,7 +27,8 @@ class Flow {
   schema::ToolScope scope_of(const state::ToolCall& call) { return {scope(), call.step, call.id}; }
 
   // The tools that the turn may call.
-  schema::ToolCatalogResolved catalog(const schema::ReportPrepared& report);
+  schema::ToolCatalogResolved catalog(const std::vector<schema::CatalogTool>& of_servers,
+                                      const std::vector<schema::MissingServer>& missing);
 
   // Takes the next step: hooks about the last event, calls, the end of the turn, or a model
   // request.
@@ -57,6 +58,8 @@ class Flow {
   void run_in_session(const state::ToolCall& call);
   void begin(const state::ToolCall& call);
   void start_call(const state::ToolCall& call, const schema::Json& policy);
+  void add_started(const state::ToolCall& call, const schema::Json& policy,
+                   std::optional<bool> outside = {});
   bool settle(const state::ToolCall& call, const policy::Judgement& judgement);
   bool ask_input(const state::ToolCall& call);
   void ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,

@@ -152,11 +152,7 @@ bool Flow::ask_input(const state::ToolCall& call) {
   required.tool_name = call.tool;
   required.input = call.args;
   limit_wait(required);
-  facts_.add(scope_of(call), ToolStarted{.tool_name = call.tool,
-                                         .safe_args = call.args,
-                                         .input_ref = {},
-                                         .policy = Json{"\"not_needed\""},
-                                         .boot_id = inputs_.boot});
+  add_started(call, Json{"\"not_needed\""});
   require(scope_of(call), ids_.next<ActionId>(), std::move(required));
   return true;
 }

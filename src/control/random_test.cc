@@ -49,7 +49,7 @@ class World {
       case 10:
         return take(prepared(below(8)));
       case 11:
-        return take(ReportFragments{request(), pieces()});
+        return take(ReportFragments{request(), pieces(), written()});
       case 12:
       case 13:
         return take(completed());
@@ -128,6 +128,12 @@ class World {
     std::vector<ReportFragments::Piece> out;
     for (std::uint64_t left = below(4); left > 0; --left)
       out.push_back({below(3) == 0, below(5) == 0 ? "" : "caf\u00e9 \"\n\" \u20ac"});
+    return out;
+  }
+  std::vector<ReportFragments::WrittenCall> written() {
+    std::vector<ReportFragments::WrittenCall> out;
+    for (std::uint64_t left = below(3); left > 0; --left)
+      out.push_back({below(3), below(2) == 0 ? "shell" : "read_file", "{", 1});
     return out;
   }
   SubmitTurn submit() {

@@ -9,6 +9,7 @@
 #include "control/tool_calls.h"
 #include "control/turn_facts.h"
 #include "policy/routing.h"
+#include "schema/tools.h"
 #include "state/read_models.h"
 
 namespace agentrt::control {
@@ -73,7 +74,7 @@ void adopt(Facts& facts, const Session& view, Policy policy) {
   facts.add(facts.of_session(), std::move(changed));
 }
 
-// Adds delta facts for the pieces, and opens their items.
+// Adds delta facts for the pieces, opens their items, and shows the calls that are being written.
 class Stream {
  public:
   Stream(Facts& facts, const Turn& turn, Inputs& inputs)
@@ -84,14 +85,13 @@ class Stream {
         reasoning_(turn.reasoning_item),
         first_(turn.call->first_delta),
         last_(turn.call->last_delta),
+        writing_(turn.call->writing),
         first_reasoning_(turn.call->first_reasoning),
         last_reasoning_(turn.call->last_reasoning) {}
 
   void add(const std::vector<ReportFragments::Piece>& pieces) {
     if (pieces.empty()) return;
-    if (!message_ && !reasoning_)
-      facts_.add(facts_.of(turn_.ids),
-                 RunStatus{.status = Status::streaming, .phase = "model", .title = "Answering"});
+    note_begin();
     std::uint64_t text_bytes = turn_.call->text_bytes;
     const bool had_message = message_.has_value();
     for (const ReportFragments::Piece& piece : pieces) {
@@ -104,6 +104,51 @@ class Stream {
       facts_.add(StepScope{facts_.of(turn_.ids), *message_}, ItemUpdated{.text_bytes = text_bytes});
   }
 
+  // A call gets its id when it is first seen. Reports that do not fit the ones before are ignored.
+  void add(const std::vector<ReportFragments::WrittenCall>& calls) {
+    for (const ReportFragments::WrittenCall& call : calls) {
+      const bool is_new = call.number == writing_.size() && call.number < kToolCallsMax;
+      if (is_new) {
+        note_begin();
+        writing_.push_back({inputs_.ids.next<StepId>(), inputs_.ids.next<ToolCallId>(), call.name});
+      }
+      if (call.number >= writing_.size() || writing_[call.number].tool != call.name) continue;
+      const state::WrittenCall& item = writing_[call.number];
+      const ToolScope scope{facts_.of(turn_.ids), item.step, item.id};
+      const ItemKind kind = item_of(call.name);
+      if (is_new) facts_.add(scope, ItemStarted{.kind = kind, .tool_name = call.name});
+      facts_.add(scope,
+                 ItemUpdated{.kind = kind, .text_bytes = call.bytes, .preview = call.preview});
+    }
+  }
+
+  // The calls of a complete answer. A call that was shown while it was written keeps its id.
+  std::vector<RequestedCall> calls_of(const std::vector<AskedCall>& asked) {
+    std::vector<RequestedCall> out;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const bool shown = i < writing_.size() && writing_[i].tool == asked[i].name;
+      out.push_back({shown ? writing_[i].id : inputs_.ids.next<ToolCallId>(),
+                     asked[i].name,
+                     asked[i].args,
+                     {}});
+      if (asked[i].args_omitted) out.back().args_omitted = true;
+      out.back().wrong = asked[i].wrong;
+    }
+    return out;
+  }
+
+  // Ends the items of calls that the complete answer does not contain.
+  void close_abandoned(const std::vector<AskedCall>& asked) {
+    for (std::size_t i = 0; i < writing_.size(); ++i)
+      if (i >= asked.size() || writing_[i].tool != asked[i].name)
+        facts_.add(ToolScope{facts_.of(turn_.ids), writing_[i].step, writing_[i].id},
+                   ItemCompleted{.kind = item_of(writing_[i].tool),
+                                 .status = Status::failed,
+                                 .error = Failure{Category::provider,
+                                                  "the answer ended without this call", false}});
+  }
+
+  const std::vector<state::WrittenCall>& writing() const { return writing_; }
   const std::optional<StepId>& message() const { return message_; }
   const std::optional<StepId>& reasoning() const { return reasoning_; }
   std::string text_ref() const { return state::log_ref(first_, last_); }
@@ -118,6 +163,11 @@ class Stream {
     if (item) return;
     item = inputs_.ids.next<StepId>();
     facts_.add(StepScope{facts_.of(turn_.ids), *item}, ItemStarted{.kind = kind});
+  }
+  void note_begin() {
+    if (!message_ && !reasoning_ && writing_.empty())
+      facts_.add(facts_.of(turn_.ids),
+                 RunStatus{.status = Status::streaming, .phase = "model", .title = "Answering"});
   }
   void deltas(const ReportFragments::Piece& piece) {
     std::string_view rest = piece.text;
@@ -141,7 +191,9 @@ class Stream {
   const Turn& turn_;
   Inputs& inputs_;
   std::optional<StepId> message_, reasoning_;
-  Sequence first_, last_, first_reasoning_, last_reasoning_;
+  Sequence first_, last_;
+  std::vector<state::WrittenCall> writing_;
+  Sequence first_reasoning_, last_reasoning_;
 };
 
 // Stores the text inline if it is short, otherwise a preview and the ref of the deltas. `beside`:
@@ -237,7 +289,7 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
   if (flow.asks_for_trust(report.policy.files)) return accept(facts);
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   facts.add(facts.of(turn.ids), report.context);
-  facts.add(facts.of(turn.ids), flow.catalog(report));
+  facts.add(facts.of(turn.ids), flow.catalog(report.server_tools, report.missing_servers));
   facts.add(facts.of(turn.ids), plain_profile(turn));
   facts.add(facts.of(turn.ids),
             RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
@@ -249,11 +301,24 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
   return accept(facts);
 }
 
+// The next model request offers these tools.
+Decided tools_listed(const Session& view, const ReportToolsListed& report, Inputs inputs) {
+  const Thread* thread = thread_of_active(view, report.turn);
+  if (!thread || thread->status == Status::blocked || !thread->active->prepared) return Unchanged{};
+  Facts facts{view, inputs};
+  Flow flow{facts, view, *thread, inputs};
+  facts.add(facts.of(thread->active->ids),
+            flow.catalog(report.server_tools, report.missing_servers));
+  return accept(facts);
+}
+
 Decided fragments(const Session& view, const ReportFragments& report, Inputs inputs) {
   const Thread* thread = thread_of_request(view, report.request);
   if (!thread) return Unchanged{};
   Facts facts{view, inputs};
-  Stream{facts, *thread->active, inputs}.add(report.pieces);
+  Stream stream{facts, *thread->active, inputs};
+  stream.add(report.pieces);
+  stream.add(report.calls);
   return accept(facts);
 }
 
@@ -264,13 +329,8 @@ Decided model_completed(const Session& view, const ReportModelCompleted& report,
   Facts facts{view, inputs};
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
-  std::vector<RequestedCall> calls;
-  for (const AskedCall& asked : report.calls) {
-    calls.push_back({inputs.ids.next<ToolCallId>(), asked.name, asked.args, {}});
-    if (asked.args_omitted) calls.back().args_omitted = true;
-    calls.back().wrong = asked.wrong;
-  }
-  close_answer(facts, stream, turn, report, std::move(calls), inputs);
+  close_answer(facts, stream, turn, report, stream.calls_of(report.calls), inputs);
+  stream.close_abandoned(report.calls);
   Flow{facts, view, *thread, inputs}.go_on();
   return accept(facts);
 }
@@ -299,6 +359,7 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
   Turn with_items = turn;
   with_items.message_item = stream.message();
   with_items.reasoning_item = stream.reasoning();
+  with_items.call->writing = stream.writing();
   facts.close_items(with_items, Status::failed, error);
   if (retry) {
     facts.add(facts.of(turn.ids),

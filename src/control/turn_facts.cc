@@ -41,6 +41,10 @@ void Facts::close_items(const Turn& turn, Status status, const Failure& error) {
   };
   close(turn.reasoning_item, ItemKind::reasoning);
   close(turn.message_item, ItemKind::agent_message);
+  if (!turn.call) return;
+  for (const state::WrittenCall& written : turn.call->writing)
+    add(ToolScope{of(turn.ids), written.step, written.id},
+        ItemCompleted{.kind = item_of(written.tool), .status = status, .error = error});
 }
 
 void Facts::close_request(const Turn& turn, Category category, const std::string& message) {

@@ -48,7 +48,8 @@ class Facts {
   void cancel(const Turn& turn, const std::string& reason);
   void fail(const Turn& turn, schema::Failure error);
   void complete(const Turn& turn, schema::StopReason reason, const schema::Usage& usage);
-  // Closes what the model had started: the open request (as failed) and its items.
+  // Closes what the model had started: the open request (as failed) and its items, also those of
+  // calls that it was still writing.
   void close_request(const Turn& turn, schema::Category category, const std::string& message);
   void close_items(const Turn& turn, schema::Status status, const schema::Failure& error);
   // Blocks the thread until resume_thread.

@@ -51,74 +51,6 @@ std::vector<std::string> forms_of(const std::string& value) {
   return forms;
 }
 
-unsigned hex_value(std::string_view digits) {
-  unsigned value = 0;
-  for (const char c : digits)
-    value = value * 16 + static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-  return value;
-}
-
-void append_utf8(std::string& out, unsigned point) {
-  const auto put = [&out](unsigned byte) { out += static_cast<char>(byte); };
-  if (point < 0x80) {
-    put(point);
-  } else if (point < 0x800) {
-    put(0xC0 | point >> 6);
-    put(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    put(0xE0 | point >> 12);
-    put(0x80 | (point >> 6 & 0x3F));
-    put(0x80 | (point & 0x3F));
-  } else {
-    put(0xF0 | point >> 18);
-    put(0x80 | (point >> 12 & 0x3F));
-    put(0x80 | (point >> 6 & 0x3F));
-    put(0x80 | (point & 0x3F));
-  }
-}
-
-char escaped_char(char c) {
-  switch (c) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    default:
-      return c;
-  }
-}
-
-// Decodes a JSON string. REQUIRES: `inside` is valid, without its quotes.
-std::string unescaped(std::string_view inside) {
-  std::string out;
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    if (inside[i] != '\\') {
-      out += inside[i];
-      continue;
-    }
-    ++i;
-    if (inside[i] != 'u') {
-      out += escaped_char(inside[i]);
-      continue;
-    }
-    unsigned point = hex_value(inside.substr(i + 1, 4));
-    i += 4;
-    const bool pair = point >= 0xD800 && point < 0xDC00 && inside.substr(i + 1, 2) == "\\u";
-    if (pair) {
-      point = 0x10000 + ((point - 0xD800) << 10) + (hex_value(inside.substr(i + 3, 4)) - 0xDC00);
-      i += 6;
-    }
-    append_utf8(out, point);
-  }
-  return out;
-}
-
 // The position of the closing quote of the string whose content begins at `from`.
 std::size_t string_end(std::string_view json, std::size_t from) {
   while (from < json.size() && json[from] != '"') from += json[from] == '\\' ? 2 : 1;
@@ -271,7 +203,7 @@ std::optional<std::string> Redactor::redact_json(std::string_view json,
     const std::size_t after = json.find_first_not_of(" \t\r\n", end + 1);
     const bool name = after != std::string_view::npos && json[after] == ':';
     if (inside.size() >= kSecretBytesMin && !(name && letters_only(inside))) {
-      const auto redacted = known->redact(unescaped(inside));
+      const auto redacted = known->redact(schema::unescaped(inside));
       if (redacted && !(keep && keep(hits++))) {
         out += json.substr(copied, i - copied);
         schema::write_string(out, *redacted);

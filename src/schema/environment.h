@@ -35,4 +35,22 @@ BOOST_DESCRIBE_STRUCT(ExecutionEnvironment, (),
                       (workspace_id, cwd, additional_roots, shell, os, arch, env_ref, env_names,
                        sandbox_profile, network_profile, resource_limits))
 
+// What the model knows about its surroundings, one line per member. Everything is text, so that a
+// later version can word it differently and still find out which of these lines have changed.
+struct Surroundings {
+  std::string date;  // YYYY-MM-DD, UTC
+  std::string os;
+  std::string shell;
+  std::string folder;
+  std::optional<std::string> git;  // absent: the folder is not in a repository
+  std::string sandbox;
+  std::string network;
+  std::string mode;
+  std::string approvals;
+
+  bool operator==(const Surroundings&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Surroundings, (),
+                      (date, os, shell, folder, git, sandbox, network, mode, approvals))
+
 }  // namespace agentrt::schema

@@ -45,7 +45,7 @@ using PayloadTypes =
              ReasoningSummary, ContextResolved, ToolCatalogResolved, HistoryWindowLoaded,
              HistoryReconstructed, TaskProfileResolved, RoutingCandidatesResolved, RoutingDecided,
              RoutingSingleCandidate, RoutingNotPossible, ItemStarted, ItemUpdated, ItemCompleted,
-             ToolStarted, ToolProgress, ToolResult, ToolFailed, ArtifactChanged,
+             ToolStarted, ToolArgs, ToolProgress, ToolResult, ToolFailed, ArtifactChanged,
              PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired,
              ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied,
              SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted,

@@ -1,7 +1,9 @@
 #include "schema/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -62,7 +64,92 @@ void write_valid(std::string& out, std::string_view text) {
   out.append(text, from);
 }
 
+// The value of four hexadecimal digits; nullopt: they are not.
+std::optional<unsigned> hex_value(std::string_view digits) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value, 16);
+  if (error != std::errc{} || digits.size() != 4 || end != digits.end()) return std::nullopt;
+  return value;
+}
+
+void append_utf8(std::string& out, unsigned point) {
+  const auto put = [&out](unsigned byte) { out += static_cast<char>(byte); };
+  if (point < 0x80) {
+    put(point);
+  } else if (point < 0x800) {
+    put(0xC0 | point >> 6);
+    put(0x80 | (point & 0x3F));
+  } else if (point < 0x10000) {
+    put(0xE0 | point >> 12);
+    put(0x80 | (point >> 6 & 0x3F));
+    put(0x80 | (point & 0x3F));
+  } else {
+    put(0xF0 | point >> 18);
+    put(0x80 | (point >> 12 & 0x3F));
+    put(0x80 | (point >> 6 & 0x3F));
+    put(0x80 | (point & 0x3F));
+  }
+}
+
+char escaped_char(char c) {
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    default:
+      return c;
+  }
+}
+
+// Decodes \uXXXX, or two of them that form one character, at `text[at]`. Returns the position after
+// it; npos: the text ends within it, or it is not one.
+std::size_t append_code(std::string_view text, std::size_t at, std::string& out) {
+  const auto code = [&](std::size_t from) {
+    return from + 6 <= text.size() ? hex_value(text.substr(from + 2, 4)) : std::nullopt;
+  };
+  const auto first = code(at);
+  if (!first) return std::string_view::npos;
+  const bool opens_pair = *first >= 0xD800 && *first < 0xDC00;
+  if (!opens_pair || text.substr(at + 6, 2) != "\\u") {
+    // The other half may follow.
+    if (opens_pair && text.size() < at + 8) return std::string_view::npos;
+    append_utf8(out, *first);
+    return at + 6;
+  }
+  const auto second = code(at + 6);
+  if (!second) return std::string_view::npos;
+  if (*second < 0xDC00 || *second > 0xDFFF) {
+    append_utf8(out, *first);
+    return at + 6;
+  }
+  append_utf8(out, 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00));
+  return at + 12;
+}
+
 }  // namespace
+
+std::string unescaped(std::string_view inside) {
+  std::string out;
+  for (std::size_t at = 0; at < inside.size();) {
+    const std::size_t escape = std::min(inside.find('\\', at), inside.size());
+    out += inside.substr(at, escape - at);
+    if (escape + 1 >= inside.size()) break;
+    if (inside[escape + 1] == 'u') {
+      at = append_code(inside, escape, out);
+    } else {
+      out += escaped_char(inside[escape + 1]);
+      at = escape + 2;
+    }
+  }
+  return out;
+}
 
 void write_string(std::string& out, std::string_view text) {
   out.push_back('"');

@@ -27,6 +27,10 @@ inline constexpr std::size_t kJsonDepthMax = 64;
 // kJsonDepthMax levels.
 Result<void> check_json(std::string_view text);
 
+// Decodes the content of a JSON string, given without its quotes. The text may be cut off: an
+// incomplete escape sequence at its end is dropped.
+std::string unescaped(std::string_view inside);
+
 // Appends a JSON string. Invalid UTF-8 becomes U+FFFD, so that the output can always be parsed.
 void write_string(std::string& out, std::string_view text);
 void write_number(std::string& out, std::int64_t value);

@@ -20,14 +20,13 @@ namespace agentrt::schema {
 using Provisional = boost::mp11::mp_list<
     TaskAccepted, TaskQueued, TaskUpdated, TaskProgress, TaskPaused, TaskRetrying,
     TaskCancelRequested, TaskTimedOut, TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated,
-    ToolArgs, RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow,
-    QuotaBlocked, LimitChanged, JobCreated, JobStarted, JobProgress, JobItemStarted,
-    JobItemCompleted, JobItemFailed, JobCompleted, JobFailed, JobCancelled, SubagentSpawned,
-    SubagentStatus, SubagentInput, SubagentCompleted, SubagentFailed, SubagentClosed,
-    ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
-    ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
-    ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
-    RollbackStarted, RollbackCompleted, EvidenceChanged>;
+    RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
+    LimitChanged, JobCreated, JobStarted, JobProgress, JobItemStarted, JobItemCompleted,
+    JobItemFailed, JobCompleted, JobFailed, JobCancelled, SubagentSpawned, SubagentStatus,
+    SubagentInput, SubagentCompleted, SubagentFailed, SubagentClosed, ChannelConnected,
+    ChannelDisconnected, ChannelResumed, ChannelMessage, ChannelPermissionForwarded,
+    ChannelPermissionReturned, ChannelPeerTaskLinked, ChannelPeerTaskUpdated, CompactionStarted,
+    CompactionCompleted, CompactionFailed, RollbackStarted, RollbackCompleted, EvidenceChanged>;
 
 // Every fact type of the standard: those that this build writes, then those that it only reads.
 using StandardFacts = boost::mp11::mp_append<

@@ -52,7 +52,16 @@ struct ReportActionExpired {
   ActionId action;
 };
 
-// Text that the model streamed since the last such report, in order.
+// The tools of MCP servers have changed since the turn was prepared: a server that was still
+// starting is ready, or has failed.
+struct ReportToolsListed {
+  TurnId turn;
+  std::vector<CatalogTool> server_tools;
+  std::vector<MissingServer> missing_servers;
+};
+
+// Text that the model streamed since the last such report, in order, and the calls that it is
+// writing.
 struct ReportFragments {
   ModelRequestId request;
   struct Piece {
@@ -60,6 +69,13 @@ struct ReportFragments {
     std::string text;
   };
   std::vector<Piece> pieces;
+  struct WrittenCall {
+    std::size_t number = 0;  // among the calls of the answer, from 0
+    std::string name;
+    std::string preview;      // as in ItemUpdated
+    std::uint64_t bytes = 0;  // of the arguments so far
+  };
+  std::vector<WrittenCall> calls = {};
 };
 
 // A tool call requested by the model.
@@ -216,11 +232,11 @@ struct ReportOutputDue {
 };
 
 using ReportTypes =
-    TypeList<ReportRestarted, ReportPrepared, ReportFragments, ReportModelCompleted,
-             ReportModelFailed, ReportRetryDue, ReportInspected, ReportHookEnded,
-             ReportActionExpired, ReportProcessReady, ReportProcessNews, ReportProcessNotice,
-             ReportProcessEnded, ReportFileChange, ReportToolProgress, ReportToolAsks,
-             ReportCallEnded, ReportUploaded, ReportOutputDue>;
+    TypeList<ReportRestarted, ReportPrepared, ReportToolsListed, ReportFragments,
+             ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
+             ReportHookEnded, ReportActionExpired, ReportProcessReady, ReportProcessNews,
+             ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
+             ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue>;
 using Report = Sum<ReportTypes>;
 
 // A longer text is stored in the closing fact as a preview and a ref to its deltas.

@@ -191,6 +191,8 @@ class Folder {
   void operator()(const ModelCompleted& p) {
     Turn* turn = active();
     if (!turn) return;
+    std::vector<WrittenCall> written;
+    if (turn->call) written = std::move(turn->call->writing);
     turn->call.reset();
     turn->retries = 0;
     turn->after_hooks = 0;
@@ -201,12 +203,15 @@ class Folder {
     turn->usage = sum(turn->usage, p.usage);
     if (p.tool_calls.empty()) turn->answered = p.stop_reason;
     turn->tools.clear();
-    for (const RequestedCall& asked : p.tool_calls)
+    for (const RequestedCall& asked : p.tool_calls) {
       turn->tools.push_back({.id = asked.tool_call_id,
                              .tool = asked.name,
                              .args = asked.args,
                              .args_omitted = asked.args_omitted.value_or(false),
                              .wrong = asked.wrong});
+      const auto item = std::ranges::find(written, asked.tool_call_id, &WrittenCall::id);
+      if (item != written.end()) turn->tools.back().step = item->step;
+    }
   }
   void operator()(const ModelFailed& p) {
     Turn* turn = active();
@@ -229,6 +234,11 @@ class Folder {
     thread_->environment = p.environment;
     thread_->environment_turn = turn->ids.turn;
     thread_->environment_at = fact_.sequence;
+    if (p.surroundings) thread_->told = p.surroundings;
+    if (!p.message) return;
+    std::vector<Sequence>& messages = thread_->messages;
+    if (messages.size() == kMessagesKept) messages.erase(messages.begin() + 1);
+    messages.push_back(fact_.sequence);
   }
   void operator()(const ToolCatalogResolved& p) {
     session_.catalog = fact_.sequence;
@@ -250,13 +260,18 @@ class Folder {
   void operator()(const ItemStarted& p) {
     if (ToolCall* call = open_tool()) call->step = fact_.ids.step_id;
     Turn* turn = active();
-    std::optional<StepId>* item = turn ? item_of(*turn, p.kind) : nullptr;
+    if (!turn) return;
+    if (!fact_.ids.tool_call_id.empty() && turn->call && turn->tools.empty())
+      return turn->call->writing.push_back(
+          {fact_.ids.step_id, fact_.ids.tool_call_id, p.tool_name.value_or("")});
+    std::optional<StepId>* item = item_of(*turn, p.kind);
     if (!item) return;
     *item = fact_.ids.step_id;
     turn->item_at = fact_.at;
   }
-  void operator()(const ItemUpdated&) {
-    if (Turn* turn = active()) turn->item_at = fact_.at;
+  void operator()(const ItemUpdated& p) {
+    Turn* turn = active();
+    if (turn && p.kind == ItemKind::agent_message) turn->item_at = fact_.at;
   }
   void operator()(const ItemCompleted& p) {
     Turn* turn = active();
@@ -268,6 +283,7 @@ class Folder {
   void operator()(const ToolStarted& p) {
     if (ToolCall* call = open_tool()) start(*call, p, fact_.ids.step_id, fact_.at);
   }
+  void operator()(const ToolArgs&) {}
   void operator()(const ToolProgress& p) {
     ToolCall* call = open_tool();
     if (call && p.change) call->change = p.change;

@@ -24,12 +24,23 @@ using schema::Status;
 
 // Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
 // another version are ignored.
-inline constexpr std::uint64_t kFoldVersion = 6;
+inline constexpr std::uint64_t kFoldVersion = 7;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
 inline constexpr std::size_t kTracesMax = 8;
 inline constexpr std::size_t kServerToolsMax = 512;
+inline constexpr std::size_t kMessagesKept = 32;
+
+// A call that the model is still writing: its item has started.
+struct WrittenCall {
+  StepId step;
+  ToolCallId id;
+  std::string tool;
+
+  bool operator==(const WrittenCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(WrittenCall, (), (step, id, tool))
 
 // A model request in flight.
 struct ModelCall {
@@ -45,12 +56,13 @@ struct ModelCall {
   Sequence first_reasoning = 0;
   Sequence last_reasoning = 0;
   std::uint64_t text_bytes = 0;
+  std::vector<WrittenCall> writing;  // in the order of the answer; at most kToolCallsMax
 
   bool operator==(const ModelCall&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCall, (),
                       (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
-                       first_reasoning, last_reasoning, text_bytes))
+                       first_reasoning, last_reasoning, text_bytes, writing))
 
 struct Turn {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -161,12 +173,16 @@ struct Thread {
   std::optional<schema::ExecutionEnvironment> environment;
   std::optional<TurnId> environment_turn;
   Sequence environment_at = 0;
+  std::optional<schema::Surroundings> told;  // the surroundings that the model knows
+  // The context.resolved facts with a message: the first of the thread, and the newest
+  // kMessagesKept - 1.
+  std::vector<Sequence> messages;
 
   bool operator==(const Thread&) const;
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
-                       environment, environment_turn, environment_at))
+                       environment, environment_turn, environment_at, told, messages))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {

@@ -113,6 +113,8 @@ void ModelRules::operator()(const ItemStarted& p) {
     return hearing_.fail("item.order",
                          fmt::format("item {} starts a second time", hearing_.head().step_id));
   items_.at(key).kind = p.kind;
+  if (const std::string& call = hearing_.head().tool_call_id; !call.empty())
+    items_.at(key).call = hearing_.key(call);
   ++turn().items;
 }
 
@@ -127,10 +129,26 @@ ModelRules::Item* ModelRules::open_item() {
 }
 
 void ModelRules::operator()(const ItemUpdated& p) {
-  const Item* item = open_item();
-  if (item && hearing_.has("kind") && item->kind != p.kind)
+  Item* item = open_item();
+  if (!item) return;
+  if (hearing_.has("kind") && item->kind != p.kind)
     hearing_.fail("item.order", fmt::format("an item of kind {} changes to {}", name_of(item->kind),
                                             name_of(p.kind)));
+  if (hearing_.has("textBytes") && p.text_bytes < item->bytes)
+    hearing_.fail("item.order",
+                  fmt::format("an item of {} bytes shrinks to {}", item->bytes, p.text_bytes));
+  if (hearing_.has("textBytes")) item->bytes = p.text_bytes;
+}
+
+// A call may begin as an item while the model is still writing it. If the model request fails, the
+// item ends and the call must not follow.
+void ModelRules::operator()(const ToolStarted&) {
+  const std::string& id = hearing_.head().step_id;
+  if (id.empty()) return;
+  const Item* item = items_.find(hearing_.key(id));
+  if (item && !item->open && item->call != 0 &&
+      item->call == hearing_.key(hearing_.head().tool_call_id))
+    hearing_.fail("item.order", fmt::format("a call starts, but its item {} has ended", id));
 }
 
 void ModelRules::operator()(const ItemCompleted& p) {

@@ -20,6 +20,7 @@ class ModelRules {
   void operator()(const schema::ItemStarted& p);
   void operator()(const schema::ItemUpdated& p);
   void operator()(const schema::ItemCompleted& p);
+  void operator()(const schema::ToolStarted& p);
   void operator()(const schema::RoutingCandidatesResolved& p);
   void operator()(const schema::RoutingDecided& p);
   void operator()(const schema::RoutingSingleCandidate& p);
@@ -44,6 +45,8 @@ class ModelRules {
   struct Item {
     schema::ItemKind kind = schema::ItemKind::agent_message;
     bool open = true;
+    std::uint64_t bytes = 0;  // as of its last update
+    Key call = 0;             // 0: it is not the item of a call
   };
   // The requests and items of a turn; dropped when the turn ends.
   struct Turn {

@@ -90,8 +90,9 @@ constexpr Rule kRules[] = {
      "model.completed whose text differs from the concatenated deltas of the request, or with stop "
      "reason tool_use but without tool calls"},
     {"item.order", must, full, settled, "A client can follow a turn from its items alone.",
-     "an item that starts twice, is updated or ended when it is not open, changes its kind, or "
-     "ends with a status that is not final"},
+     "an item that starts twice, is updated or ended when it is not open, changes its kind, "
+     "shrinks, "
+     "or ends with a status that is not final; a call that starts after its item has ended"},
     {"routing.explains", should, full, settled,
      "Every model request has a routing decision that explains it.",
      "model.requested in a turn without a routing decision"},

@@ -28,13 +28,20 @@ struct ContextResolved {
   std::vector<ContextRef> omitted;
   std::vector<ContextRef> missing;
   std::optional<ExecutionEnvironment> environment;  // of the turn's commands
+  // What the model knows from this turn on, and the message about it that precedes the turn's
+  // input: all of it in the first turn of a thread, later what has changed. Absent: nothing has
+  // changed. Each later request repeats the message.
+  std::optional<Surroundings> surroundings;
+  std::optional<std::string> message;
 
   bool operator==(const ContextResolved&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ContextResolved, (),
                       (cwd, instruction_refs, workspace_refs, memory_refs, omitted, missing,
-                       environment))
+                       environment, surroundings, message))
 
+// Appended when a turn is prepared, and again within the turn when an MCP server that was still
+// starting is ready. The newest one applies.
 struct ToolCatalogResolved {
   static constexpr std::string_view kType = "tool.catalog.resolved";
   using Scope = TurnScope;

@@ -12,7 +12,9 @@ struct ToolStarted {
   static constexpr std::string_view kType = "tool.started";
   using Scope = ToolScope;
   std::string tool_name;
-  std::optional<Json> safe_args;  // with secrets redacted; absent if input_ref is given
+  // With secrets redacted, and long texts shortened if the arguments exceed kSafeArgsBytesMax;
+  // tool.args then has them in full. Absent if input_ref is given.
+  std::optional<Json> safe_args;
   std::optional<std::string> input_ref;
   std::optional<Json> policy;           // why the call was allowed or denied
   std::optional<bool> outside_sandbox;  // the call may run outside the sandbox
@@ -23,9 +25,13 @@ struct ToolStarted {
 BOOST_DESCRIBE_STRUCT(ToolStarted, (),
                       (tool_name, safe_args, input_ref, policy, outside_sandbox, boot_id))
 
-// A chunk of the arguments, as the model streams them.
+inline constexpr std::size_t kSafeArgsBytesMax = 4'096;
+
+// A chunk of the arguments, with secrets redacted. Follows tool.started if that shortens them; the
+// deltas of a call add up to the JSON text of its arguments.
 struct ToolArgs {
   static constexpr std::string_view kType = "tool.args";
+  using Scope = ToolScope;
   std::string delta;
 
   bool operator==(const ToolArgs&) const = default;
