@@ -216,9 +216,8 @@ void put_material(Material material, const std::string& cwd, ports::ModelRequest
   request.instructions = system_prompt(cwd);
   if (!instructions.text.empty())
     request.instructions +=
-        "\nInstructions from AGENTS.md files, the closest to this folder last; where they "
-        "disagree, "
-        "the last one applies:\n" +
+        "\nInstructions from AGENTS.md and CLAUDE.md files, the closest to this folder last; where "
+        "they disagree, the last one applies:\n" +
         instructions.text;
   request.instructions += skills_index(instructions.skills);
   request.tools = std::move(material.history->tools);

@@ -40,8 +40,8 @@ struct GivenFile {
 class Workspace {
  public:
   virtual ~Workspace() = default;
-  // Reads the AGENTS.md files that apply to the workspace and the headers of its skills. Blocks;
-  // called on a Worker.
+  // Reads the instruction files (AGENTS.md, or CLAUDE.md where a folder has none) that apply to the
+  // workspace and the headers of its skills. Blocks; called on a Worker.
   virtual Instructions instructions(const std::string& cwd) = 0;
   // Reads a file of the workspace. `path` is relative to `cwd` or absolute within it. Blocks;
   // called on a Worker.

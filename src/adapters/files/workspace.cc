@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kInstructionFile = "AGENTS.md";
+// The names of instruction files. A folder's first one counts.
+constexpr std::array kInstructionFiles = {"AGENTS.md", "CLAUDE.md"};
 
 // The daemon's user, root and the owner of the workspace.
 Owners owners_of(const std::string& cwd) {
@@ -46,10 +48,14 @@ fs::path repository_of(const fs::path& cwd, const fs::path& home, const Owners& 
   return cwd;
 }
 
-// Adds the file to the instructions if it exists and fits.
-void add_instructions(const std::string& root, const std::string& path, Links links,
+// Adds the instruction file of `folder`, a path below `root`, if it exists and fits.
+void add_instructions(const std::string& root, const fs::path& folder, Links links,
                       const Owners& owners, ports::Instructions& out) {
-  ContextFile file = read_context_file(root, path, links, kInstructionBytesMax, owners);
+  ContextFile file;
+  for (const char* name : kInstructionFiles) {
+    file = read_context_file(root, (folder / name).string(), links, kInstructionBytesMax, owners);
+    if (file.what != ContextFile::What::absent) break;
+  }
   if (file.what == ContextFile::What::absent) return;
   if (file.what == ContextFile::What::read &&
       out.text.size() + file.text.size() > kInstructionBytesMax)
@@ -105,16 +111,16 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
 
 ports::Instructions DiskWorkspace::instructions(const std::string& cwd) {
   ports::Instructions out;
-  if (user_) add_instructions(*user_, kInstructionFile, Links::anywhere, {}, out);
+  if (user_) add_instructions(*user_, "", Links::anywhere, {}, out);
   const Owners owners = owners_of(cwd);
   const fs::path root = repository_of(cwd, home_, owners);
   const fs::path below = fs::path(cwd).lexically_relative(root);
   fs::path at;
-  add_instructions(root.string(), kInstructionFile, Links::beneath, owners, out);
+  add_instructions(root.string(), at, Links::beneath, owners, out);
   for (const fs::path& name : below) {
     if (name == ".") continue;
     at /= name;
-    add_instructions(root.string(), (at / kInstructionFile).string(), Links::beneath, owners, out);
+    add_instructions(root.string(), at, Links::beneath, owners, out);
   }
   std::vector<SkillPlace> places;
   for (const char* folder : {".agentrt/skills", ".claude/skills"})

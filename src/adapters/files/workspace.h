@@ -1,10 +1,11 @@
 // adapters/files/workspace.h: reads a turn's context from files: AGENTS.md, skills, and files that
 // the user attaches.
 //
-// Instructions form a chain: the user's own, then those of the repository from its root down to the
-// workspace, so the closest come last. Symlinks must not lead out of the repository. Only files of
-// the daemon's user, root or the workspace's owner are used, so other users cannot inject
-// instructions from a parent folder. The search for the repository's root stops at the home folder.
+// A folder without AGENTS.md may have CLAUDE.md instead. Instructions form a chain: the user's own,
+// then those of the repository from its root down to the workspace, so the closest come last.
+// Symlinks must not lead out of the repository. Only files of the daemon's user, root or the
+// workspace's owner are used, so other users cannot inject instructions from a parent folder. The
+// search for the repository's root stops at the home folder.
 #pragma once
 
 #include "ports/workspace.h"

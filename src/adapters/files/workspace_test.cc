@@ -133,6 +133,24 @@ TEST_CASE("AGENTS.md files are a chain from the user's own down to the workspace
   CHECK(DiskWorkspace{}.instructions((folder.root / "work").string()).refs.empty());
 }
 
+TEST_CASE("a folder without AGENTS.md may have CLAUDE.md, under the same rules") {
+  Folder folder;
+  for (const char* made : {"user", "repo/.git", "repo/a/b"})
+    fs::create_directories(folder.root / made);
+  folder.write("user/CLAUDE.md", "mine");
+  folder.write("repo/AGENTS.md", "top");
+  folder.write("repo/CLAUDE.md", "not read: there is an AGENTS.md");
+  folder.write("repo/a/CLAUDE.md", "middle");
+  fs::create_symlink("../../../outside.txt", folder.root / "repo/a/b/CLAUDE.md");
+  DiskWorkspace workspace((folder.root / "user").string());
+  const auto told = workspace.instructions((folder.root / "repo/a/b").string());
+  CHECK(names_of(told.refs, folder.root) ==
+        Names{"user/CLAUDE.md", "repo/AGENTS.md", "repo/a/CLAUDE.md"});
+  CHECK_FALSE(told.text.contains("not read"));
+  REQUIRE(told.omitted.size() == 1);
+  CHECK(told.omitted[0].reason == "it is a symbolic link that leads out of the workspace");
+}
+
 TEST_CASE("an AGENTS.md that leads out of its repository or is too large is not read") {
   Folder folder;
   fs::create_directories(folder.root / "work/.git");
