@@ -51,6 +51,12 @@ Digest sha256(std::string_view first, std::string_view second, std::string_view 
   return Hasher{}.add(first).add(second).add(third).end();
 }
 
+std::array<unsigned char, 20> sha1(std::string_view bytes) {
+  std::array<unsigned char, 20> digest{};
+  SHA1(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  return digest;
+}
+
 // RFC 2104: H(key ^ opad, H(key ^ ipad, bytes)). A key longer than one block is hashed first.
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   std::string block(key.size() > kBlockBytes ? bytes_of(sha256(key)) : key);

@@ -1,4 +1,4 @@
-// base/digest.h: SHA-256, HMAC-SHA-256 and hexadecimal encoding.
+// base/digest.h: SHA-256, HMAC-SHA-256, git's SHA-1, and hexadecimal encoding.
 #pragma once
 
 #include <array>
@@ -14,6 +14,8 @@ using Digest = std::array<unsigned char, 32>;
 Digest sha256(std::string_view bytes);
 // Digest of the concatenation of the three parts.
 Digest sha256(std::string_view first, std::string_view second, std::string_view third);
+// Only to compare with what git stores: it protects nothing.
+std::array<unsigned char, 20> sha1(std::string_view bytes);
 Digest hmac_sha256(std::string_view key, std::string_view bytes);
 
 inline std::string_view bytes_of(const Digest& digest) {

@@ -171,7 +171,8 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
                             .turn = query.turn.turn,
                             .bytes_max = {},
                             .up_to = query.up_to,
-                            .last_ended = query.last_ended};
+                            .last_ended = query.last_ended,
+                            .told = query.told};
   if (query.context_tokens)
     asked.bytes_max = messages_bytes_max(
         *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +
@@ -226,6 +227,7 @@ void put_material(Material material, const std::string& cwd, ports::ModelRequest
     if (const auto files = material.files->earlier.find(before.asked);
         files != material.files->earlier.end())
       request.messages.at(before.message) = question_of(before.input, files->second);
+  std::ranges::move(material.history->before, std::back_inserter(request.messages));
   request.messages.push_back(question_of(material.history->input, material.files->given));
   std::ranges::move(material.history->so_far, std::back_inserter(request.messages));
 }

@@ -52,6 +52,7 @@ struct MaterialQuery {
   policy::Effective policy = {};                // of the turn; keeps files from the model
   Sequence up_to = 0;                // from the view that plans the request; see HistoryQuery
   std::optional<TurnId> last_ended;  // the last ended turn of the thread
+  std::vector<Sequence> told = {};   // see HistoryQuery
   std::shared_ptr<const TurnFiles> files = nullptr;  // those of the turn, if already read
 };
 

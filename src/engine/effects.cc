@@ -70,6 +70,8 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.context_tokens = context_of(candidates, model);
   query.up_to = view.sequence;
   query.last_ended = last_ended(view, turn.thread);
+  if (const state::Thread* thread = state::find_thread(view, turn.thread))
+    query.told = thread->messages;
   return query;
 }
 

@@ -1,5 +1,8 @@
 #include "engine/preparing.h"
 
+#include <utility>
+
+#include "conversation/surroundings.h"
 #include "policy/routing.h"
 
 namespace agentrt::engine {
@@ -30,6 +33,8 @@ struct Engine::Preparing::Shared {
   const std::optional<PermissionMode> mode;
   const TurnOptions options;
   const conversation::MaterialQuery query;
+  const std::optional<Surroundings> told;  // what the model knows about its surroundings
+  const Timestamp now;
   const ports::ProcessRequest commands;
   ReportPrepared report;
   Keep keep;
@@ -59,12 +64,15 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
       view, what.turn, report.candidates, policy::outcome_of(route).selected_name.value_or(""));
   query.policy = effective_policy(parts, view, *turn);
   shared_ = std::make_shared<Shared>(Shared{.parts = parts,
+  const state::Thread* thread = state::find_thread(view, what.turn.thread);
                                             .session = view.id,
                                             .granted = view.granted,
                                             .mode = view.mode,
                                             .options = turn->options,
                                             .query = std::move(query),
                                             .commands = commands_of(view, what),
+                                            .told = thread ? thread->told : std::nullopt,
+                                            .now = parts.loop.now(),
                                             .report = std::move(report),
                                             .keep = std::move(keep)});
   if (log == Log::has_it) stored();
@@ -140,6 +148,25 @@ void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {
 
 bool Engine::Preparing::over() const { return shared_->over; }
 
+  describe_surroundings(shared, query.policy, material, read.context);
 Engine::Preparing::~Preparing() { shared_->wanted = false; }
 
 }  // namespace agentrt::engine
+// Blocks; on a worker.
+void Engine::Preparing::describe_surroundings(const Shared& shared, const policy::Effective& policy,
+                                              const conversation::Material& material,
+                                              ContextResolved& context) {
+  Surroundings now = conversation::surroundings_of(
+      {.now = shared.now,
+       .cwd = shared.query.cwd,
+       .additional_roots = shared.commands.additional_roots,
+       .environment = context.environment ? &*context.environment : nullptr,
+       .git = shared.parts.workspace.git(shared.query.cwd),
+       .policy = policy});
+  // Messages of turns that are no longer sent are lost, so the first one is compared instead.
+  std::optional<Surroundings> known = shared.told;
+  if (material.history && material.history->opened_with) known = material.history->opened_with;
+  context.message = conversation::surroundings_message(known, now);
+  if (context.message) context.surroundings = std::move(now);
+}
+

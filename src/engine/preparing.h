@@ -24,6 +24,9 @@ class Engine::Preparing final : public Running {
   // Uses only what Shared never changes. Blocks; on a worker.
   static void read_all(const Shared& shared, schema::ReportPrepared& read,
                        std::shared_ptr<const conversation::TurnFiles>& files);
+  static void describe_surroundings(const Shared& shared, const policy::Effective& policy,
+                                    const conversation::Material& material,
+                                    schema::ContextResolved& context);
   static void ask_servers(const std::shared_ptr<Shared>& shared);
   static void arrived(const std::shared_ptr<Shared>& shared);
 

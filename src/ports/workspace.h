@@ -37,12 +37,25 @@ struct GivenFile {
   schema::ContextRef ref;
 };
 
+// The git repository of a folder.
+struct GitState {
+  std::string branch;           // empty: no branch is checked out
+  std::string commit;           // that is checked out instead, abbreviated; empty: unknown
+  std::optional<bool> changed;  // tracked files have uncommitted changes; absent: not determined
+  std::string operation;        // in progress, such as "merge"; empty: none
+
+  bool operator==(const GitState&) const = default;
+};
+
 class Workspace {
  public:
   virtual ~Workspace() = default;
   // Reads the instruction files (AGENTS.md, or CLAUDE.md where a folder has none) that apply to the
   // workspace and the headers of its skills. Blocks; called on a Worker.
   virtual Instructions instructions(const std::string& cwd) = 0;
+  // The repository that contains the folder; nullopt: there is none. Runs no program. Blocks, for a
+  // bounded time; called on a Worker.
+  virtual std::optional<GitState> git(const std::string& /*cwd*/) { return std::nullopt; }
   // Reads a file of the workspace. `path` is relative to `cwd` or absolute within it. Blocks;
   // called on a Worker.
   virtual GivenFile given_file(const std::string& cwd, const std::string& path) = 0;
@@ -60,12 +73,16 @@ struct EarlierInput {
 struct HistoryWindow {
   std::vector<Message> messages;         // of earlier turns, oldest first
   std::vector<EarlierInput> with_files;  // oldest first
+  std::vector<Message> before;           // messages of the runtime that precede the input
   std::vector<schema::InputPart> input;  // input of the requesting turn
   std::vector<Message> so_far;     // the requesting turn's messages so far, with calls and results
   std::vector<OfferedTool> tools;  // tools it may call; empty until they are resolved
   std::optional<schema::HistoryWindowLoaded> loaded;
+  // Set if the first turn of the thread is not in the window: the surroundings that its message,
+  // which is the first of `messages` nevertheless, describes.
+  std::optional<schema::Surroundings> opened_with;
   std::vector<schema::ContextRef> omitted;  // did not fit, with the reason
-  std::size_t bytes = 0;                    // size of messages, input and so_far
+  std::size_t bytes = 0;                    // size of messages, before, input and so_far
 };
 
 struct HistoryQuery {
@@ -76,6 +93,8 @@ struct HistoryQuery {
   // Taken from the view that requests the history; these facts may not be stored yet.
   Sequence up_to = 0;                // last fact of the turn to include; 0: all stored facts
   std::optional<TurnId> last_ended;  // of the thread
+  // The context.resolved facts of the thread that have a message, the first of the thread first.
+  std::vector<Sequence> told = {};
 };
 
 class History {

@@ -164,7 +164,7 @@ class SameFacts(ModelCase):
         self.assertNotIn("reasoning_content", chat[5])
         items = bodies["/v1/responses"]["input"]
         self.assertEqual([i.get("type", i.get("role")) for i in items],
-                         ["user", "assistant", "function_call", "function_call",
+                         ["user", "user", "assistant", "function_call", "function_call",
                           "function_call_output", "function_call_output", "function_call",
                           "function_call", "function_call_output", "function_call_output"])
         messages = bodies["/v1/messages"]["messages"]
@@ -177,7 +177,7 @@ class SameFacts(ModelCase):
 
 
 class Context(ModelCase):
-    models = {"small": ("openai_chat", "hello", {"context_tokens": 1000}),
+    models = {"small": ("openai_chat", "hello", {"context_tokens": 1600}),
               **{provider: (provider, "hello", {}) for provider in PROVIDERS}}
 
     def test_what_does_not_fit_into_the_context_is_left_out_and_said(self):
@@ -186,7 +186,8 @@ class Context(ModelCase):
         omitted = self.payload("s", "context.resolved")["omitted"]
         self.assertEqual([o["ref"] for o in omitted], ["history"])
         self.assertIn("do not fit", omitted[0]["reason"])
-        told = [m["content"] for m in self.double.requests[-1]["body"]["messages"]]
+        told = json.dumps(self.double.requests[-1]["body"]["messages"])
+        self.assertIn("Operating system", told)
         self.assertIn("middle", told)
         self.assertNotIn("x" * 2500, told)
         self.assertEqual(self.payload("s", "history.window.loaded")["omitted"], 1)

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/files/git_state.h"
 #include "adapters/files/media_type.h"
 #include "adapters/files/open_file.h"
 #include "adapters/files/skills.h"
@@ -71,6 +72,13 @@ void add_instructions(const std::string& root, const fs::path& folder, Links lin
 }
 
 }  // namespace
+
+std::optional<ports::GitState> DiskWorkspace::git(const std::string& cwd) {
+  const Owners owners = owners_of(cwd);
+  const fs::path root = repository_of(cwd, home_, owners);
+  if (!is_repository(root, owners)) return std::nullopt;
+  return read_git_state(root.string());
+}
 
 ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::string& path) {
   ports::GivenFile out;

@@ -1,5 +1,5 @@
-// adapters/files/workspace.h: reads a turn's context from files: AGENTS.md, skills, and files that
-// the user attaches.
+// adapters/files/workspace.h: reads a turn's context from files: AGENTS.md, skills, files that the
+// user attaches, and the state of the git repository.
 //
 // A folder without AGENTS.md may have CLAUDE.md instead. Instructions form a chain: the user's own,
 // then those of the repository from its root down to the workspace, so the closest come last.
@@ -26,6 +26,7 @@ class DiskWorkspace final : public ports::Workspace {
       : user_(std::move(user)), home_(std::move(home)) {}
 
   ports::Instructions instructions(const std::string& cwd) override;
+  std::optional<ports::GitState> git(const std::string& cwd) override;
   ports::GivenFile given_file(const std::string& cwd, const std::string& path) override;
 
  private:

@@ -50,9 +50,11 @@ std::optional<Sequence> sequence_of(const std::optional<std::string>& ref) {
 // One earlier turn, ordered by when it was answered: a promoted turn runs before turns that were
 // submitted earlier.
 struct Exchange {
+  TurnId turn;
   Sequence answered = 0;
   Sequence asked = 0;
-  std::vector<ports::Message> messages;  // the input first
+  std::vector<ports::Message> messages;  // with the input, after `before` messages of the runtime
+  std::size_t before = 0;
   // Only of an input that names files:
   std::vector<InputPart> input;
   std::vector<ContextRef> files;
@@ -129,11 +131,38 @@ Result<Facts> facts_of(store::Store& store, const SessionId& session, std::span<
   return out;
 }
 
+// The runtime's messages to the model that begin earlier turns, the first of the thread first.
+using Told = std::vector<Fact>;
+
+const ContextResolved& context_in(const Fact& fact) {
+  return std::get<ContextResolved>(fact.payload);
+}
+
+Result<Told> told_before(store::Store& store, const ports::HistoryQuery& query) {
+  Told out;
+  if (query.told.empty()) return out;
+  TRY_ASSIGN(const auto events, store.events_at(query.session, query.told));
+  for (const store::Event& each : events) {
+    TRY_ASSIGN(Fact fact, decode(each.event));
+    const auto* context = std::get_if<ContextResolved>(&fact.payload);
+    if (context && context->message && fact.ids.turn_id != query.turn)
+      out.push_back(std::move(fact));
+  }
+  return out;
+}
+
 Result<Exchange> read_exchange(store::Store& store, const HistoryLimits& limits,
-                               const SessionId& session, const Past& past, const Facts& facts) {
+                               const SessionId& session, const Past& past, const Facts& facts,
+                               const Told& told) {
   Exchange out;
+  out.turn = past.turn.turn_id;
   out.asked = past.asked;
   out.answered = past.answered;
+  const auto begins =
+      std::ranges::find(told, out.turn, [](const Fact& f) { return f.ids.turn_id; });
+  if (begins != told.end())
+    out.messages.push_back(message_of(ports::Role::user, *context_in(*begins).message));
+  out.before = out.messages.size();
   if (const auto* submitted = std::get_if<TurnSubmitted>(&facts.at(past.asked).payload)) {
     out.messages.push_back(message_of(ports::Role::user, text_of(submitted->input)));
     if (names_files(submitted->input)) out.input = submitted->input;
@@ -171,19 +200,23 @@ Result<void> check_stored(store::Store& store, const std::optional<TurnId>& ende
 
 // The last turn is included even if it does not fit: without its results, or with only its input
 // and final answer.
-void cut_down(std::vector<ports::Message>& messages, std::size_t bytes_max) {
+void cut_down(Exchange& exchange, std::size_t bytes_max) {
+  std::vector<ports::Message>& messages = exchange.messages;
   shorten(messages, bytes_max);
-  if (size_of(messages) <= bytes_max || messages.size() < 2) return;
+  if (size_of(messages) <= bytes_max || messages.size() < exchange.before + 2) return;
   const bool has_end = messages.back().role != ports::Role::tool && messages.back().calls.empty();
-  messages.erase(messages.begin() + 1, has_end ? messages.end() - 1 : messages.end());
+  messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(exchange.before) + 1,
+                 has_end ? messages.end() - 1 : messages.end());
 }
 
 // The newest ended turns of the thread that fit.
 Result<Exchanges> find_exchanges(store::Store& store, const HistoryLimits& limits,
-                                 const ports::HistoryQuery& query, std::size_t bytes_max) {
+                                 const ports::HistoryQuery& query, const Told& told,
+                                 std::size_t bytes_max) {
   constexpr std::size_t kPageRows = 32;
   Exchanges out;
-  std::size_t bytes = 0;
+  // The thread's first message is always included.
+  std::size_t bytes = told.empty() ? 0 : context_in(told.front()).message->size();
   store::IndexQuery page;
   page.kind = "turn";
   page.session = query.session;
@@ -202,9 +235,10 @@ Result<Exchanges> find_exchanges(store::Store& store, const HistoryLimits& limit
         const auto next = std::span(turns).subspan(i, std::min(kTurnsTogether, turns.size() - i));
         TRY_ASSIGN(facts, facts_of(store, query.session, next));
       }
-      TRY_ASSIGN(Exchange exchange, read_exchange(store, limits, query.session, turns[i], facts));
+      TRY_ASSIGN(Exchange exchange,
+                 read_exchange(store, limits, query.session, turns[i], facts, told));
       if (out.found.empty() && size_of(exchange.messages) > bytes_max) {
-        cut_down(exchange.messages, bytes_max);
+        cut_down(exchange, bytes_max);
         out.limit = "the newest turn does not fit completely";
       }
       bytes += size_of(exchange.messages);
@@ -220,11 +254,22 @@ Result<Exchanges> find_exchanges(store::Store& store, const HistoryLimits& limit
   return out;
 }
 
-EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
+// Adds the message that begins the thread if the turn that it begins is not included.
+void put_opening(const Told& told, const std::vector<Exchange>& found, EarlierTurns& out) {
+  if (told.empty()) return;
+  const Fact& first = told.front();
+  if (std::ranges::find(found, first.ids.turn_id, &Exchange::turn) != found.end()) return;
+  out.messages.push_back(message_of(ports::Role::user, *context_in(first).message));
+  out.opened_with = context_in(first).surroundings;
+}
+
+EarlierTurns earlier_of(Exchanges exchanges, const Told& told, std::size_t room) {
   EarlierTurns out;
   out.limit = std::move(exchanges.limit);
   out.room = room;
   std::vector<Exchange>& found = exchanges.found;
+  put_opening(told, found, out);
+  out.bytes = size_of(out.messages);
   if (found.empty()) return out;
   std::ranges::sort(found, {}, &Exchange::answered);
   HistoryWindowLoaded loaded;
@@ -234,8 +279,8 @@ EarlierTurns earlier_of(Exchanges exchanges, std::size_t room) {
   out.loaded = loaded;
   for (Exchange& exchange : found) {
     if (!exchange.input.empty())
-      out.with_files.push_back({exchange.asked, out.messages.size(), std::move(exchange.input),
-                                std::move(exchange.files)});
+      out.with_files.push_back({exchange.asked, out.messages.size() + exchange.before,
+                                std::move(exchange.input), std::move(exchange.files)});
     std::ranges::move(exchange.messages, std::back_inserter(out.messages));
   }
   out.bytes = size_of(out.messages);
@@ -257,6 +302,7 @@ Result<OwnTurn> begin_own(store::Store& store, const HistoryLimits& limits,
 
 // The turn's own calls and results take precedence over earlier turns.
 void put_own(const OwnTurn& own, const ports::HistoryQuery& query, ports::HistoryWindow& window) {
+  window.before = own.reading.before();
   window.input = own.input;
   window.so_far = own.reading.messages();
   window.tools = own.reading.tools();
@@ -278,19 +324,23 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const HistoryLi
   if (!known.whole) TRY(known.own->reading.read_on(store, query.up_to));
   ports::HistoryWindow window;
   put_own(*known.own, query, window);
-  const std::size_t own = size_of(window.so_far) + text_of(window.input).size();
+  const std::size_t own =
+      size_of(window.before) + size_of(window.so_far) + text_of(window.input).size();
   std::size_t room = limits.bytes_max;
   if (query.bytes_max) room = *query.bytes_max - std::min(own, *query.bytes_max);
   if (!known.earlier || !known.earlier->hold_in(room)) {
     TRY(check_stored(store, query.last_ended));
-    TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, room));
-    known.earlier = std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), room));
+    TRY_ASSIGN(const Told told, told_before(store, query));
+    TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, told, room));
+    known.earlier =
+        std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), told, room));
   }
   if (known.earlier->limit)
     window.omitted.push_back({.ref = "history", .reason = known.earlier->limit});
   window.messages = known.earlier->messages;
   window.with_files = known.earlier->with_files;
   window.loaded = known.earlier->loaded;
+  window.opened_with = known.earlier->opened_with;
   window.bytes = own + known.earlier->bytes;
   kept.keep(query.session, query.turn, std::move(known));
   return window;

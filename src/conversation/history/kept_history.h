@@ -33,9 +33,10 @@ struct EarlierTurns {
   std::vector<ports::Message> messages;  // oldest first
   std::vector<ports::EarlierInput> with_files;
   std::optional<schema::HistoryWindowLoaded> loaded;
-  std::optional<std::string> limit;  // the limit that excluded older ones
-  std::size_t bytes = 0;             // size of the messages
-  std::size_t room = 0;              // the size limit they were selected with
+  std::optional<schema::Surroundings> opened_with;  // see HistoryWindow
+  std::optional<std::string> limit;                 // the limit that excluded older ones
+  std::size_t bytes = 0;                            // size of the messages
+  std::size_t room = 0;                             // the size limit they were selected with
 
   // Whether this size limit would select the same turns.
   bool hold_in(std::size_t other_room) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,10 +81,18 @@ void TurnReading::take(const Fact& fact) {
   } else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload)) {
     take_hook(fact.ids.tool_call_id, *hook);
   } else if (const auto* context = std::get_if<ContextResolved>(&fact.payload)) {
-    files_ = context->workspace_refs;
+    take_context(*context);
   } else if (std::holds_alternative<TurnFailed>(fact.payload)) {
     ended_ = fact.sequence;
   }
+}
+
+// A turn that is prepared again after a restart may get another message. It follows what was sent.
+void TurnReading::take_context(const ContextResolved& context) {
+  files_ = context.workspace_refs;
+  const bool again = std::exchange(prepared_, true);
+  if (!context.message) return;
+  add_note(*context.message, again ? answers_ : before_);
 }
 
 void TurnReading::take_answer(const ModelCompleted& completed) {
@@ -107,21 +116,21 @@ void TurnReading::take_hook(const ToolCallId& call, const HookCompleted& hook) {
     bytes_ += hook.updated_tool_output->size();
   }
   for (const std::string& text : hook.additional_context.value_or(std::vector<std::string>{}))
-    add_note("[Added by a hook: " + text + "]");
+    add_note("[Added by a hook: " + text + "]", answers_);
   if (!hook.block.value_or(false)) return;
   const std::string reason = hook.reason.value_or("no reason given");
   if (hook.point == HookPoint::stop)
-    add_note("[A hook prevents the end of the turn: " + reason + "]");
+    add_note("[A hook prevents the end of the turn: " + reason + "]", answers_);
   else if (hook.point == HookPoint::post_tool_use)
-    add_note("[A hook rejected the result: " + reason + "]");
+    add_note("[A hook rejected the result: " + reason + "]", answers_);
 }
 
-void TurnReading::add_note(std::string text) {
+void TurnReading::add_note(std::string text, std::vector<ports::Message>& to) {
   ports::Message note;
   note.role = ports::Role::user;
   note.text = std::move(text);
   bytes_ += size_of(note);
-  answers_.push_back(std::move(note));
+  to.push_back(std::move(note));
 }
 
 void TurnReading::take_tools(const ToolCatalogResolved& catalog) {

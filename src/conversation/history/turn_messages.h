@@ -1,6 +1,6 @@
 // conversation/history/turn_messages.h: converts one turn of the log to messages for a model: the
-// model's answers with their calls, the result of each call, and the texts that hooks added. The
-// input of the turn is not part of it.
+// model's answers with their calls, the result of each call, the texts that hooks added, and the
+// runtime's own messages. The input of the turn is not part of it.
 //
 // Every call has a result, as providers require; a call without one in the log gets a sentence that
 // says so. A result consists of the preview in the log and the ref of the full output.
@@ -38,6 +38,8 @@ class TurnReading {
   // Answers as assistant messages, results as tool messages, notes of hooks as user messages; in
   // order.
   std::vector<ports::Message> messages() const;
+  // The runtime's own messages that precede the input.
+  const std::vector<ports::Message>& before() const { return before_; }
   const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // tools it may call
   // The files that its input and earlier ones gave to the model, and its skills, with digests.
   const std::vector<schema::ContextRef>& files() const { return files_; }
@@ -59,13 +61,16 @@ class TurnReading {
   void take_answer(const schema::ModelCompleted& completed);
   void take_hook(const ToolCallId& call, const schema::HookCompleted& hook);
   void take_tools(const schema::ToolCatalogResolved& catalog);
-  void add_note(std::string text);
+  void take_context(const schema::ContextResolved& context);
+  void add_note(std::string text, std::vector<ports::Message>& to);
   ports::Message result_of(const ToolCallId& call) const;
 
   SessionId session_;
   TurnId turn_;
   Sequence after_;
   std::size_t facts_left_;
+  bool prepared_ = false;  // its context is known
+  std::vector<ports::Message> before_;
   std::vector<ports::Message> answers_;  // and notes, in order
   std::map<ToolCallId, Outcome> outcomes_;
   std::vector<ports::OfferedTool> tools_;

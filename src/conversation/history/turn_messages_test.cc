@@ -51,6 +51,7 @@ struct Desk {
       }
     }
     REQUIRE(store.commit(std::span(&append, 1)).front().has_value());
+    messages = view.threads.at(state::kThread).messages;
   }
   ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {},
                               Sequence up_to = 0) const {
@@ -60,7 +61,8 @@ struct Desk {
   ports::HistoryWindow window(KeptHistory& kept, const std::string& turn,
                               std::optional<std::size_t> bytes_max = {}, Sequence up_to = 0) const {
     auto found = history_window(
-        store, limits, {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max, up_to, {}},
+        store, limits,
+        {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max, up_to, {}, messages},
         kept);
     REQUIRE(found.has_value());
     return *std::move(found);
@@ -68,6 +70,7 @@ struct Desk {
 
   mutable store::MemoryStore store;
   HistoryLimits limits;
+  std::vector<Sequence> messages;  // of the thread, as the view knows them
 };
 
 Lines told(const std::vector<ports::Message>& messages) {
@@ -389,6 +392,66 @@ TEST_CASE("a turn among too many facts cannot be read, and an earlier one shows 
   const auto own = TurnReading(kSession, state::turn_ids("1").turn, 1, 0).read_on(desk.store, 0);
   REQUIRE_FALSE(own.has_value());
   CHECK(own.error().code == Code::limit_exceeded);
+}
+
+namespace {
+
+// A turn that begins with this message of the runtime (empty: none), asks "q" and gets "a".
+void add_turn(Given& given, const std::string& name, const std::string& message) {
+  given.running(name);
+  ContextResolved context{.cwd = "/w"};
+  context.surroundings = Surroundings{.date = "day " + name};
+  if (!message.empty()) context.message = message;
+  given.fact(state::turn_scope(name), std::move(context));
+  given.requested(name);
+  if (name != "9") given.completed(name);
+}
+
+}  // namespace
+
+TEST_CASE("every turn keeps the message of the runtime that it began with") {
+  Given given;
+  given.session().thread_started();
+  add_turn(given, "1", "all");
+  add_turn(given, "2", "");
+  add_turn(given, "3", "changed");
+  add_turn(given, "9", "changed again");
+  const Desk desk{given};
+  const ports::HistoryWindow window = desk.window("9");
+  const Lines lines = told(window.messages);
+  REQUIRE(lines.size() == 8);
+  CHECK(lines[0] == "user: all");
+  CHECK(lines[5] == "user: changed");
+  CHECK(told(window.before) == Lines{"user: changed again"});
+  CHECK_FALSE(window.opened_with.has_value());
+}
+
+TEST_CASE("the message that begins a thread stays when its turn is no longer sent") {
+  Given given;
+  given.session().thread_started();
+  add_turn(given, "1", "all");
+  for (const char* name : {"2", "3", "4"}) add_turn(given, name, "");
+  add_turn(given, "9", "");
+  Desk desk{given};
+  desk.limits.turns_max = 2;
+  const ports::HistoryWindow window = desk.window("9");
+  CHECK(told(window.messages).size() == 5);
+  CHECK(told(window.messages)[0] == "user: all");
+  REQUIRE(window.opened_with.has_value());
+  CHECK(window.opened_with->date == "day 1");
+}
+
+TEST_CASE("a message after a restart follows what was already sent") {
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  Fact fact;
+  ContextResolved context;
+  fact.payload = context;
+  reading.take(fact);
+  context.message = "changed";
+  fact.payload = context;
+  reading.take(fact);
+  CHECK(reading.before().empty());
+  CHECK(told(reading.messages()) == Lines{"user: changed"});
 }
 
 }  // namespace agentrt::conversation
