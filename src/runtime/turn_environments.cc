@@ -100,7 +100,10 @@ TurnEnvironments::TurnEnvironments(Parts parts, const ports::HeldEnvironments& t
     }
     const std::string id =
         name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-    if (entries_.size() < kTurnsMax) entries_[TurnId(id)].stored = true;
+    if (entries_.size() >= parts_.turns_max) continue;
+    Entry& entry = entries_[TurnId(id)];
+    entry.stored = true;
+    entry.since_ms = now_ms();
   }
   for (const ports::HeldEnvironment& held : taken_over.data)
     (void)accept(held.turn_id, held.environment);
@@ -134,10 +137,13 @@ Result<std::string> TurnEnvironments::accept(const TurnId& turn,
   TRY_ASSIGN(adapters::ModelSet models, parts_.models(environment));
   {
     const std::lock_guard lock(mutex_);
-    if (!entries_.contains(turn) && entries_.size() >= kTurnsMax)
+    const bool fresh = !entries_.contains(turn);
+    if (fresh && entries_.size() >= parts_.turns_max) make_room();
+    if (fresh && entries_.size() >= parts_.turns_max)
       return fail(Code::limit_exceeded,
-                  fmt::format("{} turns have an environment already; end some", kTurnsMax));
+                  fmt::format("{} turns have an environment already; end some", parts_.turns_max));
     Entry& entry = entries_[turn];
+    if (fresh) entry.since_ms = now_ms();
     entry.client = environment;
     entry.models = std::make_shared<const adapters::ModelSet>(std::move(models));
     if (entry.stored || entry.variables) return "{}";
@@ -159,7 +165,9 @@ Result<void> TurnEnvironments::learn(const Variables& credentials) {
       if (secrets_.size() >= kSecretsMax)
         return fail(
             Code::limit_exceeded,
-            fmt::format("{} different credentials were used; run agentrt stop", kSecretsMax));
+            fmt::format("{} different credentials were used; restart the process that owns the "
+                        "data folder (agentrt stop, or agentrt serve anew)",
+                        kSecretsMax));
       secrets_.insert(std::move(digest));
       fresh.push_back({name, value});
     }
@@ -183,6 +191,7 @@ TurnEnvironments::Variables TurnEnvironments::variables_of(const TurnId& turn, S
     const auto known = entries_.find(turn);
     if (known == entries_.end() && (store == Store::no || turn.empty())) return own_variables();
     Entry& entry = entries_[turn];
+    entry.claimed = true;
     if (!entry.variables && entry.stored) entry.variables = read_file(path_of(turn));
     if (!entry.variables) entry.variables = own_variables();
     write = !entry.stored;
@@ -208,13 +217,34 @@ void TurnEnvironments::forget(const TurnId& turn) {
   (void)parts_.worker.run([path = path_of(turn)] { ::unlink(path.c_str()); });
 }
 
+std::int64_t TurnEnvironments::now_ms() const {
+  if (parts_.now_ms) return parts_.now_ms();
+  using std::chrono::steady_clock;
+  return std::chrono::floor<std::chrono::milliseconds>(steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// A client that was refused, or that left before it submitted its turn, leaves one behind.
+void TurnEnvironments::make_room() {
+  const std::int64_t latest = now_ms() - kUnclaimedMs;
+  std::erase_if(entries_, [&](const auto& each) {
+    const auto& [turn, entry] = each;
+    if (entry.claimed || entry.since_ms > latest) return false;
+    ::unlink(path_of(turn).c_str());
+    return true;
+  });
+}
+
 void TurnEnvironments::committed(const state::Session& view) {
   std::unordered_set<TurnId> now;
   {
     const std::lock_guard lock(mutex_);
     if (entries_.empty()) return;
     const auto note = [&](const state::Turn& turn) {
-      if (entries_.contains(turn.ids.turn)) now.insert(turn.ids.turn);
+      const auto known = entries_.find(turn.ids.turn);
+      if (known == entries_.end()) return;
+      known->second.claimed = true;
+      now.insert(turn.ids.turn);
     };
     for (const auto& [_, thread] : view.threads) {
       if (thread.active) note(*thread.active);

@@ -28,7 +28,9 @@ namespace agentrt::runtime {
 
 class TurnEnvironments final : public ports::ClientEnvironments {
  public:
-  static constexpr std::size_t kTurnsMax = 10'000;   // with an environment of their own
+  static constexpr std::size_t kTurnsMax = 10'000;  // with an environment of their own
+  // An environment whose turn was not submitted within this time makes way for another one.
+  static constexpr std::int64_t kUnclaimedMs = 60'000;
   static constexpr std::size_t kSecretsMax = 1'000;  // distinct values, over all turns
   // A file whose turn was never seen to end is removed after this time.
   static constexpr std::int64_t kFilesKeptMs = 7LL * 24 * 3'600 * 1'000;
@@ -43,6 +45,9 @@ class TurnEnvironments final : public ports::ClientEnvironments {
     config::Environment own;     // of the runtime
     // The models that such a client has. Blocks.
     std::function<Result<adapters::ModelSet>(const ports::ClientEnvironment&)> models;
+    // Milliseconds of a monotonic clock.
+    std::function<std::int64_t()> now_ms = nullptr;
+    std::size_t turns_max = kTurnsMax;
   };
 
   // Reads which turns have stored environments, and removes files that are too old. `taken_over`:
@@ -68,6 +73,8 @@ class TurnEnvironments final : public ports::ClientEnvironments {
     bool stored = false;
     ports::ClientEnvironment client;  // as it was supplied
     std::shared_ptr<const adapters::ModelSet> models;
+    std::int64_t since_ms = 0;
+    bool claimed = false;  // its turn was seen in a session
   };
 
   Result<std::string> accept(const TurnId& turn, const ports::ClientEnvironment& environment);
@@ -75,6 +82,9 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   Variables own_variables() const;
   std::string path_of(const TurnId& turn) const;
   void forget(const TurnId& turn);
+  std::int64_t now_ms() const;
+  // Removes environments that no turn has claimed in time. REQUIRES: mutex_ is held.
+  void make_room();
 
   const Parts parts_;
   mutable std::mutex mutex_;  // guards the members below

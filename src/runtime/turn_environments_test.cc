@@ -45,7 +45,9 @@ struct Desk {
               set.routing.default_name =
                   client.credentials.empty() ? "" : client.credentials[0].value;
               return set;
-            }},
+            },
+            .now_ms = [this] { return now_ms; },
+            .turns_max = turns_max},
         taken_over);
   }
   ports::Reply offer(const std::string& term, const std::string& key, const TurnId& turn = kTurn) {
@@ -76,6 +78,8 @@ struct Desk {
   }
 
   std::string data, folder;
+  std::int64_t now_ms = 0;
+  std::size_t turns_max = TurnEnvironments::kTurnsMax;
   ports::FakeLoop loop;
   policy::Redactor redactor;
   std::unique_ptr<TurnEnvironments> environments;
@@ -180,6 +184,23 @@ TEST_CASE("variables that commands do not get, and what is no variable, are refu
   client.credentials = {{"A=B", "x"}};
   CHECK(desk.send(kTurn, client).error().code == Code::invalid_params);
   CHECK(desk.all_files().empty());
+}
+
+TEST_CASE("environments whose turns were never submitted make way for others") {
+  Desk desk;
+  desk.turns_max = 2;
+  desk.start();
+  REQUIRE(desk.offer("one", "", TurnId{"turn_1"}));
+  REQUIRE(desk.offer("two", "", TurnId{"turn_2"}));
+  (void)desk.environments->variables_of(TurnId{"turn_1"}, Store::no);  // it runs
+  desk.now_ms = TurnEnvironments::kUnclaimedMs - 1;
+  const auto full = desk.offer("three", "", TurnId{"turn_3"});
+  REQUIRE_FALSE(full);
+  CHECK(full.error().code == Code::limit_exceeded);
+  desk.now_ms = TurnEnvironments::kUnclaimedMs;
+  REQUIRE(desk.offer("three", "", TurnId{"turn_3"}));
+  CHECK_FALSE(desk.all_files().contains("two"));
+  CHECK(desk.environments->variables_of(TurnId{"turn_1"}, Store::no) == Variables{{"TERM", "one"}});
 }
 
 }  // namespace agentrt::runtime

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from harness import BINARY, Case, running, wait_until
-from run_test import Terminal, shell
+from run_test import QUIET, Terminal, shell
 
 SLOW = [{"text": "one two three four five six seven eight nine ten", "deltas": 10, "deltaMs": 120}]
 
@@ -170,6 +170,36 @@ class Owner(Background):
         done = self.home.run("run", "--session", "s")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("nine ten", done.stdout)
+
+    def test_stop_asks_at_a_terminal_and_ctrl_c_means_no(self):
+        window = Window(self, "--session", "s", "--model", "asks", "go").read_until("> ")
+        for answer, code in ((b"\x03", 130), (b"n\n", 130), (b"y\n", 0)):
+            with self.subTest(answer=answer):
+                asked = Window(self, verb="stop").read_until("[y/N] ")
+                time.sleep(QUIET)
+                os.write(asked.master, answer)
+                self.assertEqual(asked.end(), code, asked.text())
+                self.assertEqual(self.stopped(), code == 0)
+        window.kill()
+        window.process.wait()
+
+    def test_an_owner_started_by_a_client_that_ignores_signals_can_be_stopped(self):
+        subprocess.run([BINARY, "run", "hi"], cwd=self.home.workspace, env=self.home.environment,
+                       preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN),
+                       stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
+        self.assertEqual(self.home.run("stop").returncode, 0)
+        self.assertTrue(self.stopped())
+
+    def test_it_may_be_asked_to_leave_without_a_body(self):
+        self.home.run("run", "hi")
+        token = (self.home.data / "token").read_text().strip()
+        done = subprocess.run(
+            ["curl", "-sS", "-X", "POST", "-H", f"Authorization: Bearer {token}", "-H",
+             "Content-Type: application/json", "--unix-socket",
+             str(self.home.data / "agentrt.sock"), "http://127.0.0.1/v1/owner/leave"],
+            capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.stdout, '{"leaves":true}', done)
+        wait_until(self.stopped, what="its end")
 
     def test_stop_leaves_a_daemon_alone_and_names_it(self):
         self.start()

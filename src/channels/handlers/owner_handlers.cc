@@ -13,6 +13,7 @@ BOOST_DESCRIBE_STRUCT(LeaveParams, (), (when))
 
 Result<LeaveWhen> read_when(const std::string& body) {
   LeaveParams params;
+  if (body.empty()) return LeaveWhen::now;
   TRY(schema::check_json(body));
   TRY(schema::from_json(body, params, schema::Unknown::refuse));
   if (params.when.value_or("now") == "now") return LeaveWhen::now;

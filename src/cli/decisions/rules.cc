@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/near_names.h"
 #include "cli/decisions/folder_mode.h"
 #include "cli/option_word.h"
 #include "cli/sessions/session_ids.h"
@@ -11,6 +12,8 @@
 
 namespace agentrt::cli {
 namespace {
+
+constexpr std::size_t kGrantedShownMax = 8;
 
 // The rules of a session, or those of a folder.
 Result<schema::RulesReply> rules_of(const Client& client, const std::optional<std::string>& session,
@@ -25,7 +28,7 @@ Result<schema::RulesReply> rules_of(const Client& client, const std::optional<st
 }
 
 Result<void> check_granted(const schema::RulesReply& rules, const std::string& rule) {
-  std::string granted;
+  std::vector<std::string> granted;
   for (const schema::PolicyRule& each : rules.rules) {
     const bool of_person = each.granted_at || each.origin == schema::RuleOrigin::always ||
                            each.origin == schema::RuleOrigin::session;
@@ -34,12 +37,15 @@ Result<void> check_granted(const schema::RulesReply& rules, const std::string& r
       return fail(Code::conflict,
                   fmt::format("The rule {} comes from a configuration file ({}); edit that file.",
                               rule, schema::name_of(each.origin)));
-    if (of_person) granted += (granted.empty() ? "" : ", ") + each.rule;
+    if (of_person) granted.push_back(each.rule);
   }
-  return fail(Code::not_found,
-              fmt::format("No rule {} was granted here; {}.", rule,
-                          granted.empty() ? "agentrt rules lists the rules in force"
-                                          : "granted are: " + granted));
+  std::string advice = "agentrt rules lists the rules in force";
+  if (const auto near = near_names(rule, granted); !near.empty())
+    advice = fmt::format("did you mean {}?", fmt::join(near, " or "));
+  else if (!granted.empty() && granted.size() <= kGrantedShownMax)
+    advice = fmt::format("granted are: {}", fmt::join(granted, ", "));
+  return fail(Code::not_found, fmt::format("No rule {} was granted here; {}{}", rule, advice,
+                                           advice.ends_with('?') ? "" : "."));
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ Result<Descriptor> open_log(const std::string& data) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Signals that the client ignores, for example under nohup, must still end the owner.
+  for (const int each : {SIGTERM, SIGINT, SIGHUP}) (void)::signal(each, SIG_DFL);
   const int null = ::open("/dev/null", O_RDONLY);
   if (::chdir("/") != 0 || null < 0 || ::dup2(null, STDIN_FILENO) < 0 ||
       ::dup2(log, STDOUT_FILENO) < 0 || ::dup2(log, STDERR_FILENO) < 0)

@@ -1,8 +1,7 @@
 // cli/owner/stop.cc: `agentrt stop`: ends the background owner of the data folder.
-#include <unistd.h>
-
 #include <fmt/format.h>
 
+#include "cli/decisions/keyboard.h"
 #include "cli/verbs.h"
 #include "cli/views/session_view.h"
 #include "schema/commands.h"
@@ -57,17 +56,11 @@ std::string line_of(const schema::SessionSummary& session) {
                      one_line(session.preview.value_or("")));
 }
 
-// Reads one line from the terminal.
-bool answers_yes() {
-  std::string line;
-  for (char c = 0; ::read(STDIN_FILENO, &c, 1) == 1 && c != '\n';) line += c;
-  return line == "y" || line == "yes";
-}
-
 enum class Answer { yes, no, nobody_to_ask };
 
 // Lists what would be interrupted, and asks.
-Result<Answer> may_stop(Context& context, const StopArguments& arguments, const Client& client) {
+Result<Answer> may_stop(Context& context, const StopArguments& arguments, const Client& client,
+                        Signals& signals) {
   TRY_ASSIGN(const auto open, open_sessions(client));
   if (open.empty()) return Answer::yes;
   std::string text = fmt::format("{} session{} at work; that work continues as after a restart:\n",
@@ -82,8 +75,9 @@ Result<Answer> may_stop(Context& context, const StopArguments& arguments, const 
         {Code::conflict, "Sessions are at work; add --yes to stop the owner anyway.", {}});
     return Answer::nobody_to_ask;
   }
-  context.output.err("Stop the owner of the data folder now? [y/N] ");
-  return answers_yes() ? Answer::yes : Answer::no;
+  const auto line =
+      ask_line(context.output, signals, "Stop the owner of the data folder now? [y/N] ");
+  return line == "y" || line == "yes" ? Answer::yes : Answer::no;
 }
 
 Result<int> stop(Context& context, const StopArguments& arguments, Signals& signals) {
@@ -101,10 +95,13 @@ Result<int> stop(Context& context, const StopArguments& arguments, Signals& sign
   TRY_ASSIGN(const std::string token, read_token(data));
   Client client(runtime::socket_path(data), token);
   client.set_abandon([&signals] { return signals.count() > 0; });
-  TRY_ASSIGN(const Answer answer, may_stop(context, arguments, client));
+  TRY_ASSIGN(const Answer answer, may_stop(context, arguments, client, signals));
   if (answer == Answer::nobody_to_ask) return kExitNeedsPerson;
   if (answer == Answer::no) return kExitInterrupted;
-  TRY(ask_to_leave(client, "now"));
+  // One that has just left by itself needs not be asked.
+  if (const auto leaves = ask_to_leave(client, "now");
+      !leaves && leaves.error().code != Code::unavailable)
+    return std::unexpected(leaves.error());
   if (!runtime::wait_for_no_owner(data, kLeaveTimeoutMs))
     return fail(Code::timeout, fmt::format("Process {} does not end; see {}.", owner->pid,
                                            runtime::owner_log_path(data)));
