@@ -189,6 +189,7 @@ Result<ModelConfig> read_model(const toml::table& table, const std::string& name
   TRY_ASSIGN(auto provider, section.value<std::string>("provider"));
   TRY_ASSIGN(auto model_id, section.value<std::string>("model"));
   TRY_ASSIGN(auto capabilities, section.value<std::vector<std::string>>("capabilities"));
+  TRY_ASSIGN(const auto images, section.value<bool>("images"));
   TRY_ASSIGN(model.context_tokens, section.value<std::uint64_t>("context_tokens"));
   TRY(read_endpoint(section, model));
   TRY_ASSIGN(auto script, section.value<std::string>("script"));
@@ -222,7 +223,7 @@ Result<ModelConfig> read_model(const toml::table& table, const std::string& name
                       "is valid only for the provider \"script\".");
     if (!model_id) return wrong_at(path, line, section_name + ".model", "is missing.");
     model.model = *model_id;
-    fill_in_endpoint(model);
+    fill_in_endpoint(model, images);
   }
   return model;
 }

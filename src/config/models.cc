@@ -70,14 +70,19 @@ Result<void> check_base_url(std::string_view url) {
   return {};
 }
 
-void fill_in_endpoint(ModelConfig& model) {
+void fill_in_endpoint(ModelConfig& model, std::optional<bool> images) {
   const ProviderRow* const row = row_of(model.provider);
   if (row == nullptr) return;  // the check of its layer reports this
+  // The providers' own current models all take images; of other servers nothing is known.
+  if (!images && !model.base_url) images = true;
   if (!model.base_url) {
     model.base_url = std::string(row->base_url);
     if (!model.api_key_env) model.api_key_env = std::string(row->key_env);
   }
   if (model.capabilities.empty()) model.capabilities = {"tools", "streaming"};
+  const std::string_view word = images.value_or(true) ? kTakesImages : kTakesNoImages;
+  if (images && std::ranges::find(model.capabilities, word) == model.capabilities.end())
+    model.capabilities.emplace_back(word);
   if (!model.model_setting.empty()) return;
   model.model_setting = fmt::format("model in [models.{}]", model.name);
   model.url_setting = fmt::format("base_url in [models.{}]", model.name);

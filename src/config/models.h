@@ -23,9 +23,13 @@ bool known_provider(std::string_view provider);
 // Fails with invalid_params and the expected form unless it is an http or https URL without user
 // name, query or fragment.
 Result<void> check_base_url(std::string_view url);
+// The capabilities that the key `images` adds. Without either, only images that the user attached
+// are sent.
+inline constexpr std::string_view kTakesImages = "images";
+inline constexpr std::string_view kTakesNoImages = "text_only";
 // Sets the defaults of a model behind HTTP: its provider's URL, the variable of its key (none with
-// a custom base_url), and the capabilities that every such server has.
-void fill_in_endpoint(ModelConfig& model);
+// a custom base_url), and its capabilities. `images`: whether it takes images; absent: unknown.
+void fill_in_endpoint(ModelConfig& model, std::optional<bool> images = {});
 
 // OPENAI_API_KEY or OPENAI_BASE_URL add the model `openai`, ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL
 // the model `anthropic`. OPENAI_MODEL and ANTHROPIC_MODEL select the provider's model.

@@ -53,6 +53,22 @@ TEST_CASE("a provider's own address comes with its own variable, another address
   CHECK(other->models.at("main").capabilities == std::vector<std::string>{"tools", "streaming"});
 }
 
+TEST_CASE("images are taken at a provider's own address, and elsewhere as configured") {
+  using Words = std::vector<std::string>;
+  const std::string elsewhere = kMain + "\"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+  const auto words = [](const std::string& text) {
+    const auto config = load(text);
+    REQUIRE(config.has_value());
+    return config->models.at("main").capabilities;
+  };
+  CHECK(words(kMain + "\"anthropic\"\n") == Words{"tools", "streaming", "images"});
+  CHECK(words(kMain + "\"anthropic\"\nimages = false\n") ==
+        Words{"tools", "streaming", "text_only"});
+  CHECK(words(elsewhere + "images = true\n") == Words{"tools", "streaming", "images"});
+  CHECK(words(elsewhere + "capabilities = [\"images\"]\nimages = true\n") == Words{"images"});
+  CHECK(problem(kMain + "\"anthropic\"\nimages = 1\n").contains("models.main.images"));
+}
+
 TEST_CASE("an address must be one that can be asked and holds no secret") {
   for (const char* good : {"http://localhost", "https://host:8443/v1/", "http://[::1]:80/a/b"})
     CHECK(check_base_url(good).has_value());

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/image.h"
 #include "conversation/system_prompt.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
@@ -48,6 +49,12 @@ ports::Message question_of(const std::vector<InputPart>& input,
 ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
                        const std::string& path) {
   ports::GivenFile file = workspace.given_file(query.cwd, path);
+  if (file.attachment && is_image_type(file.attachment->media_type) &&
+      query.images == ImagesSent::none) {
+    ports::GivenFile unseen;
+    unseen.ref = {.ref = file.ref.ref, .reason = "the model takes no images (images = false)"};
+    return unseen;
+  }
   if (file.real_path.empty()) return file;
   const policy::Effective& policy = query.policy;
   const policy::Folders folders{query.cwd, policy.home};

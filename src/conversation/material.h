@@ -44,11 +44,15 @@ struct Material {
   Result<ports::HistoryWindow> history;
 };
 
+// Which images a model is sent. Others are named in words.
+enum class ImagesSent { all, attached, none };  // attached: only those that the user attached
+
 struct MaterialQuery {
   SessionId session;
   schema::TurnIds turn;
   std::string cwd;
   std::optional<std::uint64_t> context_tokens;  // of the requested model
+  ImagesSent images = ImagesSent::all;          // to the requested model
   policy::Effective policy = {};                // of the turn; keeps files from the model
   Sequence up_to = 0;                // from the view that plans the request; see HistoryQuery
   std::optional<TurnId> last_ended;  // the last ended turn of the thread

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conversation/images.h"
 #include "engine/answer_listener.h"
 
 namespace agentrt::engine {
@@ -10,9 +11,14 @@ using namespace schema;
 
 namespace {
 
-// Assembles the request. Blocks; on a worker.
+bool has_images(const std::vector<ports::Message>& messages) {
+  return std::ranges::any_of(messages, [](const auto& message) { return !message.images.empty(); });
+}
+
+// Assembles the request. Blocks; on a worker. Images can be read only after the commit that names
+// their refs; before it (`ahead`) the result is then `unavailable`.
 Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& what,
-                                         const conversation::MaterialQuery& query) {
+                                         const conversation::MaterialQuery& query, bool ahead) {
   conversation::Material material = gather(parts.workspace, parts.history, query);
   if (!material.history) return std::unexpected(material.history.error());
   ports::ModelRequest request;
@@ -22,6 +28,11 @@ Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& 
   request.ended_requests = what.ended_by_provider;
   request.cwd = query.cwd;
   put_material(std::move(material), query.cwd, request);
+  if (ahead && has_images(request.messages))
+    return fail(Code::unavailable, "the refs of the images are not stored yet");
+  const auto read = parts.outputs ? conversation::reader_of(*parts.outputs, query.session)
+                                  : conversation::ReadImage{};
+  conversation::attach_images(request.messages, query.images, read);
   return request;
 }
 
@@ -58,7 +69,7 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
 void Engine::Asking::gather_all(const std::shared_ptr<Shared>& shared) {
   const bool ahead = !shared->stored;
   auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
-    auto request = put_together(parts, shared->what, shared->query);
+    auto request = put_together(parts, shared->what, shared->query, ahead);
     parts.loop.post([shared, ahead, request = std::move(request)]() mutable {
       if (!shared->listener->wanted()) return;
       if (!shared->stored)

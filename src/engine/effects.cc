@@ -22,6 +22,18 @@ std::optional<std::uint64_t> context_of(const std::vector<Candidate>& candidates
   return found == candidates.end() ? std::nullopt : found->context_tokens;
 }
 
+// By the capabilities that the configuration gives the model (config/models.h).
+conversation::ImagesSent images_for(const std::vector<Candidate>& candidates,
+                                    const std::string& name) {
+  const auto found = std::ranges::find(candidates, name, &Candidate::name);
+  if (found == candidates.end()) return conversation::ImagesSent::attached;
+  const auto has = [&](std::string_view word) {
+    return std::ranges::find(found->capabilities, word) != found->capabilities.end();
+  };
+  if (has("text_only")) return conversation::ImagesSent::none;
+  return has("images") ? conversation::ImagesSent::all : conversation::ImagesSent::attached;
+}
+
 }  // namespace
 
 const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
@@ -68,6 +80,7 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.turn = turn;
   query.cwd = view.cwd;
   query.context_tokens = context_of(candidates, model);
+  query.images = images_for(candidates, model);
   query.up_to = view.sequence;
   query.last_ended = last_ended(view, turn.thread);
   if (const state::Thread* thread = state::find_thread(view, turn.thread))

@@ -65,6 +65,9 @@ class Engine {
     const policy::Redactor* redactor = nullptr;  // must outlive the engine
     // Must outlive the engine; null: raw exchanges are not stored.
     ports::OutputKeeper* keeper = nullptr;
+    // Must outlive the engine, and be served by another worker than `worker`; null: images in tool
+    // results cannot be read.
+    ports::Outputs* outputs = nullptr;
   };
 
   explicit Engine(Parts parts);

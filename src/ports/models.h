@@ -27,13 +27,23 @@ struct MadeCall {
   bool operator==(const MadeCall&) const = default;
 };
 
-// An image or document that the user attached to the input.
+// An image or document: one that the user attached to the input, or an image in a tool result.
 struct Attachment {
   std::string name;        // file name without its folder
   std::string media_type;  // image/png, application/pdf, …
   std::string bytes;
 
   bool operator==(const Attachment&) const = default;
+};
+
+// An image in a tool result, stored behind a ref of the session. The history gives these;
+// conversation/images.h replaces them by attachments or by words.
+struct StoredImage {
+  std::string ref;
+  std::string media_type;
+  std::uint64_t size = 0;
+
+  bool operator==(const StoredImage&) const = default;
 };
 
 // Opaque provider data (reasoning) that must be sent back with an answer that made calls, for the
@@ -49,7 +59,8 @@ struct ProviderState {
 struct Message {
   Role role = Role::user;
   std::string text;
-  std::vector<Attachment> attachments;  // user messages only
+  std::vector<Attachment> attachments;  // user messages; of tool messages only images
+  std::vector<StoredImage> images;      // tool messages only
   std::vector<MadeCall> calls;          // assistant messages only
   std::optional<ProviderState> state;   // assistant messages only
   ToolCallId answers;                   // tool messages only: the call that this result answers

@@ -441,7 +441,8 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .boot = boot,
                             .home = config::process_environment()("HOME").value_or("/nonexistent"),
                             .redactor = &redactor,
-                            .keeper = outputs.get()});
+                            .keeper = outputs.get(),
+                            .outputs = outputs.get()});
   connect_engine();
 }
 

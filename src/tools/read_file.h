@@ -34,8 +34,9 @@ inline constexpr ToolSpec kReadFile = {
     .name = "read_file",
     .description =
         "Returns lines of a text file, each preceded by its line number and a tab. Use it before "
-        "editing a file. At most 32 KiB per call; the result says how to read the rest. Images and "
-        "other binary files are named with their size, not shown. Fails when the file does not "
+        "editing a file. At most 32 KiB per call; the result says how to read the rest. Images "
+        "(PNG, JPEG, GIF, WebP) are shown if you can see images; other binary files are only named "
+        "with their size. Fails when the file does not "
         "exist (similar names are suggested), is a folder, or lies outside the workspace.",
     .arguments = kReadFileArguments,
     .runs = Runner::file,

@@ -10,6 +10,7 @@ import unittest
 
 from approvals_test import DecisionCase, line
 from harness import BINARY, types, wait_until
+from tool_server import PICTURE
 
 SERVER = pathlib.Path(__file__).resolve().parent / "tool_server.py"
 SECRET = "hunter2-and-some-more"
@@ -110,9 +111,9 @@ class Calls(ServerCase):
         self.configure()
         self.play(line(use("picture")), DONE)
         result = self.of("tool.result")[0]
-        self.assertIn("[image, image/png, 5 bytes: output:", result["preview"])
+        self.assertIn("[image, image/gif, 18 bytes: output:", result["preview"])
         ref = result["preview"].partition("output:")[2].rstrip("]")
-        self.assertEqual(self.daemon.get(f"/v1/outputs/{ref}").data, b"hello")
+        self.assertEqual(self.daemon.get(f"/v1/outputs/{ref}").data, PICTURE)
 
     def test_secrets_reach_the_server_and_no_event(self):
         self.configure()

@@ -4,6 +4,7 @@ It records in the file NOTES what happens to it: its start, each message that is
 end. While it lives, it holds a shared lock on that file. Its tools do what their names say.
 """
 
+import base64
 import fcntl
 import json
 import os
@@ -11,6 +12,7 @@ import sys
 import time
 
 OBJECT = {"type": "object"}
+PICTURE = b"GIF89a\x02\x01\x03\x00 pixels;"  # declared as PNG: the bytes decide
 TOOLS = [
     {"name": "echo", "description": "Says it again.",
      "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}},
@@ -71,7 +73,8 @@ class Server:
             "echo": lambda: text(args["text"]),
             "environment": lambda: text(f"{len(os.environ['SECRET'])} characters"),
             "picture": lambda: {"content": [
-                {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}]},
+                {"type": "image", "data": base64.b64encode(PICTURE).decode(),
+                 "mimeType": "image/png"}]},
         }
         return send(id=number, result=results.get(name, lambda: text("done"))())
 

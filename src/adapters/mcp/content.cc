@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/image.h"
 #include "schema/arguments.h"
 #include "schema/json_loose.h"
 
@@ -45,6 +46,12 @@ ToolEnd failed(schema::Category category, std::string why) {
   ToolEnd end;
   end.failure = schema::Failure{category, std::move(why), false};
   return end;
+}
+
+// Images are known by their bytes, not by what the server says.
+std::string media_type_of(std::string_view bytes, const std::string& declared) {
+  if (const auto image = image_header(bytes)) return std::string(image->media_type);
+  return is_image_type(declared) ? "application/octet-stream" : declared;
 }
 
 std::string shown(const std::optional<std::string>& text) {
@@ -106,7 +113,8 @@ class Assembly {
   }
 
   Result<void> add_bytes(const std::string& what, std::string_view bytes,
-                         const std::string& media_type) {
+                         const std::string& declared) {
+    const std::string media_type = media_type_of(bytes, declared);
     TRY_ASSIGN(schema::KeptOutput kept,
                keeper_.keep_bytes(bytes, {.media_type = media_type, .whole_size = std::nullopt}));
     add_line(fmt::format("[{}, {}, {} bytes: output:{}]", what, media_type, bytes.size(),

@@ -1,7 +1,8 @@
 // adapters/mcp/content.h: converts the result of an MCP tools/call into the end of a tool call.
 //
 // Text goes to the model. Images, audio and resources are stored as outputs, each with a line in
-// the text that names its ref. If there are any, or if the text is truncated, the full text is the
+// the text that names its ref. Models that take images are sent the images of the result too
+// (conversation/images.h). If there are any, or if the text is truncated, the full text is the
 // first output. Blocking (stores bytes); call it on a worker.
 #pragma once
 

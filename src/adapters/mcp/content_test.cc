@@ -56,20 +56,23 @@ TEST_CASE("images and resources are kept behind refs, each with a line in the te
   const auto end =
       tool_end({R"({"content":[{"type":"text","text":"see"},)"
                 R"({"type":"image","data":"aGVsbG8=","mimeType":"image/png"},)"
+                R"({"type":"image","data":"R0lGODlhAgEDACBwaXhlbHM7","mimeType":"image/png"},)"
                 R"({"type":"resource","resource":{"uri":"x://1","text":"words"}},)"
                 R"({"type":"resource","resource":{"uri":"x://2","blob":"AAE","mimeType":"a/b"}},)"
                 R"({"type":"resource_link","uri":"x://3","name":"three"},)"
                 R"({"type":"audio","data":"!"},{"type":"hologram"}]})"},
                {}, keeper);
   CHECK(end.text ==
-        "see\n[image, image/png, 5 bytes: output:r1]\n[resource x://1, text/plain, 5 bytes: "
-        "output:r2]\n[resource x://2, a/b, 2 bytes: output:r3]\n[resource three: x://3]\n[audio "
-        "that is not base64]\n[content of unknown type hologram]");
-  REQUIRE(end.outputs.size() == 4);
-  CHECK(keeper.kept ==
-        std::vector<std::string>{"hello", "words", std::string("\0\1", 2), end.text});
-  CHECK(end.outputs[0].ref.text() == "r4");  // the full text comes first
-  CHECK(end.outputs[1].media_type == "image/png");
+        "see\n[image, application/octet-stream, 5 bytes: output:r1]\n[image, image/gif, 18 bytes: "
+        "output:r2]\n[resource x://1, text/plain, 5 bytes: output:r3]\n[resource x://2, a/b, 2 "
+        "bytes: output:r4]\n[resource three: x://3]\n[audio that is not base64]\n[content of "
+        "unknown type hologram]");
+  REQUIRE(end.outputs.size() == 5);
+  CHECK(keeper.kept == std::vector<std::string>{"hello", std::string("GIF89a\2\1\3\0 pixels;", 18),
+                                                "words", std::string("\0\1", 2), end.text});
+  CHECK(end.outputs[0].ref.text() == "r5");  // the full text comes first
+  CHECK(end.outputs[1].media_type == "application/octet-stream");
+  CHECK(end.outputs[2].media_type == "image/gif");
 }
 
 TEST_CASE("structured content is kept and held to what the tool promises") {

@@ -43,28 +43,32 @@ std::string excludes_of(const Work& work) {
 // How a file tool is run. Exactly one of the two is set.
 struct Implementation {
   std::string_view tool;
-  Outcome<std::string> (*look)(const Work& work, const Until& until) = nullptr;  // only reads
-  Outcome<StagedChange> (*stage)(const Work& work) = nullptr;                    // changes a file
+  Outcome<Found> (*look)(const Work& work, const Until& until) = nullptr;  // only reads
+  Outcome<StagedChange> (*stage)(const Work& work) = nullptr;              // changes a file
 };
 
-Outcome<std::string> look(const Work& work, const agentrt::tools::ReadFileArgs& args,
-                          const Until& until) {
+Outcome<Found> as_found(Outcome<std::string> text) {
+  if (!text) return std::unexpected(std::move(text.error()));
+  return Found{*std::move(text), {}};
+}
+
+Outcome<Found> look(const Work& work, const agentrt::tools::ReadFileArgs& args,
+                    const Until& until) {
   const auto& [grounds, parts, request] = work;
   return read_file({grounds, parts.outputs, request.session, parts.redactor}, args, until);
 }
-Outcome<std::string> look(const Work& work, const agentrt::tools::ListFilesArgs& args,
-                          const Until& until) {
-  return list_files(work.grounds, args, excludes_of(work), until);
+Outcome<Found> look(const Work& work, const agentrt::tools::ListFilesArgs& args,
+                    const Until& until) {
+  return as_found(list_files(work.grounds, args, excludes_of(work), until));
 }
-Outcome<std::string> look(const Work& work, const agentrt::tools::SearchFilesArgs& args,
-                          const Until& until) {
-  return search_files(work.grounds, work.parts.redactor, args, excludes_of(work), until);
+Outcome<Found> look(const Work& work, const agentrt::tools::SearchFilesArgs& args,
+                    const Until& until) {
+  return as_found(search_files(work.grounds, work.parts.redactor, args, excludes_of(work), until));
 }
 
 template <class Args>
 constexpr Implementation reads(const agentrt::tools::ToolSpec& tool) {
-  return {.tool = tool.name,
-          .look = [](const Work& work, const Until& until) -> Outcome<std::string> {
+  return {.tool = tool.name, .look = [](const Work& work, const Until& until) -> Outcome<Found> {
             TRY_ASSIGN(const auto args, args_of<Args>(work.request));
             return look(work, args, until);
           }};
@@ -129,7 +133,7 @@ struct FileTools::Call {
                     "as an ordinary user, or give it CAP_SETUID and CAP_SETGID.");
     return work();
   }
-  Outcome<std::string> look(const Parts& parts) const;
+  Outcome<Found> look(const Parts& parts) const;
   Outcome<void> foresee(const Parts& parts, ports::Sight sight) const;
   Outcome<StagedChange> stage_change(const Parts& parts) const;
   Outcome<StagedChange> stage_again(const Parts& parts) const;
@@ -144,7 +148,7 @@ Outcome<void> FileTools::Call::foresee(const Parts& parts, ports::Sight sight) c
   return {};
 }
 
-Outcome<std::string> FileTools::Call::look(const Parts& parts) const {
+Outcome<Found> FileTools::Call::look(const Parts& parts) const {
   return implementation_of(request.tool).look({*grounds, parts, request}, Until(cancelled));
 }
 
@@ -201,14 +205,29 @@ void FileTools::run(const CallPtr& call, void (FileTools::*step)(const CallPtr&)
                                   "Too many file calls are waiting; try again later.", true}});
 }
 
+// Stores an image with the runtime's own rights; its text then names the ref.
+ports::ToolEnd FileTools::result_of(Found found) const {
+  ports::ToolEnd end{.text = std::move(found.text)};
+  if (found.image.empty()) return end;
+  auto image = parts_.keeper.keep_bytes(
+      found.image, {.media_type = found.media_type, .whole_size = std::nullopt});
+  if (!image)
+    return {.failure = schema::Failure{
+                Category::unavailable,
+                fmt::format("The image cannot be stored: {}", image.error().message), true}};
+  end.text += fmt::format("[It is stored as output:{}.]\n", image->ref.text());
+  end.outputs.push_back(*std::move(image));
+  return end;
+}
+
 void FileTools::begin(const CallPtr& call) {
   auto grounds = call->open(parts_);
   if (!grounds) return end(call, {.failure = grounds.error()});
   call->grounds = *std::move(grounds);
   if (!call->changes()) {
-    auto text = call->with_rights([&] { return call->look(parts_); });
-    if (!text) return end(call, {.failure = text.error()});
-    return end(call, {.text = *std::move(text)});
+    auto found = call->with_rights([&] { return call->look(parts_); });
+    if (!found) return end(call, {.failure = found.error()});
+    return end(call, result_of(*std::move(found)));
   }
   if (call->request.announced) return take_up(call);
   auto staged = call->with_rights([&] { return call->stage_change(parts_); });

@@ -26,6 +26,8 @@
 
 namespace agentrt::adapters::tools {
 
+struct Found;
+
 class FileTools {
  public:
   struct Parts {
@@ -66,6 +68,7 @@ class FileTools {
   void begin(const CallPtr& call);
   void take_up(const CallPtr& call);
   void make(const CallPtr& call);
+  ports::ToolEnd result_of(Found found) const;
   // Both post to the core.
   void announce(const CallPtr& call, schema::KeptOutput diff);
   void end(const CallPtr& call, ports::ToolEnd end);

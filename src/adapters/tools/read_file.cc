@@ -7,6 +7,7 @@
 
 #include "adapters/tools/lines.h"
 #include "adapters/tools/text.h"
+#include "base/image.h"
 
 namespace agentrt::adapters::tools {
 
@@ -46,17 +47,49 @@ std::string numbered(std::uint64_t number, const Line& line) {
   return out + "\n";
 }
 
+// The whole image; empty: the file is no image, or has changed meanwhile.
+Outcome<std::string> read_image(const ReadFrom& from, const std::string& path, const Until& until) {
+  TRY_ASSIGN(const Source source, open_source(from, path));
+  std::string bytes;
+  for (bool more = true; more && bytes.size() <= kReadImageBytesMax && !until.over();) {
+    TRY_ASSIGN(more, source.bytes->read(bytes));
+  }
+  if (bytes.size() > kReadImageBytesMax || !image_header(bytes)) bytes.clear();
+  return bytes;
+}
+
+// Names a file that is not shown as text. An image of a size that models take is returned with it.
+Outcome<Found> describe(const ReadFrom& from, const std::string& path, std::uint64_t size,
+                        const std::string& kind, const Until& until) {
+  Found out{fmt::format("[{} is {} of {} bytes; it is not shown as text.]\n", path, kind, size),
+            {}};
+  if (size > kReadImageBytesMax || !kind.starts_with("an image")) return out;
+  TRY_ASSIGN(out.image, read_image(from, path, until));
+  if (out.image.empty()) return out;
+  out.media_type = image_header(out.image)->media_type;
+  out.text = fmt::format("[{} is {} of {} bytes.]\n", path, kind, out.image.size());
+  return out;
+}
+
+Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFileArgs& args);
+
 }  // namespace
 
-Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
-                               const Until& until) {
+Outcome<Found> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
+                         const Until& until) {
   TRY_ASSIGN(const Source source, open_source(from, args.path));
   LineReader lines(*source.bytes, from.redactor, kReadLineBytesMax, until);
   TRY_ASSIGN(const std::string_view beginning, lines.beginning());
-  if (beginning.empty()) return fmt::format("[{} is empty.]\n", args.path);
+  if (beginning.empty()) return Found{fmt::format("[{} is empty.]\n", args.path), {}};
   if (const std::string kind = kind_of_bytes(beginning); !kind.empty())
-    return fmt::format("[{} is {} of {} bytes; it is not shown as text.]\n", args.path, kind,
-                       source.size);
+    return describe(from, args.path, source.size, kind, until);
+  TRY_ASSIGN(std::string text, read_lines(lines, args));
+  return Found{std::move(text), {}};
+}
+
+namespace {
+
+Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFileArgs& args) {
   const std::uint64_t first = std::max<std::uint64_t>(args.offset.value_or(1), 1);
   const std::uint64_t count = args.limit.value_or(kReadLinesMax);
   BoundedText out;
@@ -82,5 +115,7 @@ Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadF
     return take();
   }
 }
+
+}  // namespace
 
 }  // namespace agentrt::adapters::tools

@@ -1,5 +1,5 @@
-// adapters/tools/read_file.h: the read_file tool: numbered lines of a file, as many as fit. Blocks;
-// any thread.
+// adapters/tools/read_file.h: the read_file tool: numbered lines of a file, as many as fit, or an
+// image. Blocks; any thread.
 #pragma once
 
 #include "adapters/tools/grounds.h"
@@ -21,7 +21,16 @@ struct ReadFrom {
   const policy::Redactor* redactor;
 };
 
-Outcome<std::string> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
-                               const Until& until);
+// What a reading tool found: a text, or an image that is still to be stored.
+struct Found {
+  std::string text;
+  std::string image;  // bytes; empty: the text is all
+  std::string media_type = {};
+};
+// An image up to this size is given to models that take images; larger ones are only named.
+inline constexpr std::size_t kReadImageBytesMax = 3'750'000;
+
+Outcome<Found> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
+                         const Until& until);
 
 }  // namespace agentrt::adapters::tools

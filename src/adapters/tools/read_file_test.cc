@@ -109,6 +109,23 @@ TEST_CASE("what is no text is said, not shown") {
   CHECK(kit.read("empty") == "[empty is empty.]\n");
 }
 
+TEST_CASE("an image is stored and named, by its bytes") {
+  FileKit kit;
+  const std::string gif("GIF89a\2\1\3\0 pixels;", 18);
+  kit.put("ws/a.txt", gif);
+  const auto call = kit.call("read_file", R"({"path":"a.txt"})");
+  CHECK(call->said() ==
+        "[a.txt is an image (image/gif) of 18 bytes.]\n[It is stored as output:out_1.]\n");
+  REQUIRE(call->end->outputs.size() == 1);
+  CHECK(call->end->outputs[0].media_type == "image/gif");
+  CHECK(kit.kept.all["out_1"] == gif);
+  CHECK(kit.read("output:out_1").contains("[It is stored as output:out_2.]"));
+  kit.put("ws/large.gif", gif + std::string(kReadImageBytesMax, ';'));
+  CHECK(kit.read("large.gif").contains("it is not shown as text"));
+  kit.kept.full = true;
+  CHECK(kit.read("a.txt") == "unavailable: The image cannot be stored: no room");
+}
+
 TEST_CASE("a missing file is reported with similar names, except for hidden ones") {
   FileKit kit;
   kit.put("ws/src/main.cc", "");

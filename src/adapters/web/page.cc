@@ -7,6 +7,7 @@
 #include "adapters/files/media_type.h"
 #include "adapters/web/decoding.h"
 #include "adapters/web/html_text.h"
+#include "base/image.h"
 #include "schema/file_tools.h"
 
 namespace agentrt::adapters {
@@ -129,9 +130,10 @@ Result<ports::ToolEnd> text_end(const WebResponse& response, Content content,
 Result<ports::ToolEnd> bytes_end(const WebResponse& response, const Content& content,
                                  const std::string& ref) {
   ports::ToolEnd end;
-  end.text = fmt::format("[{}: status {}, {}, {} bytes, stored as output:{}. It is not text.]\n",
+  end.text = fmt::format("[{}: status {}, {}, {} bytes, stored as output:{}.{}]\n",
                          response.address.text(), response.head.status, content.media_type,
-                         response.body.size(), ref);
+                         response.body.size(), ref,
+                         is_image_type(content.media_type) ? "" : " It is not text.");
   return end;
 }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/image.h"
+
 namespace agentrt::conversation {
 namespace {
 
@@ -25,7 +27,8 @@ bool telling(const std::string& type) {
   return type == ModelCompleted::kType || type == ToolStarted::kType || type == ToolResult::kType ||
          type == ToolFailed::kType || type == ProcessCompleted::kType ||
          type == ToolCatalogResolved::kType || type == HookCompleted::kType ||
-         type == TurnFailed::kType || type == ContextResolved::kType;
+         type == TurnFailed::kType || type == ContextResolved::kType ||
+         type == OutputSpilled::kType;
 }
 
 // "signal 11 (SIGSEGV)"
@@ -58,7 +61,9 @@ void TurnReading::take(const Fact& fact) {
   } else if (const auto* result = std::get_if<ToolResult>(&fact.payload)) {
     Outcome& outcome = about();
     outcome.text = result->preview.value_or("");
-    if (result->output_ref && outcome.refs.empty()) outcome.refs = {*result->output_ref};
+    const bool image = std::ranges::any_of(
+        outcome.images, [&](const auto& stored) { return stored.ref == result->output_ref; });
+    if (result->output_ref && outcome.refs.empty() && !image) outcome.refs = {*result->output_ref};
     outcome.text += whereabouts(outcome.refs);
     outcome.is_error = result->is_error;
     outcome.known = true;
@@ -76,6 +81,10 @@ void TurnReading::take(const Fact& fact) {
     about().exit_code = process->exit_code;
     about().signal = process->signal ? process->signal->text : "";
     about().refs = process->output_refs.value_or(std::vector<std::string>{});
+  } else if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload)) {
+    const std::string type = spilled->media_type.value_or("");
+    if (fact.ids.tool_call_id && is_image_type(type))
+      about().images.push_back({spilled->output_ref, type, spilled->size});
   } else if (const auto* catalog = std::get_if<ToolCatalogResolved>(&fact.payload)) {
     take_tools(*catalog);
   } else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload)) {
@@ -159,6 +168,7 @@ ports::Message TurnReading::result_of(const ToolCallId& call) const {
     message.text = fmt::format("Ended by {}.\n", signal_words(found->second.signal));
   message.text += found->second.text;
   if (message.text.empty()) message.text = "The command printed nothing.";
+  message.images = found->second.images;
   return message;
 }
 
@@ -194,6 +204,7 @@ Result<void> TurnReading::read_on(store::Store& store, Sequence last) {
 
 std::size_t size_of(const ports::Message& message) {
   std::size_t size = message.text.size() + (message.state ? message.state->state.text.size() : 0);
+  size += message.images.size() * kImageCountedBytes;
   for (const ports::MadeCall& call : message.calls)
     size += call.name.size() + call.args.text.size();
   return size;
@@ -205,9 +216,11 @@ std::size_t shorten(std::vector<ports::Message>& messages, std::size_t bytes_max
   std::size_t cut = 0;
   for (ports::Message& message : messages) {
     if (bytes <= bytes_max) break;
-    if (message.role != ports::Role::tool || message.text.size() <= kCut.size()) continue;
-    bytes -= message.text.size() - kCut.size();
+    const std::size_t before = size_of(message);
+    if (message.role != ports::Role::tool || before <= kCut.size()) continue;
+    bytes -= before - kCut.size();
     message.text = kCut;
+    message.images.clear();
     ++cut;
   }
   return cut;

@@ -3,7 +3,8 @@
 // runtime's own messages. The input of the turn is not part of it.
 //
 // Every call has a result, as providers require; a call without one in the log gets a sentence that
-// says so. A result consists of the preview in the log and the ref of the full output.
+// says so. A result consists of the preview in the log, the ref of the full output, and the images
+// that the call stored.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +57,7 @@ class TurnReading {
     std::optional<std::int64_t> exit_code;
     std::string signal;             // that killed it; empty: none
     std::vector<std::string> refs;  // of its output
+    std::vector<ports::StoredImage> images;
   };
 
   void take_answer(const schema::ModelCompleted& completed);
@@ -78,6 +80,9 @@ class TurnReading {
   Sequence ended_ = 0;
   std::size_t bytes_ = 0;
 };
+
+// What an image in a result counts for: about 1,600 tokens, as providers count a large one.
+inline constexpr std::size_t kImageCountedBytes = 6'400;
 
 // The approximate size of a message in a request, in bytes.
 std::size_t size_of(const ports::Message& message);

@@ -129,6 +129,26 @@ TEST_CASE("the files that a turn was given are known by their digests") {
   CHECK(reading.files()[0].digest == "sha256:a");
 }
 
+TEST_CASE("a result has the images that its call stored, and they count for the context") {
+  Given given = with_calls();
+  const auto stored = [](const char* ref, const char* type) {
+    return OutputSpilled{.output_ref = ref, .size = 7, .media_type = type};
+  };
+  given.fact(tool_scope("1", "c"), ItemStarted{});
+  given.fact(tool_scope("1", "c"), ToolStarted{.tool_name = "read_file"});
+  given.fact(tool_scope("1", "c"), stored("out_3", "image/png"));
+  given.fact(tool_scope("1", "c"), stored("out_4", "image/svg+xml"));
+  given.fact(tool_scope("1", "c"), ToolResult{.preview = "an image", .output_ref = "out_3"});
+  Desk desk{given};
+  const ports::Message result = desk.window("1").so_far.back();
+  CHECK(result.text == "an image");
+  CHECK(result.images == std::vector<ports::StoredImage>{{"out_3", "image/png", 7}});
+  CHECK(size_of(result) == 8 + kImageCountedBytes);
+  std::vector<ports::Message> messages{result};
+  CHECK(shorten(messages, 1'000) == 1);
+  CHECK(messages[0].images.empty());
+}
+
 TEST_CASE("the model receives how a command ended and its output until then") {
   TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
   const auto take = [&](const char* id, Payload payload) {

@@ -57,7 +57,14 @@ void write_call(JsonText& out, const ports::MadeCall& call) {
 
 void write_result(JsonText& out, const ports::Message& message, Mark mark) {
   out.open('{').member("type", "tool_result").member("tool_use_id", message.answers.text());
-  out.member("content", message.text);
+  if (message.attachments.empty()) {
+    out.member("content", message.text);
+  } else {
+    out.key("content").open('[');
+    if (says_something(message.text)) write_text(out, message.text, Mark::none);
+    for (const ports::Attachment& one : message.attachments) write_attachment(out, one);
+    out.close(']');
+  }
   if (message.is_error) out.key("is_error").raw("true");
   close_block(out, mark);
 }

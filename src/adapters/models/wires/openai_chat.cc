@@ -46,6 +46,27 @@ void write_content(JsonText& out, const ports::Message& message) {
   out.close(']');
 }
 
+// Results have only text here, so their images follow in a message of the user, after all results
+// of an answer.
+std::vector<ports::Message> images_apart(const std::vector<ports::Message>& messages) {
+  std::vector<ports::Message> out;
+  ports::Message images;
+  const auto flush = [&] {
+    if (images.attachments.empty()) return;
+    images.text = "[The images of the tool results above, in order.]";
+    out.push_back(std::exchange(images, {}));
+  };
+  for (const ports::Message& message : messages) {
+    if (message.role != ports::Role::tool) flush();
+    out.push_back(message);
+    if (message.role != ports::Role::tool) continue;
+    std::ranges::move(out.back().attachments, std::back_inserter(images.attachments));
+    out.back().attachments.clear();
+  }
+  flush();
+  return out;
+}
+
 // Merges messages, because many servers accept only alternating user and assistant messages.
 std::vector<ports::Message> alternating(const std::vector<ports::Message>& messages) {
   std::vector<ports::Message> out;
@@ -187,7 +208,7 @@ class ChatWire final : public Wire {
     out.open('{').member("model", endpoint.model).key("messages").open('[');
     if (!request.instructions.empty())
       out.open('{').member("role", "system").member("content", request.instructions).close('}');
-    for (const ports::Message& message : alternating(request.messages))
+    for (const ports::Message& message : alternating(images_apart(request.messages)))
       write_message(out, endpoint, message);
     out.close(']');
     if (!request.tools.empty()) write_tools(out, request.tools);

@@ -13,8 +13,9 @@ void write_text_part(JsonText& out, std::string_view type, std::string_view text
   out.open('{').member("type", type).member("text", text).close('}');
 }
 
-void write_user(JsonText& out, const ports::Message& message) {
-  out.open('{').member("role", "user").key("content").open('[');
+// The text and attachments of a message, as an array of parts.
+void write_parts(JsonText& out, const ports::Message& message) {
+  out.open('[');
   if (!message.text.empty() || message.attachments.empty())
     write_text_part(out, "input_text", message.text);
   for (const ports::Attachment& one : message.attachments) {
@@ -27,7 +28,24 @@ void write_user(JsonText& out, const ports::Message& message) {
           .member("file_data", data_url(one));
     out.close('}');
   }
-  out.close(']').close('}');
+  out.close(']');
+}
+
+void write_user(JsonText& out, const ports::Message& message) {
+  out.open('{').member("role", "user").key("content");
+  write_parts(out, message);
+  out.close('}');
+}
+
+void write_result(JsonText& out, const ports::Message& message) {
+  out.open('{').member("type", "function_call_output").member("call_id", message.answers.text());
+  if (message.attachments.empty()) {
+    out.member("output", message.text);
+  } else {
+    out.key("output");
+    write_parts(out, message);
+  }
+  out.close('}');
 }
 
 void write_assistant(JsonText& out, const Endpoint& endpoint, const ports::Message& message) {
@@ -53,11 +71,7 @@ void write_item(JsonText& out, const Endpoint& endpoint, const ports::Message& m
     case ports::Role::assistant:
       return write_assistant(out, endpoint, message);
     case ports::Role::tool:
-      out.open('{')
-          .member("type", "function_call_output")
-          .member("call_id", message.answers.text())
-          .member("output", message.text)
-          .close('}');
+      return write_result(out, message);
   }
 }
 

@@ -423,6 +423,39 @@ TEST_CASE("documents and images are written as base64 of their kind") {
   CHECK(body("anthropic").contains(R"("data":"cGQ=")"));
 }
 
+TEST_CASE("images of tool results are part of the result, or follow all results of an answer") {
+  ports::ModelRequest request;
+  request.messages.push_back({.text = "look"});
+  ports::Message answer{.role = ports::Role::assistant, .text = "I look."};
+  answer.calls = {{ToolCallId{"call_000000001"}, "read_file", {"{}"}},
+                  {ToolCallId{"call_000000002"}, "read_file", {"{}"}}};
+  request.messages.push_back(answer);
+  ports::Message result{.role = ports::Role::tool, .text = "an image"};
+  result.answers = ToolCallId{"call_000000001"};
+  result.attachments = {{"out_1", "image/png", "png"}};
+  request.messages.push_back(result);
+  request.messages.push_back(
+      {.role = ports::Role::tool, .text = "text", .answers = ToolCallId{"call_000000002"}});
+  request.messages.push_back({.text = "[note]"});
+  const auto body = [&](const char* provider) {
+    return wire_of(provider)->write(endpoint(provider), request).body;
+  };
+  CHECK(body("anthropic")
+            .contains(R"("content":[{"type":"text","text":"an image"},{"type":"image","source":)"
+                      R"({"type":"base64","media_type":"image/png","data":"cG5n"}}])"));
+  CHECK(body("anthropic").contains(R"("content":"text")"));
+  CHECK(body("openai_responses")
+            .contains(R"("output":[{"type":"input_text","text":"an image"},{"type":)"
+                      R"("input_image","image_url":"data:image/png;base64,cG5n"}])"));
+  CHECK(body("openai_responses").contains(R"("output":"text")"));
+  CHECK(body("openai_chat")
+            .contains(R"({"role":"tool","content":"text","tool_call_id":"000000002"},)"
+                      R"({"role":"user","content":[{"type":"text","text":"[The images of the tool )"
+                      R"(results above, in order.]\n\n[note]"},{"type":"image_url","image_url":)"
+                      R"({"url":"data:image/png;base64,cG5n"}}]})"));
+  CHECK(body("openai_chat").contains(R"({"role":"tool","content":"an image",)"));
+}
+
 TEST_CASE("base64 pads what does not divide by three") {
   CHECK(base64("") == "");
   CHECK(base64("f") == "Zg==");
