@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/views/cells.h"
+#include "cli/views/table.h"
 #include "cli/views/terminal.h"
 
 namespace agentrt::cli {
@@ -39,6 +40,7 @@ std::string Markdown::end_line() {
   if (!partial_.empty()) take(std::exchange(partial_, {}));
   const bool begun = line_begun_ || !held_.empty() || !word_.empty();
   if (begun) close_line();
+  flush_table();
   return std::exchange(out_, {});
 }
 
@@ -48,6 +50,11 @@ void Markdown::take(std::string_view character) {
   if (tone_ == Tone::source) return write(safe_text(character), {});
   if (!fence_.empty()) return take_code(character);
   held_ += character;
+  if (in_table_ && table_bytes_ + held_.size() <= kTableBytesMax) return;
+  if (std::exchange(in_table_, false)) {  // too large: from here on it is printed as it comes
+    flush_table();
+    wraps_ = false;
+  }
   if (at_start_) {
     begin(held_.size() > kHeldBytesMax ? After::end : After::unknown);
     return;
@@ -70,6 +77,12 @@ void Markdown::close_line() {
     put_text(std::exchange(held_, {}), look_);
   } else {
     if (at_start_) begin(After::end);
+    if (std::exchange(in_table_, false)) {
+      table_bytes_ += held_.size();
+      table_.push_back(std::exchange(held_, {}));
+      at_start_ = true;
+      return;
+    }
     resolve(After::end);
   }
   flush_word();
@@ -93,6 +106,12 @@ void Markdown::begin(After after) {
   while (at_start_) {
     LineStart start = read_start(held_, after);
     if (start.kind == LineKind::undecided) return;
+    if (start.kind == LineKind::table && tables_ && !in_quote_ && table_bytes_ < kTableBytesMax) {
+      in_table_ = true;
+      at_start_ = false;
+      return;
+    }
+    flush_table();
     if (start.kind == LineKind::fence && !in_quote_) return begin_fence(start);
     if (start.kind == LineKind::fence) start = {.kind = LineKind::text, .length = 0};
     at_start_ = start.kind == LineKind::quote && after == After::unknown;
@@ -138,6 +157,11 @@ void Markdown::begin_item(const LineStart& start) {
   column_ += cells;
   prefix_.append(cells, ' ');
   prefix_cells_ += cells;
+}
+
+void Markdown::flush_table() {
+  if (!table_.empty()) out_ += markdown_table(std::exchange(table_, {}), width_);
+  table_bytes_ = 0;
 }
 
 // Holds back a line of a code block while it may be the closing fence.

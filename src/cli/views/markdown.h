@@ -6,9 +6,9 @@
 // on how the text is split into chunks.
 //
 // Words wrap at the width, with wide characters counted as two columns, at the indentation of their
-// list or quote. Code and tables are not wrapped, so that code can be copied; the terminal folds
-// long lines. Each chunk ends with default colours, so that other text may be printed between two
-// chunks. Control characters are escaped.
+// list or quote. Code and tables (unless render_tables()) are not wrapped, so that code can be
+// copied; the terminal folds long lines. Each chunk ends with default colours, so that other text
+// may be printed between two chunks. Control characters are escaped.
 //
 // Pure. Use from one thread.
 #pragma once
@@ -29,12 +29,16 @@ enum class Tone { plain, dim, source };
 class Markdown {
  public:
   static constexpr std::size_t kHeldBytesMax = 512;
+  static constexpr std::size_t kTableBytesMax = 32 * 1024;
 
   explicit Markdown(std::size_t width, Tone tone = Tone::plain);
 
   std::string feed(std::string_view text);
   // Prints the held text and ends the current line, if one was started. Keeps a code block open.
   std::string end_line();
+  // From now on, tables are printed with aligned columns, each when its last row is known. Their
+  // rows are held back, up to kTableBytesMax. Has no effect with Tone::source.
+  void render_tables() { tables_ = tone_ != Tone::source; }
   // Takes effect with the next line.
   void set_width(std::size_t width) { width_ = width; }
 
@@ -55,6 +59,7 @@ class Markdown {
   void begin_fence(const LineStart& start);
   void begin_item(const LineStart& start);
   void take_code(std::string_view character);
+  void flush_table();
   void resolve(After after);
   void put_mark(const MarkedText& mark, Look look);
   void put_marked(std::string_view text, Look look);
@@ -78,6 +83,10 @@ class Markdown {
   std::string prefix_;    // printed at the start of continuation lines
   std::size_t prefix_cells_ = 0;
   bool in_quote_ = false;
+  bool tables_ = false;
+  bool in_table_ = false;           // the current line is a row
+  std::vector<std::string> table_;  // its rows, not printed yet
+  std::size_t table_bytes_ = 0;
   std::string fence_;  // the marker that opened the code block; empty: none is open
   // The printed part of the line.
   bool line_begun_ = false;

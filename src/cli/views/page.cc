@@ -26,7 +26,9 @@ Page::Page(PageStyle style)
       reasoning_(style.width, style.err_colour == Colour::on ? Tone::dim : Tone::source) {}
 
 Markdown Page::new_answer() const {
-  return Markdown(style_.width, style_.out_colour == Colour::on ? Tone::plain : Tone::source);
+  Markdown answer(style_.width, style_.out_colour == Colour::on ? Tone::plain : Tone::source);
+  if (style_.tables) answer.render_tables();
+  return answer;
 }
 
 void Page::set_width(std::size_t width) {

@@ -43,6 +43,7 @@ struct PageStyle {
   Colour err_colour = Colour::off;
   bool answer_on_terminal = false;  // then control characters are escaped
   std::size_t width = 80;
+  bool tables = false;  // tables of the answer are rendered, if colour is on
 };
 
 class Page {
