@@ -8,6 +8,8 @@
 
 #include "cli/parsed_arguments.h"
 
+#include "cli/views/terminal.h"
+
 namespace agentrt::cli {
 namespace {
 
@@ -18,20 +20,12 @@ constexpr int kUsageExit = 2;
 constexpr size_t kHelpColumns = 80;
 constexpr size_t kHelpIndent = 30;
 
-// Breaks a text into lines of at most `columns` bytes, at spaces.
+// Breaks a text into lines of at most `columns`, at spaces.
 std::string wrapped(std::string_view text, size_t columns) {
   std::string out;
-  size_t line = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (line > 0) {
-      const bool fits = line + 1 + end <= columns;
-      out += fits ? ' ' : '\n';
-      line = fits ? line + 1 : 0;
-    }
-    out += text.substr(0, end);
-    line += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::string& line : wrap(text, columns)) {
+    while (line.ends_with(' ')) line.pop_back();
+    out += (out.empty() ? "" : "\n") + line;
   }
   return out;
 }
@@ -159,14 +153,18 @@ void add_chat(CLI::App& app, Parsed& out) {
   CLI::App* verb =
       add_verb(app, out, "chat", "Have a conversation; agentrt alone does the same",
                "  agentrt\n"
+               "  agentrt chat --continue             # the last session of this folder\n"
                "  agentrt chat sess_0…                # continue a session\n"
                "  agentrt chat --mode plan            # read and propose, change nothing\n"
                "  agentrt chat --plain                # line by line, for screen readers\n"
                "  agentrt chat --model script:examples/hello.jsonl\n\n"
                "Type /help in the conversation for its keys and commands.");
   ChatArguments& chat = out.chat;
-  verb->add_option("SESSION", chat.session, "Id of the session (default: a new session)")
+  verb->add_option("SESSION", chat.session,
+                   "Session to continue; the beginning of its id is enough (default: a new one)")
       ->type_name("");
+  verb->add_flag("--continue,-c", chat.continue_last,
+                 "Continue the session of this folder that was used last");
   add_turn_options(*verb, chat);
   verb->add_flag("--plain", chat.plain,
                  "Print line by line and redraw nothing; the default if standard output is not a "

@@ -27,6 +27,7 @@ struct ResumeArguments {
 };
 struct ChatArguments {
   std::optional<std::string> session;  // absent: a new one
+  bool continue_last = false;          // the session of this folder that was used last
   std::optional<std::string> model, mode, sandbox, cwd;
   std::vector<std::string> folders;  // in addition to the workspace, for a new session
   bool plain = false;

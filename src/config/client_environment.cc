@@ -49,7 +49,7 @@ Result<bool> names_only_models(const std::string& path) {
                      layer.queue_turns_max || layer.model_retries_max || layer.web_fetch_ms ||
                      layer.web_fetch_bytes || layer.web_fetch_redirects || layer.keep_days ||
                      layer.output_bytes_max || layer.upload_bytes_max || layer.redact ||
-                     layer.resume;
+                     layer.resume || layer.notify;
   return !other && layer.hooks.empty() && layer.mcp_servers.empty() && layer.beyond.empty();
 }
 

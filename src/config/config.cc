@@ -171,6 +171,7 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
   TRY(set(outputs.upload_bytes_max, layer.upload_bytes_max, managed.upload_bytes_max, layer,
           "outputs.upload_bytes_max", ceiling, kFewer));
   join(config.redact, layer.redact);
+  if (layer.notify) config.notify = layer.notify->value;
   return set(config.resume, layer.resume, managed.resume, layer, "runtime.resume", ceiling,
              kResumeStricter);
 }
@@ -196,6 +197,7 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.upload_bytes_max, "outputs.upload_bytes_max");
   drop(layer.redact, "redact.names");
   drop(layer.roots, "sandbox.roots");
+  drop(layer.notify, "terminal.notify");
   if (!keys.empty())
     config.warnings.push_back(
         fmt::format("{}: ignored: {} (only the user configuration file may set this)", layer.path,

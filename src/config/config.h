@@ -131,6 +131,9 @@ struct OutputConfig {
 // What to do at start with turns that an earlier process left unfinished.
 BOOST_DEFINE_ENUM_CLASS(Resume, ask, auto_)
 
+// How a conversation calls a person who looks elsewhere.
+BOOST_DEFINE_ENUM_CLASS(Notify, bell, osc9, off)
+
 struct ConfigFile {
   std::string path;
   std::string layer;  // managed, user, workspace
@@ -174,6 +177,7 @@ struct Config {
   OutputConfig outputs;
   std::vector<std::string> redact;  // names of environment variables that hold secrets
   Resume resume = Resume::ask;
+  Notify notify = Notify::bell;
   // The laxest values that the host policy permits; absent if it sets none.
   std::optional<schema::PermissionMode> managed_mode;
   std::optional<schema::SandboxMode> managed_sandbox;

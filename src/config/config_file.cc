@@ -404,6 +404,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("upload_bytes_max", layer.upload_bytes_max));
   } else if (name == "redact") {
     TRY(section.take("names", layer.redact));
+  } else if (name == "terminal") {
+    TRY(section.take("notify", layer.notify));
   } else {
     TRY(section.take("resume", layer.resume));
   }
@@ -411,9 +413,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 }
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
-  static const std::set<std::string> kSections = {"models", "routing",    "permissions", "sandbox",
-                                                  "limits", "runtime",    "outputs",     "redact",
-                                                  "hooks",  "mcp_servers"};
+  static const std::set<std::string> kSections = {"models", "routing",     "permissions", "sandbox",
+                                                  "limits", "runtime",     "outputs",     "redact",
+                                                  "hooks",  "mcp_servers", "terminal"};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {

@@ -53,6 +53,7 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> upload_bytes_max;
   std::optional<Given<std::vector<std::string>>> redact;
   std::optional<Given<Resume>> resume;
+  std::optional<Given<Notify>> notify;
   std::vector<schema::HookSpec> hooks;  // without origin yet
   std::vector<Beyond> beyond;           // limits.session_cost
 };

@@ -460,5 +460,17 @@ TEST_CASE("outputs and secrets are set by trusted files alone, within the host's
   CHECK(contains(files.error(), "redact.values is not a known key"));
 }
 
+TEST_CASE("the user says how a conversation calls for attention, and a workspace does not") {
+  Files files;
+  CHECK(files.load()->notify == Notify::bell);
+  files.user("[terminal]\nnotify = \"osc9\"\n");
+  CHECK(files.load()->notify == Notify::osc9);
+  files.workspace("[terminal]\nnotify = \"off\"\n");
+  CHECK(files.load()->notify == Notify::osc9);
+  CHECK(contains(files.load()->warnings.at(0), "terminal.notify"));
+  files.user("[terminal]\nnotify = \"drum\"\n");
+  CHECK(contains(files.error(), "terminal.notify"));
+}
+
 }  // namespace
 }  // namespace agentrt::config

@@ -37,6 +37,7 @@ PageStyle style_of(const Screen& screen, std::size_t columns) {
   style.err_colour = screen.out_colour;
   style.answer_on_terminal = true;
   style.width = columns;
+  style.tables = true;
   return style;
 }
 
@@ -345,6 +346,7 @@ void Chat::end_question() {
   if (!question_) return;
   question_.reset();
   answer_sent_ = false;
+  if (keyboard_) watched_.add(STDIN_FILENO);
   keyboard_.reset();
   line_.clear();
   if (editor_) editor_->set(std::exchange(draft_, {}));

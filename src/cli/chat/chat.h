@@ -5,7 +5,7 @@
 // below the conversation (cli/chat/frame.h). Otherwise, or with --plain, everything is printed line
 // by line, and input is read in whole lines.
 //
-// Approvals keep the rules of cli/decisions/keyboard.h: keys that were pressed before the question
+// Approvals keep the rules of base/typed_line.h: keys that were pressed before the question
 // was on the screen, or within TypedLine::kQuietMs after that, do not answer it, and an answer
 // needs Enter.
 #pragma once
@@ -59,6 +59,7 @@ class Chat {
   static constexpr std::size_t kPasteShownLinesMax = 8;
   static constexpr std::size_t kPastesMax = 50;  // in one message
   static constexpr std::size_t kQueueShownMax = 5;
+  static constexpr std::size_t kOpenBytesMax = 64 * 1024;  // of a line that does not end
   static constexpr std::size_t kChoicesMax = 8;
   static constexpr std::size_t kOutputLinesShownMax = 2'000;
 
@@ -118,7 +119,7 @@ class Chat {
   void take_queued(std::size_t position);
   void complete();
   void update_choices();
-  std::string_view mention() const;
+  std::optional<std::string> mention() const;
 
   // chat_commands.cc: what begins with a slash.
   void perform(std::string_view line);

@@ -19,6 +19,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// What may precede @ in a mention of a file; otherwise it is part of a word, as in an address.
+constexpr std::string_view kBeforeMention = " \n\t(\"'";
+
 bool readable(int fd) {
   pollfd waiting{fd, POLLIN, 0};
   return ::poll(&waiting, 1, 0) == 1;
@@ -305,7 +308,7 @@ std::vector<schema::InputPart> Chat::parts_of(const std::string& text) const {
   parts[0].text = text;
   // A file that is named with @ goes with the message.
   for (std::size_t at = text.find('@'); at != text.npos; at = text.find('@', at + 1)) {
-    if (at > 0 && !std::string_view(" \n\t(\"'").contains(text[at - 1])) continue;
+    if (at > 0 && !kBeforeMention.contains(text[at - 1])) continue;
     std::string name = text.substr(at + 1, text.find_first_of(" \n\t", at) - at - 1);
     std::error_code error;
     while (!name.empty() && !std::filesystem::exists(start_.cwd + "/" + name, error) &&
@@ -410,29 +413,26 @@ void Chat::take_queued(std::size_t position) {
                 });
 }
 
-// The text after @ that ends at the cursor; empty data: there is no @.
-std::string_view Chat::mention() const {
-  if (!editor_ || question_) return {};
-  static thread_local std::string text;
-  text = editor_->text().substr(0, editor_->cursor());
+// The text after @ that ends at the cursor; nullopt: there is no @.
+std::optional<std::string> Chat::mention() const {
+  if (!editor_ || question_) return std::nullopt;
+  const std::string text = editor_->text().substr(0, editor_->cursor());
   const std::size_t at = text.find_last_of("@ \n\t");
-  if (at == text.npos || text[at] != '@') return {};
-  if (at > 0 && !std::string_view(" \n\t(\"'").contains(text[at - 1])) return {};
-  return std::string_view(text).substr(at + 1);
+  if (at == text.npos || text[at] != '@') return std::nullopt;
+  if (at > 0 && !kBeforeMention.contains(text[at - 1])) return std::nullopt;
+  return text.substr(at + 1);
 }
 
 void Chat::update_choices() {
   if (!editor_ || question_) return choices_.clear();
   const std::string text = editor_->text();
-  const std::string_view file = mention();
-  if (file.data() != nullptr) {
-    if (searching_files_ && asked_for_ == file) return;
-    if (asked_for_ == file && !choices_.empty()) return;
+  if (const auto file = mention()) {
+    if (asked_for_ == file && (searching_files_ || !choices_.empty())) return;
     asked_for_ = file;
     choice_ = 0;
     choosing_ = false;
     searching_files_ = true;
-    finder_.ask(std::string(file));
+    finder_.ask(*file);
     return;
   }
   asked_for_.reset();
@@ -451,16 +451,13 @@ void Chat::update_choices() {
 
 void Chat::complete() {
   if (question_ || !editor_) return;
-  const std::string_view file = mention();
-  const auto replace = [this](std::string_view typed, std::string_view with) {
-    editor_->erase_before(std::wstring::size_type(std::ranges::count_if(
-        typed, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; })));
-    editor_->insert(with);
-  };
-  if (file.data() != nullptr) {
+  if (const auto file = mention()) {
     if (choices_.empty()) return;
     const std::string chosen = choices_[choice_];
-    replace(std::string(file), chosen + (chosen.ends_with('/') ? "" : " "));
+    const auto typed = std::ranges::count_if(
+        *file, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    editor_->erase_before(static_cast<std::size_t>(typed));
+    editor_->insert(chosen + (chosen.ends_with('/') ? "" : " "));
     choices_.clear();
     return update_choices();
   }
@@ -478,26 +475,23 @@ void Chat::complete() {
   update_choices();
 }
 
-// Plain: the line that answers the open question.
+// Plain: one line for the question, once its keys count.
 void Chat::read_answer_line() {
-  TypedLine::Typed typed = keyboard_->read();
-  switch (typed.outcome) {
-    case TypedLine::Outcome::nothing:
-      return;
-    case TypedLine::Outcome::ended:
-      input_ended_ = true;
-      watched_.remove(STDIN_FILENO);
-      return;
-    case TypedLine::Outcome::line:
-    case TypedLine::Outcome::too_long:
-      prompt_shown_ = false;
-      give_answer(clean_text(typed.line));
-      dirty_ = true;
-  }
+  if (!question_drawn_ || answer_sent_ || Clock::now() < quiet_until_) return;
+  watched_.add(STDIN_FILENO);
+  const TypedLine::Typed typed = keyboard_->read();
+  if (typed.outcome == TypedLine::Outcome::nothing) return;
+  prompt_shown_ = false;
+  dirty_ = true;
+  if (typed.outcome == TypedLine::Outcome::ended)
+    input_ended_ = true;
+  else
+    give_answer(typed.line);
 }
 
 // Plain: whole lines, as the terminal or a pipe delivers them.
 void Chat::read_lines() {
+  if (question_) return read_answer_line();
   std::array<char, 4'096> bytes{};
   while (!done_ && !question_ && readable(STDIN_FILENO)) {
     const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
@@ -522,7 +516,6 @@ void Chat::read_lines() {
       dirty_ = true;
     }
   }
-  if (question_ && question_drawn_ && keyboard_ && !done_) read_answer_line();
 }
 
 }  // namespace agentrt::cli

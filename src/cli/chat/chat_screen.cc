@@ -56,6 +56,7 @@ void Chat::draw(bool now) {
   if (start_.plain) {
     draw_plain();
   } else {
+    if (text_.size() - (text_.rfind('\n') + 1) > kOpenBytesMax) text_ += '\n';
     const std::size_t end = text_.rfind('\n');
     std::string above = end == text_.npos ? "" : text_.substr(0, end + 1);
     if (end != text_.npos) {
@@ -71,7 +72,10 @@ void Chat::draw(bool now) {
     question_drawn_ = true;
     quiet_until_ = Clock::now() + milliseconds(TypedLine::kQuietMs);
     if (!start_.plain) RawTerminal::discard_typed();
-    if (keyboard_) keyboard_->open();
+    if (keyboard_) {
+      keyboard_->open();
+      watched_.remove(STDIN_FILENO);  // until keys count
+    }
   }
 }
 
@@ -242,11 +246,12 @@ std::string Chat::recent(std::size_t rows) const {
   return out;
 }
 
-// A bell, or a notification of the desktop, if the user looks elsewhere.
-void Chat::notify(std::string_view) {
+// A bell, or also a notification of the desktop, if the user looks elsewhere. Terminals without
+// reports of the focus: if no key was pressed for a while.
+void Chat::notify(std::string_view what) {
   if (start_.plain) return;
   const bool away = focused_ ? !*focused_ : Clock::now() - last_key_ > milliseconds(kAwayMs);
-  if (away) write("\a");
+  if (away) write(notification(start_.config.notify, what));
 }
 
 }  // namespace agentrt::cli

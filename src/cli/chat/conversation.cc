@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/registry.h"
+
 namespace agentrt::cli {
 namespace {
 
@@ -36,7 +38,37 @@ std::vector<std::string> last_lines(std::string_view text, std::size_t count) {
   return lines;
 }
 
+// The members of item.started and item.updated that tell about a call.
+struct ItemMembers {
+  std::string kind;
+  std::optional<std::string> tool_name;
+  std::optional<std::uint64_t> text_bytes;
+  std::optional<std::string> preview;
+};
+BOOST_DESCRIBE_STRUCT(ItemMembers, (), (kind, tool_name, text_bytes, preview))
+
+// The text after "NAME": " in the beginning of a JSON object, which may be cut anywhere.
+std::string_view text_member(std::string_view json, std::string_view name) {
+  const std::size_t key = json.find("\"" + std::string(name) + "\"");
+  if (name.empty() || key == json.npos) return {};
+  const std::size_t begin = json.find('"', key + name.size() + 2);
+  if (begin == json.npos) return {};
+  json.remove_prefix(begin + 1);
+  return json.substr(0, json.find('"'));
+}
+
 }  // namespace
+
+std::string writing_text(std::string_view tool, std::string_view preview, std::uint64_t bytes) {
+  constexpr std::size_t kObjectCells = 60;
+  const tools::Tool* own = tools::find(tool);
+  std::string out(own && !own->verb.empty() ? own->verb : tool);
+  std::string_view object = text_member(preview, tools::path_argument_of(tool));
+  if (object.empty()) object = text_member(preview, "command");
+  if (!object.empty()) out += " " + fit(one_line(object), kObjectCells);
+  return one_line(out) + (bytes < 1'024 ? fmt::format(" · {} bytes", bytes)
+                                        : fmt::format(" · {} KiB", bytes / 1'024));
+}
 
 std::string input_text(const std::vector<InputPart>& input) {
   std::string out;
@@ -70,6 +102,7 @@ void Conversation::see(const Envelope& event, const Payload& payload, std::strin
   if (const auto* change = std::get_if<QueueChanged>(&payload)) return change_queue(*change);
   if (std::holds_alternative<TurnStarted>(payload)) begin_turn(event, out);
   if (!view_) return;
+  note_item(event);
   const std::size_t ended = view_->last_call();
   out += joined(view_->show(event));
   if (view_->last_call() > ended) keep_output(event, payload);
@@ -121,6 +154,7 @@ void Conversation::end_turn(const Envelope&, std::string& out) {
     out += noted("interrupted: " + end.reason, Paint::yellow);
   active_.reset();
   tails_.clear();
+  writing_.reset();
 }
 
 std::string Conversation::noted(std::string_view text, Paint how) {
@@ -179,7 +213,25 @@ const ActionSnapshot* Conversation::question() const {
 }
 
 std::optional<Doing> Conversation::doing() const {
+  if (active_ && writing_)
+    return Doing{"writing: " + writing_text(writing_->tool, writing_->preview, writing_->bytes),
+                 writing_->since};
   return active_ && view_ ? view_->doing() : std::nullopt;
+}
+
+// A call is written from its item.started to its item.completed, or until the message ends.
+void Conversation::note_item(const Envelope& event) {
+  if (event.type == ItemCompleted::kType || event.type == ModelCompleted::kType ||
+      event.type == ModelFailed::kType || event.type == ToolStarted::kType)
+    return writing_.reset();
+  const bool begins = event.type == ItemStarted::kType;
+  if (!begins && event.type != ItemUpdated::kType) return;
+  ItemMembers item;
+  if (!from_json(event.payload.text, item, Unknown::ignore)) return;
+  if (begins && item.tool_name) writing_ = Writing{*item.tool_name, "", 0, event.timestamp};
+  if (begins || !writing_ || !item.preview) return;
+  writing_->preview = *item.preview;
+  writing_->bytes = item.text_bytes.value_or(0);
 }
 
 void Conversation::add_queued(Queued queued) {

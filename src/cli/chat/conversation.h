@@ -68,6 +68,7 @@ class Conversation {
   bool blocked_for_model() const;
   // The question that it waits for.
   const schema::ActionSnapshot* question() const;
+  // A call that the model is writing counts first: "write src/a.cc · 12 KiB".
   std::optional<Doing> doing() const;
   const std::vector<Queued>& queue() const { return queue_; }
   // A queued turn as get_thread_read lists it; for a conversation that begins in the middle.
@@ -96,6 +97,7 @@ class Conversation {
   void change_queue(const schema::QueueChanged& change);
   void note_output(const Envelope& event, const schema::ProcessOutput& output);
   void note_change(const schema::FileChange& change);
+  void note_item(const Envelope& event);
   void keep_output(const Envelope& event, const schema::Payload& payload);
   std::string message_text(const TurnId& turn) const;
   std::string noted(std::string_view text, Paint how);
@@ -108,6 +110,13 @@ class Conversation {
   std::vector<Queued> queue_;
   std::string blocked_shown_;                // the reason that was printed
   std::map<ToolCallId, std::string> tails_;  // of running commands
+  struct Writing {
+    std::string tool;
+    std::string preview;
+    std::uint64_t bytes = 0;
+    Timestamp since;
+  };
+  std::optional<Writing> writing_;  // the call that the model is writing
   std::deque<CallOutput> outputs_;
   std::size_t calls_ = 0;
   std::vector<ChangedFile> files_;
@@ -119,6 +128,10 @@ class Conversation {
   std::optional<std::string> title_;
   bool said_something_ = false;
 };
+
+// "write src/a.cc · 12 KiB": a call of which `bytes` of its arguments are written so far.
+// `preview`: the beginning of them, as text.
+std::string writing_text(std::string_view tool, std::string_view preview, std::uint64_t bytes);
 
 // What a person wrote, from the parts of a turn's input.
 std::string input_text(const std::vector<schema::InputPart>& input);

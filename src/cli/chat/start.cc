@@ -7,6 +7,7 @@
 #include "cli/decisions/folder_mode.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/turns/checks.h"
 #include "cli/verbs.h"
 #include "config/client_environment.h"
@@ -17,12 +18,8 @@ namespace {
 
 Result<ChatStart> read_start(Context& context, const ChatArguments& arguments) {
   ChatStart start;
-  if (arguments.session) {
-    if (!well_formed_id(*arguments.session))
-      return fail(Code::invalid_params,
-                  *arguments.session + " is not the id of a session; agentrt sessions lists them.");
-    start.session = SessionId(*arguments.session);
-  }
+  if (arguments.session && arguments.continue_last)
+    return fail(Code::invalid_params, "--continue and SESSION both name a session; use one.");
   TRY_ASSIGN(start.data, data_folder_of(context));
   TRY_ASSIGN(auto folder, folder_option("--cwd", arguments.cwd));
   start.cwd = std::move(folder).value_or(context.cwd);
@@ -42,6 +39,19 @@ Result<ChatStart> read_start(Context& context, const ChatArguments& arguments) {
   const Screen& screen = context.output.screen();
   start.plain = arguments.plain || !screen.in_terminal || !screen.out_terminal || !screen.live;
   return start;
+}
+
+// The session to continue, and its workspace.
+Result<void> find_start(const Client& client, const ChatArguments& arguments, ChatStart& start) {
+  if (arguments.continue_last) {
+    TRY_ASSIGN(start.session, last_session_of(client, start.cwd));
+  } else if (arguments.session) {
+    TRY_ASSIGN(start.session, find_session(client, *arguments.session));
+  }
+  if (!start.session) return {};
+  TRY_ASSIGN(const KnownSession known, look_up(client, start.session));
+  start.cwd = known.cwd;
+  return {};
 }
 
 }  // namespace
@@ -72,16 +82,8 @@ int chat(Context& context, const ChatArguments& arguments) {
     return context.output.problem(same.error());
   start->environment =
       schema::to_json(config::client_environment(start->config, context.environment));
-  if (start->session) {
-    const auto known = look_up(attachment->client(), start->session);
-    if (!known) return context.output.problem(known.error());
-    if (!known->exists())
-      return context.output.problem(
-          {Code::not_found,
-           fmt::format("There is no session {}; agentrt sessions lists them.", *arguments.session),
-           {}});
-    start->cwd = known->cwd;
-  }
+  if (const auto found = find_start(attachment->client(), arguments, *start); !found)
+    return context.output.problem(found.error());
   if (context.output.screen().in_terminal && !start->mode) {
     const auto asked = ask_folder_mode(attachment->client(), context.output, signals, start->cwd);
     if (!asked) return context.output.problem(asked.error());

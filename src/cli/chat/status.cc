@@ -47,6 +47,12 @@ std::size_t width_of_all(const std::vector<Part>& parts) {
 
 }  // namespace
 
+std::string notification(config::Notify notify, std::string_view what) {
+  if (notify == config::Notify::off) return {};
+  if (notify == config::Notify::bell) return "\a";
+  return fmt::format("\x1b]9;agentrt: {}\a\a", one_line(what));
+}
+
 std::string spoken_count(std::uint64_t number) {
   if (number < 1'000) return std::to_string(number);
   if (number < 1'000'000) return fmt::format("{}.{}k", number / 1'000, number % 1'000 / 100);

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/views/terminal.h"
+#include "config/config.h"
 
 namespace agentrt::cli {
 
@@ -27,6 +29,10 @@ struct StatusFacts {
 };
 
 std::string status_text(const StatusFacts& facts, std::size_t width, Colour colour);
+
+// The bytes that call a person to the terminal. OSC 9 is a notification of the desktop; a terminal
+// that does not know it ignores it, so it comes with a bell.
+std::string notification(config::Notify notify, std::string_view what);
 
 // "950", "3.4k", "1.2M"
 std::string spoken_count(std::uint64_t number);

@@ -36,3 +36,11 @@ TEST_CASE("numbers are short") {
   CHECK(spoken_cost(4'200) == "0.0042");
   CHECK(spoken_cost(42) == "0.000042");
 }
+
+TEST_CASE("a notification is a bell, or one of the desktop, or nothing") {
+  using agentrt::config::Notify;
+  CHECK(notification(Notify::bell, "x") == "\a");
+  CHECK(notification(Notify::osc9, "an answer\x1b is needed") ==
+        "\x1b]9;agentrt: an answer\\x1b is needed\a\a");
+  CHECK(notification(Notify::off, "x").empty());
+}
