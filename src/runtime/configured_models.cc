@@ -38,6 +38,11 @@ adapters::Endpoint endpoint_of(const config::ModelConfig& model,
   return endpoint;
 }
 
+adapters::ModelRouting routing_of(const config::Config& config) {
+  return {config.routing.default_name.value_or(""), config.routing.fallback,
+          config.routing.candidates.value_or(std::vector<std::string>{})};
+}
+
 }  // namespace
 
 std::vector<adapters::ConfiguredModel> configured_models(const config::Config& config,
@@ -51,6 +56,30 @@ std::vector<adapters::ConfiguredModel> configured_models(const config::Config& c
     models.push_back(std::move(out));
   }
   return models;
+}
+
+adapters::ModelSet models_of(const config::Config& config, const config::Environment& environment) {
+  return {configured_models(config, environment), routing_of(config)};
+}
+
+Result<adapters::ModelSet> models_of_client(config::ConfigSources sources, OwnerKind kind,
+                                            config::TrustRecords& trust,
+                                            const ports::ClientEnvironment& client) {
+  if (client.config) sources.named = client.config;
+  if (client.workspace) {
+    sources.workspace = config::real_workspace(*client.workspace);
+    TRY_ASSIGN(sources.trusted, trust.of(sources.workspace));
+  }
+  auto variables = client.settings;
+  variables.insert(variables.end(), client.credentials.begin(), client.credentials.end());
+  const config::Environment given = config::environment_of(std::move(variables));
+  const config::Environment environment =
+      [given, kind, own = config::process_environment()](std::string_view name) {
+        auto value = given(name);
+        return value || kind == OwnerKind::background ? value : own(name);
+      };
+  TRY_ASSIGN(const config::Config config, config::load_config(sources, environment));
+  return models_of(config, environment);
 }
 
 }  // namespace agentrt::runtime

@@ -104,37 +104,6 @@ policy::Redactor redactor_of(const config::Config& config) {
   return policy::Redactor{std::move(secrets)};
 }
 
-adapters::ModelRouting routing_of(const config::Config& config) {
-  return {config.routing.default_name.value_or(""), config.routing.fallback,
-          config.routing.candidates.value_or(std::vector<std::string>{})};
-}
-
-adapters::ModelSet models_of(const config::Config& config, const config::Environment& environment) {
-  return {configured_models(config, environment), routing_of(config)};
-}
-
-// What a client's environment, its --config and the trusted files of its workspace give now. The
-// environment of `serve` supplies what the client lacks; that of a background owner is another's.
-Result<adapters::ModelSet> models_of_client(config::ConfigSources sources, OwnerKind kind,
-                                            config::TrustRecords& trust,
-                                            const ports::ClientEnvironment& client) {
-  if (client.config) sources.named = client.config;
-  if (client.workspace) {
-    sources.workspace = config::real_workspace(*client.workspace);
-    TRY_ASSIGN(sources.trusted, trust.of(sources.workspace));
-  }
-  auto variables = client.settings;
-  variables.insert(variables.end(), client.credentials.begin(), client.credentials.end());
-  const config::Environment given = config::environment_of(std::move(variables));
-  const config::Environment environment =
-      [given, kind, own = config::process_environment()](std::string_view name) {
-        auto value = given(name);
-        return value || kind == OwnerKind::background ? value : own(name);
-      };
-  TRY_ASSIGN(const config::Config config, config::load_config(sources, environment));
-  return models_of(config, environment);
-}
-
 ports::HeldEnvironments held_by_previous(const RuntimeOptions& options) {
   ports::HeldEnvironments held;
   const std::string& text = options.held_environments;
