@@ -441,7 +441,7 @@ class Screens(ChatCase):
         chat = ChatTerminal(self, "--plain", "--model",
                             f"script:{self.home.script('given', lines)}")
         chat.sees(">").type("go\n").sees("Run this command?").sees("\n  >")
-        chat.read(QUIET)
+        chat.read(2 * QUIET)
         chat.type("y\n").sees("All done.")
         chat.until(lambda: chat.screen.text().endswith("\n>"), "the prompt")
         chat.type("/usage\n").sees("cost unknown").type("\x04")

@@ -15,6 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kPictures[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+constexpr std::size_t kActivityCellsMin = 12;
 constexpr std::int64_t kAwayMs = 10'000;  // without a key, where the terminal reports no focus
 
 }  // namespace
@@ -70,12 +71,13 @@ void Chat::draw(bool now) {
   }
   if (question_ && !question_drawn_) {
     question_drawn_ = true;
-    quiet_until_ = Clock::now() + milliseconds(TypedLine::kQuietMs);
     if (!start_.plain) RawTerminal::discard_typed();
     if (keyboard_) {
       keyboard_->open();
       watched_.remove(STDIN_FILENO);  // until keys count
     }
+    // The keyboard measures the same time by itself; it is asked when that is surely over.
+    quiet_until_ = Clock::now() + milliseconds(TypedLine::kQuietMs + (keyboard_ ? kTickMs : 0));
   }
 }
 
@@ -105,15 +107,14 @@ std::string Chat::activity_row() const {
   const auto doing = conversation_.doing();
   if (!doing) return {};
   const std::int64_t seconds = std::max<std::int64_t>(now_of_clock() - doing->since, 0) / 1'000;
-  std::string text = one_line(doing->what);
-  text += seconds < 60 ? fmt::format(" · {} s", seconds)
-                       : fmt::format(" · {} min {} s", seconds / 60, seconds % 60);
-  if (interrupting_)
-    text += " · interrupting";
-  else
-    text += " · Esc interrupts";
+  std::string rest = seconds < 60 ? fmt::format(" · {} s", seconds)
+                                  : fmt::format(" · {} min {} s", seconds / 60, seconds % 60);
+  rest += interrupting_ ? " · interrupting" : " · Esc interrupts";
+  const std::size_t taken = 3 + width_of(rest);
+  const std::size_t room =
+      size_.columns > taken + kActivityCellsMin ? size_.columns - taken : kActivityCellsMin;
   return paint(kPictures[picture_ % std::size(kPictures)], Paint::cyan, colour()) + " " +
-         paint(text, Paint::dim, colour());
+         paint(fit(one_line(doing->what), room) + rest, Paint::dim, colour());
 }
 
 std::string Chat::prompt_mark() const {
@@ -127,8 +128,11 @@ FrameParts Chat::frame_parts() const {
   if (!question_) parts.running = conversation_.running();
   if (const std::string activity = activity_row(); !activity.empty())
     parts.running.push_back(activity);
+  // Blank rows set it off from the conversation, and the input from both.
+  if (!parts.running.empty() && parts.open.empty() && !recent_.empty() && !recent_.back().empty())
+    parts.running.insert(parts.running.begin(), "");
   if (!parts.open.empty() || !parts.running.empty() || !recent_.empty())
-    parts.running.emplace_back();  // a blank row above the input
+    parts.running.emplace_back();
   const auto& queue = conversation_.queue();
   for (std::size_t i = 0; i < std::min(queue.size(), kQueueShownMax); ++i)
     parts.queue.push_back(
@@ -187,7 +191,7 @@ StatusFacts Chat::status_facts() const {
     facts.input_tokens += tokens.input;
     facts.output_tokens += tokens.output;
   }
-  facts.cost_micros = cost();
+  if (facts.input_tokens + facts.output_tokens > 0) facts.cost_micros = cost();
   facts.queued = conversation_.queue().size();
   if (question_)
     facts.waiting = answer_sent_ ? "sending the answer" : "waits for your answer";

@@ -14,6 +14,7 @@ struct Part {
   std::string text;
   int weight = 0;  // parts with a lower weight are omitted first
   Paint how = Paint::dim;
+  std::string brief{};  // where there is less room; empty: the same
 };
 
 std::vector<Part> parts_of(const StatusFacts& facts) {
@@ -21,10 +22,11 @@ std::vector<Part> parts_of(const StatusFacts& facts) {
   if (!facts.link.empty()) parts.push_back({facts.link, 10, Paint::yellow});
   if (!facts.waiting.empty()) parts.push_back({facts.waiting, 9, Paint::yellow});
   parts.push_back({facts.model.empty() ? "model by routing" : facts.model, 5});
-  if (!facts.mode.empty()) parts.push_back({"mode " + facts.mode, 8});
+  if (!facts.mode.empty()) parts.push_back({"mode " + facts.mode, 8, Paint::dim, facts.mode});
   if (!facts.sandbox.empty())
-    parts.push_back({facts.sandbox == "full_access" ? "NO SANDBOX" : "sandbox " + facts.sandbox, 7,
-                     facts.sandbox == "full_access" ? Paint::red : Paint::dim});
+    parts.push_back(facts.sandbox == "full_access"
+                        ? Part{"NO SANDBOX", 7, Paint::red}
+                        : Part{"sandbox " + facts.sandbox, 7, Paint::dim, facts.sandbox});
   if (facts.context_tokens && facts.context_max && *facts.context_max > 0)
     parts.push_back(
         {fmt::format("context {}%", std::min<std::uint64_t>(
@@ -60,7 +62,9 @@ std::string spoken_count(std::uint64_t number) {
 }
 
 std::string spoken_cost(std::int64_t micros) {
-  if (micros >= 10'000) return fmt::format("{}.{:02}", micros / 1'000'000, micros / 10'000 % 100);
+  if (micros >= 10'000 || micros <= 0)
+    return fmt::format("{}.{:02}", std::max<std::int64_t>(micros, 0) / 1'000'000,
+                       std::max<std::int64_t>(micros, 0) / 10'000 % 100);
   return fmt::format("0.{:06}", std::max<std::int64_t>(micros, 0))
       .substr(0, micros >= 1'000 ? 6 : 8);
 }
@@ -68,6 +72,9 @@ std::string spoken_cost(std::int64_t micros) {
 std::string status_text(const StatusFacts& facts, std::size_t width, Colour colour) {
   std::vector<Part> parts = parts_of(facts);
   for (Part& part : parts) part.text = one_line(part.text);
+  if (width_of_all(parts) > width)
+    for (Part& part : parts)
+      if (!part.brief.empty()) part.text = one_line(part.brief);
   while (parts.size() > 1 && width_of_all(parts) > width)
     parts.erase(std::ranges::min_element(parts, {}, &Part::weight));
   std::string out;

@@ -19,8 +19,10 @@ TEST_CASE("the status line shows what is known, and the important parts where it
   CHECK(status_text(facts, 120, Colour::off) ==
         "main · mode on_request · sandbox workspace_write · context 30% · 12.3k in 999 out · cost "
         "1.27 · 2 queued");
+  CHECK(status_text(facts, 80, Colour::off) ==
+        "main · on_request · workspace_write · context 30% · cost 1.27 · 2 queued");
   facts.waiting = "answer needed";
-  CHECK(status_text(facts, 40, Colour::off) == "answer needed · mode on_request");
+  CHECK(status_text(facts, 30, Colour::off) == "answer needed · on_request");
   for (std::size_t width = 1; width < 130; ++width)
     CHECK(width_of(status_text(facts, width, Colour::off)) <= width);
   facts.sandbox = "full_access";
@@ -35,6 +37,7 @@ TEST_CASE("numbers are short") {
   CHECK(spoken_cost(42'000) == "0.04");
   CHECK(spoken_cost(4'200) == "0.0042");
   CHECK(spoken_cost(42) == "0.000042");
+  CHECK(spoken_cost(0) == "0.00");
 }
 
 TEST_CASE("a notification is a bell, or one of the desktop, or nothing") {

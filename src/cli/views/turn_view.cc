@@ -214,16 +214,17 @@ void TurnView::note_sandbox(const Envelope& event, const SandboxApplied& applied
 
 void TurnView::show_result(const Envelope& event, const ToolResult& result) {
   Call& call = calls_[event.tool_call_id];
-  end_call(call);
   const Paper paper = page_.paper();
+  const tools::Tool* own = tools::find(call.tool);
+  const bool plan = own && own->item == ItemKind::todo && !result.is_error;
+  if (plan) plan_ = call.args;
+  call.running = false;
+  if (plan && setting_ == Setting::conversation) return;  // shown in place
+  end_call(call);
   page_.lines(call_line(call, result.is_error ? CallEnd::failed : CallEnd::done, result.duration_ms,
                         {}, paper));
   if (result.is_error && result.preview) page_.lines(output_tail(*result.preview, paper));
-  if (const tools::Tool* own = tools::find(call.tool);
-      own && own->item == ItemKind::todo && !result.is_error) {
-    plan_ = call.args;
-    if (setting_ == Setting::single) print_plan();
-  }
+  if (plan) print_plan();
   if (!result.is_error && call.change) diff_ref_ = call.change->diff_ref;
 }
 
