@@ -72,6 +72,11 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
 }
 
+std::vector<Sequence> told_in(const state::Session& view, const ThreadId& thread) {
+  const state::Thread* found = state::find_thread(view, thread);
+  return found ? found->messages : std::vector<Sequence>{};
+}
+
 conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& turn,
                                      const std::vector<Candidate>& candidates,
                                      const std::string& model) {
@@ -83,8 +88,7 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.images = images_for(candidates, model);
   query.up_to = view.sequence;
   query.last_ended = last_ended(view, turn.thread);
-  if (const state::Thread* thread = state::find_thread(view, turn.thread))
-    query.told = thread->messages;
+  query.told = told_in(view, turn.thread);
   return query;
 }
 

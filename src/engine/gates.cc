@@ -96,11 +96,11 @@ Engine::RunningHook::RunningHook(const Parts& parts, const state::Session& view,
     return;
   }
   // The view has only a preview of the input, so the complete text is read from the log.
-  auto task =
-      std::make_shared<ports::Step>([&parts, session = view.id, ids = what.turn,
-                                     request = std::move(request), listener = listener_]() mutable {
-        const auto history =
-            parts.history.window({.session = session, .thread = ids.thread, .turn = ids.turn});
+  auto task = std::make_shared<ports::Step>(
+      [&parts, session = view.id, ids = what.turn, told = told_in(view, what.turn.thread),
+       request = std::move(request), listener = listener_]() mutable {
+        const auto history = parts.history.window(
+            {.session = session, .thread = ids.thread, .turn = ids.turn, .told = std::move(told)});
         if (history) request.input.prompt = text_of(history->input);
         parts.loop.post([&parts, request = std::move(request), listener,
                          read = history.has_value()]() mutable {

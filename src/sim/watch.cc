@@ -1,6 +1,7 @@
 #include "sim/watch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include <fmt/format.h>
@@ -65,9 +66,11 @@ void Watch::model_started(const ports::ModelRequest& request, const BootId& boot
 
 // Compares the request, built from the runtime's memory, with one built from the log.
 void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& requested) {
-  const state::Turn* turn =
-      state::find_turn(replayed(requested.ids.session), requested.ids.turn_id);
+  const state::Session& view = replayed(requested.ids.session);
+  const state::Turn* turn = state::find_turn(view, requested.ids.turn_id);
   if (turn == nullptr || turn->ended_at) return;  // it is a turn of the past itself by now
+  std::vector<Sequence> told = state::find_thread(view, requested.ids.thread_id)->messages;
+  std::erase_if(told, [&](Sequence each) { return each > requested.sequence; });
   conversation::KeptHistory nothing(0, limits_.history.facts_max);
   const auto read = conversation::history_window(store_, limits_.history,
                                                  {requested.ids.session,
@@ -75,17 +78,20 @@ void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& 
                                                   requested.ids.turn_id,
                                                   {},
                                                   requested.sequence,
-                                                  {}},
+                                                  {},
+                                                  told},
                                                  nothing);
   const auto differs = [&](const char* what) {
     fail(invariant::kAsked,
          fmt::format("request {} has other {} than its log", request.id.text(), what));
   };
   if (!read) return differs("facts");
-  const std::size_t before = read->messages.size(), after = read->so_far.size();
+  std::vector<ports::Message> before = read->messages;
+  std::ranges::copy(read->before, std::back_inserter(before));
+  const std::size_t after = read->so_far.size();
   const auto& asked = request.messages;
-  if (asked.size() != before + 1 + after) return differs("messages");
-  if (!std::ranges::equal(std::span(asked).first(before), read->messages) ||
+  if (asked.size() != before.size() + 1 + after) return differs("messages");
+  if (!std::ranges::equal(std::span(asked).first(before.size()), before) ||
       !std::ranges::equal(std::span(asked).last(after), read->so_far))
     return differs("messages");
   if (request.tools != read->tools) return differs("tools");

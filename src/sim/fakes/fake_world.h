@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "ports/loop.h"
 #include "ports/models.h"
 #include "ports/workspace.h"
@@ -65,6 +67,15 @@ class NoFiles final : public ports::Workspace {
     file.ref.reason = "there are no files here";
     return file;
   }
+  // Another branch is checked out now and then.
+  std::optional<ports::GitState> git(const std::string&) override {
+    ports::GitState state;
+    state.branch = fmt::format("branch_{}", ++reads_ / 3);
+    return state;
+  }
+
+ private:
+  std::uint64_t reads_ = 0;
 };
 
 // The arguments of a shell call; a trailing " &" means in the background.
