@@ -6,6 +6,7 @@
 #include "control/actions.h"
 #include "control/hooks.h"
 #include "control/processes.h"
+#include "control/tool_calls.h"
 #include "control/turn_facts.h"
 
 namespace agentrt::control {
@@ -186,8 +187,13 @@ Decided restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
       const bool of_call = turn.hook->point == HookPoint::pre_tool_use ||
                            turn.hook->point == HookPoint::permission_request;
       if (meant == OnFailure::closed && !of_call) {
-        facts.fail(turn,
-                   {Category::interrupted, "the runtime stopped while a required hook ran", true});
+        const Failure error{Category::interrupted, "the runtime stopped while a required hook ran",
+                            true};
+        Turn rest = turn;  // calls that were shown while the model wrote them
+        rest.hook.reset();
+        rest.action.reset();
+        close_tools(facts, rest, error, inputs.boot);
+        facts.fail(turn, error);
         facts.start_next(thread);
         continue;
       }

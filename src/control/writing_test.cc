@@ -86,6 +86,19 @@ TEST_CASE("an interrupt and a restart end the item too") {
   CHECK(restarted.payload_of<ItemCompleted>().status == Status::failed);
 }
 
+TEST_CASE("a restart during a required hook about the answer ends the items of its calls") {
+  Policy policy = policy_in(PermissionMode::bypass);
+  policy.hooks.push_back({.point = HookPoint::post_sampling, .on_failure = OnFailure::closed});
+  const Outcome first = when(asked_under(policy), writes({{0, "shell", "{", 1}}));
+  const Outcome hooked = then(first, asks_for({"ls"}));
+  REQUIRE(turn_of(hooked.after).hook.has_value());
+  Inputs next_boot = inputs_at(hooked.facts.back().at + 1);
+  next_boot.boot = BootId{"boot_2"};
+  const Outcome outcome = when(hooked.after, ReportRestarted{}, next_boot);
+  CHECK(outcome.shape() ==
+        "hook.failed item.completed task.attempt.failed turn.failed task.failed");
+}
+
 TEST_CASE("an answer without the call, or with another one, ends the item") {
   const Outcome without = then(writing(), asks_for({}));
   CHECK(without.payload_of<ItemCompleted>().status == Status::failed);
