@@ -72,7 +72,8 @@ struct McpServerConfig {
   bool enabled = true;
   std::optional<schema::SandboxMode> sandbox;
   std::optional<bool> network;
-  std::optional<std::uint64_t> startup_timeout_ms;
+  std::optional<std::uint64_t> startup_ms;
+  std::optional<std::uint64_t> wait_ms;
   std::optional<std::uint64_t> tool_timeout_ms;
   std::optional<std::vector<std::string>> tools;
   std::vector<std::string> disabled_tools;

@@ -259,7 +259,10 @@ Result<McpServerConfig> read_server(const toml::table& table, const std::string&
   TRY_ASSIGN(const auto enabled, section.value<bool>("enabled"));
   TRY_ASSIGN(server.sandbox, section.value<schema::SandboxMode>("sandbox"));
   TRY_ASSIGN(server.network, section.value<bool>("network"));
-  TRY_ASSIGN(server.startup_timeout_ms, section.value<std::uint64_t>("startup_timeout_ms"));
+  TRY_ASSIGN(server.startup_ms, section.value<std::uint64_t>("startup_ms"));
+  TRY_ASSIGN(const auto startup_before, section.value<std::uint64_t>("startup_timeout_ms"));
+  if (!server.startup_ms) server.startup_ms = startup_before;  // the name until version 0.1
+  TRY_ASSIGN(server.wait_ms, section.value<std::uint64_t>("wait_ms"));
   TRY_ASSIGN(server.tool_timeout_ms, section.value<std::uint64_t>("tool_timeout_ms"));
   TRY_ASSIGN(server.tools, section.value<Texts>("tools"));
   TRY_ASSIGN(auto disabled, section.value<Texts>("disabled_tools"));

@@ -102,7 +102,9 @@ std::optional<std::string> wrong_server(const McpServerConfig& server) {
     if (!is_name(name)) return "has an env with an invalid variable name.";
   for (const auto& [name, value] : server.headers)
     if (!is_header_name(name)) return "has a header with an invalid name.";
-  if (auto wrong = wrong_time(server.startup_timeout_ms, "startup_timeout_ms")) return wrong;
+  if (auto wrong = wrong_time(server.startup_ms, "startup_ms")) return wrong;
+  if (server.wait_ms != 0)
+    if (auto wrong = wrong_time(server.wait_ms, "wait_ms")) return wrong;
   return wrong_time(server.tool_timeout_ms, "tool_timeout_ms");
 }
 

@@ -40,7 +40,8 @@ struct Engine::Preparing::Shared {
   Keep keep;
   bool stored = false;
   bool read_again = false;  // reading failed before the commit; retry after it
-  int awaited = 2;
+  bool listed = false;      // the first listing of the MCP servers has arrived
+  int awaited = 2;          // 0: the report is sent
   bool wanted = true;
   bool over = false;
 };
@@ -108,12 +109,22 @@ void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
 }
 
 void Engine::Preparing::ask_servers(const std::shared_ptr<Shared>& shared) {
-  shared->parts.tools.list(shared->session, shared->query.cwd, shared->commands.additional_roots,
-                           [shared](ports::ToolListing listing) {
-                             shared->report.server_tools = std::move(listing.tools);
-                             shared->report.missing_servers = std::move(listing.missing);
-                             arrived(shared);
-                           });
+  shared->parts.tools.list(
+      shared->session, shared->query.cwd, shared->commands.additional_roots,
+      [shared](ports::ToolListing listing) { listed(shared, std::move(listing)); });
+}
+
+// A server that was not ready in time joins the turn as soon as it is.
+void Engine::Preparing::listed(const std::shared_ptr<Shared>& shared, ports::ToolListing listing) {
+  if (shared->awaited == 0)
+    return shared->parts.reports.report(
+        shared->session,
+        ReportToolsListed{shared->query.turn.turn, std::move(listing.tools),
+                          std::move(listing.missing)},
+        {});
+  shared->report.server_tools = std::move(listing.tools);
+  shared->report.missing_servers = std::move(listing.missing);
+  if (!std::exchange(shared->listed, true)) arrived(shared);
 }
 
 // Blocks; on a worker.
@@ -140,18 +151,6 @@ void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
   if (material.history) files = material.files;  // otherwise the files of the input were not read
 }
 
-void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {
-  if (--shared->awaited > 0 || !shared->wanted) return;
-  shared->parts.reports.report(shared->session, std::move(shared->report),
-                               [shared] { shared->over = true; });
-}
-
-bool Engine::Preparing::over() const { return shared_->over; }
-
-  describe_surroundings(shared, query.policy, material, read.context);
-Engine::Preparing::~Preparing() { shared_->wanted = false; }
-
-}  // namespace agentrt::engine
 // Blocks; on a worker.
 void Engine::Preparing::describe_surroundings(const Shared& shared, const policy::Effective& policy,
                                               const conversation::Material& material,
@@ -170,3 +169,14 @@ void Engine::Preparing::describe_surroundings(const Shared& shared, const policy
   if (context.message) context.surroundings = std::move(now);
 }
 
+void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {
+  if (--shared->awaited > 0 || !shared->wanted) return;
+  shared->parts.reports.report(shared->session, std::move(shared->report),
+                               [shared] { shared->over = true; });
+}
+
+bool Engine::Preparing::over() const { return shared_->over; }
+
+Engine::Preparing::~Preparing() { shared_->wanted = false; }
+
+}  // namespace agentrt::engine

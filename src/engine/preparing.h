@@ -7,7 +7,7 @@
 namespace agentrt::engine {
 
 // Reads instructions, history and policy on a worker, lists the tools of MCP servers, then reports
-// the turn as prepared.
+// the turn as prepared. Tools of a server that is ready only later are reported then.
 class Engine::Preparing final : public Running {
  public:
   // `keep` receives, on the core, the files that the turn is prepared with.
@@ -28,6 +28,7 @@ class Engine::Preparing final : public Running {
                                     const conversation::Material& material,
                                     schema::ContextResolved& context);
   static void ask_servers(const std::shared_ptr<Shared>& shared);
+  static void listed(const std::shared_ptr<Shared>& shared, ports::ToolListing listing);
   static void arrived(const std::shared_ptr<Shared>& shared);
 
   std::shared_ptr<Shared> shared_;  // core only

@@ -81,8 +81,9 @@ enum class Sight { path, file };
 class Tools {
  public:
   virtual ~Tools() = default;
-  // Lists the MCP tools for a session in `cwd` with these additional folders. Calls `listing_to`
-  // once, on the core, within a bounded time.
+  // Lists the MCP tools for a session in `cwd` with these additional folders. Calls `listing_to` on
+  // the core, first within a short bounded time. A server that is still starting then is listed as
+  // missing, and `listing_to` is called again when it is ready or has failed.
   virtual void list(const SessionId& session, const std::string& cwd,
                     const std::vector<std::string>& additional_roots,
                     std::move_only_function<void(ToolListing)> listing_to) = 0;

@@ -126,8 +126,8 @@ adapters::McpServer server_of(const std::string& name, const config::McpServerCo
     set(http_of(server, environment));
   else
     set(stdio_of(server, config, cwd, data, environment));
-  if (server.startup_timeout_ms)
-    out.startup_timeout_ms = static_cast<std::int64_t>(*server.startup_timeout_ms);
+  if (server.startup_ms) out.startup_ms = static_cast<std::int64_t>(*server.startup_ms);
+  if (server.wait_ms) out.wait_ms = static_cast<std::int64_t>(*server.wait_ms);
   if (server.tool_timeout_ms)
     out.tool_timeout_ms = static_cast<std::int64_t>(*server.tool_timeout_ms);
   out.tools = server.tools;

@@ -78,11 +78,11 @@ TEST_CASE("a program is given its words, its environment and a sandbox") {
   home.user(
       "[mcp_servers.files]\ncommand = [\"srv\", \"${ROOT:-/tmp}\"]\n"
       "env = { API = \"${KEY}\", PATH = \"/opt\" }\ncwd = \"sub\"\n"
-      "startup_timeout_ms = 5\ntool_timeout_ms = 6\ntools = [\"a\"]\ndisabled_tools = [\"b\"]\n");
+      "startup_ms = 5\ntool_timeout_ms = 6\ntools = [\"a\"]\ndisabled_tools = [\"b\"]\n");
   const auto server = home.only();
   CHECK(server.name == "files");
   CHECK(!server.unusable);
-  CHECK(server.startup_timeout_ms == 5);
+  CHECK(server.startup_ms == 5);
   CHECK(server.tool_timeout_ms == 6);
   CHECK(server.tools == std::vector<std::string>{"a"});
   CHECK(server.disabled_tools == std::vector<std::string>{"b"});

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from approvals_test import DecisionCase, line
+from approvals_test import DecisionCase, call, line
 from harness import BINARY, types, wait_until
 from tool_server import PICTURE
 
@@ -35,7 +35,8 @@ class ServerCase(DecisionCase):
     def configure(self, text=None):
         if text is None:
             text = (f"[mcp_servers.box]\ncommand = {json.dumps(self.command)}\n"
-                    f'env = {{ NOTES = "{self.notes}", SECRET = "${{BOX_SECRET}}" }}\n')
+                    f'env = {{ NOTES = "{self.notes}", SECRET = "${{BOX_SECRET}}" }}\n'
+                    'wait_ms = 60000\n')
         mode = f'[permissions]\nmode = "{self.mode}"\n'
         self.config_path.write_text(self.config_path.read_text() + mode + text)
         self.start()
@@ -178,13 +179,16 @@ class Ends(ServerCase):
     def test_servers_that_cannot_be_used_are_missing_with_a_reason(self):
         self.configure('[mcp_servers.gone]\ncommand = ["no-such-program-anywhere"]\n'
                        '[mcp_servers.slow]\ncommand = ["sleep", "100"]\n'
-                       'startup_timeout_ms = 200\n'
+                       'startup_ms = 200\nwait_ms = 60000\n'
                        '[mcp_servers.open]\ncommand = ["x", "${NO_SUCH_VARIABLE}"]\n')
         events = self.play({"text": "Hello."})
         self.assertIn("turn.completed", types(events))
         missing = self.missing()
         self.assertIn("No such file or directory", missing["gone"])
-        self.assertEqual(missing["slow"], "it did not start within 200 ms")
+        self.assertEqual(missing["slow"],
+                         "it did not start within 200 ms; if a package is still being downloaded, "
+                         "run `sleep 100` once in a terminal, or raise startup_ms in "
+                         "[mcp_servers.slow]")
         self.assertIn("NO_SUCH_VARIABLE", missing["open"])
 
     def test_an_interrupted_turn_cancels_the_call_at_the_server(self):
@@ -230,6 +234,26 @@ class Ends(ServerCase):
         self.assertEqual(self.of("tool.failed")[0]["error"]["category"], "lost")
 
 
+class Slow(ServerCase):
+    def test_a_slow_server_delays_only_its_own_tools_and_joins_the_turn(self):
+        gate, on = self.home.folder / "gate", self.home.workspace / "on"
+        waits = f'while [ ! -e {gate} ]; do sleep 0.05; done; exec {" ".join(self.command)}'
+        self.configure(f'[mcp_servers.box]\ncommand = ["/bin/sh", "-c", {json.dumps(waits)}]\n'
+                       f'env = {{ NOTES = "{self.notes}" }}\nwait_ms = 100\n')
+        turn = self.submit(line(call("while [ ! -e on ]; do sleep 0.05; done")),
+                           line(use("echo", text="marco")), DONE)
+        self.daemon.wait_event("s", lambda e: e["type"] == "process.started")
+        self.assertNotIn("mcp__box__echo", self.offered())
+        self.assertIn("it is still starting", self.missing()["box"])
+        gate.touch()
+        wait_until(lambda: "mcp__box__echo" in self.offered(), what="the tools of the server")
+        self.assertEqual(self.missing(), {})
+        on.touch()
+        self.daemon.wait_turn(turn)
+        self.assertIn("marco", json.dumps(self.of("tool.result")))
+        self.check_session("s")
+
+
 class Workspace(ServerCase):
     def write(self, text):
         (self.home.workspace / ".mcp.json").write_text(text)
@@ -246,6 +270,9 @@ class Workspace(ServerCase):
         self.assertEqual(self.noted(), [])
         done = self.home.run("trust", "--yes")
         self.assertEqual(done.returncode, 0, done.stderr)
+        # The first turns may end before the server has started.
+        wait_until(lambda: self.play({"text": "Hello."}, session="s2")
+                   and "mcp__theirs__echo" in self.offered("s2"), what="the server's tools")
         self.play(line(use("echo", "theirs", text="polo")), DONE, session="s2")
         self.assertIn("polo", json.dumps(self.of("tool.result", "s2")))
 

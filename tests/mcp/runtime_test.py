@@ -30,10 +30,10 @@ class Runtime(ServerCase):
         files = probing.program("server-filesystem") + ["."]
         pipes = probing.program("server-everything")
         self.configure(
-            f"[mcp_servers.files]\ncommand = {json.dumps(files)}\nstartup_timeout_ms = 30000\n"
-            f"[mcp_servers.pipes]\ncommand = {json.dumps(pipes)}\nstartup_timeout_ms = 30000\n"
-            f'[mcp_servers.web]\nurl = "{self.web.server}"\n'
-            f'[mcp_servers.old]\nurl = "{self.old.url}"\ntype = "sse"\n')
+            f"[mcp_servers.files]\ncommand = {json.dumps(files)}\nwait_ms = 30000\n"
+            f"[mcp_servers.pipes]\ncommand = {json.dumps(pipes)}\nwait_ms = 30000\n"
+            f'[mcp_servers.web]\nurl = "{self.web.server}"\nwait_ms = 30000\n'
+            f'[mcp_servers.old]\nurl = "{self.old.url}"\ntype = "sse"\nwait_ms = 30000\n')
 
     def previews(self, session="s"):
         return [result.get("preview", "") for result in self.of("tool.result", session)]

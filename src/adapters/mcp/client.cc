@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "schema/json_loose.h"
 
@@ -62,6 +63,17 @@ std::string file_uri(std::string_view path) {
   return out;
 }
 
+std::string remedy_of(const McpServer& server) {
+  const std::string raise = fmt::format("raise startup_ms in [mcp_servers.{}]", server.name);
+  const auto* const program = std::get_if<McpStdio>(&server.way);
+  if (program == nullptr || program->command.empty())
+    return "check that the server at its url runs, or " + raise;
+  return fmt::format(
+      "if a package is still being downloaded, run `{}` once in a terminal, or {}",
+      schema::utf8_prefix(fmt::format("{}", fmt::join(program->command, " ")), kMcpReasonBytesMax),
+      raise);
+}
+
 }  // namespace
 
 McpClient::McpClient(ports::Loop& loop, McpServer server, const MakeTransport& make,
@@ -78,17 +90,17 @@ McpClient::~McpClient() {
 // Starts the handshake and the first listing of tools.
 void McpClient::start() {
   listing_ = true;
-  limit_by_time("it did not start");
+  limit_by_time("it did not start", server_.startup_ms, "; " + remedy_of(server_));
   transport_->open();
   request("initialize", greeting_params(),
           [this](const Result<Json>& result) { take_greeting(result); });
 }
 
-void McpClient::limit_by_time(std::string what) {
+void McpClient::limit_by_time(std::string_view what, std::int64_t ms, std::string_view advice) {
   if (timer_) loop_.cancel(*timer_);
-  timer_ = loop_.after(server_.startup_timeout_ms, [this, what = std::move(what)] {
+  timer_ = loop_.after(ms, [this, why = fmt::format("{} within {} ms{}", what, ms, advice)] {
     timer_.reset();
-    fail_all(fmt::format("{} within {} ms", what, server_.startup_timeout_ms));
+    fail_all(why);
   });
 }
 
@@ -149,7 +161,7 @@ void McpClient::when_listed(Listed then) {
   listeners_.push_back(std::move(then));
   if (listing_) return;
   if (changed_) {
-    limit_by_time("it did not list its tools");
+    limit_by_time("it did not list its tools", answer_ms());
     return list_tools();
   }
   if (loop_.now().ms - heard_at_ >= kMcpPingAfterMs) return check_alive();
@@ -161,7 +173,7 @@ void McpClient::when_listed(Listed then) {
 
 void McpClient::check_alive() {
   listing_ = true;
-  limit_by_time("it did not answer a ping");
+  limit_by_time("it did not answer a ping", answer_ms());
   ping_ = request("ping", "{}", [this](const Result<Json>&) { listed({}); });
 }
 

@@ -2,7 +2,7 @@
 // (revision 2025-11-25, or an older one that the server chooses).
 //
 // A client is started once. After its connection ends, make a new client. Every wait has a time
-// limit: the handshake with the first list of tools (startup_timeout_ms), a call (tool_timeout_ms
+// limit: the handshake with the first list of tools (startup_ms), a call (tool_timeout_ms
 // since its start or last progress, kMcpCallMaxMs in total; the time a user takes to answer a
 // question does not count), and a ping.
 //
@@ -11,12 +11,14 @@
 // callbacks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/mcp/elicitation.h"
@@ -113,7 +115,9 @@ class McpClient final : private TransportListener {
   void stop_clocks(Call& call);
   void call_timed_out(std::uint64_t id, std::int64_t after_ms);
   void answer_roots(const schema::Json& id);
-  void limit_by_time(std::string what);
+  void limit_by_time(std::string_view what, std::int64_t ms, std::string_view advice = {});
+  // The time limit of a server that has started.
+  std::int64_t answer_ms() const { return std::min(server_.startup_ms, kMcpAnswerMs); }
 
   ports::Loop& loop_;
   const McpServer server_;

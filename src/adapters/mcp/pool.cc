@@ -14,6 +14,10 @@ using schema::Category;
 
 namespace {
 
+constexpr std::string_view kStarting =
+    "it is still starting (a first start may download a package); its tools are offered as soon as "
+    "it is ready";
+
 schema::Failure failure(Category category, std::string why) {
   return {category, std::move(why), false};
 }
@@ -109,8 +113,11 @@ struct McpPool::Call final : McpCallListener, std::enable_shared_from_this<McpPo
 struct McpPool::Listing {
   Place place;
   std::move_only_function<void(ports::ToolListing)> listing_to;
-  std::size_t left = 0;
-  std::map<std::string, std::string> why;  // servers without tools
+  bool begun = false;              // every server was asked
+  bool told = false;               // the first listing was passed on
+  std::set<std::string> starting;  // servers that have neither answered nor failed
+  std::map<std::string, ports::Loop::TimerId> awaited;  // of these: the end of their wait_ms
+  std::map<std::string, std::string> why;               // servers without tools
 };
 
 McpPool::McpPool(ports::Loop& loop, McpClient::MakeTransport make, McpLimits limits)
@@ -119,6 +126,7 @@ McpPool::McpPool(ports::Loop& loop, McpClient::MakeTransport make, McpLimits lim
 McpPool::~McpPool() {
   for (auto& [key, connection] : connections_)
     if (connection.idle) loop_.cancel(*connection.idle);
+  for (const ports::Loop::TimerId wait : waits_) loop_.cancel(wait);
 }
 
 void McpPool::list(Place place, std::move_only_function<void(ports::ToolListing)> listing_to) {
@@ -126,26 +134,51 @@ void McpPool::list(Place place, std::move_only_function<void(ports::ToolListing)
   auto listing = std::make_shared<Listing>();
   listing->place = std::move(place);
   listing->listing_to = std::move(listing_to);
-  listing->left = listing->place.servers.size() + 1;
-  const auto one_heard = [this, listing] {
-    if (--listing->left == 0) heard(*listing);
-  };
-  for (const McpServer& server : listing->place.servers)
+  for (const McpServer& server : listing->place.servers) {
+    listing->starting.insert(server.name);
     reach({listing->place.session, server.name}, server, listing->place.folders, Again::yes,
-          [listing, one_heard, name = server.name](Result<McpClient*> client) {
+          [this, listing, name = server.name](Result<McpClient*> client) {
             if (!client) listing->why[name] = client.error().message;
-            one_heard();
+            heard(listing, name);
           });
-  loop_.post(one_heard);
+    if (!listing->starting.contains(server.name)) continue;
+    const auto wait =
+        loop_.after(server.wait_ms, [this, listing, name = server.name] { waited(listing, name); });
+    listing->awaited[server.name] = wait;
+    waits_.insert(wait);
+  }
+  loop_.post([this, listing] {
+    listing->begun = true;
+    if (listing->awaited.empty()) tell(*listing);
+  });
 }
 
-void McpPool::heard(Listing& listing) {
+void McpPool::heard(const std::shared_ptr<Listing>& listing, const std::string& server) {
+  if (listing->starting.erase(server) == 0) return;
+  if (listing->told) return tell(*listing);
+  waited(listing, server);
+}
+
+void McpPool::waited(const std::shared_ptr<Listing>& listing, const std::string& server) {
+  if (const auto wait = listing->awaited.extract(server)) {
+    loop_.cancel(wait.mapped());
+    waits_.erase(wait.mapped());
+  }
+  if (listing->begun && !listing->told && listing->awaited.empty()) tell(*listing);
+}
+
+void McpPool::tell(Listing& listing) {
+  listing.told = true;
   ports::ToolListing out;
   std::size_t bytes = 0;
   std::set<std::string> parts;
   for (const McpServer& server : listing.place.servers) {
     if (!parts.insert(mcp_server_part(server.name)).second) {
       out.missing.push_back({server.name, "another server already has this name"});
+      continue;
+    }
+    if (listing.starting.contains(server.name)) {
+      out.missing.push_back({server.name, std::string(kStarting)});
       continue;
     }
     const auto at = connections_.find({listing.place.session, server.name});

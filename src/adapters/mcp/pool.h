@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,9 @@ class McpPool {
     std::vector<McpServer> servers;    // the current configuration
   };
 
-  // Calls `listing_to` once, with the tools of the servers that answered within their
-  // startup_timeout_ms. Closes idle connections to servers that were removed or reconfigured.
+  // Calls `listing_to` with the tools of the servers that are ready within their wait_ms. The
+  // others are missing; it is called again for each of them when it is ready or has failed. Closes
+  // idle connections to servers that were removed or reconfigured.
   void list(Place place, std::move_only_function<void(ports::ToolListing)> listing_to);
 
   class Listener {
@@ -100,7 +102,9 @@ class McpPool {
   void close_unwanted(const Place& place);
   void begin(const std::shared_ptr<Call>& call);
   void send(Call& call, McpClient& client);
-  void heard(Listing& listing);
+  void heard(const std::shared_ptr<Listing>& listing, const std::string& server);
+  void waited(const std::shared_ptr<Listing>& listing, const std::string& server);
+  void tell(Listing& listing);
 
   ports::Loop& loop_;
   McpClient::MakeTransport make_;
@@ -108,6 +112,7 @@ class McpPool {
   std::map<Key, Connection> connections_;
   std::list<std::unique_ptr<McpClient>> closing_;
   std::map<ToolCallId, std::shared_ptr<Call>> calls_;
+  std::set<ports::Loop::TimerId> waits_;  // of listings in progress
   std::move_only_function<void()> closed_;
   bool closed_for_good_ = false;
 };

@@ -46,16 +46,24 @@ struct World {
     return out;
   }
   // The tools, and "!NAME: why" for missing ones.
-  std::vector<std::string> list(McpPool::Place where, std::int64_t wait_ms = 10'001) {
-    std::vector<std::string> out{"no answer"};
-    pool.list(std::move(where), [&](ports::ToolListing listing) {
-      out.clear();
-      for (const auto& tool : listing.tools) out.push_back(tool.tool_name);
-      for (const auto& each : listing.missing)
-        out.push_back(fmt::format("!{}: {}", each.name, each.reason));
-    });
-    loop.run_for(wait_ms);
+  static std::vector<std::string> words_of(const ports::ToolListing& listing) {
+    std::vector<std::string> out;
+    for (const auto& tool : listing.tools) out.push_back(tool.tool_name);
+    for (const auto& each : listing.missing)
+      out.push_back(fmt::format("!{}: {}", each.name, each.reason));
     return out;
+  }
+  // All listings that a request gets, also those that come later.
+  std::shared_ptr<std::vector<std::vector<std::string>>> listings(McpPool::Place where) {
+    auto out = std::make_shared<std::vector<std::vector<std::string>>>();
+    pool.list(std::move(where),
+              [out](const ports::ToolListing& listing) { out->push_back(words_of(listing)); });
+    return out;
+  }
+  std::vector<std::string> list(McpPool::Place where, std::int64_t wait_ms = 10'001) {
+    const auto all = listings(std::move(where));
+    loop.run_for(wait_ms);
+    return all->empty() ? std::vector<std::string>{"no answer"} : all->back();
   }
   std::shared_ptr<RecordedPool> call(const std::string& tool, std::string args = R"({"text":"hi"})",
                                      const std::string& id = "call") {
@@ -79,12 +87,51 @@ TEST_CASE("turns of a session share a connection, sessions do not") {
   CHECK(world.servers.all.size() == 2);
 }
 
-TEST_CASE("a slow server is missing with a reason and holds nobody up") {
+TEST_CASE("a slow server delays only its own tools") {
+  World world;
+  const auto slow = world.servers.add();
+  slow->greets = false;
+  const auto all = world.listings(world.place({"a", "b"}));
+  world.loop.run_for(kMcpWaitMs - 1);
+  CHECK(all->empty());
+  world.loop.run_for(1);
+  REQUIRE(all->size() == 1);
+  CHECK(all->at(0).at(0) == "mcp__b__echo");
+  CHECK(all->at(0).at(1).starts_with("!a: it is still starting"));
+  slow->reply(R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
+              R"("serverInfo":{"name":"fake","version":"1"}})");
+  world.loop.run_for(1);
+  REQUIRE(all->size() == 2);
+  CHECK(all->at(1) == Said{"mcp__a__echo", "mcp__b__echo"});
+}
+
+TEST_CASE("a server that does not start in time says what to do") {
   World world;
   world.servers.add()->greets = false;
-  CHECK(world.list(world.place({"a", "b"})) ==
-        Said{"mcp__b__echo", "!a: it did not start within 10000 ms"});
+  McpPool::Place place = world.place({"a", "b"});
+  McpStdio program;
+  program.command = {"npx", "-y", "thing"};
+  place.servers[0].way = program;
+  const auto all = world.listings(place);
+  world.loop.run_for(kMcpStartupMs);
+  REQUIRE(all->size() == 2);
+  CHECK(all->at(1) ==
+        Said{"mcp__b__echo",
+             "!a: it did not start within 60000 ms; if a package is still being downloaded, run "
+             "`npx -y thing` once in a terminal, or raise startup_ms in [mcp_servers.a]"});
   CHECK(world.list(world.place({})).empty());
+}
+
+TEST_CASE("a turn waits for a server as long as its wait_ms says") {
+  World world;
+  world.servers.add()->greets = false;
+  McpPool::Place place = world.place({"a"});
+  place.servers[0].wait_ms = 5'000;
+  const auto all = world.listings(place);
+  world.loop.run_for(4'999);
+  CHECK(all->empty());
+  world.loop.run_for(1);
+  CHECK(all->size() == 1);
 }
 
 TEST_CASE("a server that cannot be used says why") {

@@ -15,7 +15,9 @@
 
 namespace agentrt::adapters {
 
-inline constexpr std::int64_t kMcpStartupTimeoutMs = 10'000;
+inline constexpr std::int64_t kMcpStartupMs = 60'000;
+inline constexpr std::int64_t kMcpWaitMs = 1'000;
+inline constexpr std::int64_t kMcpAnswerMs = 10'000;  // of a ping, or a list of tools later on
 inline constexpr std::int64_t kMcpToolTimeoutMs = 60'000;
 
 // A program that is started and communicates over its standard input and output.
@@ -42,10 +44,11 @@ struct McpServer {
   std::string name;
   std::optional<std::string> unusable;  // why its configuration does not allow a connection
   std::variant<McpStdio, McpHttp> way;
-  std::int64_t startup_timeout_ms = kMcpStartupTimeoutMs;  // until its tools are listed
-  std::int64_t tool_timeout_ms = kMcpToolTimeoutMs;        // per call, since the last progress
-  std::optional<std::vector<std::string>> tools;           // allow list, by the server's own names
-  std::vector<std::string> disabled_tools;                 // deny list
+  std::int64_t startup_ms = kMcpStartupMs;           // until its tools are listed
+  std::int64_t wait_ms = kMcpWaitMs;                 // that a turn waits for its tools
+  std::int64_t tool_timeout_ms = kMcpToolTimeoutMs;  // per call, since the last progress
+  std::optional<std::vector<std::string>> tools;     // allow list, by the server's own names
+  std::vector<std::string> disabled_tools;           // deny list
 
   bool operator==(const McpServer&) const = default;
 };

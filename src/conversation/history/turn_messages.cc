@@ -24,11 +24,11 @@ constexpr std::string_view kCut =
 
 // The facts that contribute messages; others are not decoded.
 bool telling(const std::string& type) {
-  return type == ModelCompleted::kType || type == ToolStarted::kType || type == ToolResult::kType ||
-         type == ToolFailed::kType || type == ProcessCompleted::kType ||
-         type == ToolCatalogResolved::kType || type == HookCompleted::kType ||
-         type == TurnFailed::kType || type == ContextResolved::kType ||
-         type == OutputSpilled::kType;
+  return type == ModelCompleted::kType || type == ModelRequested::kType ||
+         type == ToolStarted::kType || type == ToolResult::kType || type == ToolFailed::kType ||
+         type == ProcessCompleted::kType || type == ToolCatalogResolved::kType ||
+         type == HookCompleted::kType || type == TurnFailed::kType ||
+         type == ContextResolved::kType || type == OutputSpilled::kType;
 }
 
 // "signal 11 (SIGSEGV)"
@@ -56,6 +56,8 @@ void TurnReading::take(const Fact& fact) {
   const auto about = [&]() -> Outcome& { return outcomes_[fact.ids.tool_call_id]; };
   if (const auto* completed = std::get_if<ModelCompleted>(&fact.payload)) {
     take_answer(*completed);
+  } else if (std::holds_alternative<ModelRequested>(fact.payload)) {
+    if (!tools_->empty()) asked_ = tools_;
   } else if (std::holds_alternative<ToolStarted>(fact.payload)) {
     about().begun = true;
   } else if (const auto* result = std::get_if<ToolResult>(&fact.payload)) {
@@ -143,12 +145,13 @@ void TurnReading::add_note(std::string text, std::vector<ports::Message>& to) {
 }
 
 void TurnReading::take_tools(const ToolCatalogResolved& catalog) {
-  tools_.clear();
+  std::vector<ports::OfferedTool> tools;
   for (const CatalogTool& tool : catalog.tools) {
     if (tool.policy == "denied") continue;
-    tools_.push_back({tool.tool_name, tool.description, tool.input_schema});
+    tools.push_back({tool.tool_name, tool.description, tool.input_schema});
     bytes_ += tool.description.size() + tool.input_schema.text.size();
   }
+  tools_ = std::make_shared<const std::vector<ports::OfferedTool>>(std::move(tools));
 }
 
 ports::Message TurnReading::result_of(const ToolCallId& call) const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ class TurnReading {
   std::vector<ports::Message> messages() const;
   // The runtime's own messages that precede the input.
   const std::vector<ports::Message>& before() const { return before_; }
-  const std::vector<ports::OfferedTool>& tools() const { return tools_; }  // tools it may call
+  // The tools that its newest model request offers; those that become known later join the next.
+  const std::vector<ports::OfferedTool>& tools() const { return asked_ ? *asked_ : *tools_; }
   // The files that its input and earlier ones gave to the model, and its skills, with digests.
   const std::vector<schema::ContextRef>& files() const { return files_; }
   Sequence ended() const { return ended_; }     // where it failed or was cancelled; 0: it did not
@@ -75,7 +77,9 @@ class TurnReading {
   std::vector<ports::Message> before_;
   std::vector<ports::Message> answers_;  // and notes, in order
   std::map<ToolCallId, Outcome> outcomes_;
-  std::vector<ports::OfferedTool> tools_;
+  using Tools = std::shared_ptr<const std::vector<ports::OfferedTool>>;
+  Tools tools_ = std::make_shared<const std::vector<ports::OfferedTool>>();  // the newest
+  Tools asked_;  // as of the newest request; null: there were none
   std::vector<schema::ContextRef> files_;
   Sequence ended_ = 0;
   std::size_t bytes_ = 0;

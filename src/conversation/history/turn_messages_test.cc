@@ -474,4 +474,17 @@ TEST_CASE("a message after a restart follows what was already sent") {
   CHECK(told(reading.messages()) == Lines{"user: changed"});
 }
 
+TEST_CASE("tools that become known during a request are offered with the next one") {
+  Given given;
+  given.session().thread_started().running("1");
+  given.fact(state::turn_scope("1"), ToolCatalogResolved{{tool("early", "allowed")}});
+  given.asked("1");
+  given.fact(state::turn_scope("1"),
+             ToolCatalogResolved{{tool("early", "allowed"), tool("late", "allowed")}});
+  CHECK(Desk{given}.window("1").tools.size() == 1);
+  given.fact(state::model_scope("1"), ModelCompleted{.tool_calls = {call("a")}});
+  given.requested("1");
+  CHECK(Desk{given}.window("1").tools.size() == 2);
+}
+
 }  // namespace agentrt::conversation

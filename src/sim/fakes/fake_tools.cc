@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kLook = "mcp__sim__look";
 constexpr std::string_view kAct = "mcp__sim__act";
 constexpr std::int64_t kStepMs = 2;
+constexpr std::int64_t kSlowServerMs = 150;
 
 std::string digest_of(const std::string& bytes) {
   return std::string(kDigestPrefix) + hex(bytes_of(sha256(bytes)));
@@ -60,9 +61,13 @@ KeptOutput diff_of(const ToolCallId& call, const FileChange& change) {
 void FakeTools::list(const SessionId&, const std::string&, const std::vector<std::string>&,
                      std::move_only_function<void(ports::ToolListing)> listing_to) {
   auto to = std::make_shared<decltype(listing_to)>(std::move(listing_to));
-  loop_.after(kStepMs, [to] {
+  const bool slow = ++listings_ % 3 == 0;
+  loop_.after(kStepMs, [to, slow] {
+    if (slow) return (*to)({{}, {{"sim", "it is still starting"}}});
     (*to)({{tool(kLook, true), tool(kAct, false)}, {{"absent", "it does not answer"}}});
   });
+  if (slow)
+    loop_.after(kSlowServerMs, [to] { (*to)({{tool(kLook, true), tool(kAct, false)}, {}}); });
 }
 
 void FakeTools::start(ports::ToolRequest request, std::shared_ptr<ports::ToolListener> listener) {

@@ -52,6 +52,7 @@ class FakeTools final : public ports::Tools {
   ports::Loop& loop_;
   FakeFiles& files_;
   std::map<ToolCallId, Call> calls_;
+  std::size_t listings_ = 0;  // every third begins while the server is starting
 };
 
 }  // namespace agentrt::sim
