@@ -64,16 +64,16 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   conversation::MaterialQuery query = query_of(
       view, what.turn, report.candidates, policy::outcome_of(route).selected_name.value_or(""));
   query.policy = effective_policy(parts, view, *turn);
-  shared_ = std::make_shared<Shared>(Shared{.parts = parts,
   const state::Thread* thread = state::find_thread(view, what.turn.thread);
+  shared_ = std::make_shared<Shared>(Shared{.parts = parts,
                                             .session = view.id,
                                             .granted = view.granted,
                                             .mode = view.mode,
                                             .options = turn->options,
                                             .query = std::move(query),
-                                            .commands = commands_of(view, what),
                                             .told = thread ? thread->told : std::nullopt,
                                             .now = parts.loop.now(),
+                                            .commands = commands_of(view, what),
                                             .report = std::move(report),
                                             .keep = std::move(keep)});
   if (log == Log::has_it) stored();
@@ -148,6 +148,7 @@ void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
     read.context.environment = *std::move(environment);
   else
     read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
+  describe_surroundings(shared, query.policy, material, read.context);
   if (material.history) files = material.files;  // otherwise the files of the input were not read
 }
 
