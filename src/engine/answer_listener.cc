@@ -26,7 +26,8 @@ AnswerListener::AnswerListener(const Engine::Parts& parts, SessionId session,
       session_(std::move(session)),
       request_(std::move(request)),
       answer_(parts.redactor),
-      reasoning_(parts.redactor) {}
+      reasoning_(parts.redactor),
+      written_(parts.redactor) {}
 
 void AnswerListener::offer(const std::vector<ports::OfferedTool>& tools) {
   for (const ports::OfferedTool& tool : tools)
@@ -57,7 +58,11 @@ void AnswerListener::take(Said& said, std::string_view text) {
         false);
   }
   add_piece(said, told);
-  // Post a step, so that an answer that arrives whole is reported whole.
+  flush_soon();
+}
+
+// Posts a step, so that an answer that arrives whole is reported whole.
+void AnswerListener::flush_soon() {
   if (gathering_ || flush_posted_) return;
   flush_posted_ = true;
   parts_.loop.post([self = shared_from_this()] { self->flush(); });
@@ -78,6 +83,24 @@ void AnswerListener::add_piece(const Said& said, std::string_view text) {
     pieces_.back().text += text;
   else
     pieces_.push_back({reasoning, std::string(text)});
+}
+
+void AnswerListener::on_call_piece(std::size_t number, std::string_view name,
+                                   std::string_view piece) {
+  if (!wanted_) return;
+  written_.add(number, name, piece);
+  if (!written_.has_news() || writing_timed_) return;
+  if (writing_due_) return flush_soon();
+  show_writing_after(kWritingShownMs);
+}
+
+void AnswerListener::show_writing_after(std::int64_t ms) {
+  writing_timed_ = true;
+  parts_.loop.after(ms, [self = shared_from_this()] {
+    self->writing_timed_ = false;
+    self->writing_due_ = true;
+    self->flush();
+  });
 }
 
 void AnswerListener::on_call(std::string name, Json args) {
@@ -111,11 +134,19 @@ void AnswerListener::on_raw(std::string request, std::string response) {
 
 void AnswerListener::flush() {
   flush_posted_ = false;
-  if (!wanted_ || gathering_ || pieces_.empty()) return;
+  const bool shows_calls = writing_due_ && written_.has_news();
+  if (!wanted_ || gathering_ || (pieces_.empty() && !shows_calls)) return;
+  ReportFragments report{request_, std::move(pieces_)};
+  pieces_.clear();
+  if (shows_calls) {
+    report.calls = written_.take();
+    writing_due_ = false;
+    show_writing_after(kWritingEveryMs);
+  }
   gathering_ = true;
   stored_ = elapsed_ = false;
   auto self = shared_from_this();
-  parts_.reports.report(session_, ReportFragments{request_, std::move(pieces_)}, [self] {
+  parts_.reports.report(session_, std::move(report), [self] {
     self->stored_ = true;
     self->gathered();
   });

@@ -2,13 +2,15 @@
 //
 // Text fragments are batched. The first batch is reported in the next step; each later one waits
 // until the previous report is stored and kGatherMs have passed. Secrets are redacted before
-// anything is reported.
+// anything is reported. A call that the model is still writing is reported once it has taken
+// kWritingShownMs, and then every kWritingEveryMs.
 #pragma once
 
 #include <map>
 #include <memory>
 
 #include "engine/engine.h"
+#include "engine/written_calls.h"
 #include "policy/redaction.h"
 
 namespace agentrt::engine {
@@ -26,6 +28,7 @@ class AnswerListener final : public ports::ModelListener,
 
   void on_text(std::string_view text) override;
   void on_reasoning(std::string_view text) override;
+  void on_call_piece(std::size_t number, std::string_view name, std::string_view piece) override;
   void on_call(std::string name, schema::Json args) override;
   void on_state(schema::Json state) override;
   void on_raw(std::string request, std::string response) override;
@@ -49,8 +52,10 @@ class AnswerListener final : public ports::ModelListener,
   void take(Said& said, std::string_view text);
   void take_rest(Said& said);
   void add_piece(const Said& said, std::string_view text);
+  void flush_soon();
   void flush();
   void gathered();
+  void show_writing_after(std::int64_t ms);
   void fail(schema::Category category, std::string why, bool ended_by_provider);
   template <class Report>
   void end(Report report);
@@ -62,11 +67,14 @@ class AnswerListener final : public ports::ModelListener,
   Said answer_, reasoning_;
   std::vector<schema::ReportFragments::Piece> pieces_;  // not reported yet
   std::map<std::string, schema::Json> offered_;         // input schemas by tool name
+  WrittenCalls written_;
   std::vector<schema::AskedCall> calls_;
   std::size_t args_bytes_ = 0;
   std::optional<schema::Json> state_;
   std::optional<Raw> raw_;
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
+  bool writing_timed_ = false;  // a timer for the report of the written calls runs
+  bool writing_due_ = false;    // it has ended
 };
 
 }  // namespace agentrt::engine

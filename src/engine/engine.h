@@ -38,8 +38,11 @@ struct TurnFiles;
 
 namespace agentrt::engine {
 
-inline constexpr std::int64_t kGatherMs = 25;             // longest time that fragments are batched
-inline constexpr std::int64_t kRetryWaitMaxMs = 300'000;  // even if the wall clock jumps
+inline constexpr std::int64_t kGatherMs = 25;  // longest time that fragments are batched
+// A call that the model writes for this long is shown meanwhile, and then this often.
+inline constexpr std::int64_t kWritingShownMs = 50;
+inline constexpr std::int64_t kWritingEveryMs = 200;
+inline constexpr std::int64_t kRetryWaitMaxMs = 300'000;       // even if the wall clock jumps
 inline constexpr std::size_t kModelOutputBytesMax = 16 << 20;  // per request; more is a failure
 // Total size of cached turn files. Files beyond it are read again for every request.
 inline constexpr std::size_t kFilesKeptBytesMax = 16 << 20;

@@ -102,6 +102,10 @@ class ModelListener {
   virtual ~ModelListener() = default;
   virtual void on_text(std::string_view text) = 0;
   virtual void on_reasoning(std::string_view text) = 0;
+  // The model is writing call `number` of this answer, counted from 0 in the order of on_call():
+  // `piece` is the next part of its arguments. Optional; on_call() brings the whole call.
+  virtual void on_call_piece(std::size_t /*number*/, std::string_view /*name*/,
+                             std::string_view /*piece*/) {}
   // The model requests a tool call. `args` is valid JSON: an object, or a JSON string with the
   // model's text if that was not an object. All calls arrive before on_completed.
   virtual void on_call(std::string name, schema::Json args) = 0;

@@ -94,6 +94,9 @@ def story(events):
             told.append((event["type"], event["payload"]["text"]))
         elif event["type"] in ("item.updated", "process.output", "snapshot.updated"):
             continue
+        elif event["type"] == "item.started" and "toolCallId" in event or \
+                event["payload"].get("status") == "streaming":
+            continue  # earlier if the model takes long to write a call
         else:
             told.append(plain(event, names))
     return told

@@ -204,6 +204,9 @@ class HttpModels::Exchange final : public HttpExchange,
   }
   static void say(ports::ModelListener& to, SaidText& what) { to.on_text(what.text); }
   static void say(ports::ModelListener& to, SaidReasoning& what) { to.on_reasoning(what.text); }
+  static void say(ports::ModelListener& to, SaidCallPiece& what) {
+    to.on_call_piece(what.number, what.name, what.piece);
+  }
   static void say(ports::ModelListener& to, SaidCall& what) {
     to.on_call(std::move(what.name), std::move(what.args));
   }

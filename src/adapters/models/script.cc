@@ -48,6 +48,7 @@ struct LineMembers {
   std::optional<std::string> text;
   std::optional<std::string> reasoning;
   std::optional<std::uint64_t> deltas;
+  std::optional<std::uint64_t> arg_deltas;
   std::optional<std::int64_t> delta_ms;
   std::optional<std::int64_t> delay_ms;
   std::optional<StopReason> stop_reason;
@@ -56,8 +57,8 @@ struct LineMembers {
   std::optional<FailMembers> fail;
 };
 BOOST_DESCRIBE_STRUCT(LineMembers, (),
-                      (text, reasoning, deltas, delta_ms, delay_ms, stop_reason, tool_calls, usage,
-                       fail))
+                      (text, reasoning, deltas, arg_deltas, delta_ms, delay_ms, stop_reason,
+                       tool_calls, usage, fail))
 
 ports::ModelFault fault_of(const FailMembers& members) {
   const std::uint64_t status = members.status;
@@ -78,6 +79,7 @@ ScriptLine line_of(const LineMembers& members) {
   line.text = members.text.value_or("");
   line.reasoning = members.reasoning.value_or("");
   line.deltas = std::clamp<std::uint64_t>(members.deltas.value_or(1), 1, kDeltasMax);
+  line.arg_deltas = std::min(members.arg_deltas.value_or(0), kDeltasMax);
   line.delta_ms = std::clamp<std::int64_t>(members.delta_ms.value_or(0), 0, kDelayMaxMs);
   line.delay_ms = std::clamp<std::int64_t>(members.delay_ms.value_or(0), 0, kDelayMaxMs);
   line.stop_reason = members.stop_reason.value_or(StopReason::end_turn);
@@ -145,8 +147,24 @@ std::vector<std::string> split_text(std::string_view text, std::uint64_t count) 
 struct ScriptPlayer::Playing {
   std::shared_ptr<ports::ModelListener> listener;
   ScriptLine line;
-  std::vector<std::string> reasoning, text;
+  struct Piece {
+    enum class Of { reasoning, text, call };
+    Of of = Of::text;
+    std::string text;
+    std::size_t call = 0;  // its number, from 0
+  };
+  std::vector<Piece> pieces;
   std::size_t at = 0;  // pieces sent so far
+
+  void add(Piece::Of of, std::string_view whole, std::uint64_t count, std::size_t call = 0) {
+    for (std::string& text : split_text(whole, count))
+      pieces.push_back({of, std::move(text), call});
+  }
+  void send(const Piece& piece) {
+    if (piece.of == Piece::Of::reasoning) return listener->on_reasoning(piece.text);
+    if (piece.of == Piece::Of::text) return listener->on_text(piece.text);
+    listener->on_call_piece(piece.call, line.calls[piece.call].name, piece.text);
+  }
 };
 
 void ScriptPlayer::start(const std::string& path, const ModelRequestId& id, std::uint64_t number,
@@ -179,8 +197,13 @@ void ScriptPlayer::play(const ModelRequestId& id, Result<ScriptLine> line) {
          .retry_after_ms = {}});
   }
   playing->line = *std::move(line);
-  playing->reasoning = split_text(playing->line.reasoning, playing->line.deltas);
-  playing->text = split_text(playing->line.text, playing->line.deltas);
+  using Of = Playing::Piece::Of;
+  if (!playing->line.fault) {
+    playing->add(Of::reasoning, playing->line.reasoning, playing->line.deltas);
+    playing->add(Of::text, playing->line.text, playing->line.deltas);
+  }
+  for (std::size_t call = 0; call < playing->line.calls.size(); ++call)
+    playing->add(Of::call, playing->line.calls[call].args.text, playing->line.arg_deltas, call);
   if (playing->line.delay_ms == 0) return next(id);
   loop_.after(playing->line.delay_ms, [this, id] { next(id); });
 }
@@ -189,13 +212,9 @@ void ScriptPlayer::next(const ModelRequestId& id) {
   const auto found = playing_.find(id);
   if (found == playing_.end()) return;
   const std::shared_ptr<Playing> playing = found->second;
-  const std::size_t pieces = playing->reasoning.size() + playing->text.size();
-  if (playing->at < pieces && !playing->line.fault) {
-    const std::size_t at = playing->at++;
-    if (at < playing->reasoning.size())
-      playing->listener->on_reasoning(playing->reasoning[at]);
-    else
-      playing->listener->on_text(playing->text[at - playing->reasoning.size()]);
+  const std::size_t pieces = playing->pieces.size();
+  if (playing->at < pieces) {
+    playing->send(playing->pieces[playing->at++]);
     if (playing->at < pieces || playing->line.delta_ms > 0) {
       loop_.after(playing->line.delta_ms, [this, id] { next(id); });
       return;

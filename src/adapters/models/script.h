@@ -4,10 +4,11 @@
 // ended), so a turn that resumes after a crash continues where it was. Past the last line the
 // answer is "done". A line is an answer
 //   {"text": "…", "reasoning": "…", "deltas": 20, "deltaMs": 0, "delayMs": 0,
-//    "stopReason": "end_turn",
+//    "stopReason": "end_turn", "argDeltas": 0,
 //    "toolCalls": [{"name": "shell", "args": {"command": "ls"}}],
 //    "usage": {"inputTokens": 10, "outputTokens": 5}}
-// or a failure
+// With argDeltas, the arguments of each call arrive in so many pieces before the call is complete.
+// Or a line is a failure, which follows the pieces of its calls, if any:
 //   {"fail": {"status": 429, "retryAfterMs": 50, "message": "…"}, "delayMs": 0}
 #pragma once
 
@@ -26,6 +27,7 @@ struct ScriptLine {
   std::string text;
   std::string reasoning;
   std::uint64_t deltas = 1;
+  std::uint64_t arg_deltas = 0;
   std::int64_t delta_ms = 0;
   std::int64_t delay_ms = 0;
   schema::StopReason stop_reason = schema::StopReason::end_turn;

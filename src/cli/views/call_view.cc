@@ -39,6 +39,21 @@ std::string spoken_name(std::string_view tool) {
   return name;
 }
 
+// The beginning of the text member `name` in arguments that may be incomplete.
+std::string_view member_in(std::string_view preview, std::string_view name) {
+  const std::string quoted = fmt::format("\"{}\"", name);
+  std::size_t at = preview.find(quoted);
+  if (name.empty() || at == std::string_view::npos) return {};
+  at = preview.find_first_not_of(" \t\r\n:", at + quoted.size());
+  if (at == std::string_view::npos || preview[at] != '"') return {};
+  return preview.substr(at + 1, preview.find('"', at + 1) - at - 1);
+}
+
+std::string size_words(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  return fmt::format("{} KiB", bytes / 1024);
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -79,6 +94,15 @@ std::string call_title(const Call& call) {
   if (const auto title = own_title(call)) return one_line(*title);
   const std::string name = one_line(spoken_name(call.tool));
   return call.args.empty() || call.args == "{}" ? name : name + " " + one_line(call.args);
+}
+
+std::string written_title(std::string_view tool, std::string_view preview, std::uint64_t bytes) {
+  const tools::Tool* own = tools::find(tool);
+  std::string title = own && !own->verb.empty() ? std::string(own->verb) : spoken_name(tool);
+  std::string_view object;
+  if (own) object = member_in(preview, own->path.name.empty() ? "command" : own->path.name);
+  if (!object.empty()) title += " " + std::string(object);
+  return fmt::format("{} · {}", one_line(title), size_words(bytes));
 }
 
 std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,

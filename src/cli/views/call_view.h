@@ -35,6 +35,9 @@ struct Paper {
 
 // "$ npm test", "read src/a.cc", "edit src/a.cc +3 -1": one line, not truncated.
 std::string call_title(const Call& call);
+// A call that the model is still writing: "write src/a.cc · 12 KiB". `preview` is the beginning of
+// its arguments, as in item.updated.
+std::string written_title(std::string_view tool, std::string_view preview, std::uint64_t bytes);
 // The line of an ended call; `detail` explains a refusal.
 std::string call_line(const Call& call, CallEnd end, std::int64_t duration_ms,
                       std::string_view detail, Paper paper);

@@ -12,6 +12,17 @@ std::string title_of(std::string tool, std::string args) {
   return call_title({.tool = std::move(tool), .args = std::move(args)});
 }
 
+TEST_CASE("a call that is still written shows its object as soon as it is known, and its size") {
+  CHECK(written_title("write_file", "", 0) == "write · 0 bytes");
+  CHECK(written_title("write_file", R"({"path": "src/a)", 14) == "write src/a · 14 bytes");
+  CHECK(written_title("write_file", R"({"path":"src/a.cc","content":"x)", 12'400) ==
+        "write src/a.cc · 12 KiB");
+  CHECK(written_title("shell", R"({"command":"make -j2 &&)", 3'000) == "$ make -j2 && · 2 KiB");
+  CHECK(written_title("mcp__box__put", R"({"path":"x")", 2'048) == "box put · 2 KiB");
+  CHECK(written_title("write_file", "{\"path\":\"a\x1b[2J\nb\"", 20) ==
+        "write a\\x1b[2J b · 20 bytes");
+}
+
 TEST_CASE("a call is said in one line") {
   CHECK(title_of("shell", R"({"command":"ls -l"})") == "$ ls -l");
   CHECK(title_of("read_file", R"({"path":"src/a.cc"})") == "read src/a.cc");

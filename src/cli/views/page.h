@@ -59,6 +59,8 @@ class Page {
   // The next chunk of the answer, or of the reasoning before it.
   void answer(std::string_view text);
   void reasoning(std::string_view text);
+  // Ends the open line, if any. The message may continue on the next one.
+  void end_line();
   // The model's message is complete; the next chunk starts another one.
   void end_message();
   // The message was cut off; in a pipe it is discarded.
@@ -79,7 +81,6 @@ class Page {
   bool shared() const { return style_.layout == Layout::together; }
   Markdown new_answer() const;
   void enter(Group group);
-  void end_line();
   void put_answer(std::string_view text);
   void put_short_reasoning(std::string_view text);
 

@@ -135,6 +135,8 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
             if (doing_.what != "answering") doing_ = {"answering", event.timestamp};
             page_.answer(delta.text);
           },
+          [&](const ItemStarted& started) { start_writing(event, started); },
+          [&](const ItemUpdated& updated) { show_writing(event, updated); },
           [&](const ModelCompleted& completed) { show_message(event, completed); },
           [&](const ToolStarted& started) { start_call(event, started); },
           [&](const SandboxApplied& applied) { note_sandbox(event, applied); },
@@ -188,12 +190,28 @@ void TurnView::show_message(const Envelope& event, const ModelCompleted& complet
   page_.end_message();
   doing_ = {"preparing", event.timestamp};
   calls_.clear();
+  writing_.clear();
   for (const RequestedCall& call : completed.tool_calls)
     calls_[call.tool_call_id] = {.tool = call.name,
                                  .args = call.args.text,
                                  .exit_code = {},
                                  .change = {},
                                  .started = event.timestamp};
+}
+
+// The items of calls that are complete start later, when the calls do.
+void TurnView::start_writing(const Envelope& event, const ItemStarted& started) {
+  if (!started.tool_name || event.tool_call_id.empty() || calls_.contains(event.tool_call_id))
+    return;
+  page_.end_line();
+  writing_[event.tool_call_id] = *started.tool_name;
+  doing_ = {written_title(*started.tool_name, "", 0), event.timestamp};
+}
+
+void TurnView::show_writing(const Envelope& event, const ItemUpdated& updated) {
+  const auto tool = writing_.find(event.tool_call_id);
+  if (tool == writing_.end()) return;
+  doing_.what = written_title(tool->second, updated.preview.value_or(""), updated.text_bytes);
 }
 
 void TurnView::start_call(const Envelope& event, const ToolStarted& started) {
@@ -325,6 +343,7 @@ void TurnView::show_status(const Envelope& event, const RunStatus& status) {
 void TurnView::show_failure(const Envelope& event, const ModelFailed& failed) {
   page_.drop_message();
   provider_status_ = failed.provider_status;
+  writing_.clear();
   if (!failed.retry) return;  // turn.failed reports it
   doing_ = {"waiting before the retry", event.timestamp};
   page_.note(fmt::format("the model request failed ({}); retrying in {}", failed.error.message,

@@ -92,6 +92,8 @@ class TurnView {
   void show_refusal(const Envelope& event, const schema::ToolFailed& failed);
   void show_context(const schema::ContextResolved& context);
   void show_catalog(const schema::ToolCatalogResolved& catalog);
+  void start_writing(const Envelope& event, const schema::ItemStarted& started);
+  void show_writing(const Envelope& event, const schema::ItemUpdated& updated);
   void start_call(const Envelope& event, const schema::ToolStarted& started);
   void note_sandbox(const Envelope& event, const schema::SandboxApplied& applied);
   void show_failed(const schema::TurnFailed& failed);
@@ -118,6 +120,8 @@ class TurnView {
   std::map<ToolCallId, Call> calls_;      // of the newest message
   std::size_t tools_ = 0;                 // calls that ended
   Doing doing_;                           // when no call is running
+  // The tools of calls that the model is still writing, by call.
+  std::map<ToolCallId, std::string> writing_;
   std::optional<std::string> diff_ref_;
 };
 

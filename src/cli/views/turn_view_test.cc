@@ -374,5 +374,20 @@ TEST_CASE("an event of a type that is not known is passed over") {
   CHECK(view.show(event) == TurnText{});
 }
 
+TEST_CASE("a call that the model is still writing is what the turn is doing") {
+  TurnView view = shared_view();
+  (void)view.show(event_of(ModelDelta{"I write"}));
+  CHECK(view.line_open());
+  (void)view.show(event_of(ItemStarted{.kind = ItemKind::file_change, .tool_name = "write_file"}));
+  CHECK_FALSE(view.line_open());
+  CHECK(view.doing()->what == "write · 0 bytes");
+  ItemUpdated updated{.kind = ItemKind::file_change, .text_bytes = 4'100};
+  updated.preview = R"({"path":"a.cc","content":")";
+  (void)view.show(event_of(updated));
+  CHECK(view.doing()->what == "write a.cc · 4 KiB");
+  (void)view.show(event_of(calling("write_file", "{}")));
+  CHECK(view.doing()->what == "preparing");
+}
+
 }  // namespace
 }  // namespace agentrt::cli

@@ -69,6 +69,19 @@ std::string call_of(Random& random) {
   return is_command && random.one_in(3) ? call + " &" : call;
 }
 
+struct SimCall {
+  std::string tool;
+  schema::Json args;
+};
+
+// The call that a keyword stands for.
+SimCall call_in(const std::string& word) {
+  if (const auto* other = std::ranges::find(kOtherTools, word, &Worded::word);
+      other != kOtherTools.end())
+    return {std::string(other->tool), {std::string(other->args)}};
+  return {"shell", shell_args(word)};
+}
+
 }  // namespace
 
 ports::ModelChoice FickleModels::choice(const TurnId&, const std::optional<std::string>&) {
@@ -95,10 +108,14 @@ std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {
   if (random.one_in(40)) beats.push_back({Does::text, 1, std::string(kLongText, 'x')});
   for (std::uint64_t left = random.one_in(2) ? 1 + random.below(2) : 0; left > 0; --left)
     beats.push_back({Does::calls, 1, call_of(random)});
-  Beat end{Does::completes, static_cast<std::int64_t>(random.below(30)), {}, {}, {12, 7, {}, {}}};
+  Beat end{.does = Does::completes,
+           .gap_ms = static_cast<std::int64_t>(random.below(30)),
+           .text = {},
+           .usage = {12, 7, {}, {}}};
   if (mood.kind == Kind::model_breaks || (mood.kind == Kind::model_stalls && random.one_in(2)))
-    end = {Does::fails, 5, {}, fault_of(random.next()), {}};
+    end = {.does = Does::fails, .gap_ms = 5, .text = {}, .fault = fault_of(random.next())};
   beats.push_back(end);
+  add_writing(beats, Random{mood.draw + 1});
   if (mood.kind == Kind::model_stalls)
     beats[random.below(beats.size())].gap_ms = std::max<std::int64_t>(mood.stall_ms, 1);
   if (mood.kind == Kind::model_lies) add_lies(beats, random.next());
@@ -107,6 +124,26 @@ std::vector<FickleModels::Beat> FickleModels::beats_of(const Mood& mood) {
     beats.insert(beats.end(), once.begin(), once.end());
   }
   return beats;
+}
+
+// Some calls arrive in pieces before they are complete. Some of these never become complete.
+void FickleModels::add_writing(std::vector<Beat>& beats, Random random) {
+  using Does = Beat::Does;
+  std::vector<Beat> out;
+  std::size_t number = 0;
+  for (const Beat& beat : beats) {
+    const bool ends = beat.does == Does::completes || beat.does == Does::fails;
+    const bool abandons = ends && random.one_in(20);
+    if ((beat.does == Does::calls && random.one_in(2)) || abandons)
+      for (std::uint64_t left = 1 + random.below(3); left > 0; --left)
+        out.push_back({.does = Does::writes,
+                       .gap_ms = static_cast<std::int64_t>(random.below(300)),
+                       .text = beat.does == Does::calls ? beat.text : "ls",
+                       .number = number});
+    if (beat.does == Does::calls) ++number;
+    out.push_back(beat);
+  }
+  beats = std::move(out);
 }
 
 void FickleModels::add_lies(std::vector<Beat>& beats, std::uint64_t draw) {
@@ -121,7 +158,7 @@ void FickleModels::add_lies(std::vector<Beat>& beats, std::uint64_t draw) {
       beats.push_back({Does::reasoning, 0, "or is it"});
       break;
     case 2:  // fails after its end
-      beats.push_back({Does::fails, 0, {}, fault_of(draw / 6), {}});
+      beats.push_back({.does = Does::fails, .gap_ms = 0, .text = {}, .fault = fault_of(draw / 6)});
       break;
     case 3:  // reports wrong usage
       end.usage = {kBoastedTokens, 0, kBoastedTokens, 1};
@@ -130,7 +167,8 @@ void FickleModels::add_lies(std::vector<Beat>& beats, std::uint64_t draw) {
       beats.insert(beats.begin(), 5, {Does::text, 0, ""});
       break;
     default:  // fails, then answers successfully
-      beats.insert(beats.end() - 1, {Does::fails, 1, {}, fault_of(draw / 6), {}});
+      beats.insert(beats.end() - 1,
+                   {.does = Does::fails, .gap_ms = 1, .text = {}, .fault = fault_of(draw / 6)});
   }
 }
 
@@ -183,11 +221,15 @@ void FickleModels::play(const ModelRequestId& id) {
       return listener->on_text(beat.text);
     case Beat::Does::reasoning:
       return listener->on_reasoning(beat.text);
-    case Beat::Does::calls:
-      if (const auto* other = std::ranges::find(kOtherTools, beat.text, &Worded::word);
-          other != kOtherTools.end())
-        return listener->on_call(std::string(other->tool), {std::string(other->args)});
-      return listener->on_call("shell", shell_args(beat.text));
+    case Beat::Does::writes: {
+      const SimCall call = call_in(beat.text);
+      return listener->on_call_piece(beat.number, call.tool,
+                                     std::string_view(call.args.text).substr(0, 7));
+    }
+    case Beat::Does::calls: {
+      SimCall call = call_in(beat.text);
+      return listener->on_call(std::move(call.tool), std::move(call.args));
+    }
     case Beat::Does::completes:
       return listener->on_completed(schema::StopReason::end_turn, beat.usage);
     case Beat::Does::fails:

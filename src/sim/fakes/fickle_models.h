@@ -20,6 +20,8 @@
 
 namespace agentrt::sim {
 
+class Random;
+
 struct Mood {
   Kind kind = Kind::quiet;  // one of the model_ kinds; any other behaves well
   std::int64_t stall_ms = 0;
@@ -47,10 +49,11 @@ class FickleModels final : public ports::Models {
 
  private:
   struct Beat {
-    enum class Does { text, reasoning, calls, completes, fails };
+    enum class Does { text, reasoning, writes, calls, completes, fails };
     Does does = Does::text;
     std::int64_t gap_ms = 1;
-    std::string text;
+    std::string text;        // the text, or the keyword of a call
+    std::size_t number = 0;  // of the call that it writes a piece of
     ports::ModelFault fault = {};
     schema::Usage usage = {};
   };
@@ -63,6 +66,7 @@ class FickleModels final : public ports::Models {
   };
 
   static std::vector<Beat> beats_of(const Mood& mood);
+  static void add_writing(std::vector<Beat>& beats, Random random);
   static void add_lies(std::vector<Beat>& beats, std::uint64_t draw);
   void wait(const ModelRequestId& id, Playing& playing, std::int64_t gap_ms);
   void play(const ModelRequestId& id);

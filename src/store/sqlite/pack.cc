@@ -10,7 +10,8 @@
 namespace agentrt::store {
 namespace {
 
-constexpr std::string_view kFragments[] = {"model.delta", "reasoning.delta", "process.output"};
+constexpr std::string_view kFragments[] = {"model.delta", "reasoning.delta", "process.output",
+                                           "tool.args", "item.updated"};
 // A row larger than the limit of a blob gets its own blob, up to this size.
 constexpr std::size_t kUnpackedBytesMax = 16 << 20;
 constexpr std::size_t kStepBytes = 64 << 10;

@@ -1,5 +1,7 @@
 #include "adapters/models/wires/answer.h"
 
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "adapters/models/faults.h"
@@ -68,7 +70,21 @@ void Answer::name_call(std::uint64_t index, std::string_view name) {
 
 void Answer::add_args(std::uint64_t index, std::string_view piece) {
   Call* call = call_at(index);
-  if (call && count_args(piece.size())) call->args += piece;
+  if (!call || !count_args(piece.size())) return;
+  call->args += piece;
+  show_piece(index, piece);
+}
+
+// Calls are numbered by their order in the answer.
+void Answer::show_piece(std::uint64_t index, std::string_view piece) {
+  const auto call = calls_.find(index);
+  const auto number = static_cast<std::size_t>(std::distance(calls_.begin(), call));
+  if (!said_.empty())
+    if (auto* last = std::get_if<SaidCallPiece>(&said_.back()); last && last->number == number) {
+      last->piece += piece;
+      return;
+    }
+  said_.emplace_back(SaidCallPiece{number, call->second.name, std::string(piece)});
 }
 
 void Answer::set_args(std::uint64_t index, std::string whole) {

@@ -1,9 +1,9 @@
 // adapters/models/wires/answer.h: assembles one model answer from a provider's stream.
 //
 // Every wire reports the same few events to an Answer, in its own order. The Answer converts them
-// to ModelListener events, so the listener does not depend on the wire: text and reasoning as they
-// arrive, then all calls in order together with the end. Memory is bounded for any stream. An
-// answer with neither text nor calls is a failure. Not thread-safe.
+// to ModelListener events, so the listener does not depend on the wire: text, reasoning and pieces
+// of calls as they arrive, then all calls in order together with the end. Memory is bounded for any
+// stream. An answer with neither text nor calls is a failure. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,11 @@ struct SaidText {
 struct SaidReasoning {
   std::string text;
 };
+struct SaidCallPiece {
+  std::size_t number = 0;
+  std::string name;
+  std::string piece;
+};
 struct SaidCall {
   std::string name;
   schema::Json args;
@@ -39,7 +44,8 @@ struct SaidEnd {
   schema::StopReason reason = schema::StopReason::end_turn;
   schema::Usage usage;
 };
-using Said = std::variant<SaidText, SaidReasoning, SaidCall, SaidState, SaidEnd, ports::ModelFault>;
+using Said = std::variant<SaidText, SaidReasoning, SaidCallPiece, SaidCall, SaidState, SaidEnd,
+                          ports::ModelFault>;
 
 class Answer {
  public:
@@ -76,6 +82,7 @@ class Answer {
   };
   Call* call_at(std::uint64_t index);
   bool count_args(std::size_t bytes);  // false: too many
+  void show_piece(std::uint64_t index, std::string_view piece);
   static ports::ModelFault nothing_said(schema::StopReason reason);
 
   std::vector<Said> said_;

@@ -131,6 +131,24 @@ TEST_CASE("the same answer gives the same events on every wire") {
   CHECK(read("anthropic", events_of(kAnthropicEvents)) == expected);
 }
 
+TEST_CASE("pieces of calls arrive on every wire, numbered in the order of the calls") {
+  using Pieces = std::vector<std::pair<std::size_t, std::string>>;
+  const auto pieces = [](const std::string& provider, std::string_view events) {
+    Answer answer;
+    const auto reader = wire_of(provider)->read(answer, kSubject);
+    for (const std::string& data : events_of(events)) reader->on_event("message", data);
+    Pieces out;
+    for (Said& said : answer.take())
+      if (auto* piece = std::get_if<SaidCallPiece>(&said))
+        out.emplace_back(piece->number, piece->name + " " + piece->piece);
+    return out;
+  };
+  CHECK(pieces("openai_chat", kChatEvents) ==
+        Pieces{{0, "shell {\"command\":"}, {1, "other "}, {0, "shell \"ls\"}"}});
+  CHECK(pieces("openai_responses", kResponsesEvents) == Pieces{{0, "shell {\"command\":\"ls\"}"}});
+  CHECK(pieces("anthropic", kAnthropicEvents) == Pieces{{0, "shell {\"command\":\"ls\"}"}});
+}
+
 TEST_CASE("calls that a server gives one index are told apart by their ids") {
   CHECK(
       read(
