@@ -104,9 +104,8 @@ std::optional<Failure> no_room_in_background(const Session& view, const Inputs& 
 
 std::string background_preview(const ProcessId& process) {
   return fmt::format(
-      "[Running in the background as {}. Its output is not returned: redirect it to a file and "
-      "read that file. Later commands cannot reach its ports or signal its processes; a person can "
-      "stop it.]",
+      "[Running in the background as {0}. read_file reads its output so far at output:{0}. Later "
+      "commands cannot reach its ports or signal its processes; a person can stop it.]",
       process.text());
 }
 

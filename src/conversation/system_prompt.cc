@@ -18,7 +18,7 @@ std::string system_prompt(const std::string& cwd) {
       "- For work of three or more steps, keep a plan with update_plan and update it as steps "
       "start and end.\n"
       "- Start servers and other programs that do not end by themselves with shell and "
-      "background: true, with their output redirected to a file. In the sandbox, later commands "
+      "background: true, and read their output with read_file. In the sandbox, later commands "
       "cannot connect to their ports: to test a server, start it and send it requests within one "
       "command.\n"
       "- Do what was asked and nothing beyond it. Before you finish, verify the result: run the "

@@ -30,6 +30,7 @@
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
 #include "runtime/mcp_servers.h"
+#include "runtime/process_output.h"
 #include "runtime/sandbox.h"
 #include "runtime/tools.h"
 #include "runtime/turn_environments.h"
@@ -336,7 +337,8 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
             return adapters::git_excludes(
                 {.home = environment("HOME").value_or(""),
                  .config_home = environment("XDG_CONFIG_HOME").value_or("")});
-          }});
+          },
+      .process = process_outputs(*store, options.data + "/run")});
   servers = std::make_unique<McpServers>(options.config.sources, *trust, options.data,
                                          config::process_environment());
   server_tools = std::make_unique<adapters::McpTools>(adapters::McpTools::Parts{

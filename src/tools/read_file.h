@@ -1,5 +1,6 @@
 // tools/read_file.h: the tool `read_file`: lines of a text file, numbered from 1. The path
-// `output:REF` reads the content of a ref of the session.
+// `output:REF` reads the content of a ref of the session, `output:PROCESS_ID` the output of one of
+// its background processes so far.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ BOOST_DESCRIBE_STRUCT(ReadFileArgs, (), (path, offset, limit))
 inline constexpr schema::Argument kReadFileArguments[] = {
     {"path", kNotEmpty,
      "The file, relative to the workspace or absolute. output:REF reads stored output, such as the "
-     "rest of a long command output."},
+     "rest of a long command output, and output:PROCESS_ID the output of a background process so "
+     "far."},
     {"offset", R"("minimum":1)", "The first line to return, counted from 1. Default: 1."},
     {"limit", R"("minimum":1)", "How many lines to return. Default: 2000."},
 };

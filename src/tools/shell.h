@@ -37,9 +37,9 @@ inline constexpr schema::Argument kShellArguments[] = {
      "Default: 120000, or no limit with background. Raise it for long builds and test suites."},
     {"background", "",
      "true: return the process id as soon as the command runs, and leave it running. Use it for "
-     "servers, watchers and anything that does not end by itself. Its output is not returned: "
-     "redirect it to a file and read that file. In the sandbox, later commands cannot connect to "
-     "its ports; to test a server, start it and call it in one command. Default: false."},
+     "servers, watchers and anything that does not end by itself. read_file reads its output so "
+     "far at output:PROCESS_ID. In the sandbox, later commands cannot connect to its ports; to "
+     "test a server, start it and call it in one command. Default: false."},
     {"tty", "",
      "true: run in a terminal of 80 columns and 24 rows; standard output and standard error are "
      "joined. Only for programs that refuse to work without a terminal. Default: false."},

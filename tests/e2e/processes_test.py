@@ -59,6 +59,47 @@ class ProcessCase(ToolCase):
         wait_until(lambda: text in self.output(process, session), what=f"the output {text!r}")
 
 
+class Read(ProcessCase):
+    """The model reads the output of a background process."""
+
+    def read(self, process, session="s", **more):
+        events = self.play(line({"name": "read_file",
+                                 "args": {"path": f"output:{process}", **more}}),
+                           {"text": "Read."}, session=session)
+        ends = [e for e in events if e["type"] in ("tool.result", "tool.failed")]
+        return ends[-1]["payload"]
+
+    def test_it_is_read_while_it_runs_and_when_it_has_ended(self):
+        process = self.background("echo one; echo two >&2; read line; echo got $line; exit 3")
+        self.assertIn(f"output:{process}", json.dumps(self.daemon.events("s")))
+        self.wait_output(process, "two\n")
+        read = self.read(process)["preview"]
+        self.assertIn("\tone\n", read)
+        self.assertIn("\ttwo\n", read)
+        self.assertIn("still running", read)
+        self.daemon.ok("write_process_stdin", processId=process, input="it\n")
+        self.end(process)
+        read = self.read(process, offset=3)["preview"]
+        self.assertEqual(read.splitlines()[0], "     3\tgot it")
+        self.assertIn("exit code 3", read)
+
+    def test_long_output_is_read_to_its_end(self):
+        process = self.background("seq 1 60000; echo the end; read line")
+        self.wait_output(process, "\n40000\n")
+        wait_until(lambda: "the end" in self.read(process, offset=60001).get("preview", ""),
+                   what="the last line")
+        self.daemon.ok("write_process_stdin", processId=process, input="\n")
+        self.end(process)
+        read = self.read(process)["preview"]
+        self.assertIn("has a complete stream", self.read(process, offset=40000)["preview"])
+        self.assertIn("read on with offset", read)
+
+    def test_quiet_and_foreign_processes(self):
+        process = self.background("read line")
+        self.assertIn("has printed nothing", self.read(process)["preview"])
+        self.assertEqual(self.read(process, session="other")["error"]["category"], "not_found")
+
+
 class Background(ProcessCase):
     def test_the_turn_goes_on_and_the_process_too(self):
         process = self.background("echo up; read line; echo got $line; exit 3")

@@ -33,6 +33,7 @@ struct Work {
   const Grounds& grounds;
   const FileTools::Parts& parts;
   const ports::ToolRequest& request;
+  Result<ProcessText>* process = nullptr;  // set if the path names one
 };
 
 // The user's global git excludes; empty: there are none.
@@ -54,8 +55,9 @@ Outcome<Found> as_found(Outcome<std::string> text) {
 
 Outcome<Found> look(const Work& work, const agentrt::tools::ReadFileArgs& args,
                     const Until& until) {
-  const auto& [grounds, parts, request] = work;
-  return read_file({grounds, parts.outputs, request.session, parts.redactor}, args, until);
+  return read_file(
+      {work.grounds, work.parts.outputs, work.request.session, work.parts.redactor, work.process},
+      args, until);
 }
 Outcome<Found> look(const Work& work, const agentrt::tools::ListFilesArgs& args,
                     const Until& until) {
@@ -133,7 +135,13 @@ struct FileTools::Call {
                     "as an ordinary user, or give it CAP_SETUID and CAP_SETGID.");
     return work();
   }
-  Outcome<Found> look(const Parts& parts) const;
+  // The process that a read names. Its files are the runtime's, so it is found with its rights.
+  std::optional<Result<ProcessText>> find_process(const Parts& parts) const {
+    const auto named = path();
+    if (!parts.process || !named || !named->starts_with(kProcessPath)) return std::nullopt;
+    return parts.process(request.session, ProcessId{named->substr(kOutputPath.size())});
+  }
+  Outcome<Found> look(const Parts& parts, Result<ProcessText>* process) const;
   Outcome<void> foresee(const Parts& parts, ports::Sight sight) const;
   Outcome<StagedChange> stage_change(const Parts& parts) const;
   Outcome<StagedChange> stage_again(const Parts& parts) const;
@@ -148,8 +156,9 @@ Outcome<void> FileTools::Call::foresee(const Parts& parts, ports::Sight sight) c
   return {};
 }
 
-Outcome<Found> FileTools::Call::look(const Parts& parts) const {
-  return implementation_of(request.tool).look({*grounds, parts, request}, Until(cancelled));
+Outcome<Found> FileTools::Call::look(const Parts& parts, Result<ProcessText>* process) const {
+  return implementation_of(request.tool)
+      .look({*grounds, parts, request, process}, Until(cancelled));
 }
 
 Outcome<StagedChange> FileTools::Call::stage_change(const Parts& parts) const {
@@ -225,7 +234,9 @@ void FileTools::begin(const CallPtr& call) {
   if (!grounds) return end(call, {.failure = grounds.error()});
   call->grounds = *std::move(grounds);
   if (!call->changes()) {
-    auto found = call->with_rights([&] { return call->look(parts_); });
+    auto process = call->find_process(parts_);
+    auto found =
+        call->with_rights([&] { return call->look(parts_, process ? &*process : nullptr); });
     if (!found) return end(call, {.failure = found.error()});
     return end(call, result_of(*std::move(found)));
   }

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "adapters/tools/process_text.h"
 #include "base/result.h"
 #include "policy/redaction.h"
 #include "ports/loop.h"
@@ -42,6 +43,7 @@ class FileTools {
     // The text of the user's global git excludes (adapters/files/git_excludes.h). Called on the
     // worker, with the rights of the call. Empty: there are none.
     std::function<std::string()> git_excludes = {};
+    FindProcess process = {};
   };
 
   explicit FileTools(Parts parts) : parts_(std::move(parts)) {}

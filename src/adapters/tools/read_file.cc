@@ -18,9 +18,17 @@ namespace {
 struct Source {
   std::unique_ptr<ByteSource> bytes;
   std::uint64_t size = 0;
+  std::string state = {};  // of a process
 };
 
+Outcome<Source> open_process(Result<ProcessText>& found) {
+  if (!found) return refuse(Category::not_found, found.error().message + ".");
+  std::string state = found->state;
+  return Source{std::make_unique<ProcessBytes>(*std::move(found)), 0, std::move(state)};
+}
+
 Outcome<Source> open_source(const ReadFrom& from, const std::string& path) {
+  if (from.process) return open_process(*from.process);
   if (path.starts_with(kOutputPath)) {
     TRY_ASSIGN(auto output,
                OutputBytes::open(from.outputs, path.substr(kOutputPath.size()), from.session));
@@ -71,25 +79,9 @@ Outcome<Found> describe(const ReadFrom& from, const std::string& path, std::uint
   return out;
 }
 
-Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFileArgs& args);
-
-}  // namespace
-
-Outcome<Found> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
-                         const Until& until) {
-  TRY_ASSIGN(const Source source, open_source(from, args.path));
-  LineReader lines(*source.bytes, from.redactor, kReadLineBytesMax, until);
-  TRY_ASSIGN(const std::string_view beginning, lines.beginning());
-  if (beginning.empty()) return Found{fmt::format("[{} is empty.]\n", args.path), {}};
-  if (const std::string kind = kind_of_bytes(beginning); !kind.empty())
-    return describe(from, args.path, source.size, kind, until);
-  TRY_ASSIGN(std::string text, read_lines(lines, args));
-  return Found{std::move(text), {}};
-}
-
-namespace {
-
-Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFileArgs& args) {
+// `state`: of the process that printed the lines; empty for other sources.
+Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFileArgs& args,
+                                const std::string& state) {
   const std::uint64_t first = std::max<std::uint64_t>(args.offset.value_or(1), 1);
   const std::uint64_t count = args.limit.value_or(kReadLinesMax);
   BoundedText out;
@@ -97,6 +89,7 @@ Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFil
   const auto take = [&] {
     if (!all_text)
       out.note("Bytes that are not UTF-8 are shown as U+FFFD; edit_file cannot match them.");
+    if (!state.empty()) out.note(state + ".");
     return out.take();
   };
   Line line;
@@ -117,5 +110,22 @@ Outcome<std::string> read_lines(LineReader& lines, const agentrt::tools::ReadFil
 }
 
 }  // namespace
+
+Outcome<Found> read_file(const ReadFrom& from, const agentrt::tools::ReadFileArgs& args,
+                         const Until& until) {
+  TRY_ASSIGN(const Source source, open_source(from, args.path));
+  LineReader lines(*source.bytes, from.redactor, kReadLineBytesMax, until);
+  TRY_ASSIGN(const std::string_view beginning, lines.beginning());
+  if (beginning.empty() && !source.state.empty())
+    return Found{fmt::format("[The process has printed nothing. {}.]\n", source.state), {}};
+  if (beginning.empty()) return Found{fmt::format("[{} is empty.]\n", args.path), {}};
+  if (const std::string kind = kind_of_bytes(beginning); !kind.empty()) {
+    if (from.process)
+      return Found{fmt::format("[The process printed {}; it is not shown as text.]\n", kind), {}};
+    return describe(from, args.path, source.size, kind, until);
+  }
+  TRY_ASSIGN(std::string text, read_lines(lines, args, source.state));
+  return Found{std::move(text), {}};
+}
 
 }  // namespace agentrt::adapters::tools

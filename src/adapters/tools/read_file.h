@@ -3,6 +3,7 @@
 #pragma once
 
 #include "adapters/tools/grounds.h"
+#include "adapters/tools/process_text.h"
 #include "adapters/tools/until.h"
 #include "policy/redaction.h"
 #include "ports/outputs.h"
@@ -19,6 +20,7 @@ struct ReadFrom {
   ports::Outputs& outputs;
   const SessionId& session;
   const policy::Redactor* redactor;
+  Result<ProcessText>* process;  // null: the path does not name a process
 };
 
 // What a reading tool found: a text, or an image that is still to be stored.

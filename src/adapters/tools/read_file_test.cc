@@ -2,9 +2,9 @@
 #include "adapters/tools/read_file.h"
 
 #include "adapters/tools/lines.h"
-#include "base/near_names.h"
 #include "adapters/tools/testing/file_tools_fixture.h"
 #include "adapters/tools/text.h"
+#include "base/near_names.h"
 
 namespace agentrt::adapters::tools {
 namespace {
