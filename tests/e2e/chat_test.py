@@ -474,5 +474,78 @@ class Screens(ChatCase):
             return file.read().rsplit(")", 1)[1].split()[0]
 
 
+class TwentyTurns(ChatCase):
+    """A long conversation, as a person has it; AGENTRT_SHOW prints every screen."""
+
+    prose = ("Here is a paragraph of ordinary prose with **emphasis**, `code` and a "
+             "[link](http://example.org/page), long enough to be wrapped more than once. ")
+    table = ("| file | lines | state |\n| :- | -: | - |\n| a.txt | 12 | new |\n"
+             "| b.txt | 340 | old |\n")
+    turns = [
+        [{"text": prose, "deltas": 20}],
+        [{"text": "# Title\n\n" + prose + "\n\n- one\n- two\n  - three\n\n1. first\n2. second\n"}],
+        [{"text": table}],
+        [{"text": "```sh\nmake test && echo a_line_that_is_longer_than_eighty_columns_"
+                  "and_stays_whole_for_copying --with --options\n```\n"}],
+        [{"toolCalls": [shell("seq 1 100")]}, {"text": "A hundred numbers."}],
+        [{"toolCalls": [shell("echo out; echo wrong >&2; exit 3")]}, {"text": "It failed."}],
+        [{"toolCalls": [{"name": "write_file",
+                         "args": {"path": "a.txt", "content": "one\ntwo\n"}}]},
+         {"text": "Written."}],
+        [{"toolCalls": [{"name": "edit_file", "args": {"path": "a.txt", "oldText": "two",
+                                                       "newText": "TWO"}}]}, {"text": "Edited."}],
+        [{"toolCalls": [{"name": "read_file", "args": {"path": "a.txt"}},
+                        {"name": "list_files", "args": {}}]}, {"text": "I looked."}],
+        [{"toolCalls": [{"name": "update_plan", "args": {"plan": [
+            {"step": "think", "status": "completed"}, {"step": "act", "status": "in_progress"}]}}]},
+         {"text": "Planned."}],
+        [{"reasoning": "Let me think about it. " * 20, "text": "Thought about it."}],
+        [{"text": "中文文本也要正确地换行因为它没有空格而且每个字占两列宽度。" * 3}],
+        [{"text": "> a quote " * 12 + "\n\n---\n\nafter the rule"}],
+        [{"toolCalls": [shell("sleep 0.3; echo slept")]}, {"text": "Rested."}],
+        [{"text": "word " * 300, "deltas": 300}],
+        [{"toolCalls": [shell(f"echo {n}") for n in range(8)]}, {"text": "Eight commands."}],
+        [{"fail": {"status": 401, "message": "no such key"}}],
+        [{"text": "Back again after the failure."}],
+        [{"text": "Control \x1b[31m characters \u202e stay text."}],
+        [{"text": "The **end**."}],
+    ]
+
+    def talk(self, columns):
+        chat = ChatTerminal(self, "--mode", "bypass", columns=columns, rows=30).sees("›")
+        show = os.environ.get("AGENTRT_SHOW")
+        for number, lines in enumerate(self.turns, 1):
+            script = self.home.script(f"turn_{columns}_{number}", lines)
+            chat.type(f"/model script:{script}\r").sees("the next message goes to")
+            chat.type(f"message number {number}\r").shows(f"› message number {number}\n")
+            session = wait_until(self.sessions, what="the session")[0]["sessionId"]
+            ended = ("turn.completed", "turn.failed")
+            chat.until(lambda n=number: sum(e["type"] in ended for e in
+                                            self.daemon.events(session)) == n, "the end")
+            chat.read(0.3)
+            rows = chat.screen.rows_text()
+            self.assertEqual(sum(" · bypass · " in row or "mode bypass" in row for row in rows), 1,
+                             chat.screen.text())
+            self.assertNotIn("Esc interrupts", chat.screen.text())
+            if show:
+                print(f"=== {columns} columns, turn {number}\n{chat.screen.text()}")
+        whole = chat.screen.all_text()
+        for number in range(1, len(self.turns) + 1):
+            self.assertEqual(whole.count(f"› message number {number}\n"), 1)
+        for said in ("b.txt │   340 │ old", "A hundred numbers.", "exit code 3", "+TWO", "Eight commands.", "no such key",
+                     "Back again", "\\x1b[31m", "The end."):
+            self.assertIn(said, whole)
+        self.assertNotIn("\x1b[31m characters", chat.raw.decode())
+        chat.type("/quit\r")
+        self.assertEqual(chat.end(), 0)
+        self.assertEqual(len(self.events("turn.submitted", session)), len(self.turns))
+
+    def test_at_80_columns(self):
+        self.talk(80)
+
+    def test_at_140_columns(self):
+        self.talk(140)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -67,6 +67,21 @@ TEST_CASE("a message is shown when its turn begins, and the answer below it") {
   CHECK(talk.begin("t2") == "\n› again\n\n");
 }
 
+TEST_CASE("a table at the end of a message is shown") {
+  Talk talk;
+  PageStyle style = Talk::style();
+  style.out_colour = Colour::on;
+  style.tables = true;
+  talk.conversation = Conversation(ThreadId("main"), style);
+  talk.submit("t1", "go");
+  talk.begin("t1");
+  std::string shown = talk.see("model.delta", "t1", R"({"text":"| a |\n|---|\n| b |\n"})");
+  CHECK_FALSE(shown.contains("b"));
+  shown = talk.end("t1");
+  CHECK(shown.contains("─"));
+  CHECK(shown.contains("b\n"));
+}
+
 TEST_CASE("a long message is folded") {
   Talk talk;
   std::string text;

@@ -128,9 +128,8 @@ void Page::end_line() {
   const Open open = std::exchange(open_, Open::none);
   if (open == Open::reasoning)
     text_.add(To::notes, shared() ? reasoning_.end_line() : std::string("\n"));
-  if (open != Open::answer) return;
-  text_.add(To::answer, answer_.end_line());
-  at_line_start_ = true;
+  text_.add(To::answer, answer_.end_line());  // a table may be held back between lines, too
+  if (open == Open::answer) at_line_start_ = true;
 }
 
 // Separates groups of different kinds by a blank line.
