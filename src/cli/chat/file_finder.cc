@@ -93,7 +93,7 @@ std::uint32_t match_of(std::string_view path, std::string_view query) {
   return 10'000 + shortness;
 }
 
-std::vector<std::string> best_matches(const std::vector<std::string>& paths, std::string_view query,
+std::vector<std::string> best_matches(std::span<const std::string> paths, std::string_view query,
                                       std::size_t count) {
   std::vector<std::pair<std::uint32_t, const std::string*>> best;
   const auto better = [](const auto& a, const auto& b) {
@@ -158,7 +158,18 @@ void FileFinder::publish(bool complete) {
     query = *query_;
     fresh_query_ = false;
   }
-  Found found{query, best_matches(files_, query, kMatchesMax), complete};
+  // Only files that were not ranked before, so that the answers of a long walk stay cheap.
+  if (query != ranked_query_ || ranked_ > files_.size()) {
+    ranked_ = 0;
+    best_.clear();
+    ranked_query_ = query;
+  }
+  std::vector<std::string> candidates =
+      best_matches(std::span(files_).subspan(ranked_), query, kMatchesMax);
+  candidates.insert(candidates.end(), best_.begin(), best_.end());
+  best_ = best_matches(candidates, query, kMatchesMax);
+  ranked_ = files_.size();
+  Found found{query, best_, complete};
   {
     const std::lock_guard lock(mutex_);
     found_ = std::move(found);
@@ -186,6 +197,8 @@ void FileFinder::work() {
 
 void FileFinder::walk() {
   files_.clear();
+  ranked_ = 0;
+  best_.clear();
   std::deque<Folder> folders{{"", 0, ignore_of(folder_, 0, nullptr)}};
   auto published = Clock::now();
   std::size_t entries = 0;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -23,8 +24,8 @@ namespace agentrt::cli {
 // not matter. Matches in the name of the file, at its beginning, and in short paths are better.
 // Pure.
 std::uint32_t match_of(std::string_view path, std::string_view query);
-// The best matches, best first. Pure.
-std::vector<std::string> best_matches(const std::vector<std::string>& paths, std::string_view query,
+// The best matches among `paths`, best first. Pure.
+std::vector<std::string> best_matches(std::span<const std::string> paths, std::string_view query,
                                       std::size_t count);
 
 class FileFinder {
@@ -67,8 +68,12 @@ class FileFinder {
   bool fresh_query_ = false;
   std::optional<Found> found_;
   bool stop_ = false;
-  std::vector<std::string> files_;  // of the thread
-  std::thread thread_;              // started by the first query
+  // Of the thread: the files seen, and the best matches among the first `ranked_` of them.
+  std::vector<std::string> files_;
+  std::size_t ranked_ = 0;
+  std::string ranked_query_;
+  std::vector<std::string> best_;
+  std::thread thread_;  // started by the first query
 };
 
 }  // namespace agentrt::cli

@@ -66,6 +66,18 @@ TEST_CASE("files are found, and ignored ones are not") {
   CHECK(asked(finder, "loop") == std::vector<std::string>{"loop"});
 }
 
+TEST_CASE("a large folder is answered before the walk ends, and then completely") {
+  const Folder folder;
+  for (int d = 0; d < 40; ++d)
+    for (int f = 0; f < 100; ++f)
+      folder.file("dir" + std::to_string(d) + "/file" + std::to_string(f) + "_" +
+                  std::to_string(d));
+  FileFinder finder(folder.path);
+  finder.ask("no such file");
+  CHECK(asked(finder, "file99_39") == std::vector<std::string>{"dir39/file99_39"});
+  CHECK(asked(finder, "dir7/file3").size() == FileFinder::kMatchesMax);
+}
+
 TEST_CASE("a folder that does not exist has no files") {
   FileFinder finder("/nonexistent/folder");
   CHECK(asked(finder, "").empty());
