@@ -195,7 +195,7 @@ class WorkspaceModels(Background):
         for arguments in ((), ("--model", "local")):
             done = self.home.run("run", *arguments, "hi")
             self.assertEqual(done.returncode, 2, done)
-            self.assertIn(f"{self.file} names models too, but it is not trusted", done.stderr)
+            self.assertIn(f"{self.file} names models, but it is not trusted", done.stderr)
         self.trust()
         self.assertAnswers("--session", "s")
         self.assertAnswers("--model", "local")

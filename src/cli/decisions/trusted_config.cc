@@ -28,7 +28,7 @@ std::string untrusted_models(const config::Config& config) {
     for (const std::string& effect : file.effects.value_or(std::vector<std::string>{}))
       if (!file.trusted && effect.starts_with("adds the model "))
         return fmt::format(
-            " {} names models too, but it is not trusted; agentrt trust shows what it does.",
+            " {} names models, but it is not trusted; agentrt trust shows what it does.",
             file.path);
   return {};
 }
