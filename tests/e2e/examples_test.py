@@ -150,14 +150,24 @@ class World:
         self.git("add", "-A")
         self.git("-c", "user.name=ada", "-c", "user.email=a@x", "commit", "-qm", "first")
         (folder / "Makefile").write_text("test:\n\t@echo tested twice\n")
-        programs = self.home.folder / "bin"
-        programs.mkdir()
-        (programs / "agentrt").symlink_to(BINARY)
         # A stream has no end, and a refusal is a failure.
-        (programs / "curl").write_text(
-            '#!/bin/bash\n/usr/bin/curl --no-progress-meter --max-time 3 --fail-with-body "$@"\n'
-            'code=$?\ncase " $* " in *" -N "*) [ $code = 28 ] && exit 0;; esac\nexit $code\n')
-        (programs / "curl").chmod(0o755)
+        binary = pathlib.Path(BINARY).resolve()
+        self.add_program("agentrt", f"""
+case " $* " in *" --follow "*) timeout 3 {binary} "$@"; [ $? = 124 ]; exit;; esac
+exec {binary} "$@"
+""")
+        self.add_program("curl", """
+/usr/bin/curl --no-progress-meter --max-time 3 --fail-with-body "$@"
+code=$?
+case " $* " in *" -N "*) [ $code = 28 ] && exit 0;; esac
+exit $code
+""")
+
+    def add_program(self, name, text):
+        folder = self.home.folder / "bin"
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text("#!/bin/bash" + text)
+        (folder / name).chmod(0o755)
 
     def git(self, *arguments):
         subprocess.run(["git", *arguments], cwd=self.home.workspace, check=True,
@@ -412,6 +422,13 @@ class Markers(unittest.TestCase):
             for block in blocks_of(page):
                 if block.not_run:
                     self.assertGreater(len(block.not_run.split()), 3, f"{page.name}:{block.line}")
+
+    def test_every_command_that_is_shown_is_in_a_fenced_block(self):
+        for page in PAGES:
+            fenced = {line for block in blocks_of(page) for line in block.lines}
+            for line in page.read_text().splitlines():
+                if re.match(r"    (agentrt|curl|\$) ", line):
+                    self.assertIn(line, fenced, page.name)
 
     def test_the_readme_links_every_page(self):
         linked = (ROOT / "README.md").read_text()
