@@ -4,6 +4,7 @@
 // return.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -76,6 +77,11 @@ void check_few_asked(const std::string& file, std::size_t count) {
       MESSAGE("asked about: " << one.text);
     }
   CHECK(asked * 50 < cases.size());
+}
+
+// Used by this process so far; unlike the time of day, it does not depend on other processes.
+std::chrono::microseconds processor_time() {
+  return std::chrono::microseconds(std::clock() * (1'000'000 / CLOCKS_PER_SEC));
 }
 
 }  // namespace
@@ -165,9 +171,9 @@ TEST_CASE("hostile texts are judged in no time") {
         "if ", "|",     "{1..9}", "\\\n", "[[ ", "eval '", "# \n", "a$x*"}) {
     CAPTURE(piece);
     for (const std::size_t bytes : {shell::kTextBytesMax, std::size_t{1} << 20}) {
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = processor_time();
       CHECK(decided(*rules, many(piece, bytes)) != Decision::allow);
-      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+      CHECK(processor_time() - begin < std::chrono::milliseconds(500));
     }
   }
   for (const std::string_view piece : {"-exec a ", "$x ", "{,} ", "\"$@\" ", "a=1 ", "a[b] "})
@@ -177,13 +183,13 @@ TEST_CASE("hostile texts are judged in no time") {
       CAPTURE(program);
       const std::size_t words = 4'000;
       const std::string text = std::string(program) + many(piece, piece.size() * words) + "\\;";
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = processor_time();
       CHECK(decided(*rules, text) != Decision::allow);
-      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+      CHECK(processor_time() - begin < std::chrono::milliseconds(500));
     }
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = processor_time();
   CHECK(decided(*rules, "a $((a" + std::string(60'000, ' ') + "))") == Decision::allow);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+  CHECK(processor_time() - begin < std::chrono::milliseconds(500));
 }
 
 TEST_CASE("hostile arguments of programs with tables are judged in no time") {
@@ -201,17 +207,17 @@ TEST_CASE("hostile arguments of programs with tables are judged in no time") {
       CAPTURE(word);
       std::string text(program);
       for (std::size_t i = 0; i < 8'000 && text.size() < 60'000; ++i) text += word;
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = processor_time();
       decided(*rules, text);
-      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+      CHECK(processor_time() - begin < std::chrono::milliseconds(500));
     }
   for (const std::string_view body : {"s/a/[", "{", "b a;", "print 1,\n", "(", "/a/", "if ("}) {
     std::string script;
     while (script.size() < 60'000) script += body;
     for (const std::string_view program : {"sed '", "awk '"}) {
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = processor_time();
       decided(*rules, std::string(program) + script + "'");
-      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(500));
+      CHECK(processor_time() - begin < std::chrono::milliseconds(500));
     }
   }
 }
