@@ -79,7 +79,7 @@ Result<std::shared_ptr<const Rules>> RuleSets::compiled(const RuleList& first,
   RuleList all = first;
   all.insert(all.end(), second.begin(), second.end());
   ++compilations_;
-  TRY_ASSIGN(Rules rules, compile(all));
+  TRY_ASSIGN(Rules rules, compile(all, ToolNames::reserved_too));
   keep({hash, std::make_shared<const Rules>(std::move(rules))});
   return kept_.front().rules;
 }

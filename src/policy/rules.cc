@@ -21,8 +21,6 @@ constexpr auto kNone = std::string_view::npos;
 std::vector<std::string> tool_names() {
   std::vector<std::string> names;
   for (const tools::Tool& tool : tools::all()) names.emplace_back(tool.name);
-  for (const tools::ReservedName& reserved : tools::reserved_names())
-    names.emplace_back(reserved.name);
   return names;
 }
 
@@ -156,7 +154,14 @@ std::string for_unknown_tool(const schema::PolicyRule& source, const std::string
   return fmt::format("{}; the tools are {} and mcp__SERVER__TOOL", unknown, fmt::join(all, ", "));
 }
 
-Result<Rule> read_rule(const schema::PolicyRule& source) {
+// A reserved name counts if rules about it can be checked, or if the rule is stored.
+bool may_name(const std::string& tool, ToolNames names) {
+  const tools::ReservedName* reserved = tools::find_reserved(tool);
+  return tools::find(tool) || (reserved && (names == ToolNames::reserved_too ||
+                                            reserved->rules != tools::RuleForm::arguments));
+}
+
+Result<Rule> read_rule(const schema::PolicyRule& source, ToolNames names) {
   Rule rule{.source = source,
             .tool = {},
             .kind = Rule::Kind::tool,
@@ -167,7 +172,7 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
   const std::size_t open = text.find('(');
   rule.tool = text.substr(0, open);
   const bool mcp = rule.tool.starts_with("mcp__");
-  if (!mcp && !tools::find(rule.tool) && !tools::find_reserved(rule.tool))
+  if (!mcp && !may_name(rule.tool, names))
     return unreadable(source, for_unknown_tool(source, rule.tool));
   if (mcp && rule.tool.find("__", 5) == std::string::npos && !rule.tool.ends_with('*'))
     rule.tool += "__*";
@@ -203,10 +208,10 @@ Result<Rule> read_rule(const schema::PolicyRule& source) {
 
 }  // namespace
 
-Result<Rules> compile(const std::vector<schema::PolicyRule>& rules) {
+Result<Rules> compile(const std::vector<schema::PolicyRule>& rules, ToolNames names) {
   Rules out;
   for (const schema::PolicyRule& source : rules) {
-    TRY_ASSIGN(Rule rule, read_rule(source));
+    TRY_ASSIGN(Rule rule, read_rule(source, names));
     out.all.push_back(std::move(rule));
   }
   return out;

@@ -55,8 +55,13 @@ struct Rules {
   std::vector<Rule> all;
 };
 
+// Whether rules may name tools that are only reserved (tools/registry.h): those that are stored
+// may, because earlier versions accepted them. They match no call.
+enum class ToolNames { existing, reserved_too };
+
 // Fails at the first invalid rule; the error says what to write instead.
-Result<Rules> compile(const std::vector<schema::PolicyRule>& rules);
+Result<Rules> compile(const std::vector<schema::PolicyRule>& rules,
+                      ToolNames names = ToolNames::existing);
 
 // Translates a Claude Code rule such as `Bash(git log:*)` or `Read(./x)`. nullopt: no counterpart.
 std::optional<std::string> rule_from_claude(std::string_view rule);

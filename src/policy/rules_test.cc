@@ -62,6 +62,17 @@ TEST_CASE("a rule in Claude Code's form is refused with the form to write") {
   CHECK(error_of("Edit").ends_with("write edit_file."));
 }
 
+TEST_CASE("a rule about a reserved name is refused, and one that is stored matches no call") {
+  CHECK(error_of("web_search").contains("there is no tool web_search"));
+  CHECK(error_of("wait_subagents").contains("there is no tool wait_subagents"));
+  CHECK_FALSE(rule_from_claude("Task"));
+  const std::vector<schema::PolicyRule> stored = {{RuleEffect::allow, "web_search"}};
+  const auto rules = compile(stored, ToolNames::reserved_too);
+  REQUIRE(rules);
+  CHECK_FALSE(is_about(rules->all[0], "shell"));
+  CHECK_FALSE(compile({{RuleEffect::allow, "no_such_tool"}}, ToolNames::reserved_too));
+}
+
 TEST_CASE("a rule of commands may say that it is about leaving the sandbox too") {
   const auto read = [](std::string rule) {
     const auto rules = one(std::move(rule));
