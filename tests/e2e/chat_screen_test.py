@@ -113,6 +113,20 @@ class Screens(ChatCase):
         self.assertEqual(chat.end(), 0)
         self.assertNotRegex(chat.raw.decode(), r"\x1b\[[0-9]*[A-HJK]")
 
+    def test_a_question_calls_a_person_who_looks_elsewhere(self):
+        config = self.home.folder / "config/agentrt/config.toml"
+        config.write_text(config.read_text() + '[terminal]\nnotify = "osc9"\n')
+        lines = [{"text": "Let me. ", "delayMs": 500, "toolCalls": [shell("echo x > made.txt")]},
+                 {"text": "All done."}]
+        chat = self.chat(lines=lines)
+        chat.type("\x1b[I").type("go\r").sees("answer >")
+        self.assertEqual((chat.screen.bells, chat.screen.commands), (0, []), "it is focused")
+        chat.answer("n").shows("All done.").type("\x1b[O")
+        chat.type("again\r").sees("answer >")
+        chat.until(lambda: chat.screen.commands, "the notification")
+        self.assertEqual(chat.screen.commands, ["9;agentrt: an answer is needed"])
+        chat.answer("n").shows("All done.").type("\x04").end()
+
     def test_a_pipe_gets_plain_text(self):
         done = self.home.run("chat", stdin="one\ntwo\n")
         self.assertEqual(done.returncode, 0, done.stderr)

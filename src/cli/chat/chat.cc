@@ -363,7 +363,7 @@ void Chat::give_answer(std::string_view line) {
     dirty_ = true;
   };
   if (!answer) return again(answer.error().message);
-  answer->idempotency_key = own_key("chat answer");
+  answer->idempotency_key = fresh_key();
   answer_sent_ = true;
   courier_.call("respond_action", schema::to_json(*answer),
                 [this, again, asked = question_->action_id](const Result<std::string>& reply) {

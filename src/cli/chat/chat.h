@@ -160,6 +160,8 @@ class Chat {
   Colour colour() const { return context_.output.screen().out_colour; }
   std::string prompt_mark() const;
 
+  // An idempotency key of its own for every command.
+  std::string fresh_key() { return own_key("chat " + std::to_string(++keys_made_)); }
   bool busy() const { return conversation_.active().has_value(); }
 
   Context& context_;
@@ -186,6 +188,7 @@ class Chat {
   bool connecting_ = false;
   std::string link_problem_;  // why the stream cannot be opened, as printed
   std::optional<Instant> reconnect_at_;
+  std::size_t keys_made_ = 0;
   std::size_t generation_ = 0;  // of the session; replies for an earlier one are dropped
   Sequence seen_ = 0;
   Sequence caught_up_ = 0;  // events up to this one are history

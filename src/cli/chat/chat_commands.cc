@@ -240,7 +240,7 @@ void Chat::continue_turn() {
   schema::ResumeThread params;
   params.session_id = *session_;
   params.thread_id = thread_;
-  params.idempotency_key = own_key("chat continue");
+  params.idempotency_key = fresh_key();
   own_turns_.insert(turn);
   courier_.add([this, turn, params = schema::to_json(params),
                 environment = start_.environment](Attachment& attachment) -> Courier::Then {
@@ -285,7 +285,7 @@ void Chat::change_queue(std::string_view command, const std::string& argument) {
   params.session_id = *session_;
   params.thread_id = thread_;
   params.queued_turn_id = queue[*number - 1].turn;
-  params.idempotency_key = own_key(command);
+  params.idempotency_key = fresh_key();
   courier_.call(std::string(command), schema::to_json(params),
                 [this](const Result<std::string>& done) {
                   if (!done) problem(done.error());
@@ -298,7 +298,7 @@ void Chat::rename(const std::string& title) {
   schema::UpdateSession params;
   params.session_id = *session_;
   params.title = title;
-  params.idempotency_key = own_key("chat rename");
+  params.idempotency_key = fresh_key();
   courier_.call("update_session", schema::to_json(params),
                 [this, title](const Result<std::string>& done) {
                   if (!done) return problem(done.error());

@@ -285,7 +285,7 @@ void Chat::send_interrupt() {
   params.thread_id = thread_;
   params.turn_id = interrupting_;
   params.reason = "interrupted by the user";
-  params.idempotency_key = own_key("chat interrupt");
+  params.idempotency_key = fresh_key();
   courier_.call("interrupt_turn", schema::to_json(params), [this](const Result<std::string>& done) {
     if (done) return;
     interrupting_.reset();
@@ -350,7 +350,7 @@ void Chat::send(std::string typed) {
   submit.options->interactive = context_.output.screen().in_terminal;
   submit.options->ask_trust = context_.output.screen().in_terminal;
   if (!start_.folders.empty() && !exists_) submit.options->additional_roots = start_.folders;
-  submit.idempotency_key = own_key("chat " + submit.turn_id->text());
+  submit.idempotency_key = fresh_key();
   own_turns_.insert(*submit.turn_id);
   unfinished_.insert(*submit.turn_id);
   courier_.add([this, generation = generation_, turn = *submit.turn_id, give_back,
@@ -403,11 +403,11 @@ void Chat::take_queued(std::size_t position) {
   params.session_id = *session_;
   params.thread_id = thread_;
   params.queued_turn_id = queued.turn;
-  params.idempotency_key = own_key("chat take");
+  params.idempotency_key = fresh_key();
   courier_.call("remove_queued_turn", schema::to_json(params),
                 [this, text = queued.text](const Result<std::string>& done) {
                   if (!done) return problem(done.error());
-                  if (!editor_) return print(text + "\n");
+                  if (!editor_) return print(visible(text) + "\n");
                   editor_->set(editor_->empty() ? text : text + "\n" + editor_->text());
                   dirty_ = true;
                 });
