@@ -130,10 +130,7 @@ class Pages(WebCase):
 
 
 class Limits(WebCase):
-    def setUp(self):
-        self.config = ("[limits]\nweb_fetch_ms = 1500\nweb_fetch_bytes = 50000\n"
-                       "web_fetch_redirects = 3\n")
-        super().setUp()
+    config = "[limits]\nweb_fetch_bytes = 50000\nweb_fetch_redirects = 3\n"
 
     def test_size_is_bounded_by_the_call_and_by_the_configuration(self):
         self.assertIn(", 100 bytes; the server has more",
@@ -142,16 +139,20 @@ class Limits(WebCase):
                       self.fetched(self.web.url("/long"), maxBytes=10_000_000))
         self.assertIn("maxBytes", self.fetched(self.web.url("/image"), maxBytes=20)[1])
 
+    def test_redirects_are_bounded(self):
+        category, message = self.fetched(self.web.url("/loop"))
+        self.assertIn("limits.web_fetch_redirects", message)
+        self.assertEqual(self.web.paths(), ["/loop"] * 4)
+
+
+class Time(WebCase):
+    config = "[limits]\nweb_fetch_ms = 1500\n"
+
     def test_time_is_bounded(self):
         for path in ("/slow", "/stuck"):
             category, message = self.fetched(self.web.url(path))
             self.assertEqual(category, "timeout")
             self.assertIn("limits.web_fetch_ms", message)
-
-    def test_redirects_are_bounded(self):
-        category, message = self.fetched(self.web.url("/loop"))
-        self.assertIn("limits.web_fetch_redirects", message)
-        self.assertEqual(self.web.paths(), ["/loop"] * 4)
 
 
 class Redirects(WebCase):

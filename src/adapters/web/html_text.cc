@@ -12,13 +12,37 @@ namespace {
 
 // Small, so that a page that is slow to parse is stopped soon.
 constexpr std::size_t kChunkBytes = 4'096;
+constexpr std::size_t kCallsPerCheck = 256;
 constexpr std::size_t kAttributesMax = 64;  // per element; further ones are ignored
 
 std::string_view view_of(const xmlChar* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-TextMaker& maker_of(void* user) { return *static_cast<TextMaker*>(user); }
+// One page while it is parsed.
+struct Parse {
+  const XmlLibrary& library;
+  const std::function<bool()>& over;
+  const HtmlLimits& limits;
+  TextMaker maker;
+  htmlParserCtxtPtr parser = nullptr;
+  std::size_t calls = 0;
+  bool complete = true;
+
+  // Stops the parser at a limit. The parser may hold back a long text and process it at once, so
+  // its callbacks check as well as the loop that feeds it.
+  void check() {
+    if (complete && !maker.full() && maker.depth() <= limits.depth_max && !over()) return;
+    complete = false;
+    library.stop_parser(parser);
+  }
+  TextMaker& called() {
+    if (++calls % kCallsPerCheck == 0) check();
+    return maker;
+  }
+};
+
+TextMaker& maker_of(void* user) { return static_cast<Parse*>(user)->called(); }
 
 void on_start(void* user, const xmlChar* name, const xmlChar** attributes) {
   std::vector<HtmlAttribute> all;
@@ -53,28 +77,25 @@ xmlSAXHandler handler() {
 Result<ReadableText> readable_text(std::string_view html, const tools::WebAddress& base,
                                    const std::function<bool()>& over, const HtmlLimits& limits) {
   TRY_ASSIGN(const XmlLibrary library, XmlLibrary::load());
-  TextMaker maker(base, limits.text_bytes_max);
+  Parse parse{library, over, limits, TextMaker(base, limits.text_bytes_max)};
   xmlSAXHandler calls = handler();
   const std::unique_ptr<htmlParserCtxt, decltype(library.free_parser)> parser(
-      library.create_parser(&calls, &maker, nullptr, 0, nullptr, XML_CHAR_ENCODING_UTF8),
+      library.create_parser(&calls, &parse, nullptr, 0, nullptr, XML_CHAR_ENCODING_UTF8),
       library.free_parser);
   if (!parser) return fail(Code::unavailable, "the HTML parser has no memory");
+  parse.parser = parser.get();
   // The text is UTF-8 already, whatever the page declares. Nothing is loaded from the network.
   library.use_options(parser.get(), HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
                                         HTML_PARSE_NONET | HTML_PARSE_IGNORE_ENC);
-  ReadableText out;
-  while (!html.empty() && out.complete) {
+  while (!html.empty() && parse.complete) {
     const std::string_view piece = schema::utf8_prefix(html, kChunkBytes);
     library.parse_chunk(parser.get(), piece.data(), static_cast<int>(piece.size()), 0);
     html.remove_prefix(piece.size());
-    out.complete = !maker.full() && maker.depth() <= limits.depth_max && !over();
+    parse.check();
   }
-  if (out.complete)
-    library.parse_chunk(parser.get(), nullptr, 0, 1);
-  else
-    library.stop_parser(parser.get());
-  out.text = maker.take();
-  return out;
+  if (parse.complete) library.parse_chunk(parser.get(), nullptr, 0, 1);
+  const bool complete = parse.complete && !parse.maker.full();
+  return ReadableText{parse.maker.take(), complete};
 }
 
 }  // namespace agentrt::adapters

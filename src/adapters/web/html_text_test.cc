@@ -86,6 +86,18 @@ TEST_CASE("depth, size and time are bounded") {
   CHECK_FALSE(stopped->complete);
 }
 
+TEST_CASE("a text that the parser holds back until the end is bounded too") {
+  const std::string amps(1'000'000, '&');
+  const ReadableText large = read(amps, {.text_bytes_max = 10'000});
+  CHECK_FALSE(large.complete);
+  CHECK(large.text.size() < 11'000);
+  int left = 300;  // the pieces are 245
+  const auto stopped = readable_text(amps, kBase, [&] { return --left <= 0; });
+  REQUIRE(stopped);
+  CHECK_FALSE(stopped->complete);
+  CHECK(stopped->text.size() < amps.size());
+}
+
 TEST_CASE("characters at the edge of a piece stay whole") {
   std::string html = "<p>";
   std::string expected;

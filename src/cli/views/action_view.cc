@@ -34,6 +34,10 @@ bool is_command(const ActionSnapshot& action) {
   return tools::runner_of(action.tool_name.value_or("")) == tools::Runner::process;
 }
 
+bool is_about_a_host(const ActionSnapshot& action) {
+  return tools::rule_form_of(action.tool_name.value_or("")) == tools::RuleForm::host;
+}
+
 bool is_outside(const ActionSnapshot& action) { return action.outside_sandbox.value_or(false); }
 
 // "as root, without network"
@@ -45,6 +49,7 @@ std::string outside_words(const ActionSnapshot& action) {
 std::string heading_of(const ActionSnapshot& action) {
   if (is_outside(action)) return "OUTSIDE THE SANDBOX: run this command without confinement?";
   if (is_command(action)) return "Run this command?";
+  if (is_about_a_host(action)) return "Load this page from the web?";
   return fmt::format("Allow a call of {}?", visible_line(action.tool_name.value_or("this")));
 }
 
@@ -249,8 +254,7 @@ struct Wider {
 };
 Wider wider_words(const ActionSnapshot& action) {
   if (is_command(action)) return {'p', "yes, whatever follows"};
-  if (tools::rule_form_of(action.tool_name.value_or("")) == tools::RuleForm::host)
-    return {'h', "yes, every page of this host"};
+  if (is_about_a_host(action)) return {'h', "yes, every page of this host"};
   return {'t', "yes, every call of the tool"};
 }
 

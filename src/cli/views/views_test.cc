@@ -242,6 +242,9 @@ TEST_CASE("the prompt shows the rule that each lasting answer stores") {
             .contains("  sh  yes, every page of this host in this session; stores the rule "
                       "web_fetch(a.org)\n"));
   CHECK(read_answer(action, "ah")->rule == "web_fetch(a.org)");
+  action.input = schema::Json{R"({"url":"HTTPS://A.org/x"})"};
+  CHECK(question_text(action, Paper{})
+            .starts_with("Load this page from the web?\n\n    https://a.org/x\n"));
 }
 
 TEST_CASE("leaving the sandbox is the loudest thing on the screen, and granted once at a time") {
