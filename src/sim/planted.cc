@@ -44,7 +44,7 @@ constexpr std::array kDefects = {
     PlantedDefect{Plant::hang_reads_on_full_disk, "hang_reads_on_full_disk",
                   "a session that must be loaded is not, as long as the disk is full", 20},
     PlantedDefect{Plant::drop_spool_tail, "drop_spool_tail",
-                  "what a process printed while nobody was connected to it is not passed on", 100},
+                  "what a process printed while nobody was connected to it is not passed on", 400},
     PlantedDefect{Plant::forget_exit_record, "forget_exit_record",
                   "the record of a process goes before it is stored that it ended", 100},
     PlantedDefect{Plant::cancel_on_hangup, "cancel_on_hangup",

@@ -197,7 +197,7 @@ class WorkspaceModels(Background):
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(f"{self.file} names models, but it is not trusted", done.stderr)
         self.trust()
-        self.assertAnswers("--session", "s")
+        self.assertAnswers("--session", "s", "--new")
         self.assertAnswers("--model", "local")
         elsewhere = self.home.folder / "elsewhere"
         elsewhere.mkdir()
@@ -229,7 +229,7 @@ class WorkspaceModels(Background):
         done = self.home.run("run", "hi")
         self.assertIn("set WORKSPACE_KEY", done.stderr)
         self.home.environment["WORKSPACE_KEY"] = KEY
-        window = Window(self, "--session", "s", "hi")
+        window = Window(self, "--session", "s", "--new", "hi")
         wait_until(lambda: provider.heads, what="the request")
         self.assertIn(f"Bearer {KEY}", provider.heads[0])
         window.kill()

@@ -172,7 +172,7 @@ class Owner(Background):
         self.assertIn("nine ten", done.stdout)
 
     def test_stop_asks_at_a_terminal_and_ctrl_c_means_no(self):
-        window = Window(self, "--session", "s", "--model", "asks", "go").read_until("> ")
+        window = Window(self, "--session", "s", "--new", "--model", "asks", "go").read_until("> ")
         for answer, code in ((b"\x03", 130), (b"n\n", 130), (b"y\n", 0)):
             with self.subTest(answer=answer):
                 asked = Window(self, verb="stop").read_until("[y/N] ")

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pty
 import signal
 import struct
 import subprocess
@@ -230,9 +231,12 @@ class Picker(Sessions):
         self.assertEqual(terminal.end(), 130, terminal.text())
 
     def test_it_leaves_the_terminal_as_it_was(self):
+        master, slave = pty.openpty()  # a terminal that no program has changed
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        before = termios.tcgetattr(master)
         for key in ("\x1b", "\x03"):
             terminal = self.at_terminal()
-            before = termios.tcgetattr(terminal.master)
             terminal.read_until("Enter opens").type(key, after=0.1).read_until("\x1b[?1049l")
             self.assertEqual(terminal.end(), 130, terminal.text())
             self.assertEqual(termios.tcgetattr(terminal.master), before)
