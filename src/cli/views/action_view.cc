@@ -411,7 +411,14 @@ std::string explanation_text(const EvaluatePermissionReply& reply, std::string_v
   for (const Verdict& verdict : reply.chain) {
     std::string said = fmt::format("{}: {}", name_of(verdict.source), name_of(verdict.verdict));
     if (verdict.rule) said += fmt::format(" by {}", *verdict.rule);
-    if (verdict.reason) said += fmt::format(" ({})", *verdict.reason);
+    // The reason of the source that decides is the first line.
+    const bool decides = verdict.source == reply.decision_source &&
+                         verdict.verdict == reply.decision && verdict.reason &&
+                         reply.decision_reason.starts_with(*verdict.reason);
+    if (decides)
+      said += " (decides)";
+    else if (verdict.reason)
+      said += fmt::format(" ({})", *verdict.reason);
     add_row(out, "source", said, Paint::plain, paper);
   }
   if (reply.destructive)

@@ -380,4 +380,19 @@ TEST_CASE("a question that nobody answers here any more says how it is answered"
 }
 
 }  // namespace
+TEST_CASE("an explanation gives the reason of the source that decides once") {
+  using namespace schema;
+  EvaluatePermissionReply reply;
+  reply.decision = Decision::ask;
+  reply.decision_source = DecisionSource::mode;
+  reply.decision_reason = "No rule covers the whole command. Cause: no rule allows ls.";
+  reply.chain = {{DecisionSource::rule, Decision::allow, "shell(cat:*)", "It is allowed."},
+                 {DecisionSource::mode, Decision::ask, {}, "No rule covers the whole command."}};
+  const std::string text = explanation_text(reply, "ls", {});
+  CHECK(text.starts_with("ask: No rule covers the whole command. Cause: no rule allows ls.\n"));
+  CHECK(text.contains("rule: allow by shell(cat:*) (It is allowed.)\n"));
+  CHECK(text.contains("mode: ask (decides)\n"));
+  CHECK(text.find("No rule covers") == text.rfind("No rule covers"));
+}
+
 }  // namespace agentrt::cli
