@@ -27,17 +27,28 @@ bool stays_in_session(std::string_view tool) {
   return reserved && reserved->stays_in_session;
 }
 
+// The folder of the session that holds the path; null: none does.
+const std::string* folder_of(const Asked& asked, const std::string& path) {
+  if (is_within(path, asked.workspace)) return &asked.workspace;
+  for (const std::string& root : asked.roots)
+    if (is_within(path, root)) return &root;
+  return nullptr;
+}
+
+// Whether a file tool is to work in the folders that the session was given: its workspace and those
+// of --add-dir, which were granted in the same way.
 bool is_inside(const Asked& asked, const Effective& policy) {
   if (!is_file_tool(asked.tool)) return false;
   const std::string path = normal_path(asked.text, asked.cwd, policy.home);
-  if (!is_within(path, asked.workspace)) return false;
-  if (asked.real_path) return is_within(normal_path(*asked.real_path, "/", "/"), asked.workspace);
+  if (folder_of(asked, path) == nullptr) return false;
+  if (asked.real_path) return folder_of(asked, normal_path(*asked.real_path, "/", "/")) != nullptr;
   return !climbs(asked.text);
 }
 
 bool is_steering_file(const Asked& asked, const Effective& policy) {
   const auto steers = [&](const std::string& path) {
-    return is_steering_path(path, asked.workspace);
+    const std::string* folder = folder_of(asked, path);
+    return is_steering_path(path, folder == nullptr ? asked.workspace : *folder);
   };
   return steers(normal_path(asked.text, asked.cwd, policy.home)) ||
          (asked.real_path && steers(normal_path(*asked.real_path, "/", "/")));
@@ -45,7 +56,7 @@ bool is_steering_file(const Asked& asked, const Effective& policy) {
 
 std::string mode_name(PermissionMode mode) { return std::string(schema::name_of(mode)); }
 
-// Whether the call writes inside the workspace and the sandbox lets it.
+// Whether the call writes inside the session's folders and the sandbox lets it.
 bool is_confined_write(const Asked& asked, const Effective& policy) {
   return is_inside(asked, policy) && policy.sandbox != SandboxMode::read_only;
 }
@@ -87,7 +98,8 @@ Verdict tool_mode_verdict(const Asked& asked, const Effective& policy) {
       says(Decision::ask, is_file_tool(asked.tool) && !inside
                               ? fmt::format("No rule allows {} outside the workspace.", asked.tool)
                               : fmt::format("No rule allows this call of {}.", asked.tool));
-  const Verdict reading = says(Decision::allow, "Reading inside the workspace needs no rule.");
+  const Verdict reading =
+      says(Decision::allow, "Reading in the folders of the session needs no rule.");
   switch (policy.mode) {
     case PermissionMode::bypass:
       return says(Decision::allow,

@@ -511,9 +511,9 @@ TEST_CASE("rules about reading hold for listing and searching a folder") {
   CHECK(under(PermissionMode::default_, file_call("list_files", "big"), rules) == Decision::allow);
   Asked elsewhere = file_call("list_files", "/data/x");
   elsewhere.roots = {"/data"};
-  CHECK(under(PermissionMode::default_, elsewhere, rules) == Decision::allow);
+  CHECK(under(PermissionMode::untrusted, elsewhere, rules) == Decision::allow);
   elsewhere.tool = "search_files";
-  CHECK(under(PermissionMode::default_, elsewhere, rules) == Decision::ask);
+  CHECK(under(PermissionMode::untrusted, elsewhere, rules) == Decision::ask);
 }
 
 TEST_CASE("a rule keeps a tool from what a path leads to, unless a person was asked about it") {

@@ -55,6 +55,35 @@ TEST_CASE("a path in none of the session's folders is refused, and --add-dir is 
   CHECK(judge(file_call("read_file", "a/../b"), {.rules = rules}).decision != Decision::deny);
 }
 
+TEST_CASE("further folders of a session count like its workspace") {
+  const auto in_data = [](const char* tool, const char* path) {
+    Asked asked = file_call(tool, path);
+    asked.roots = {"/data"};
+    return asked;
+  };
+  const auto under = [](PermissionMode mode, const Asked& asked) {
+    return judge(asked, {.rules = rules_of({}), .mode = mode}).decision;
+  };
+  const Asked read = in_data("read_file", "/data/x");
+  CHECK(under(PermissionMode::default_, read) == Decision::allow);
+  CHECK(under(PermissionMode::plan, read) == Decision::allow);
+  CHECK(under(PermissionMode::untrusted, read) == Decision::ask);
+  Asked linked = read;
+  linked.real_path = "/ws/y";
+  CHECK(under(PermissionMode::default_, linked) == Decision::allow);
+  linked.real_path = "/etc/passwd";
+  CHECK(under(PermissionMode::default_, linked) == Decision::ask);
+  CHECK(under(PermissionMode::default_, in_data("read_file", "/data2/x")) == Decision::deny);
+  Asked write = in_data("write_file", "/data/x");
+  write.access = Access::changes;
+  CHECK(under(PermissionMode::default_, write) == Decision::ask);
+  CHECK(under(PermissionMode::on_request, write) == Decision::allow);
+  write.text = "/data/.git/hooks/pre-commit";
+  CHECK(under(PermissionMode::on_request, write) == Decision::ask);
+  write.text = "/data/AGENTS.md";
+  CHECK(under(PermissionMode::on_request, write) == Decision::ask);
+}
+
 TEST_CASE("without a sandbox the classifier lets none of that pass") {
   for (const char* text : {"python3 -m pytest", "git checkout -b x", "sed -i s/a/b/ f"})
     CHECK_MESSAGE(judge(shell_call(text),
