@@ -116,6 +116,7 @@ int run_sandboxed(Context& context, const SandboxArguments& arguments) {
   if (arguments.profile) choice.mode = schema::enum_of<schema::SandboxMode>(*arguments.profile);
   if (arguments.allow_network) choice.network = true;
   choice.workspace = cwd;
+  choice.shell = true;
   const auto profile = config::sandbox_profile_of(*config, choice, *data, context.environment);
   if (!profile) return output.problem(profile.error());
   if (arguments.explain) return explain(context, *profile);

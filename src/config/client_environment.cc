@@ -45,11 +45,11 @@ Result<bool> names_only_models(const std::string& path) {
   if (!text) return wrong_at(path, 0, "does not exist", "");
   TRY_ASSIGN(const ConfigLayer layer, read_config_text(*text, path));
   const bool other = layer.mode || layer.allow || layer.ask || layer.deny || layer.sandbox ||
-                     layer.network || layer.report_writes || layer.roots || layer.turn_steps ||
-                     layer.queue_turns_max || layer.model_retries_max || layer.web_fetch_ms ||
-                     layer.web_fetch_bytes || layer.web_fetch_redirects || layer.keep_days ||
-                     layer.output_bytes_max || layer.upload_bytes_max || layer.redact ||
-                     layer.resume || layer.notify;
+                     layer.network || layer.report_writes || layer.roots || layer.write ||
+                     layer.shell_env || layer.turn_steps || layer.queue_turns_max ||
+                     layer.model_retries_max || layer.web_fetch_ms || layer.web_fetch_bytes ||
+                     layer.web_fetch_redirects || layer.keep_days || layer.output_bytes_max ||
+                     layer.upload_bytes_max || layer.redact || layer.resume || layer.notify;
   return !other && layer.hooks.empty() && layer.mcp_servers.empty() && layer.beyond.empty();
 }
 

@@ -150,6 +150,9 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
   TRY(set(config.sandbox.report_writes, layer.report_writes, managed.report_writes, layer,
           "sandbox.report_writes", ceiling, kTellsMore));
   join(config.sandbox.roots, layer.roots);
+  join(config.sandbox.write, layer.write);
+  if (layer.shell_env)  // the host's file comes first, and its values stay
+    config.shell_env.insert(layer.shell_env->value.begin(), layer.shell_env->value.end());
   LimitConfig& limits = config.limits;
   TRY(set(limits.turn_steps, layer.turn_steps, managed.turn_steps, layer, "limits.turn_steps",
           ceiling, kFewer));
@@ -198,6 +201,8 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.redact, "redact.names");
   drop(layer.roots, "sandbox.roots");
   drop(layer.notify, "terminal.notify");
+  drop(layer.write, "sandbox.write");
+  drop(layer.shell_env, "shell.env");
   if (!keys.empty())
     config.warnings.push_back(
         fmt::format("{}: ignored: {} (only the user configuration file may set this)", layer.path,

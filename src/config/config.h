@@ -105,9 +105,16 @@ struct SandboxConfig {
   bool network = false;
   bool report_writes = false;           // report attempts to write outside as events
   std::vector<std::string> roots = {};  // where sessions may be opened without scope approve
+  // Where commands may write, besides the folders of their session: absolute, or ~/FOLDER.
+  std::vector<std::string> write = {};
 
   bool operator==(const SandboxConfig&) const = default;
 };
+
+// Limits of [sandbox] write and [shell] env.
+inline constexpr std::size_t kWriteFoldersMax = 64;
+inline constexpr std::size_t kShellVariablesMax = 64;
+inline constexpr std::size_t kShellValueBytesMax = 4'096;
 
 struct LimitConfig {
   std::uint64_t turn_steps = 50;
@@ -174,6 +181,7 @@ struct Config {
   PermissionConfig permissions;
   std::vector<schema::HookSpec> hooks;
   SandboxConfig sandbox;
+  std::map<std::string, std::string> shell_env;  // variables that commands get
   LimitConfig limits;
   OutputConfig outputs;
   std::vector<std::string> redact;  // names of environment variables that hold secrets

@@ -369,6 +369,64 @@ Result<void> check_roots(const ConfigLayer& layer) {
   return {};
 }
 
+Result<void> check_write(const ConfigLayer& layer) {
+  if (!layer.write) return {};
+  const auto wrong = [&](const std::string& rest) {
+    return wrong_at(layer.path, layer.write->line, "sandbox.write", rest);
+  };
+  if (layer.write->value.size() > kWriteFoldersMax)
+    return wrong(fmt::format("has more than {} folders.", kWriteFoldersMax));
+  for (const std::string& folder : layer.write->value) {
+    const bool of_home = folder.starts_with("~/") && folder.size() > 2;
+    if (folder == "/" || (!of_home && policy::wrong_folder("", folder)))
+      return wrong(fmt::format(
+          "contains \"{}\"; use absolute paths of folders, or ~/FOLDER, and not /.", folder));
+  }
+  return {};
+}
+
+// Bash itself obeys these, so with another value it would run other commands than those that were
+// judged.
+bool changes_bash(std::string_view name) {
+  static const std::set<std::string_view> kNames = {
+      "BASHOPTS", "BASH_COMPAT", "BASH_ENV",        "CDPATH", "ENV", "GLOBIGNORE", "HOME",
+      "IFS",      "OLDPWD",      "POSIXLY_CORRECT", "PS4",    "PWD", "SHELLOPTS"};
+  return kNames.contains(name) || name.starts_with("BASH_FUNC_");
+}
+
+bool is_variable_name(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  if (name.empty() || !letter(name.front())) return false;
+  return std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+Result<void> check_shell_env(const ConfigLayer& layer) {
+  if (!layer.shell_env) return {};
+  const auto wrong = [&](const std::string& rest) {
+    return wrong_at(layer.path, layer.shell_env->line, "shell.env", rest);
+  };
+  if (layer.shell_env->value.size() > kShellVariablesMax)
+    return wrong(fmt::format("has more than {} variables.", kShellVariablesMax));
+  for (const auto& [name, value] : layer.shell_env->value) {
+    if (!is_variable_name(name))
+      return wrong(fmt::format("contains \"{}\", which is not the name of a variable.", name));
+    if (changes_bash(name))
+      return wrong(fmt::format("contains {}, which changes how bash reads commands.", name));
+    if (value.size() > kShellValueBytesMax || value.contains('\0'))
+      return wrong(fmt::format("{}: the value must be text of at most {} bytes.", name,
+                               kShellValueBytesMax));
+  }
+  return {};
+}
+
+// The section has the name of a tool, but is not about the tool: it has no descriptor to ask.
+std::string shell_section() {
+  constexpr std::string_view kHeading = "[shell]";
+  return std::string(kHeading.substr(1, kHeading.size() - 2));
+}
+
 Result<void> read_section(const std::string& name, const toml::table& table, ConfigLayer& layer) {
   if (name == "models") return read_models(table, layer);
   if (name == "mcp_servers") return read_servers(table, layer);
@@ -391,7 +449,12 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("network", layer.network));
     TRY(section.take("report_writes", layer.report_writes));
     TRY(section.take("roots", layer.roots));
+    TRY(section.take("write", layer.write));
     TRY(check_roots(layer));
+    TRY(check_write(layer));
+  } else if (name == shell_section()) {
+    TRY(section.take("env", layer.shell_env));
+    TRY(check_shell_env(layer));
   } else if (name == "limits") {
     TRY(section.take("turn_steps", layer.turn_steps));
     TRY(section.take("queue_turns_max", layer.queue_turns_max));
@@ -416,9 +479,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 }
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
-  static const std::set<std::string> kSections = {"models", "routing",     "permissions", "sandbox",
-                                                  "limits", "runtime",     "outputs",     "redact",
-                                                  "hooks",  "mcp_servers", "terminal"};
+  static const std::set<std::string> kSections = {
+      "models",  "routing", "permissions", "sandbox",     "limits",   "runtime",
+      "outputs", "redact",  "hooks",       "mcp_servers", "terminal", shell_section()};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {

@@ -42,6 +42,8 @@ struct ConfigLayer {
   std::optional<Given<bool>> network;
   std::optional<Given<bool>> report_writes;
   std::optional<Given<std::vector<std::string>>> roots;
+  std::optional<Given<std::vector<std::string>>> write;
+  std::optional<Given<std::map<std::string, std::string>>> shell_env;
   std::optional<Given<std::uint64_t>> turn_steps;
   std::optional<Given<std::uint64_t>> queue_turns_max;
   std::optional<Given<std::uint64_t>> model_retries_max;

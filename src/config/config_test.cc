@@ -263,6 +263,38 @@ TEST_CASE("folders for sessions are for the host and the user, and never for a w
   CHECK(contains(files.error(), ":2: sandbox.roots contains \"relative\""));
 }
 
+TEST_CASE("folders and variables for commands are for the host and the user") {
+  Files files;
+  files.managed("[sandbox]\nwrite = [\"/srv/cache\"]\n[shell]\nenv = { A = \"host\" }\n");
+  files.user(
+      "[sandbox]\nwrite = [\"~/.cache/pip\"]\n[shell]\nenv = { A = \"mine\", B_2 = \"b\" }\n");
+  files.workspace("[sandbox]\nwrite = [\"/srv/evil\"]\n[shell]\nenv = { C = \"evil\" }\n");
+  for (const bool trusted : {false, true}) {
+    if (trusted) files.trust_all();
+    const auto config = files.load();
+    REQUIRE(config);
+    CHECK(config->sandbox.write == std::vector<std::string>{"/srv/cache", "~/.cache/pip"});
+    CHECK(config->shell_env == std::map<std::string, std::string>{{"A", "host"}, {"B_2", "b"}});
+    REQUIRE(config->warnings.size() == 1);
+    CHECK(contains(config->warnings[0], "ignored: sandbox.write, shell.env"));
+  }
+  for (const char* folder : {"relative", "/", "~", "~/", "~other/x"}) {
+    files.user(fmt::format("[sandbox]\nwrite = [\"{}\"]\n", folder));
+    CHECK(contains(files.error(), fmt::format(":2: sandbox.write contains \"{}\"", folder)));
+  }
+  for (const char* variable : {"1X", "A-B", "BASH_ENV", "IFS", "HOME", "BASH_FUNC_ls%%"}) {
+    files.user(fmt::format("[shell]\nenv = {{ \"{}\" = \"x\" }}\n", variable));
+    CHECK(contains(files.error(), ":2: shell.env contains"));
+  }
+  files.user(
+      fmt::format("[shell]\nenv = {{ A = \"{}\" }}\n", std::string(kShellValueBytesMax + 1, 'x')));
+  CHECK(contains(files.error(), "shell.env A: the value must be text of at most 4096 bytes"));
+  files.user("[shell]\nenv = { A = 7 }\n");
+  CHECK(contains(files.error(), "shell.env"));
+  files.user("[shell]\npath = \"x\"\n");
+  CHECK(contains(files.error(), "shell.path is not a known key"));
+}
+
 TEST_CASE("everything in a workspace file counts once it is trusted as it is") {
   Files files;
   files.workspace(kLoosening);

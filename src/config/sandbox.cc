@@ -32,6 +32,22 @@ Result<std::vector<std::string>> roots_of(const SandboxChoice& choice) {
   return roots;
 }
 
+// Adds the folders of [sandbox] write. One that does not exist yet, such as a cache that no program
+// has created, must not stop every command.
+void add_write_folders(const Config& config, const std::string& home,
+                       std::vector<std::string>& roots) {
+  for (const std::string& given : config.sandbox.write) {
+    if (given.starts_with("~/") && home.empty()) continue;
+    const std::string folder = given.starts_with("~/") ? home + given.substr(1) : given;
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) continue;
+    const std::string real = real_path(folder);
+    const bool held = std::ranges::any_of(
+        roots, [&](const std::string& root) { return policy::is_within(real, root); });
+    if (!held) roots.push_back(real);
+  }
+}
+
 Result<std::string> cwd_of(const SandboxChoice& choice, const std::vector<std::string>& roots) {
   if (!choice.cwd) return roots.front();
   const std::string cwd = real_path((std::filesystem::path(roots.front()) / *choice.cwd).string());
@@ -45,10 +61,6 @@ Result<std::string> cwd_of(const SandboxChoice& choice, const std::vector<std::s
   return cwd;
 }
 
-bool is_within(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
 // Rejects a root that the profile itself would hide.
 Result<void> check_roots(const schema::SandboxProfile& profile) {
   for (const std::string& root : profile.roots) {
@@ -56,10 +68,10 @@ Result<void> check_roots(const schema::SandboxProfile& profile) {
       return fail(Code::invalid_params,
                   "The workspace cannot be /; choose another folder, or the profile full_access.");
     for (const std::string& hidden : profile.hidden_paths)
-      if (is_within(root, real_path(hidden)))
+      if (policy::is_within(root, real_path(hidden)))
         return fail(Code::invalid_params,
-                    fmt::format("The workspace {} is inside {}, which is hidden from commands; "
-                                "choose another folder.",
+                    fmt::format("The folder {} is inside {}, which is hidden from commands; "
+                                "choose another folder for the session or for [sandbox] write.",
                                 root, hidden));
   }
   return {};
@@ -89,6 +101,10 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
     if (const auto value = variables(name)) inputs.environment[std::string(name)] = *value;
   // If SHELL is unset, as in services, each shell would look it up in the user database.
   inputs.environment.try_emplace("SHELL", schema::kShellProgram);
+  if (choice.shell) {
+    add_write_folders(config, inputs.home, inputs.roots);
+    inputs.added = config.shell_env;
+  }
   inputs.denied = choice.hidden;
   schema::SandboxProfile profile = policy::sandbox_profile(inputs);
   profile.report_writes = config.sandbox.report_writes;

@@ -18,9 +18,12 @@ struct SandboxChoice {
   std::optional<std::string> cwd = {};   // below a root; absolute or relative to the workspace
   std::vector<std::string> hidden = {};  // additional paths to hide
   Environment variables = {};            // for the command; empty: the runtime's own environment
+  // It is a command of a person or of the model, which gets [sandbox] write and [shell] env.
+  bool shell = false;
 };
 
-// The profile of a command in the workspace. Fails with invalid_params if the host policy forbids
+// The profile of a command in the workspace. Folders of [sandbox] write that do not exist are left
+// out. Fails with invalid_params if the host policy forbids
 // the choice, if a root is not a folder, is /, or lies within a hidden path, or if `cwd` is outside
 // the roots.
 Result<schema::SandboxProfile> sandbox_profile_of(const Config& config, const SandboxChoice& choice,

@@ -85,8 +85,10 @@ schema::SandboxProfile sandbox_profile(const SandboxInputs& inputs) {
   for (const std::string_view path : kDoors) profile.hidden_paths.emplace_back(path);
   profile.hidden_paths.insert(profile.hidden_paths.end(), inputs.denied.begin(),
                               inputs.denied.end());
+  for (const auto& [name, value] : inputs.added) profile.environment.push_back(name + "=" + value);
   for (const auto& [name, value] : inputs.environment)
-    if (is_kept(name)) profile.environment.push_back(name + "=" + value);
+    if (is_kept(name) && !inputs.added.contains(name))
+      profile.environment.push_back(name + "=" + value);
   return profile;
 }
 

@@ -27,6 +27,7 @@ struct SandboxInputs {
   std::vector<std::string> own_paths;  // folders of the runtime: its data, its configuration
   std::vector<std::string> denied;     // paths that deny rules hide
   std::map<std::string, std::string> environment;  // the runtime's environment
+  std::map<std::string, std::string> added;        // variables that the configuration sets
 };
 
 // The variables of the runtime's environment that a command gets; all others are removed.

@@ -367,7 +367,8 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                         .additional_roots = request.additional_roots,
                                         .cwd = request.cwd,
                                         .hidden = request.hidden,
-                                        .variables = variables(request.turn, keep)},
+                                        .variables = variables(request.turn, keep),
+                                        .shell = true},
                   data, config::process_environment());
     };
   };

@@ -227,6 +227,77 @@ class Walls(Case):
         self.assertEqual(done.returncode, 2, done.stderr)
 
 
+class Granted(Case):
+    """What the user's configuration grants to commands: folders and variables."""
+
+    daemon_at_start = False
+    scripts = {"main": [call_of("shell", command="echo $GREETING > ../cache/a.txt; "
+                                "echo $GREETING > here.txt; echo no > ../kept/b.txt"),
+                        call_of("read_file", path="../cache/a.txt"), {"text": "done"}]}
+    config = ('[permissions]\nmode = "bypass"\n[sandbox]\nwrite = ["~/cache", "~/not_there"]\n'
+              '[shell]\nenv = { GREETING = "hello" }\n')
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.home.folder / "cache"
+        self.kept = self.home.folder / "kept"
+        self.cache.mkdir()
+        self.kept.mkdir()
+
+    def test_commands_write_there_and_get_the_variables_and_file_tools_do_not(self):
+        done = self.home.run("run", "--session", "s", "--new", "go")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.cache / "a.txt").read_text(), "hello\n")
+        self.assertEqual((self.home.workspace / "here.txt").read_text(), "hello\n")
+        self.assertFalse((self.kept / "b.txt").exists())
+        self.assertIn("outside the folders of this session", done.stderr)
+
+    def test_the_sandbox_command_shows_and_applies_them(self):
+        shown = json.loads(self.home.run("sandbox", "--explain", "--json").stdout)
+        self.assertIn(str(self.cache), json.dumps(shown))
+        self.assertIn("GREETING", json.dumps(shown))
+        text = f"echo $GREETING > {self.cache}/x; touch {self.kept}/y"
+        self.home.run("sandbox", "--", "bash", "-c", text)
+        self.assertEqual((self.cache / "x").read_text(), "hello\n")
+        self.assertFalse((self.kept / "y").exists())
+        done = self.home.run("sandbox", "--profile", "read_only", "--", "touch",
+                             self.cache / "z")
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_a_hidden_folder_is_refused_by_name(self):
+        (self.home.folder / ".ssh").mkdir()
+        file = self.home.folder / "config/agentrt/config.toml"
+        file.write_text(file.read_text().replace("~/not_there", "~/.ssh"))
+        done = self.home.run("sandbox", "--", "true")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(".ssh", done.stderr)
+
+    def test_a_workspace_file_grants_nothing(self):
+        own = self.home.workspace / ".agentrt"
+        own.mkdir()
+        (own / "config.toml").write_text('[sandbox]\nwrite = ["~/kept"]\n')
+        done = self.home.run("sandbox", "--", "touch", self.kept / "b.txt")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("sandbox.write", done.stderr)
+        self.assertFalse((self.kept / "b.txt").exists())
+
+
+class AddedFolder(Case):
+    daemon_at_start = False
+    scripts = {"main": [{"text": "unused"}]}
+    config = '[permissions]\nmode = "default"\n'
+
+    def test_file_tools_read_there_without_a_question(self):
+        folder = self.home.folder / "added"
+        folder.mkdir()
+        (folder / "a.txt").write_text("xyzzy\n")
+        script = self.home.script("read", [call_of("read_file", path=str(folder / "a.txt")),
+                                           {"text": "done"}])
+        done = self.home.run("run", "--model", f"script:{script}", "--add-dir", folder, "go")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("✓ read", done.stderr)
+
+
 @unittest.skipUnless(os.geteuid() == 0, "files of two users need root")
 class Identity(Case):
     """With a root daemon, file tools have the rights of commands."""
