@@ -44,11 +44,11 @@ class Disturbed(Background):
 
 class ATerminal(Disturbed):
     def test_it_may_be_twenty_columns_wide(self):
-        window = Window(self, "--session", "s", "--model", "asks", "go", columns=20)
+        window = Window(self, "--session", "s", "--new", "--model", "asks", "go", columns=20)
         window.read_until("\n  > ").type("y\n").read_until("All done.")
         self.assertEqual(window.end(), 0, window.text())
         self.assertEqual(self.made(), "x\n")
-        window = Window(self, "--session", "t", "--model", "talks", "go", columns=20)
+        window = Window(self, "--session", "t", "--new", "--model", "talks", "go", columns=20)
         self.assertEqual(window.end(), 0, window.text())
         screen = window.screen()
         for word in TEXT.split():
@@ -66,7 +66,7 @@ class ATerminal(Disturbed):
             window.process.send_signal(signal.SIGWINCH)
 
     def test_it_may_be_resized_every_ten_milliseconds(self):
-        window = Window(self, "--session", "s", "--model", "talks", "go")
+        window = Window(self, "--session", "s", "--new", "--model", "talks", "go")
         stop = threading.Event()
         resizing = threading.Thread(target=self.resize, args=(window, stop))
         resizing.start()
@@ -81,7 +81,8 @@ class ATerminal(Disturbed):
         self.assertEqual(screen.count("All done."), 1)
 
     def test_a_question_survives_being_resized(self):
-        window = Window(self, "--session", "s", "--model", "asks", "go").read_until("\n  > ")
+        window = Window(self, "--session", "s", "--new", "--model", "asks", "go")
+        window.read_until("\n  > ")
         stop = threading.Event()
         resizing = threading.Thread(target=self.resize, args=(window, stop))
         resizing.start()
@@ -98,7 +99,7 @@ class ATerminal(Disturbed):
         windows = {}
         for pause_ms in (0, 5, 20, 60, 150, 400, 900, 2000):
             session = f"s{pause_ms}"
-            windows[session] = Window(self, "--session", session, "--model", "talks", "go")
+            windows[session] = Window(self, "--session", session, "--new", "--model", "talks", "go")
             time.sleep(pause_ms / 1000)
             windows[session].close()
         for session, window in windows.items():
@@ -113,7 +114,7 @@ class ATerminal(Disturbed):
         for name in ("stdin", "stdout", "stderr"):
             with self.subTest(closed=name):
                 number = {"stdin": 0, "stdout": 1, "stderr": 2}[name]
-                done = self.client("run", "--session", name, "hi",
+                done = self.client("run", "--session", name, "--new", "hi",
                                    preexec_fn=lambda number=number: os.close(number))
                 out, errors = done.communicate(timeout=30)
                 self.assertEqual(done.returncode, 0, (out, errors))
@@ -125,7 +126,7 @@ class ATerminal(Disturbed):
         for name in ("pipe", "full"):
             with self.subTest(name):
                 output = open("/dev/full", "w") if name == "full" else subprocess.PIPE
-                client = self.client("run", "--session", name, "--model", "talks", "go",
+                client = self.client("run", "--session", name, "--new", "--model", "talks", "go",
                                      stdout=output)
                 if name == "full":
                     output.close()
@@ -137,8 +138,8 @@ class ATerminal(Disturbed):
                 self.assertEnds(name)
 
     def test_another_one_answers_after_a_crash_in_another_environment(self):
-        first = Window(self, "--session", "s", "--model", "asks", "go", TERM="xterm-256color",
-                       LANG="C.one").read_until("\n  > ")
+        first = Window(self, "--session", "s", "--new", "--model", "asks", "go",
+                       TERM="xterm-256color", LANG="C.one").read_until("\n  > ")
         first.kill()
         first.process.wait(10)
         self.home.kill_owner()
@@ -154,7 +155,8 @@ class AnOwner(Disturbed):
     def test_clients_reconnect_and_continue(self):
         self.home.run("call", "create_session", '{"sessionId":"followed"}')
         followers = [self.client("events", "followed", "--follow", "--json") for _ in range(5)]
-        asked = Window(self, "--session", "asked", "--model", "asks", "go").read_until("\n  > ")
+        asked = Window(self, "--session", "asked", "--new", "--model", "asks", "go")
+        asked.read_until("\n  > ")
         watcher = self.client("run", "--session", "asked")
         for follower in followers:
             self.assertEqual(json.loads(follower.stdout.readline())["type"], "session.created")
@@ -182,7 +184,7 @@ class AnOwner(Disturbed):
     def test_what_was_lost_is_said(self):
         """The answer of a model that was being asked is lost; the turn says so and can be
         continued."""
-        client = self.client("run", "--session", "s", "--model", "waits", "go")
+        client = self.client("run", "--session", "s", "--new", "--model", "waits", "go")
         wait_until(lambda: "model.requested" in types(self.events("s"))
                    if self.home.owner() else False, what="the request")
         self.home.kill_owner()
