@@ -43,7 +43,7 @@ class Commands(ChatCase):
         chat.type("/new\r").sees("a new session begins with your next message")
         chat.type("in the new one\r").shows("Hello there.")
         wait_until(lambda: len(self.sessions()) == 2, what="a second session")
-        chat.type("/resume title\r").shows("FOLDER").type("1\r").shows("session sess")
+        chat.type("/resume title\r").sees("My title").type("\r").shows("session sess")
         chat.shows("· My title").type("/quit\r")
         self.assertEqual(chat.end(), 0)
 

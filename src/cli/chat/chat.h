@@ -59,7 +59,8 @@ class Chat {
   static constexpr std::size_t kPasteShownLinesMax = 8;
   static constexpr std::size_t kPastesMax = 50;  // in one message
   static constexpr std::size_t kQueueShownMax = 5;
-  static constexpr std::size_t kOpenBytesMax = 64 * 1024;  // of a line that does not end
+  static constexpr std::size_t kOpenBytesMax =
+      std::size_t{64} * 1024;  // of a line that does not end
   static constexpr std::size_t kChoicesMax = 8;
   static constexpr std::size_t kOutputLinesShownMax = 2'000;
 
@@ -130,7 +131,7 @@ class Chat {
   void show_rules();
   void show_approvals();
   void show_sessions();
-  void pick_session(const std::string& search);
+  void choose_session(const std::string& search);
   void continue_turn();
   void show_queue(const std::string& argument);
   void change_queue(std::string_view command, const std::string& argument);
@@ -198,7 +199,6 @@ class Chat {
   std::set<TurnId> unfinished_;  // of those
   std::size_t policy_seen_ = 0;
   std::optional<schema::RulesReply> policy_;
-  std::vector<SessionId> offered_;  // by /resume, waiting for a number
 
   // The question.
   std::optional<schema::ActionSnapshot> question_;

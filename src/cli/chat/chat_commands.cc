@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "cli/chat/chat.h"
 #include "cli/option_word.h"
+#include "cli/sessions/picker.h"
+#include "cli/sessions/session_ids.h"
 #include "cli/turns/checks.h"
 #include "cli/views/action_view.h"
 #include "cli/views/rules_view.h"
@@ -34,11 +35,6 @@ std::string output_lines(std::string_view text, std::size_t lines_max, Colour co
     out +=
         "  " + paint(fmt::format("… {} more lines", lines - lines_max), Paint::dim, colour) + "\n";
   return out;
-}
-
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::search(text, part, {}, lower, lower).begin() != text.end() || part.empty();
 }
 
 template <class T>
@@ -79,7 +75,7 @@ void Chat::perform(const GivenCommand& given) {
       read_policy();
       return hint("a new session begins with your next message");
     case Slash::resume:
-      return pick_session(argument);
+      return choose_session(argument);
     case Slash::continue_turn:
       return continue_turn();
     case Slash::queue:
@@ -203,35 +199,28 @@ void Chat::show_sessions() {
   });
 }
 
-// Lists the sessions with a number each; the next line that is a number opens one.
-void Chat::pick_session(const std::string& search) {
-  schema::ListSessions params;
-  params.limit = schema::kListSizeMax;
-  courier_.call(
-      "list_sessions", schema::to_json(params), [this, search](const Result<std::string>& reply) {
-        if (!reply) return problem(reply.error());
-        const auto list = read_list(*reply);
-        if (!list) return problem(list.error());
-        Table table{{"", "UPDATED", "FOLDER", "WHAT"}, {}};
-        offered_.clear();
-        for (const schema::Json& row : list->data) {
-          schema::SessionSummary session;
-          if (!schema::from_json(row.text, session, schema::Unknown::ignore)) continue;
-          const std::string what = session.title.value_or(session.preview.value_or(""));
-          if (session.archived || session.session_id == session_) continue;
-          if (!contains_ignoring_case(what + " " + session.cwd + " " + session.session_id.text(),
-                                      search))
-            continue;
-          if (offered_.size() >= kRowsMax) break;
-          offered_.push_back(session.session_id);
-          table.rows.push_back({std::to_string(offered_.size()),
-                                spoken_age(session.updated_at, now_of_clock()),
-                                std::filesystem::path(session.cwd).filename().string(), what});
-        }
-        if (offered_.empty()) return hint("no other session matches");
-        print("\n" + render(table, paper().width, colour()));
-        hint("type the number of the session and press Enter; /resume TEXT searches");
-      });
+// The picker has the terminal meanwhile, as it has it in agentrt resume.
+void Chat::choose_session(const std::string& search) {
+  courier_.add([this, search](Attachment& attachment) -> Courier::Then {
+    auto sessions = read_sessions(attachment.client());
+    return [this, search, sessions = std::move(sessions)] {
+      if (!sessions) return problem(sessions.error());
+      std::vector<schema::SessionSummary> others = *sessions;
+      std::erase_if(others, [&](const auto& each) { return each.session_id == session_; });
+      if (others.empty()) return hint("there is no other session");
+      write(canvas_.erase());
+      if (terminal_) terminal_->leave();
+      const auto picked =
+          pick_session(context_.output, signals_,
+                       picker_rows(std::move(others), start_.cwd, now_of_clock()), search);
+      if (terminal_) terminal_->enter();
+      size_ = terminal_ ? RawTerminal::size(size_) : size_;
+      signals_seen_ = signals_.count();  // Ctrl-C in the picker closed only the picker
+      dirty_ = true;
+      if (!picked) return problem(picked.error());
+      if (*picked) open_session(**picked);
+    };
+  });
 }
 
 void Chat::continue_turn() {

@@ -194,12 +194,6 @@ void Chat::on_enter() {
 void Chat::take_line(std::string line) {
   hint_.clear();
   warned_at_.reset();
-  if (!offered_.empty()) {
-    const auto number = read_number(line, "");
-    const auto offered = std::exchange(offered_, {});
-    if (number && *number <= offered.size()) return open_session(offered[*number - 1]);
-    if (line == "q" || line == "0") return;
-  }
   if (is_slash(line)) {
     history_.add(line);
     return perform(line);

@@ -49,7 +49,7 @@ class Conversation {
   static constexpr std::size_t kFilesMax = 500;
   static constexpr std::size_t kDiffsPerFileMax = 50;
   static constexpr std::size_t kTailLines = 4;  // of the output of a running command
-  static constexpr std::size_t kTailBytesMax = 4 * 1024;
+  static constexpr std::size_t kTailBytesMax = std::size_t{4} * 1024;
   static constexpr std::size_t kMessageLinesMax = 12;  // of a message, in the conversation
 
   Conversation(ThreadId thread, PageStyle style) : thread_(std::move(thread)), style_(style) {}

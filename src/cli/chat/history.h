@@ -16,7 +16,7 @@ namespace agentrt::cli {
 class History {
  public:
   static constexpr std::size_t kEntriesMax = 1'000;
-  static constexpr std::size_t kEntryBytesMax = 16 * 1024;
+  static constexpr std::size_t kEntryBytesMax = std::size_t{16} * 1024;
   static constexpr std::size_t kFileBytesMax = std::size_t{4} << 20;
 
   // Empty path: nothing is kept.

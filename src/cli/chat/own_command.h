@@ -14,7 +14,7 @@ struct OwnOutput {
   int exit_code = 0;      // 128 and the signal, if one ended it
 };
 
-inline constexpr std::size_t kOwnOutputBytesMax = 256 * 1024;
+inline constexpr std::size_t kOwnOutputBytesMax = std::size_t{256} * 1024;
 
 // Prints the output as it comes, on standard output. `shell`: the user's.
 OwnOutput run_own_command(const std::string& shell, const std::string& command,

@@ -29,7 +29,7 @@ enum class Tone { plain, dim, source };
 class Markdown {
  public:
   static constexpr std::size_t kHeldBytesMax = 512;
-  static constexpr std::size_t kTableBytesMax = 32 * 1024;
+  static constexpr std::size_t kTableBytesMax = std::size_t{32} * 1024;
 
   explicit Markdown(std::size_t width, Tone tone = Tone::plain);
 
