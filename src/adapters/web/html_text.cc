@@ -14,9 +14,41 @@ namespace {
 constexpr std::size_t kChunkBytes = 4'096;
 constexpr std::size_t kCallsPerCheck = 256;
 constexpr std::size_t kAttributesMax = 64;  // per element; further ones are ignored
+// The parser compares each attribute of a tag with all before it. A tag that is longer than this is
+// inspected before it is complete, and the page ends at one with more attributes than this.
+constexpr std::size_t kTagBytesUninspected = 16 << 10;
+constexpr std::size_t kTagAttributesMax = 4'000;
 
 std::string_view view_of(const xmlChar* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
+}
+
+// The number of attributes in the beginning of a start tag, counted as the parser does.
+std::size_t attributes_in(std::string_view tag) {
+  constexpr std::string_view kBlank = " \t\n\f\r";
+  constexpr auto kNone = std::string_view::npos;
+  std::size_t count = 0;
+  std::size_t at = tag.find_first_of(kBlank);
+  while (at != kNone && (at = tag.find_first_not_of(" \t\n\f\r/", at)) != kNone) {
+    if (tag[at] == '>') break;
+    if (tag[at] == '=') {  // no name: skipped up to the next blank
+      at = tag.find_first_of(kBlank, at);
+      continue;
+    }
+    ++count;
+    at = tag.find_first_of(" \t\n\f\r=>/", at);
+    if (at != kNone) at = tag.find_first_not_of(kBlank, at);
+    if (at == kNone || tag[at] != '=') continue;
+    at = tag.find_first_not_of(kBlank, at + 1);
+    if (at == kNone) break;
+    if (tag[at] == '"' || tag[at] == '\'') {
+      at = tag.find(tag[at], at + 1);
+      if (at != kNone) ++at;
+    } else {
+      at = tag.find_first_of(" \t\n\f\r>", at);
+    }
+  }
+  return count;
 }
 
 // One page while it is parsed.
@@ -35,6 +67,15 @@ struct Parse {
     if (complete && !maker.full() && maker.depth() <= limits.depth_max && !over()) return;
     complete = false;
     library.stop_parser(parser);
+  }
+  // Whether the parser waits for the end of a start tag that would take it too long.
+  bool waits_for_hostile_tag() const {
+    const xmlParserInput& input = *parser->input;
+    const std::string_view pending(reinterpret_cast<const char*>(input.cur),
+                                   static_cast<std::size_t>(input.end - input.cur));
+    if (pending.size() < kTagBytesUninspected || pending[0] != '<') return false;
+    const char letter = static_cast<char>(pending[1] | 0x20);
+    return letter >= 'a' && letter <= 'z' && attributes_in(pending) > kTagAttributesMax;
   }
   TextMaker& called() {
     if (++calls % kCallsPerCheck == 0) check();
@@ -91,6 +132,7 @@ Result<ReadableText> readable_text(std::string_view html, const tools::WebAddres
     const std::string_view piece = schema::utf8_prefix(html, kChunkBytes);
     library.parse_chunk(parser.get(), piece.data(), static_cast<int>(piece.size()), 0);
     html.remove_prefix(piece.size());
+    if (parse.waits_for_hostile_tag()) parse.complete = false;
     parse.check();
   }
   if (parse.complete) library.parse_chunk(parser.get(), nullptr, 0, 1);

@@ -98,6 +98,19 @@ TEST_CASE("a text that the parser holds back until the end is bounded too") {
   CHECK(stopped->text.size() < amps.size());
 }
 
+TEST_CASE("a tag with very many attributes ends the page, and one with a long attribute does not") {
+  std::string names;
+  for (int i = 0; i < 200'000; ++i) names += " a" + std::to_string(i);
+  for (const std::string& tag : {"<b" + names + ">", "<b x='>' y=\">\"" + names + ">",
+                                 "<b =\"" + names + "\">", "<b" + names}) {
+    const ReadableText page = read("<p>before</p>" + tag + "after");
+    CHECK_FALSE(page.complete);
+    CHECK(page.text == "before\n");
+  }
+  CHECK(text_of("<p>a<img alt=i src='data:image/png;base64," + std::string(300'000, '=') +
+                "'><b x='" + names + "'>b</b>") == "a [image: i] b\n");
+}
+
 TEST_CASE("characters at the edge of a piece stay whole") {
   std::string html = "<p>";
   std::string expected;
