@@ -384,6 +384,14 @@ TEST_CASE("one of which nothing is left is lost") {
   CHECK(heard->end->failure->category == schema::Category::lost);
 }
 
+TEST_CASE("input for one that is not found again is refused, not dropped") {
+  Machine machine;
+  const auto heard = machine.follow("proc_9");
+  machine.processes->write(ProcessId{"proc_9"}, "y\n", ports::AfterInput::stays_open);
+  REQUIRE(machine.loop.run([&] { return heard->refusals > 0; }));
+  CHECK(heard->refusals == 1);
+}
+
 TEST_CASE("one that ignores being asked is ended, also by a runtime that only found it") {
   Machine machine;
   const auto first = machine.run("proc_1", "trap '' TERM; echo up; while :; do sleep 1; done");

@@ -206,9 +206,10 @@ void Watcher::signal(const ProcessId& id, int number) {
 
 void Watcher::write(const ProcessId& id, const std::string& input, ports::AfterInput after) {
   const Watched* process = find(id);
-  if (!process) return;
-  bool taken = input.empty() || process->launched.order("input " + input).has_value();
-  if (after == ports::AfterInput::closes)
+  // A process that is not found again yet cannot be reached. The input was accepted, so the loss is
+  // reported.
+  bool taken = process && (input.empty() || process->launched.order("input " + input).has_value());
+  if (process && after == ports::AfterInput::closes)
     taken = process->launched.order("closeInput").has_value() && taken;
   if (!taken)
     parts_.hearer.tell(id, [](ports::ProcessListener& listener) { listener.on_input_refused(); });
