@@ -72,6 +72,16 @@ bool has(const std::string& text, std::string_view part) {
 
 }  // namespace
 
+TEST_CASE("the times of a server have defaults, and the older name of one is accepted") {
+  Home home;
+  home.user("[mcp_servers.files]\ncommand = [\"srv\"]\nstartup_timeout_ms = 7\nwait_ms = 0\n");
+  CHECK(home.only().startup_ms == 7);
+  CHECK(home.only().wait_ms == 0);
+  home.user("[mcp_servers.files]\ncommand = [\"srv\"]\n");
+  CHECK(home.only().startup_ms == adapters::kMcpStartupMs);
+  CHECK(home.only().wait_ms == adapters::kMcpWaitMs);
+}
+
 TEST_CASE("a program is given its words, its environment and a sandbox") {
   Home home;
   home.variables["KEY"] = "k1";
