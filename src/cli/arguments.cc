@@ -124,8 +124,7 @@ void add_run(CLI::App& app, Parsed& out) {
   add_turn_options(*verb, run);
   add_run_target(*verb, run);
   verb->add_option("--file", run.files,
-                   "Attach an image, a PDF document or a text file from the workspace; "
-                   "repeatable")
+                   "Attach an image, a PDF document or a text file; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
   verb->add_option("--allow", run.allow,

@@ -11,6 +11,7 @@
 #include "cli/known_session.h"
 #include "cli/option_word.h"
 #include "cli/sessions/session_ids.h"
+#include "cli/sessions/uploads.h"
 #include "cli/turns/checks.h"
 #include "cli/verbs.h"
 #include "config/client_environment.h"
@@ -109,16 +110,6 @@ Result<void> add_piped(Context& context, schema::SubmitTurn& submit) {
   return {};
 }
 
-// The runtime reads attached files only from the workspace.
-Result<void> check_files(const schema::SubmitTurn& submit) {
-  for (const schema::InputPart& part : submit.input)
-    if (part.path && !part.path->starts_with(*submit.options->cwd + "/"))
-      return fail(Code::invalid_params,
-                  fmt::format("--file {} is outside the workspace {}; copy it there.", *part.path,
-                              *submit.options->cwd));
-  return {};
-}
-
 Result<schema::TurnOptions> read_options(const Context& context, const RunArguments& arguments,
                                          const config::Config& config) {
   schema::TurnOptions options;
@@ -172,20 +163,23 @@ Result<schema::SubmitTurnReply> submit(const Client& client, const schema::Submi
   return reply;
 }
 
-// Sets the rules of the command line on the session, and creates it if it does not exist.
+// Creates the session of the turn. Only what must belong to a session before its first turn needs
+// this: rules and uploads.
+Result<void> create_session(const Client& client, schema::SubmitTurn& submit) {
+  schema::CreateSession create;
+  create.session_id = submit.session_id;
+  create.cwd = submit.options->cwd;
+  create.additional_roots = submit.options->additional_roots;
+  TRY_ASSIGN(const std::string text, client.call("create_session", schema::to_json(create)));
+  schema::SessionReply made;
+  TRY(schema::from_json(text, made, schema::Unknown::ignore));
+  submit.session_id = made.session_id;
+  return {};
+}
+
+// Sets the rules of the command line on the session.
 Result<void> set_rules(const Client& client, const RunArguments& arguments,
-                       const KnownSession& known, schema::SubmitTurn& submit) {
-  if (arguments.allow.empty() && arguments.ask.empty() && arguments.deny.empty()) return {};
-  if (!known.exists()) {
-    schema::CreateSession create;
-    create.session_id = submit.session_id;
-    create.cwd = submit.options->cwd;
-    create.additional_roots = submit.options->additional_roots;
-    TRY_ASSIGN(const std::string text, client.call("create_session", schema::to_json(create)));
-    schema::SessionReply made;
-    TRY(schema::from_json(text, made, schema::Unknown::ignore));
-    submit.session_id = made.session_id;
-  }
+                       const schema::SubmitTurn& submit) {
   schema::SetPolicy rules;
   rules.session_id = *submit.session_id;
   rules.allow = arguments.allow;
@@ -327,9 +321,14 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   // An existing session keeps its workspace; the runtime decides about another --cwd. The request
   // is the same whether or not the session exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
-  TRY(check_files(request.submit));
   TRY(use_folder(context, attachment, request));
-  TRY(set_rules(attachment.client(), arguments, known, request.submit));
+  const bool has_rules =
+      !arguments.allow.empty() || !arguments.ask.empty() || !arguments.deny.empty();
+  TRY_ASSIGN(const auto outside, read_outside_files(request.submit));
+  if (!known.exists() && (has_rules || !outside.empty()))
+    TRY(create_session(attachment.client(), request.submit));
+  TRY(upload_files(attachment.client(), outside, request.submit));
+  if (has_rules) TRY(set_rules(attachment.client(), arguments, request.submit));
   if (!has_prompt) return run_open(context, arguments, request, attachment, signals);
   if (known.exists()) {
     TRY_ASSIGN(const auto code, clear_the_way(context, arguments, request, attachment, signals));

@@ -65,6 +65,8 @@ struct Named {
   bool task = false;                             // the named task exists
   std::optional<schema::ProcessStatus> process;  // status of the named process in its index row
   std::optional<schema::ActionSnapshot> action;
+  // Why the first output of the input that the session cannot use is refused.
+  std::optional<Error> output;
   std::optional<schema::FolderFinding> folders;  // absent: the disk was not read
 };
 

@@ -18,11 +18,14 @@ std::optional<Error> wrong_input(const std::vector<InputPart>& input) {
   if (input.empty()) return Error{Code::invalid_params, "input: expected at least one part", {}};
   for (std::size_t i = 0; i < input.size(); ++i) {
     const InputPart& part = input[i];
-    const bool text = part.type == InputKind::text;
-    if (text ? !part.text || part.path : !part.path || part.text)
+    const auto [member, given] = part.type == InputKind::text   ? std::pair{"text", &part.text}
+                                 : part.type == InputKind::file ? std::pair{"path", &part.path}
+                                                                : std::pair{"ref", &part.ref};
+    const int members = int{part.text.has_value()} + part.path.has_value() + part.ref.has_value();
+    if (!*given || members != 1)
       return Error{Code::invalid_params,
                    fmt::format("input[{}]: a part of type {} has the member {} and no other", i,
-                               name_of(part.type), text ? "text" : "path"),
+                               name_of(part.type), member),
                    {}};
   }
   return std::nullopt;
@@ -60,7 +63,9 @@ std::optional<Error> forbidden(const TurnOptions& options, const Settings& setti
 std::string objective(const std::vector<InputPart>& input) {
   for (const InputPart& part : input)
     if (part.text) return std::string(utf8_prefix(*part.text, kObjectiveBytes));
-  return std::string(utf8_prefix(input.front().path.value_or(""), kObjectiveBytes));
+  const InputPart& first = input.front();
+  return std::string(
+      utf8_prefix(first.path ? *first.path : first.ref.value_or(""), kObjectiveBytes));
 }
 
 // The turn id was used before: the same params get the same reply, others are refused.
@@ -125,6 +130,7 @@ void make_places(Facts& facts, const Session& view, const Place& place, const Tu
 Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs inputs) {
   if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
   if (auto error = wrong_input(command.input)) return *error;
+  if (inputs.named.output) return *inputs.named.output;
   const TurnOptions options = command.options.value_or(TurnOptions{});
   if (auto error = wrong_folders(view, "options.", folders_of(options), inputs)) return *error;
   if (auto error = wrong_wait(options)) return *error;

@@ -202,6 +202,10 @@ TEST_CASE("input has at least one part, and each part exactly the member of its 
       {{InputKind::text, "a", "a.txt"}},
       {{InputKind::file, "a", {}}},
       {text_part("fine"), {InputKind::file, {}, {}}},
+      {{InputKind::output, {}, {}}},
+      {{InputKind::output, {}, "a.txt"}},
+      {{InputKind::output, "a", {}, "out_1"}},
+      {{InputKind::text, "a", {}, "out_1"}},
   };
   for (const auto& input : wrong) {
     SubmitTurn command = submit("1");
@@ -211,6 +215,17 @@ TEST_CASE("input has at least one part, and each part exactly the member of its 
   SubmitTurn command = submit("1");
   command.input = {file_part("a.txt"), text_part("read it")};
   CHECK(when(idle_thread(), command).payload_of<TaskCreated>().objective == "read it");
+}
+
+TEST_CASE("an output that the session does not have is refused") {
+  SubmitTurn command = submit("1");
+  command.input = {text_part("read it"), {InputKind::output, {}, {}, "out_1"}};
+  CHECK(when(idle_thread(), command).payload_of<TurnSubmitted>().input == command.input);
+  Inputs inputs = inputs_at(state::kStart);
+  inputs.named.output = Error{Code::not_found, "there is no output out_1 in this session", {}};
+  CHECK(when(idle_thread().view(), command, inputs).shape() == "refused: not_found");
+  command.input = {{InputKind::output, {}, {}, "out_1"}};
+  CHECK(when(idle_thread(), command).payload_of<TaskCreated>().objective == "out_1");
 }
 
 TEST_CASE("metadata is an object") {

@@ -19,6 +19,11 @@ namespace {
 
 constexpr std::size_t kBytesPerToken = 4;
 
+// "file a.txt", "output out_1"
+std::string name_in(const InputPart& part) {
+  return fmt::format("{} {}", name_of(part.type), part.path ? *part.path : part.ref.value_or(""));
+}
+
 // The user's input as a message, with attached files in place.
 ports::Message question_of(const std::vector<InputPart>& input,
                            const std::vector<ports::GivenFile>& files) {
@@ -30,24 +35,28 @@ ports::Message question_of(const std::vector<InputPart>& input,
       question.text += part.text.value_or("");
       continue;
     }
-    const std::string path = part.path.value_or("");
+    const std::string name = name_in(part);
     if (file == files.end() || file->ref.reason) {
-      question.text += fmt::format("[file {}: not attached, {}]", path,
+      question.text += fmt::format("[{}: not attached, {}]", name,
                                    file == files.end() ? "unread" : *file->ref.reason);
     } else if (file->attachment) {
-      question.text += fmt::format("[file {}: attached]", path);
+      question.text += fmt::format("[{}: attached]", name);
       question.attachments.push_back(*file->attachment);
     } else {
-      question.text += fmt::format("[file {}]\n{}\n[end of file {}]", path, file->text, path);
+      question.text += fmt::format("[{}]\n{}\n[end of {}]", name, file->text, name);
     }
     if (file != files.end()) ++file;
   }
   return question;
 }
 
-// Policy rules that deny a file to the model also apply to attached files.
+// Policy rules that deny a file to the model also apply to attached files. An output has no path:
+// its bytes were given by a client that may submit to the session.
 ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
-                       const std::string& path) {
+                       const InputPart& part) {
+  if (part.type == InputKind::output)
+    return workspace.given_output(query.session, part.ref.value_or(""));
+  const std::string path = part.path.value_or("");
   ports::GivenFile file = workspace.given_file(query.cwd, path);
   if (file.attachment && is_image_type(file.attachment->media_type) &&
       query.images == ImagesSent::none) {
@@ -76,8 +85,8 @@ std::vector<ports::GivenFile> all_given(ports::Workspace& workspace, const Mater
                                         std::optional<std::size_t> room) {
   std::vector<ports::GivenFile> out;
   for (const InputPart& part : input) {
-    if (part.type != InputKind::file) continue;
-    ports::GivenFile file = given(workspace, query, part.path.value_or(""));
+    if (part.type == InputKind::text) continue;
+    ports::GivenFile file = given(workspace, query, part);
     if (room && file.text.size() > *room) {
       ports::GivenFile refused;
       refused.ref = {.ref = file.ref.ref,
@@ -97,15 +106,16 @@ std::size_t bytes_of(const ports::GivenFile& file) {
 
 // A file of an earlier turn's input, if it is still what that turn was given.
 ports::GivenFile given_again(ports::Workspace& workspace, const MaterialQuery& query,
-                             const std::string& path, const std::vector<ContextRef>& then) {
+                             const InputPart& part, const std::vector<ContextRef>& then) {
   ports::GivenFile left_out;
-  left_out.ref.ref = "file:" + path;
+  left_out.ref.ref = part.type == InputKind::file ? "file:" + part.path.value_or("")
+                                                  : "output:" + part.ref.value_or("");
   const auto before = std::ranges::find(then, left_out.ref.ref, &ContextRef::ref);
   if (before == then.end()) {
     left_out.ref.reason = "it was not attached to this message either";
     return left_out;
   }
-  ports::GivenFile file = given(workspace, query, path);
+  ports::GivenFile file = given(workspace, query, part);
   if (file.ref.reason)
     left_out.ref.reason = "it was attached to this message, and now: " + *file.ref.reason;
   else if (file.ref.digest != before->digest)
@@ -123,8 +133,8 @@ void read_earlier(ports::Workspace& workspace, const MaterialQuery& query,
   for (auto turn = window.with_files.rbegin(); turn != window.with_files.rend(); ++turn) {
     auto& again = files.earlier[turn->asked];
     for (const InputPart& part : turn->input) {
-      if (part.type != InputKind::file) continue;
-      ports::GivenFile file = given_again(workspace, query, part.path.value_or(""), turn->files);
+      if (part.type == InputKind::text) continue;
+      ports::GivenFile file = given_again(workspace, query, part, turn->files);
       if (bytes_of(file) > left || (room && file.text.size() > *room)) {
         ports::GivenFile too_large;
         too_large.ref = {.ref = file.ref.ref,

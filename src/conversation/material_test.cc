@@ -19,6 +19,9 @@ struct Files final : ports::Workspace {
   ports::GivenFile given_file(const std::string&, const std::string& path) override {
     return files.at(path);
   }
+  ports::GivenFile given_output(const SessionId& session, const std::string& ref) override {
+    return files.at(session.text() + " " + ref);
+  }
   ports::Instructions told;
   std::map<std::string, ports::GivenFile> files;
 };
@@ -41,6 +44,7 @@ ports::Message message(ports::Role role, const std::string& text) {
 
 InputPart text(const std::string& text) { return {InputKind::text, text, {}}; }
 InputPart file(const std::string& path) { return {InputKind::file, {}, path}; }
+InputPart output(const std::string& ref) { return {InputKind::output, {}, {}, ref}; }
 
 const MaterialQuery kQuery{
     SessionId{"s"}, {.thread = ThreadId{"t"}, .turn = TurnId{"u"}}, "/w", {}};
@@ -146,6 +150,29 @@ Files with_files() {
 }
 
 }  // namespace
+
+TEST_CASE("outputs of the session are attached like files, also those of earlier turns") {
+  Files files;
+  files.files["s out_1"].text = "uploaded";
+  files.files["s out_1"].ref = {.ref = "output:out_1", .digest = "sha256:1"};
+  files.files["s out_2"].ref = {.ref = "output:out_2", .reason = "it has expired"};
+  Past past;
+  past.given->messages = {message(ports::Role::user, "old"),
+                          message(ports::Role::assistant, "answer")};
+  past.given->with_files = {
+      {3, 0, {output("out_1")}, {{.ref = "output:out_1", .digest = "sha256:1"}}}};
+  past.given->input = {output("out_1"), output("out_2")};
+  const Material material = gather(files, past, kQuery);
+  ports::ModelRequest request;
+  put_material(material, "/w", request);
+  CHECK(request.messages.front().text == "[output out_1]\nuploaded\n[end of output out_1]");
+  CHECK(request.messages.back().text ==
+        "[output out_1]\nuploaded\n[end of output out_1]\n[output out_2: not attached, it has "
+        "expired]");
+  ContextResolved context;
+  describe(material, context);
+  CHECK(context.missing.size() == 1);
+}
 
 TEST_CASE("files of earlier turns are attached again, or it is said why they are not") {
   Files files = with_files();

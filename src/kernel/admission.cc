@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "kernel/reads.h"
 #include "kernel/redaction.h"
+#include "schema/outputs.h"
 #include "state/index.h"
 
 namespace agentrt::kernel {
@@ -23,7 +24,8 @@ struct Admission::Pending {
   std::optional<ports::Reply> answer;  // given by the look-up: nothing is left to decide
 
   bool needs_look_up() const {
-    return hashes() || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders;
+    return hashes() || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders ||
+           !plan.outputs.empty();
   }
   // Whether a repetition must be told from another command with the same key or id.
   bool hashes() const { return key || plan.id_chosen; }
@@ -74,6 +76,20 @@ std::optional<FolderChoice> folders_to_judge(std::optional<FolderChoice> named,
   const bool has_default = grant.folder || grant.started_in;
   if (named && !named->cwd && named->additional_roots.empty() && !has_default) return std::nullopt;
   return named;
+}
+
+// The refusal of the first ref that is not an output of the session. One of another session gets
+// the same answer as one that does not exist.
+Result<std::optional<Error>> refused_output(store::Store& store, const SessionId& session,
+                                            const std::vector<std::string>& refs) {
+  for (const std::string& ref : refs) {
+    TRY_ASSIGN(const auto found, store.find(std::string(kOutputKind), ref));
+    if (!found || found->session != session)
+      return Error{Code::not_found, fmt::format("there is no output {} in this session", ref), {}};
+    if (found->row.status != kOutputKept)
+      return Error{Code::expired, fmt::format("output {} is no longer kept", ref), {}};
+  }
+  return std::nullopt;
 }
 
 std::unexpected<Error> too_many_reads() {
@@ -209,6 +225,7 @@ Result<void> Admission::find_ids(Pending& pending) const {
     TRY_ASSIGN(const auto found, parts_.store.find(std::string(kTaskKind), plan.new_task->text()));
     named.task = found.has_value();
   }
+  TRY_ASSIGN(named.output, refused_output(parts_.store, pending.session, plan.outputs));
   if (plan.object) TRY(find_object(pending));
   return {};
 }

@@ -28,12 +28,12 @@ struct Instructions {
   std::vector<schema::ContextRef> missing;  // unreadable or invalid
 };
 
-// A file that the user attached: an image or document as bytes, any other file as text. If both are
-// absent, `ref.reason` says why.
+// A file or an output that the user attached: an image or document as bytes, anything else as text.
+// If both are absent, `ref.reason` says why.
 struct GivenFile {
   std::optional<Attachment> attachment;
   std::string text;
-  std::string real_path;  // absolute, symlinks resolved; empty: nothing was opened
+  std::string real_path;  // of a file: absolute, symlinks resolved; empty: none was opened
   schema::ContextRef ref;
 };
 
@@ -59,6 +59,8 @@ class Workspace {
   // Reads a file of the workspace. `path` is relative to `cwd` or absolute within it. Blocks;
   // called on a Worker.
   virtual GivenFile given_file(const std::string& cwd, const std::string& path) = 0;
+  // Reads an output of the session, with the same limits. Blocks; called on a Worker.
+  virtual GivenFile given_output(const SessionId& session, const std::string& ref) = 0;
 };
 
 // The input of an earlier turn that named files. The log has their names and digests, and not their

@@ -352,7 +352,8 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
   workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources),
-                                      config::process_environment()("HOME").value_or(""));
+                                      config::process_environment()("HOME").value_or(""),
+                                      outputs.get());
   using Store = TurnEnvironments::Store;
   const auto variables = [this](const TurnId& turn, Store keep) {
     return config::environment_of(environments->variables_of(turn, keep));

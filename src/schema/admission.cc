@@ -17,6 +17,13 @@ FolderChoice folders_of(const Options& options) {
   return {options.cwd, options.additional_roots.value_or(std::vector<std::string>{})};
 }
 
+std::vector<std::string> outputs_in(const std::vector<InputPart>& input) {
+  std::vector<std::string> refs;
+  for (const InputPart& part : input)
+    if (part.type == InputKind::output && part.ref) refs.push_back(*part.ref);
+  return refs;
+}
+
 struct AdmissionTable {
   AdmissionPlan operator()(const CreateSession& c) const {
     return {.lane = LaneChoice::opened,
@@ -27,6 +34,7 @@ struct AdmissionTable {
     return {.lane = LaneChoice::opened,
             .new_turn = c.turn_id,
             .new_task = c.task_id,
+            .outputs = outputs_in(c.input),
             .folders = folders_of(c.options.value_or(TurnOptions{})),
             .id_chosen = c.turn_id.has_value()};
   }

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "schema/commands.h"
 #include "schema/folders.h"
@@ -42,6 +43,8 @@ struct AdmissionPlan {
   std::optional<TaskId> new_task = {};
   // An existing turn of the session. A view holds only recent turns, so it is looked up.
   std::optional<TurnId> turn = {};
+  // Outputs that must belong to the session.
+  std::vector<std::string> outputs = {};
   // The folders of the session that the command may create.
   std::optional<FolderChoice> folders = {};
   // The folder whose files a read command reads for its answer.

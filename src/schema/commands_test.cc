@@ -49,7 +49,7 @@ TEST_CASE("what is wrong in the params is named by its path") {
   CHECK(refusal("submit_turn", R"({"input":[{"type":"text","text":7}]})").message ==
         "input[0].text: expected a string");
   CHECK(refusal("submit_turn", R"({"input":[{"type":"sound"}]})").message ==
-        "input[0].type: expected one of text, file");
+        "input[0].type: expected one of text, file, output");
   CHECK(refusal("submit_turn", R"({"input":[],"options":{"queuePolicy":"maybe"}})").message ==
         "options.queuePolicy: expected one of enqueue, reject, interrupt");
   CHECK(refusal("submit_turn", R"({"input":[],"options":{"mode":"default_"}})")

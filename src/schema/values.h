@@ -12,17 +12,19 @@
 
 namespace agentrt::schema {
 
-BOOST_DEFINE_ENUM_CLASS(InputKind, text, file)
+BOOST_DEFINE_ENUM_CLASS(InputKind, text, file, output)
 
-// One part of a turn's input: {"type": "text", "text": …} or {"type": "file", "path": …}.
+// One part of a turn's input: {"type": "text", "text": …}, {"type": "file", "path": …} (a file of
+// the workspace) or {"type": "output", "ref": …} (bytes that were uploaded to the session).
 struct InputPart {
   InputKind type = InputKind::text;
   std::optional<std::string> text;
   std::optional<std::string> path;
+  std::optional<std::string> ref = {};
 
   bool operator==(const InputPart&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(InputPart, (), (type, text, path))
+BOOST_DESCRIBE_STRUCT(InputPart, (), (type, text, path, ref))
 
 struct TurnOptions {
   std::optional<std::string> model;

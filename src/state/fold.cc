@@ -13,7 +13,9 @@ using namespace schema;
 
 std::string input_preview(const std::vector<InputPart>& input) {
   for (const InputPart& part : input) {
-    const auto& text = part.type == InputKind::text ? part.text : part.path;
+    const auto& text = part.type == InputKind::text   ? part.text
+                       : part.type == InputKind::file ? part.path
+                                                      : part.ref;
     if (text && !text->empty()) return std::string(utf8_prefix(*text, kInputPreviewBytes));
   }
   return {};

@@ -204,8 +204,12 @@ class Context(ModelCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("iVBORw0KGgoAAQIDBA", json.dumps(self.double.requests[-1]["body"]))
         self.assertRegex(done.stderr, r"not used: file:.*large.txt: it is larger than")
-        for file, words in (("../elsewhere.png", "outside the workspace"),
-                            ("none.png", "does not exist"), (".", "is not a file")):
+        done = self.home.run(*run, "../elsewhere.png")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.dumps(self.double.requests[-1]["body"])
+        self.assertIn("iVBORw0KGgoAAQIDBA", told)
+        self.assertIn("elsewhere.png, uploaded", told)
+        for file, words in (("none.png", "does not exist"), (".", "is not a file")):
             done = self.home.run(*run, file)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)

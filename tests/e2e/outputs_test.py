@@ -134,6 +134,78 @@ class Uploads(Outputs):
         self.assertEqual(types(self.daemon.events("s")), ["session.created"])
 
 
+
+class AsInput(Outputs):
+    def submit(self, *refs, session="s", **more):
+        parts = [{"type": "text", "text": "read this"}] + [
+            {"type": "output", "ref": ref} for ref in refs]
+        return self.daemon.call("submit_turn", sessionId=session, input=parts, **more)
+
+    def context(self, reply):
+        events = self.daemon.wait_turn(reply.json)
+        return next(e["payload"] for e in events if e["type"] == "context.resolved")
+
+    def test_a_turn_gets_what_was_uploaded_to_its_session(self):
+        kept = self.stored(b"hello\n")
+        reply = self.submit(kept["outputRef"])
+        self.assertEqual(reply.status, 200, reply)
+        refs = self.context(reply)["workspaceRefs"]
+        self.assertIn(("output:" + kept["outputRef"], kept["digest"]),
+                      [(ref["ref"], ref.get("digest")) for ref in refs])
+
+    def test_what_a_model_cannot_take_is_named_with_the_reason(self):
+        large = self.stored(b"x" * MIB)["outputRef"]
+        binary = self.stored(b"\0\1\2", media="application/octet-stream")["outputRef"]
+        missing = {ref["ref"]: ref["reason"]
+                   for ref in self.context(self.submit(large, binary))["missing"]}
+        self.assertIn("larger than", missing["output:" + large])
+        self.assertIn("read_file can read it", missing["output:" + large])
+        self.assertIn("neither text", missing["output:" + binary])
+
+    def test_only_outputs_of_the_session_are_accepted(self):
+        self.daemon.ok("create_session", sessionId="other")
+        foreign = self.stored(b"theirs", session="other")["outputRef"]
+        before = len(self.daemon.events("s"))
+        for ref in (foreign, "out_none", ""):
+            self.assertRefused(self.submit(ref), 404, "not_found")
+        self.assertRefused(self.submit(foreign, session="new"), 404, "not_found")
+        self.assertRefused(self.daemon.get("/v1/sessions/new"), 404, "not_found")
+        self.assertEqual(len(self.daemon.events("s")), before)
+        for part in ({"type": "output"}, {"type": "output", "ref": foreign, "text": "x"},
+                     {"type": "output", "path": "a"}, {"type": "text", "text": "a", "ref": "b"}):
+            reply = self.daemon.call("submit_turn", sessionId="s", input=[part])
+            self.assertRefused(reply, 400, "invalid_params")
+
+    def test_a_repeated_turn_gets_the_same_reply(self):
+        ref = self.stored(b"hello\n")["outputRef"]
+        first = self.submit(ref, turnId="t")
+        self.assertEqual(first.status, 200, first)
+        self.assertEqual(self.submit(ref, turnId="t").json, first.json)
+
+    def test_run_uploads_files_from_anywhere(self):
+        outside = self.home.folder / "outside.txt"
+        outside.write_text("from outside\n")
+        inside = self.home.workspace / "inside.txt"
+        inside.write_text("from inside\n")
+        for words in (["--session", "s"], []):
+            done = self.home.run("run", *words, "--json", "--file", outside, "--file", inside,
+                                 "look")
+            self.assertEqual(done.returncode, 0, done)
+            events = [json.loads(line) for line in done.stdout.splitlines()]
+            submitted = next(e for e in events if e["type"] == "turn.submitted")["payload"]
+            self.assertEqual([part["type"] for part in submitted["input"]],
+                             ["text", "text", "output", "file"])
+            self.assertIn(str(outside), submitted["input"][1]["text"])
+            self.assertEqual(self.output(submitted["input"][2]["ref"]).data, b"from outside\n")
+            if not words:
+                self.assertEqual(events[0]["type"], "session.created")
+        before = len(self.daemon.ok("list_sessions")["data"])
+        done = self.home.run("run", "--file", "/proc/self/mem", "look")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("cannot be read", done.stderr)
+        self.assertEqual(len(self.daemon.ok("list_sessions")["data"]), before)
+
+
 class Reads(Outputs):
     def test_ranges(self):
         data = bytes(range(256)) * 4096

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <future>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -71,6 +74,48 @@ void add_instructions(const std::string& root, const fs::path& folder, Links lin
   out.refs.push_back(std::move(file.ref));
 }
 
+// Puts the bytes of a file into `out`, as its media type demands, or the reason why not.
+void give(std::string bytes, const std::string& name, ports::GivenFile& out) {
+  out.ref.size = bytes.size();
+  const std::string_view media_type = media_type_of(bytes);
+  const std::size_t most = media_type.empty() ? kGivenTextBytesMax : kGivenFileBytesMax;
+  if (bytes.size() > most) {
+    out.ref.reason = fmt::format("it is larger than {} bytes", most);
+    return;
+  }
+  if (media_type.empty() && bytes.contains('\0')) {
+    out.ref.reason = "it is neither text nor an image nor a PDF document";
+    return;
+  }
+  out.ref.digest = "sha256:" + hex(bytes_of(sha256(bytes)));
+  if (media_type.empty())
+    out.text = std::move(bytes);
+  else
+    out.attachment = ports::Attachment{name, std::string(media_type), std::move(bytes)};
+}
+
+// Calls `ask` with a function that takes the answer, and waits for it.
+template <class T, class Ask>
+Result<T> answer_to(Ask ask) {
+  auto answer = std::make_shared<std::promise<Result<T>>>();
+  std::future<Result<T>> given = answer->get_future();
+  ask([answer](Result<T> result) { answer->set_value(std::move(result)); });
+  if (given.wait_for(std::chrono::milliseconds(kOutputWaitMs)) != std::future_status::ready)
+    return fail(Code::timeout, "it could not be read within the time limit");
+  return given.get();
+}
+
+// At most kGivenFileBytesMax + 1 bytes.
+Result<std::string> read_output(ports::Outputs& outputs, const SessionId& session,
+                                const std::string& ref) {
+  using Open = std::shared_ptr<ports::OpenOutput>;
+  TRY_ASSIGN(const Open output, answer_to<Open>([&](auto open_to) {
+               outputs.open(ref, session, std::move(open_to));
+             }));
+  return answer_to<std::string>(
+      [&](auto data_to) { output->read(0, kGivenFileBytesMax + 1, std::move(data_to)); });
+}
+
 }  // namespace
 
 std::optional<ports::GitState> DiskWorkspace::git(const std::string& cwd) {
@@ -96,24 +141,22 @@ ports::GivenFile DiskWorkspace::given_file(const std::string& cwd, const std::st
   }
   std::error_code error;
   out.real_path = fs::read_symlink(fmt::format("/proc/self/fd/{}", file.get()), error).string();
-  std::string bytes = read_at_most(file.get(), kGivenFileBytesMax + 1);
-  out.ref.size = bytes.size();
-  const std::string_view media_type = media_type_of(bytes);
-  const std::size_t most = media_type.empty() ? kGivenTextBytesMax : kGivenFileBytesMax;
-  if (bytes.size() > most) {
-    out.ref.reason = fmt::format("it is larger than {} bytes", most);
-    return out;
-  }
-  if (media_type.empty() && bytes.contains('\0')) {
-    out.ref.reason = "it is neither text nor an image nor a PDF document";
-    return out;
-  }
-  out.ref.digest = "sha256:" + hex(bytes_of(sha256(bytes)));
-  if (media_type.empty())
-    out.text = std::move(bytes);
+  give(read_at_most(file.get(), kGivenFileBytesMax + 1), path.substr(path.rfind('/') + 1), out);
+  return out;
+}
+
+ports::GivenFile DiskWorkspace::given_output(const SessionId& session, const std::string& ref) {
+  ports::GivenFile out;
+  out.ref.ref = "output:" + ref;
+  Result<std::string> bytes = fail(Code::unavailable, "there are no outputs");
+  if (outputs_ != nullptr) bytes = read_output(*outputs_, session, ref);
+  if (bytes)
+    give(*std::move(bytes), ref, out);
   else
-    out.attachment = ports::Attachment{path.substr(path.rfind('/') + 1), std::string(media_type),
-                                       std::move(bytes)};
+    out.ref.reason = bytes.error().message;
+  // The model can still read the output in parts.
+  if (bytes && out.ref.reason)
+    *out.ref.reason += fmt::format("; read_file can read it as output:{}", ref);
   return out;
 }
 

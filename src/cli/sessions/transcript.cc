@@ -88,8 +88,11 @@ std::string input_text(const std::vector<InputPart>& input) {
   std::string out;
   for (const InputPart& part : input) {
     if (!out.empty()) out += '\n';
-    out += part.type == InputKind::text ? part.text.value_or("")
-                                        : fmt::format("[file {}]", part.path.value_or(""));
+    if (part.type == InputKind::text)
+      out += part.text.value_or("");
+    else
+      out += fmt::format("[{} {}]", name_of(part.type),
+                         part.path ? *part.path : part.ref.value_or(""));
   }
   return out;
 }

@@ -33,9 +33,11 @@ std::string text_of(const std::vector<InputPart>& input) {
   std::string out;
   for (const InputPart& part : input) {
     if (!out.empty()) out += '\n';
-    out += part.type == InputKind::text
-               ? part.text.value_or("")
-               : fmt::format("[file {}: was attached to this message]", part.path.value_or(""));
+    if (part.type == InputKind::text)
+      out += part.text.value_or("");
+    else
+      out += fmt::format("[{} {}: was attached to this message]", name_of(part.type),
+                         part.path ? *part.path : part.ref.value_or(""));
   }
   return out;
 }
@@ -61,7 +63,7 @@ struct Exchange {
 };
 
 bool names_files(const std::vector<InputPart>& input) {
-  return std::ranges::any_of(input, [](const auto& part) { return part.type == InputKind::file; });
+  return std::ranges::any_of(input, [](const auto& part) { return part.type != InputKind::text; });
 }
 
 ports::Message message_of(ports::Role role, std::string text) {

@@ -67,6 +67,12 @@ class NoFiles final : public ports::Workspace {
     file.ref.reason = "there are no files here";
     return file;
   }
+  ports::GivenFile given_output(const SessionId&, const std::string& ref) override {
+    ports::GivenFile output;
+    output.ref.ref = "output:" + ref;
+    output.ref.reason = "there are no outputs here";
+    return output;
+  }
   // Another branch is checked out now and then.
   std::optional<ports::GitState> git(const std::string&) override {
     ports::GitState state;
