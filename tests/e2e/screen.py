@@ -27,6 +27,7 @@ class Screen:
         self.commands = []  # of the operating system, as OSC 9
         self.bells = 0
         self.modes = set()
+        self.kept = None  # the first screen, while another one is shown
 
     def feed(self, data):
         text = self.pending + (data.decode(errors="replace") if isinstance(data, bytes) else data)
@@ -87,6 +88,8 @@ class Screen:
         if final is None:
             return
         if mark:
+            if numbers == "1049":
+                self._other_screen(final == "h")
             if final == "h":
                 self.modes.add(numbers)
             elif final == "l":
@@ -113,6 +116,14 @@ class Screen:
                 self.lines[row] = []
         elif final == "m":
             self._style(values or [0])
+
+    def _other_screen(self, enter):
+        """A program that fills the screen gets another one; then the first one is back."""
+        if enter and self.kept is None:
+            self.kept = (self.lines, self.row, self.column)
+            self.lines, self.row, self.column = [[] for _ in range(self.rows)], 0, 0
+        elif not enter and self.kept is not None:
+            (self.lines, self.row, self.column), self.kept = self.kept, None
 
     def _style(self, values):
         style = set(self.style)

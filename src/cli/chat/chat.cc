@@ -139,7 +139,7 @@ int Chat::wait_ms() const {
   if (!start_.plain && (busy() || !hint_.empty())) at_most(kTickMs);
   if (reconnect_at_ && !connecting_) at_most(until_ms(*reconnect_at_));
   if (key_idle_at_) at_most(until_ms(*key_idle_at_));
-  if (question_ && question_drawn_ && Clock::now() < quiet_until_) at_most(until_ms(quiet_until_));
+  if (input_paused_) at_most(until_ms(quiet_until_));
   return wait;
 }
 
@@ -346,7 +346,7 @@ void Chat::end_question() {
   if (!question_) return;
   question_.reset();
   answer_sent_ = false;
-  if (keyboard_) watched_.add(STDIN_FILENO);
+  if (std::exchange(input_paused_, false)) watched_.add(STDIN_FILENO);
   keyboard_.reset();
   line_.clear();
   if (editor_) editor_->set(std::exchange(draft_, {}));

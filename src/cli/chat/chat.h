@@ -110,8 +110,8 @@ class Chat {
   void suspend();
   void read_lines();
   void read_answer_line();
-  void take_line(std::string line);
-  void send(std::string text);
+  void take_line(const std::string& line);
+  void send(const std::string& typed);
   std::vector<schema::InputPart> parts_of(const std::string& text) const;
   void send_interrupt();
   void run_own(const std::string& command);
@@ -207,6 +207,7 @@ class Chat {
   Instant quiet_until_;
   std::string draft_;                 // the message that was being typed
   std::optional<Keyboard> keyboard_;  // plain: while a question is open
+  bool input_paused_ = false;         // plain: until keys count
 
   // The input.
   std::vector<std::string> pastes_;

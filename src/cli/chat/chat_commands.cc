@@ -181,7 +181,10 @@ void Chat::show_approvals() {
     if (!list) return problem(list.error());
     std::vector<schema::ActionSnapshot> actions(list->data.size());
     for (std::size_t i = 0; i < actions.size(); ++i)
-      (void)schema::from_json(list->data[i].text, actions[i], schema::Unknown::ignore);
+      if (const auto read =
+              schema::from_json(list->data[i].text, actions[i], schema::Unknown::ignore);
+          !read)
+        return problem(read.error());
     print("\n" + actions_text(actions, now_of_clock(), paper()));
   });
 }

@@ -33,7 +33,7 @@ std::size_t lines_in(std::string_view text) {
 
 std::string spoken_size(std::size_t bytes) {
   if (bytes < 1'024) return fmt::format("{} bytes", bytes);
-  if (bytes < 1'024 * 1'024) return fmt::format("{} KiB", bytes / 1'024);
+  if (bytes < (std::size_t{1} << 20)) return fmt::format("{} KiB", bytes / 1'024);
   return fmt::format("{}.{} MiB", bytes >> 20, (bytes >> 10) % 1'024 * 10 / 1'024);
 }
 
@@ -48,7 +48,7 @@ SessionId fresh_session_id() {
 void Chat::read_input() {
   if (input_ended_ || done_) return;
   if (!terminal_) return read_lines();
-  std::array<char, 64 * 1024> bytes{};
+  std::array<char, 65'536> bytes{};
   // A bounded number of reads, so that a flood of keys does not keep the screen from being drawn.
   for (int i = 0; i < 16 && readable(STDIN_FILENO) && !done_; ++i) {
     const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
@@ -191,7 +191,7 @@ void Chat::on_enter() {
 }
 
 // A message, a command, or a command of the user.
-void Chat::take_line(std::string line) {
+void Chat::take_line(const std::string& line) {
   hint_.clear();
   warned_at_.reset();
   if (is_slash(line)) {
@@ -202,7 +202,7 @@ void Chat::take_line(std::string line) {
     history_.add(line);
     return run_own(line.substr(1));
   }
-  send(std::move(line));
+  send(line);
 }
 
 void Chat::on_paste(const KeyPress& press) {
@@ -319,7 +319,7 @@ std::vector<schema::InputPart> Chat::parts_of(const std::string& text) const {
   return parts;
 }
 
-void Chat::send(std::string typed) {
+void Chat::send(const std::string& typed) {
   const std::string text = with_pastes(typed);
   const auto give_back = [this, typed] {
     if (editor_ && editor_->empty() && !question_) editor_->set(typed);
@@ -472,7 +472,7 @@ void Chat::complete() {
 // Plain: one line for the question, once its keys count.
 void Chat::read_answer_line() {
   if (!question_drawn_ || answer_sent_ || Clock::now() < quiet_until_) return;
-  watched_.add(STDIN_FILENO);
+  if (std::exchange(input_paused_, false)) watched_.add(STDIN_FILENO);
   const TypedLine::Typed typed = keyboard_->read();
   if (typed.outcome == TypedLine::Outcome::nothing) return;
   prompt_shown_ = false;
@@ -505,8 +505,8 @@ void Chat::read_lines() {
         message_ += line.substr(0, line.size() - 1) + "\n";
         continue;
       }
-      line = std::exchange(message_, {}) + line;
-      if (line.find_first_not_of(" \t\n") != line.npos) take_line(std::move(line));
+      line.insert(0, std::exchange(message_, {}));
+      if (line.find_first_not_of(" \t\n") != line.npos) take_line(line);
       dirty_ = true;
     }
   }

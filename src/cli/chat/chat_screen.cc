@@ -75,6 +75,7 @@ void Chat::draw(bool now) {
     if (keyboard_) {
       keyboard_->open();
       watched_.remove(STDIN_FILENO);  // until keys count
+      input_paused_ = true;
     }
     // The keyboard measures the same time by itself; it is asked when that is surely over.
     quiet_until_ = Clock::now() + milliseconds(TypedLine::kQuietMs + (keyboard_ ? kTickMs : 0));

@@ -37,6 +37,8 @@ constexpr SlashCommand kCommands[] = {
     {Slash::quit, "/quit", "", "leave; a running turn keeps running"},
 };
 
+constexpr std::size_t kHelpColumnsMin = 48;
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == text.npos) return {};
@@ -116,6 +118,14 @@ std::string help_text(std::size_t width, bool colour) {
       {"!COMMAND", "run a command of your own; its output can be sent with the next message"},
   };
   const auto listed = [&](const std::vector<Key>& rows) {
+    if (width > 0 && width < kHelpColumnsMin) {  // the meaning below, not beside
+      std::string out;
+      for (const Key& row : rows) {
+        out += paint(row.key, Paint::cyan, paper.colour) + "\n";
+        add_paragraph(out, row.meaning, Paint::plain, paper);
+      }
+      return out;
+    }
     std::string text = keys_text(rows, paper);
     return text.substr(0, text.rfind("  > "));
   };

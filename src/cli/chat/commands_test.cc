@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "cli/views/terminal.h"
+
 using namespace agentrt::cli;
 
 TEST_CASE("a slash command is told from a message") {
@@ -44,4 +46,10 @@ TEST_CASE("completion finds the commands with a beginning, and what they share")
 TEST_CASE("the help lists every command") {
   const std::string help = help_text(80, false);
   for (const SlashCommand& command : slash_commands()) CHECK(help.contains(command.name));
+  const std::string narrow = help_text(20, false);
+  for (std::size_t from = 0; from < narrow.size();) {
+    const std::size_t end = narrow.find('\n', from);
+    CHECK(width_of(narrow.substr(from, end - from)) <= 20);
+    from = end + 1;
+  }
 }

@@ -34,8 +34,7 @@ std::wstring widened(std::string_view text) {
   return out;
 }
 
-void add_narrowed(std::string& out, wchar_t wide) {
-  const auto code = static_cast<std::uint32_t>(wide);
+void add_narrowed(std::string& out, std::uint32_t code) {
   const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
   if (code < 0x80) return add(code);
   if (code < 0x800) {
@@ -53,7 +52,8 @@ void add_narrowed(std::string& out, wchar_t wide) {
 
 std::string narrowed(const wchar_t* begin, const wchar_t* end) {
   std::string out;
-  for (; begin < end; ++begin) add_narrowed(out, *begin);
+  for (const wchar_t wide : std::wstring_view(begin, end))
+    add_narrowed(out, static_cast<char32_t>(wide));
   return out;
 }
 

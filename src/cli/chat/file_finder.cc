@@ -107,6 +107,7 @@ std::vector<std::string> best_matches(std::span<const std::string> paths, std::s
     if (best.size() > count) best.pop_back();
   }
   std::vector<std::string> out;
+  out.reserve(best.size());
   for (const auto& [_, path] : best) out.push_back(*path);
   return out;
 }

@@ -88,7 +88,10 @@ std::vector<std::string> fold(std::string_view styled, std::size_t width) {
   std::size_t column = 0;
   while (!styled.empty()) {
     if (const std::string_view colour = colour_at(styled); !colour.empty()) {
-      look = colour == kReset ? "" : look + std::string(colour);
+      if (colour == kReset)
+        look.clear();
+      else
+        look += colour;
       rows.back() += colour;
       styled.remove_prefix(colour.size());
       continue;

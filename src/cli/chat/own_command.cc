@@ -46,7 +46,7 @@ void give_terminal(pid_t group) {
 
 // Reads what is there and prints it. False: the pipe is closed.
 bool pass_on(int fd, OwnOutput& out) {
-  std::array<char, 16 * 1024> bytes{};
+  std::array<char, 16'384> bytes{};
   const ssize_t size = ::read(fd, bytes.data(), bytes.size());
   if (size < 0) return errno == EINTR || errno == EAGAIN;
   if (size == 0) return false;

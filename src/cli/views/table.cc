@@ -135,6 +135,7 @@ std::string markdown_table(const std::vector<std::string>& rows, std::size_t wid
   const std::vector<std::string> rule = split_cells(rows[1]);
   if (!is_rule(rule) || rule.size() > kColumnsMax) return raw;
   std::vector<Side> sides;
+  sides.reserve(rule.size());
   for (const std::string& cell : rule) sides.push_back(side_of(cell));
   std::vector<Row> table;
   std::vector<std::size_t> widths(rule.size(), 1);
