@@ -52,8 +52,12 @@ Digest sha256(std::string_view first, std::string_view second, std::string_view 
 }
 
 std::array<unsigned char, 20> sha1(std::string_view bytes) {
+  // Not SHA1(): that function would link all of OpenSSL's providers, 4 MB.
   std::array<unsigned char, 20> digest{};
-  SHA1(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  SHA_CTX context;
+  SHA1_Init(&context);
+  SHA1_Update(&context, bytes.data(), bytes.size());
+  SHA1_Final(digest.data(), &context);
   return digest;
 }
 
