@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "cli/decisions/folder_mode.h"
-#include "cli/decisions/trusted_config.h"
 #include "cli/follow.h"
 #include "cli/known_session.h"
 #include "cli/option_word.h"
@@ -201,25 +200,6 @@ OnAsk on_ask(const Context& context, const RunArguments& arguments) {
           arguments.yes_outside ? Answering::allow : otherwise};
 }
 
-// Settles what the turn may use, now that its folder and the owner of the data folder are known:
-// trusted files of the folder may name models too.
-Result<void> use_folder(Context& context, const Attachment& attachment, Request& request) {
-  const std::string& cwd = *request.submit.options->cwd;
-  if (cwd != request.cwd || !request.config.policy_files.empty()) {
-    TRY_ASSIGN(request.config,
-               with_trusted_files(request.config, attachment.client(), cwd, context.environment));
-    if (const auto script = config::script_model(request.model.value_or("")))
-      request.config.models[script->name] = *script;
-  }
-  // An open turn already has its model, and reports its own problems. `serve` may have models of
-  // its own.
-  if (!request.submit.input.empty() && attachment.owner().kind == runtime::OwnerKind::background)
-    TRY(check_models(context, request.config, request.model));
-  request.environment =
-      schema::to_json(config::client_environment(request.config, context.environment));
-  return {};
-}
-
 // Follows an earlier turn from its beginning, and resumes it if it is blocked.
 Result<int> go_on(Context& context, const RunArguments& arguments, const Request& request,
                   const OpenTurn& open, Attachment& attachment, Signals& signals) {
@@ -321,7 +301,14 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   // An existing session keeps its workspace; the runtime decides about another --cwd. The request
   // is the same whether or not the session exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
-  TRY(use_folder(context, attachment, request));
+  TRY(use_folder(context, attachment.client(), *request.submit.options->cwd, request.model,
+                 request.config));
+  // An open turn already has its model, and reports its own problems. `serve` may have models of
+  // its own.
+  if (has_prompt && attachment.owner().kind == runtime::OwnerKind::background)
+    TRY(check_models(context, request.config, request.model));
+  request.environment =
+      schema::to_json(config::client_environment(request.config, context.environment));
   const bool has_rules =
       !arguments.allow.empty() || !arguments.ask.empty() || !arguments.deny.empty();
   TRY_ASSIGN(const auto outside, read_outside_files(request.submit));

@@ -211,6 +211,19 @@ class WorkspaceModels(Background):
         self.file.write_text(self.file.read_text() + "\n")
         self.assertEqual(self.home.run("run", "hi").returncode, 2)
 
+    def test_a_conversation_uses_them_too(self):
+        def talk():
+            return subprocess.run([BINARY, "chat", "--plain"], input="hi\n", text=True,
+                                  cwd=self.home.workspace, env=self.home.environment,
+                                  capture_output=True, timeout=30)
+        done = talk()
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(f"{self.file} names models, but it is not trusted", done.stderr)
+        self.trust()
+        done = talk()
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("From the workspace.", done.stdout)
+
     def test_they_count_under_a_serve_of_another_folder(self):
         self.trust()
         self.home.end_owners()

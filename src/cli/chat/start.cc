@@ -41,16 +41,25 @@ Result<ChatStart> read_start(Context& context, const ChatArguments& arguments) {
   return start;
 }
 
-// The session to continue, and its workspace.
-Result<void> find_start(const Client& client, const ChatArguments& arguments, ChatStart& start) {
+// The session to continue, its workspace, and what turns may use there.
+Result<void> find_start(Context& context, const Attachment& attachment,
+                        const ChatArguments& arguments, ChatStart& start) {
+  const Client& client = attachment.client();
   if (arguments.continue_last) {
     TRY_ASSIGN(start.session, last_session_of(client, start.cwd));
   } else if (arguments.session) {
     TRY_ASSIGN(start.session, find_session(client, *arguments.session));
   }
-  if (!start.session) return {};
-  TRY_ASSIGN(const KnownSession known, look_up(client, start.session));
-  start.cwd = known.cwd;
+  if (start.session) {
+    TRY_ASSIGN(const KnownSession known, look_up(client, start.session));
+    start.cwd = known.cwd;
+  }
+  TRY(use_folder(context, client, start.cwd, start.model, start.config));
+  // `serve` may have models of its own.
+  if (attachment.owner().kind == runtime::OwnerKind::background)
+    TRY(check_models(context, start.config, start.model));
+  start.environment =
+      schema::to_json(config::client_environment(start.config, context.environment));
   return {};
 }
 
@@ -73,16 +82,16 @@ int chat(Context& context, const ChatArguments& arguments) {
   options.abandon = [&] { return leaving.load(); };
   options.config = config_path_of(context);
   options.config_digest = config::config_digest(start->config, context.environment);
-  options.check = [&context, config = start->config, model = start->model] {
-    return check_models(context, config, model);
-  };
+  // Without an owner, unless the files of the folder may add models, or the session is in another.
+  if (start->config.policy_files.empty() && !arguments.session)
+    options.check = [&context, config = start->config, model = start->model] {
+      return check_models(context, config, model);
+    };
   auto attachment = Attachment::make(std::move(options));
   if (!attachment) return context.output.problem(attachment.error());
   if (const auto same = check_config(context, attachment->owner()); !same)
     return context.output.problem(same.error());
-  start->environment =
-      schema::to_json(config::client_environment(start->config, context.environment));
-  if (const auto found = find_start(attachment->client(), arguments, *start); !found)
+  if (const auto found = find_start(context, *attachment, arguments, *start); !found)
     return context.output.problem(found.error());
   if (context.output.screen().in_terminal && !start->mode) {
     const auto asked = ask_folder_mode(attachment->client(), context.output, signals, start->cwd);

@@ -108,6 +108,15 @@ Result<void> check_policy(const config::Config& config, const schema::TurnOption
   return {};
 }
 
+Result<void> use_folder(const Context& context, const Client& client, const std::string& cwd,
+                        const std::optional<std::string>& model, config::Config& config) {
+  if (cwd == config.sources.workspace && config.policy_files.empty()) return {};
+  TRY_ASSIGN(config, with_trusted_files(config, client, cwd, context.environment));
+  if (const auto script = config::script_model(model.value_or("")))
+    config.models[script->name] = *script;
+  return {};
+}
+
 Result<void> add_script(config::Config& config, const std::string& model) {
   if (model == "script:")
     return fail(Code::invalid_params, "--model script: does not name a file; write script:FILE.");

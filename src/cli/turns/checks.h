@@ -18,6 +18,10 @@ Result<void> check_policy(const config::Config& config, const schema::TurnOption
 // A file named by --config that the owner of the data folder has not read can only name models,
 // which count for this client's turns alone.
 Result<void> check_config(const Context& context, const runtime::Owner& owner);
+// Settles what turns in the folder `cwd` may use, now that the owner of the data folder is known:
+// `config` gets what the trusted files of that folder add, which may be models.
+Result<void> use_folder(const Context& context, const Client& client, const std::string& cwd,
+                        const std::optional<std::string>& model, config::Config& config);
 // If the resolved name is script:/PATH, adds that model. Fails if there is no such file.
 Result<void> add_script(config::Config& config, const std::string& model);
 
