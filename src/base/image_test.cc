@@ -37,7 +37,7 @@ TEST_CASE("images are recognized by their bytes, with their size in pixels") {
   check("RIFF\x16\0\0\0WEBPVP8X\x0A\0\0\0\0\0\0\0\1\1\0\2\0\0"s, "image/webp", 258, 3);
 }
 
-TEST_CASE("a part of an image, and bytes that only begin like one, are told apart") {
+TEST_CASE("a truncated image is recognised as one that is not whole; other bytes are no image") {
   CHECK_FALSE(image_header(kPng.substr(0, 40))->whole);
   CHECK_FALSE(image_header(kJpeg.substr(0, kJpeg.size() - 3))->whole);
   CHECK_FALSE(image_header(kGif.substr(0, 18))->whole);

@@ -42,7 +42,7 @@ TEST_CASE("only what commands get and what the configuration names leaves the cl
   CHECK_FALSE(sent.config);
 }
 
-TEST_CASE("a file that only names models is told from one that sets more") {
+TEST_CASE("names_only_models is false for a file that sets anything else") {
   const std::string models = "[models.a]\nprovider = \"script\"\nscript = \"a.jsonl\"\n";
   CHECK(*names_only_models(File(models + "[routing]\ndefault = \"a\"\n").path));
   CHECK_FALSE(*names_only_models(File(models + "[permissions]\nmode = \"plan\"\n").path));

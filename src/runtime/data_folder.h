@@ -39,7 +39,7 @@ struct Owner {
   std::string socket;
   std::optional<Timestamp> started_at;
   std::optional<std::string> config;  // the file named by its --config, as an absolute path
-  std::string config_digest;          // of what it was configured with; empty: not said
+  std::string config_digest;          // of its configuration; empty: the owner did not write it
 
   bool operator==(const Owner&) const = default;
 };

@@ -88,7 +88,7 @@ TEST_CASE("staged changes are uncommitted too") {
   CHECK(repository.state().changed == false);
 }
 
-TEST_CASE("branches, commits without a branch and operations in progress are told apart") {
+TEST_CASE("the state names the branch, a commit without a branch, or an operation in progress") {
   const Repository repository;
   repository.write("a.txt", "one\n");
   repository.commit();

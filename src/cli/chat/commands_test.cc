@@ -6,7 +6,7 @@
 
 using namespace agentrt::cli;
 
-TEST_CASE("a slash command is told from a message") {
+TEST_CASE("one line that begins with a slash and a word is a slash command") {
   CHECK(is_slash("/help"));
   CHECK(is_slash("/mode  auto "));
   CHECK(is_slash("/nonsense"));

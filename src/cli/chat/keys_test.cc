@@ -25,7 +25,7 @@ std::vector<KeyPress> pressed_slowly(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("characters, control characters and sequences are told apart") {
+TEST_CASE("characters, control characters and escape sequences are decoded as keys") {
   using P = std::vector<KeyPress>;
   for (const auto read : {pressed, pressed_slowly}) {
     CHECK(read("aé日") == P{{Key::text, "a"}, {Key::text, "é"}, {Key::text, "日"}});
