@@ -269,9 +269,10 @@ def has_ended(child):
     return os.waitpid(child, os.WNOHANG)[0] == child
 
 
-def groups_called(name):
-    """Cgroups with this name in any hierarchy; others may appear and vanish meanwhile."""
-    return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if folder.endswith("/" + name)]
+def command_groups():
+    """The cgroups of commands in every hierarchy; others may appear and vanish meanwhile."""
+    return {folder for folder, _, _ in os.walk("/sys/fs/cgroup")
+            if os.path.basename(folder).startswith("agentrt-run-")}
 
 
 def processes_with(mark):
