@@ -73,10 +73,7 @@ void take_call(TranscriptCall& call, const Payload& payload) {
                             result.preview);
                  },
                  [&](const ToolFailed& failed) {
-                   const Category category = failed.error.category;
-                   const bool made =
-                       category != Category::denied && category != Category::unavailable &&
-                       category != Category::invalid_input && category != Category::not_found;
+                   const bool made = end_of(failed.error.category) == CallEnd::failed;
                    end_call(call, made ? "failed" : "not_made", failed.duration_ms, failed.preview);
                    call.error = failed.error.message;
                  },

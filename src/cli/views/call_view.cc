@@ -90,6 +90,13 @@ Paint paint_of_diff(std::string_view line) {
 
 }  // namespace
 
+CallEnd end_of(schema::Category category) {
+  using enum schema::Category;
+  const bool started = category != denied && category != unavailable && category != invalid_input &&
+                       category != not_found;
+  return started ? CallEnd::failed : CallEnd::refused;
+}
+
 std::string call_title(const Call& call) {
   if (const auto title = own_title(call)) return one_line(*title);
   const std::string name = one_line(spoken_name(call.tool));

@@ -27,6 +27,9 @@ struct Call {
 
 enum class CallEnd { done, failed, refused };
 
+// How a call that failed for this reason ended: `refused` if it was not started.
+CallEnd end_of(schema::Category category);
+
 // The output format. Width in columns; 0: unlimited.
 struct Paper {
   std::size_t width = 0;

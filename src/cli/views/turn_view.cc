@@ -40,12 +40,6 @@ std::string model_line(const ModelRequested& requested) {
                      requested.provider);
 }
 
-// Whether a call that failed for this reason was started.
-bool was_made(Category category) {
-  return category != Category::denied && category != Category::unavailable &&
-         category != Category::invalid_input && category != Category::not_found;
-}
-
 bool waits(Status status) {
   return status == Status::blocked || status == Status::waiting_permission ||
          status == Status::waiting_input;
@@ -268,8 +262,8 @@ void TurnView::print_plan() {
 void TurnView::show_refusal(const Envelope& event, const ToolFailed& failed) {
   Call& call = calls_[event.tool_call_id];
   end_call(call);
-  page_.lines(call_line(call, was_made(failed.error.category) ? CallEnd::failed : CallEnd::refused,
-                        failed.duration_ms, failed.error.message, page_.paper()));
+  page_.lines(call_line(call, end_of(failed.error.category), failed.duration_ms,
+                        failed.error.message, page_.paper()));
   if (failed.preview) page_.lines(output_tail(*failed.preview, page_.paper()));
 }
 
