@@ -398,6 +398,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("validate")) return parsed.validate;
   if (got("sandbox")) return parsed.sandbox;
   if (got("approvals")) return parsed.approvals;
+  if (got("tasks")) return parsed.tasks;
   if (got("explain")) return parsed.explain;
   if (got("trust")) return parsed.trust;
   if (got("approve") || got("deny")) {
@@ -468,6 +469,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_tokens(app, parsed);
   add_validate(app, parsed);
   add_sandbox(app, parsed);
+  add_tasks(app, parsed);
   add_decisions(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())

@@ -96,6 +96,12 @@ struct ApprovalsArguments {
   std::optional<std::string> session;
   bool all = false;
 };
+struct TasksArguments {
+  std::optional<std::string> session;
+  std::vector<std::string> status;
+  bool internal = false;
+  bool watch = false;
+};
 struct AnswerArguments {
   std::string action;
   std::string decision;  // allow, deny
@@ -119,12 +125,13 @@ struct RemoveRuleArguments {
   std::optional<std::string> session, cwd;
 };
 
-using Verb = std::variant<RunArguments, ChatArguments, ServeArguments, CallArguments,
-                          SessionsArguments, ShowArguments, EventsArguments, TokenCreateArguments,
-                          TokenListArguments, TokenRevokeArguments, SchemaArguments,
-                          DoctorArguments, ValidateArguments, SandboxArguments, ApprovalsArguments,
-                          AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
-                          RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
+using Verb =
+    std::variant<RunArguments, ChatArguments, ServeArguments, CallArguments, SessionsArguments,
+                 ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
+                 TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
+                 SandboxArguments, ApprovalsArguments, TasksArguments, AnswerArguments,
+                 ExplainArguments, TrustArguments, RulesArguments, RemoveRuleArguments,
+                 OwnArguments, StopArguments, ResumeArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

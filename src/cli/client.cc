@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -148,6 +149,21 @@ struct ErrorReply {
 };
 BOOST_DESCRIBE_STRUCT(ErrorReply, (), (error))
 
+struct Waits {
+  std::optional<std::int64_t> wait_ms, timeout_ms;
+};
+BOOST_DESCRIBE_STRUCT(Waits, (), (wait_ms, timeout_ms))
+
+// How long the params tell the runtime to wait before it replies.
+int wait_in(std::string_view params) {
+  constexpr std::int64_t kLongestMs = 3'600'000;
+  Waits waits;
+  if (!schema::check_json(params) || !schema::from_json(params, waits, schema::Unknown::ignore))
+    return 0;
+  const std::int64_t asked = std::max(waits.wait_ms.value_or(0), waits.timeout_ms.value_or(0));
+  return static_cast<int>(std::clamp<std::int64_t>(asked, 0, kLongestMs));
+}
+
 }  // namespace
 
 struct Stream::State {
@@ -188,8 +204,8 @@ Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
 }
 
 Result<HttpReply> Client::request(std::string_view method, std::string_view target,
-                                  std::string_view body) const {
-  const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
+                                  std::string_view body, int more_ms) const {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs + more_ms);
   TRY_ASSIGN(const Descriptor socket, connect_to(endpoint_));
   std::string more = "Connection: close\r\nAccept: application/json\r\n";
   if (!folder_.empty()) more += fmt::format("Agentrt-Cwd: {}\r\n", folder_);
@@ -207,14 +223,14 @@ Result<HttpReply> Client::request(std::string_view method, std::string_view targ
 }
 
 Result<std::string> Client::ask(std::string_view method, std::string_view target,
-                                std::string_view body) const {
-  TRY_ASSIGN(HttpReply reply, request(method, target, body));
+                                std::string_view body, int more_ms) const {
+  TRY_ASSIGN(HttpReply reply, request(method, target, body, more_ms));
   if (reply.status >= 200 && reply.status < 300) return std::move(reply.body);
   return std::unexpected(error_of(reply));
 }
 
 Result<std::string> Client::call(std::string_view command, std::string_view params) const {
-  return ask("POST", fmt::format("/v1/commands/{}", url_escaped(command)), params);
+  return ask("POST", fmt::format("/v1/commands/{}", url_escaped(command)), params, wait_in(params));
 }
 
 Result<Stream> Client::follow(const SessionId& session, Sequence after) const {

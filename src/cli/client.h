@@ -74,14 +74,15 @@ class Client {
   // The folder that the command runs in, for a runtime on this machine that has none of its own.
   void set_folder(std::string_view folder) { folder_ = url_escaped(folder); }
 
-  // Fails with unavailable if the connection fails, and with timeout if no reply arrives in time. A
-  // reply with an error status is returned as an HttpReply.
-  Result<HttpReply> request(std::string_view method, std::string_view target,
-                            std::string_view body) const;
+  // Fails with unavailable if the connection fails, and with timeout if no reply arrives within
+  // kReplyTimeoutMs and `more_ms`. A reply with an error status is returned as an HttpReply.
+  Result<HttpReply> request(std::string_view method, std::string_view target, std::string_view body,
+                            int more_ms = 0) const;
   // Returns the body of a successful reply, or else the error that the server sent.
-  Result<std::string> ask(std::string_view method, std::string_view target,
-                          std::string_view body) const;
-  // ask() for a control-plane command.
+  Result<std::string> ask(std::string_view method, std::string_view target, std::string_view body,
+                          int more_ms = 0) const;
+  // ask() for a control-plane command. If `params` tell the runtime to wait (waitMs, timeoutMs), so
+  // does the client.
   Result<std::string> call(std::string_view command, std::string_view params) const;
   // Streams the session's events after `after`.
   Result<Stream> follow(const SessionId& session, Sequence after) const;

@@ -24,6 +24,7 @@ struct Parsed {
   ValidateArguments validate;
   SandboxArguments sandbox;
   ApprovalsArguments approvals;
+  TasksArguments tasks;
   AnswerArguments answer;
   ExplainArguments explain;
   TrustArguments trust;
@@ -41,5 +42,7 @@ void add_config(CLI::App& app, Arguments& out);
 
 // Declares the commands of cli/decisions: approvals, approve, deny, explain, trust and rules.
 void add_decisions(CLI::App& app, Parsed& out);
+// Declares the commands of cli/tasks: tasks.
+void add_tasks(CLI::App& app, Parsed& out);
 
 }  // namespace agentrt::cli

@@ -33,6 +33,7 @@ int perform(Context& context) {
           [&](const SchemaArguments& arguments) { return print_schema(context, arguments); },
           [&](const DoctorArguments&) { return examine(context); },
           [&](const ApprovalsArguments& arguments) { return list_approvals(context, arguments); },
+          [&](const TasksArguments& arguments) { return list_tasks(context, arguments); },
           [&](const AnswerArguments& arguments) { return answer_action(context, arguments); },
           [&](const ExplainArguments& arguments) { return explain(context, arguments); },
           [&](const TrustArguments& arguments) { return trust_workspace(context, arguments); },

@@ -158,6 +158,12 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
           ceiling, kFewer));
   TRY(set(limits.queue_turns_max, layer.queue_turns_max, managed.queue_turns_max, layer,
           "limits.queue_turns_max", ceiling, kFewer));
+  TRY(set(limits.tasks_max, layer.tasks_max, managed.tasks_max, layer, "limits.tasks_max", ceiling,
+          kFewer));
+  TRY(set(limits.task_edges_max, layer.task_edges_max, managed.task_edges_max, layer,
+          "limits.task_edges_max", ceiling, kFewer));
+  TRY(set(limits.task_depth_max, layer.task_depth_max, managed.task_depth_max, layer,
+          "limits.task_depth_max", ceiling, kFewer));
   TRY(set(limits.model_retries_max, layer.model_retries_max, managed.model_retries_max, layer,
           "limits.model_retries_max", ceiling, kFewer));
   TRY(set(limits.web_fetch_ms, layer.web_fetch_ms, managed.web_fetch_ms, layer,
@@ -235,6 +241,9 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
         "sandbox.report_writes");
   judge(tighten(limits.turn_steps, layer.turn_steps, kFewer), "limits.turn_steps");
   judge(tighten(limits.queue_turns_max, layer.queue_turns_max, kFewer), "limits.queue_turns_max");
+  judge(tighten(limits.tasks_max, layer.tasks_max, kFewer), "limits.tasks_max");
+  judge(tighten(limits.task_edges_max, layer.task_edges_max, kFewer), "limits.task_edges_max");
+  judge(tighten(limits.task_depth_max, layer.task_depth_max, kFewer), "limits.task_depth_max");
   judge(tighten(limits.model_retries_max, layer.model_retries_max, kFewer),
         "limits.model_retries_max");
   judge(tighten(limits.web_fetch_ms, layer.web_fetch_ms, kFewer), "limits.web_fetch_ms");

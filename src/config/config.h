@@ -119,6 +119,9 @@ inline constexpr std::size_t kShellValueBytesMax = 4'096;
 struct LimitConfig {
   std::uint64_t turn_steps = 50;
   std::uint64_t queue_turns_max = 1'000;
+  std::uint64_t tasks_max = 100'000;   // per session, not ended
+  std::uint64_t task_edges_max = 256;  // per task
+  std::uint64_t task_depth_max = 32;   // levels of child tasks
   std::uint64_t model_retries_max = 3;
   std::uint64_t web_fetch_ms = 30'000;
   std::uint64_t web_fetch_bytes = 10 << 20;

@@ -458,6 +458,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
   } else if (name == "limits") {
     TRY(section.take("turn_steps", layer.turn_steps));
     TRY(section.take("queue_turns_max", layer.queue_turns_max));
+    TRY(section.take("tasks_max", layer.tasks_max));
+    TRY(section.take("task_edges_max", layer.task_edges_max));
+    TRY(section.take("task_depth_max", layer.task_depth_max));
     TRY(section.take("model_retries_max", layer.model_retries_max));
     TRY(section.take("web_fetch_ms", layer.web_fetch_ms));
     TRY(section.take("web_fetch_bytes", layer.web_fetch_bytes));

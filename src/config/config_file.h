@@ -46,6 +46,9 @@ struct ConfigLayer {
   std::optional<Given<std::map<std::string, std::string>>> shell_env;
   std::optional<Given<std::uint64_t>> turn_steps;
   std::optional<Given<std::uint64_t>> queue_turns_max;
+  std::optional<Given<std::uint64_t>> tasks_max;
+  std::optional<Given<std::uint64_t>> task_edges_max;
+  std::optional<Given<std::uint64_t>> task_depth_max;
   std::optional<Given<std::uint64_t>> model_retries_max;
   std::optional<Given<std::uint64_t>> web_fetch_ms;
   std::optional<Given<std::uint64_t>> web_fetch_bytes;

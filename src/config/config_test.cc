@@ -78,7 +78,7 @@ TEST_CASE("without any file the defaults hold") {
   const auto config = files.load();
   REQUIRE(config);
   CHECK(config->models.empty());
-  CHECK(config->limits == LimitConfig{50, 1000, 3});
+  CHECK(config->limits == LimitConfig{});
   CHECK(config->resume == Resume::ask);
   CHECK(config->sandbox == SandboxConfig{SandboxMode::workspace_write, false, false});
   CHECK(config->files.size() == 3);
@@ -111,6 +111,7 @@ TEST_CASE("every section of the user's file is taken") {
       "[\"shell(c)\"]\n"
       "[sandbox]\nmode = \"read_only\"\nnetwork = true\nreport_writes = true\n"
       "[limits]\nturn_steps = 7\nqueue_turns_max = 8\nmodel_retries_max = 9\n"
+      "tasks_max = 4\ntask_edges_max = 5\ntask_depth_max = 6\n"
       "web_fetch_ms = 10\nweb_fetch_bytes = 11\nweb_fetch_redirects = 12\n"
       "[runtime]\nresume = \"auto\"\n");
   const auto config = files.load();
@@ -121,7 +122,7 @@ TEST_CASE("every section of the user's file is taken") {
                                                  {RuleEffect::deny, "shell(c)", RuleOrigin::user}},
                                                 RuleOrigin::user});
   CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true, true});
-  CHECK(config->limits == LimitConfig{7, 8, 9, 10, 11, 12});
+  CHECK(config->limits == LimitConfig{7, 8, 4, 5, 6, 9, 10, 11, 12});
   CHECK(config->resume == Resume::auto_);
 }
 
@@ -231,7 +232,7 @@ TEST_CASE("a workspace file tightens, and what it would loosen or add is named a
   CHECK(config->models.empty());
   CHECK(config->routing.default_name == std::nullopt);
   CHECK(config->sandbox.network == false);
-  CHECK(config->limits == LimitConfig{5, 1000, 3});
+  CHECK(config->limits == LimitConfig{.turn_steps = 5});
   CHECK(config->ignored ==
         std::vector<std::string>{
             files.workspace_file() +
@@ -308,7 +309,7 @@ TEST_CASE("everything in a workspace file counts once it is trusted as it is") {
   CHECK(config->hooks[0].origin == RuleOrigin::workspace);
   CHECK(config->models.contains("evil"));
   CHECK(config->sandbox.network == true);
-  CHECK(config->limits == LimitConfig{5, 5000, 3});
+  CHECK(config->limits == LimitConfig{.turn_steps = 5, .queue_turns_max = 5000});
   CHECK(config->ignored.empty());
   REQUIRE(config->policy_files.size() == 1);
   CHECK(config->policy_files[0].trusted);

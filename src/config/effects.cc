@@ -84,6 +84,9 @@ std::string setting(const ConfigLayer& layer, const std::string& key) {
   if (key == "sandbox.report_writes") return "stops reporting writes that the sandbox blocks";
   if (key == "limits.turn_steps") return number(layer.turn_steps);
   if (key == "limits.queue_turns_max") return number(layer.queue_turns_max);
+  if (key == "limits.tasks_max") return number(layer.tasks_max);
+  if (key == "limits.task_edges_max") return number(layer.task_edges_max);
+  if (key == "limits.task_depth_max") return number(layer.task_depth_max);
   if (key == "limits.model_retries_max") return number(layer.model_retries_max);
   if (key == "limits.web_fetch_ms") return number(layer.web_fetch_ms);
   if (key == "limits.web_fetch_bytes") return number(layer.web_fetch_bytes);

@@ -225,7 +225,7 @@ Failure refusal(const RespondAction& command) {
 void go_on(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs) {
   const Turn& turn = *thread.active;
   if (turn.boot != inputs.boot) return facts.resume(turn);
-  facts.add(facts.of(turn.ids), TaskResumed{.reason = "answered"});
+  facts.decided(turn, "answered");
   if (turn.prepared) Flow{facts, view, thread, inputs}.go_on();
 }
 
@@ -305,7 +305,7 @@ void settle_trust(Facts& facts, const Session& view, const Thread& thread,
     facts.add(facts.of_session(), std::move(changed));
   }
   if (turn.boot != inputs.boot) return facts.resume(turn);
-  facts.add(facts.of(turn.ids), TaskResumed{.reason = "answered"});
+  facts.decided(turn, "answered");
   facts.add(facts.of(turn.ids),
             RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
 }

@@ -72,7 +72,7 @@ void close_question(Facts& facts, const OpenCall& open) {
   const Turn& turn = *open.thread->active;
   if (!turn.action || turn.action->call != open.call->id) return;
   withdraw(facts, turn, "cancelled", "the call ended before it was answered");
-  facts.add(facts.of(turn.ids), TaskResumed{.reason = "withdrawn"});
+  facts.decided(turn, "withdrawn");
 }
 
 }  // namespace

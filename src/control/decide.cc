@@ -40,6 +40,22 @@ struct CommandTable {
   Decided operator()(const TerminateProcess& c) {
     return terminate_process(view, c, std::move(inputs));
   }
+  Decided operator()(const CreateTask& c) { return create_task(view, c, std::move(inputs)); }
+  Decided operator()(const UpdateTask& c) { return update_task(view, c, std::move(inputs)); }
+  Decided operator()(const StartTask& c) { return start_task(view, c, std::move(inputs)); }
+  Decided operator()(const RetryTask& c) { return retry_task(view, c, std::move(inputs)); }
+  Decided operator()(const ClaimTask& c) { return claim_task(view, c, std::move(inputs)); }
+  Decided operator()(const AppendTaskProgress& c) {
+    return append_task_progress(view, c, std::move(inputs));
+  }
+  Decided operator()(const CompleteTask& c) { return complete_task(view, c, std::move(inputs)); }
+  Decided operator()(const FailTask& c) { return fail_task(view, c, std::move(inputs)); }
+  Decided operator()(const PauseTask& c) { return pause_task(view, c, std::move(inputs)); }
+  Decided operator()(const ResumeTask& c) { return resume_task(view, c, std::move(inputs)); }
+  Decided operator()(const ArchiveTask& c) { return archive_task(view, c, std::move(inputs)); }
+  Decided operator()(const CancelTask& c) { return cancel_task(view, c, std::move(inputs)); }
+  Decided operator()(const LinkTasks& c) { return link_tasks(view, c, std::move(inputs)); }
+  Decided operator()(const UnlinkTasks& c) { return unlink_tasks(view, c, std::move(inputs)); }
   template <class Read>
   Decided operator()(const Read&) {
     static_assert(Read::kTraits.effect == CommandEffect::reads,
@@ -88,6 +104,11 @@ struct ReportTable {
   Decided operator()(const ReportCallEnded& r) { return call_ended(view, r, std::move(inputs)); }
   Decided operator()(const ReportUploaded& r) { return uploaded(view, r, std::move(inputs)); }
   Decided operator()(const ReportOutputDue& r) { return output_due(view, r, std::move(inputs)); }
+  Decided operator()(const ReportTaskDue& r) { return task_due(view, r, std::move(inputs)); }
+  Decided operator()(const ReportTaskSilent& r) { return task_silent(view, r, std::move(inputs)); }
+  Decided operator()(const ReportTaskContinues& r) {
+    return task_continues(view, r, std::move(inputs));
+  }
 };
 
 }  // namespace

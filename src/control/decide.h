@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "schema/folders.h"
 #include "schema/reports.h"
 #include "state/session.h"
+#include "state/tasks.h"
 
 namespace agentrt::control {
 
@@ -42,6 +44,9 @@ struct Settings {
   std::int64_t retry_max_ms = 30'000;
   // Longest delay that a provider may request; a longer one fails.
   std::int64_t retry_told_max_ms = 300'000;
+  std::size_t tasks_open_max = 100'000;                     // per session, not ended
+  std::size_t task_edges_max = 256;                         // per task, of which it is the source
+  std::size_t task_depth_max = 32;                          // levels of child tasks
   std::size_t background_processes_max = 32;                // per session, at once
   std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
   std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, for all callers
@@ -54,20 +59,31 @@ struct Settings {
   AfterRestart after_restart = AfterRestart::ask;
 };
 
-// What was looked up before the decision: the ids that the command names in the store, and its
-// folders on disk.
-struct Named {
+// What the lane has read for the command or report when it was first in the queue (Needs).
+struct LaneReads {
+  // Lists of tasks, in the order of Needs::lists. Their records are in Inputs::tasks.
+  std::vector<std::vector<TaskId>> lists;
+  std::map<TaskId, SessionId> foreign_tasks;  // named tasks that belong to other sessions
+  std::vector<TaskId> cycle;                  // that the new edge would close; see Needs::Walk
+  bool walk_cut = false;                  // more than kTaskWalkMax tasks wait for Needs::Walk::from
+  std::vector<std::string> missing_refs;  // of Needs::refs, those whose bytes are not stored
+};
+
+// What was looked up for the decision: the ids that the command names in the store, and its folders
+// on disk.
+struct Named : LaneReads {
   struct KnownTurn {
     schema::Fact submitted;  // its turn.submitted
     schema::Status status = schema::Status::accepted;
   };
   std::optional<KnownTurn> turn;
-  bool task = false;                             // the named task exists
   std::optional<schema::ProcessStatus> process;  // status of the named process in its index row
   std::optional<schema::ActionSnapshot> action;
   // Why the first output of the input that the session cannot use is refused.
   std::optional<Error> output;
   std::optional<schema::FolderFinding> folders;  // absent: the disk was not read
+
+  void add(LaneReads reads) { static_cast<LaneReads&>(*this) = std::move(reads); }
 };
 
 struct Inputs {
@@ -82,6 +98,10 @@ struct Inputs {
   std::optional<TraceId> trace;  // the caller's, for the turn it submits
   std::string params_hash;       // keyed, of the command's params
   Named named;
+  // The records of the tasks that Needs names and of the tasks of open turns, with their ancestors.
+  // Null: none.
+  const state::Tasks* tasks = nullptr;
+  bool approver = false;  // its token has scope approve
   // ports::Loop::since; may be empty.
   std::function<std::int64_t(Timestamp)> passed_since = {};
 
@@ -100,6 +120,35 @@ struct Unchanged {
   std::string reply;  // nothing to do, or done before: the reply, without new facts
 };
 using Decided = std::variant<Accepted, Unchanged, Error>;
+
+// What must be read from the store before a decision. It is read when the command or report is at
+// the front of its lane, so it includes all earlier decisions.
+struct Needs {
+  struct List {
+    std::string term;  // of index rows of tasks
+    std::size_t limit = 1;
+    bool oldest_first = false;
+  };
+  // Whether one of `to` waits for `from`, directly or indirectly: a task waits for those that it is
+  // blocked by and for its children.
+  struct Walk {
+    TaskId from;
+    std::vector<TaskId> to;
+  };
+  std::vector<TaskId> tasks;  // each with its ancestors
+  std::optional<Walk> walk;
+  std::vector<List> lists;
+  std::vector<std::string> refs;  // of outputs
+
+  bool empty() const { return tasks.empty() && only_tasks(); }
+  // Whether records in memory may be enough.
+  bool only_tasks() const { return !walk && lists.empty() && refs.empty(); }
+};
+inline constexpr std::size_t kTaskWalkMax = 10'000;  // tasks read for one check of the graph
+inline constexpr std::size_t kTaskPageMax = 16;      // tasks that one report changes
+
+Needs needs_of(const schema::Command& command);
+Needs needs_of(const schema::Report& report);
 
 // REQUIRES: the command mutates (the kernel answers the others from views and index rows).
 Decided decide(const state::Session& view, const schema::Command& command, Inputs inputs);

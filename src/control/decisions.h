@@ -27,6 +27,21 @@ Decided set_policy(const Session&, const schema::SetPolicy&, Inputs);
 Decided set_folder_policy(const Session&, const schema::SetFolderPolicy&, Inputs);
 Decided trust_workspace(const Session&, const schema::TrustWorkspace&, Inputs);
 
+Decided create_task(const Session&, const schema::CreateTask&, Inputs);
+Decided update_task(const Session&, const schema::UpdateTask&, Inputs);
+Decided start_task(const Session&, const schema::StartTask&, Inputs);
+Decided retry_task(const Session&, const schema::RetryTask&, Inputs);
+Decided claim_task(const Session&, const schema::ClaimTask&, Inputs);
+Decided append_task_progress(const Session&, const schema::AppendTaskProgress&, Inputs);
+Decided complete_task(const Session&, const schema::CompleteTask&, Inputs);
+Decided fail_task(const Session&, const schema::FailTask&, Inputs);
+Decided pause_task(const Session&, const schema::PauseTask&, Inputs);
+Decided resume_task(const Session&, const schema::ResumeTask&, Inputs);
+Decided archive_task(const Session&, const schema::ArchiveTask&, Inputs);
+Decided cancel_task(const Session&, const schema::CancelTask&, Inputs);
+Decided link_tasks(const Session&, const schema::LinkTasks&, Inputs);
+Decided unlink_tasks(const Session&, const schema::UnlinkTasks&, Inputs);
+
 Decided restarted(const Session&, const schema::ReportRestarted&, Inputs);
 Decided prepared(const Session&, const schema::ReportPrepared&, Inputs);
 Decided tools_listed(const Session&, const schema::ReportToolsListed&, Inputs);
@@ -47,5 +62,8 @@ Decided tool_asks(const Session&, const schema::ReportToolAsks&, Inputs);
 Decided call_ended(const Session&, const schema::ReportCallEnded&, Inputs);
 Decided uploaded(const Session&, const schema::ReportUploaded&, Inputs);
 Decided output_due(const Session&, const schema::ReportOutputDue&, Inputs);
+Decided task_due(const Session&, const schema::ReportTaskDue&, Inputs);
+Decided task_silent(const Session&, const schema::ReportTaskSilent&, Inputs);
+Decided task_continues(const Session&, const schema::ReportTaskContinues&, Inputs);
 
 }  // namespace agentrt::control

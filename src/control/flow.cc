@@ -31,6 +31,7 @@ Session part_of(const Session& view, const Thread& thread) {
   part.cwd = view.cwd;
   part.additional_roots = view.additional_roots;
   part.policy = view.policy;
+  part.has_policy = view.has_policy;
   part.granted = view.granted;
   part.mode = view.mode;
   part.trust_refused = view.trust_refused;
@@ -40,6 +41,7 @@ Session part_of(const Session& view, const Thread& thread) {
   own.id = thread.id;
   own.status = thread.status;
   own.active = thread.active;
+  own.policy = thread.policy;
   return part;
 }
 
@@ -103,13 +105,16 @@ const policy::Effective& Flow::effective() {
 
 ToolCatalogResolved Flow::catalog(const std::vector<CatalogTool>& of_servers,
                                   const std::vector<MissingServer>& missing) {
-  return tool_catalog(after_, effective(), of_servers, missing);
+  ToolCatalogResolved all = tool_catalog(after_, effective(), of_servers, missing);
+  std::erase_if(all.tools, [&](const CatalogTool& tool) { return !offers(tool.tool_name); });
+  return all;
 }
 
 // --- the gates of a turn ---
 
 void Flow::go_on() {
   if (turn().hook || turn().action) return;  // already waiting
+  if (pauses()) return;
   if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
   if (turn().answered) return finish();
@@ -145,7 +150,7 @@ void Flow::start_beside() {
   for (std::size_t i = 0; i < std::min(turn().tools.size(), kSideBySideMax); ++i) {
     if (!joins_others(turn().tools[i])) return;
     if (turn().tools[i].stage == state::CallStage::started) continue;
-    if (i == 0 || wrong_call(after_, turn().tools[i])) return;
+    if (i == 0 || wrong_call(after_, turn().tools[i]) || !offers(turn().tools[i].tool)) return;
     const policy::Judgement judgement = judge(turn().tools[i]);
     if (judgement.decision != Decision::allow) return;
     if (turn().tools[i].step.empty()) begin(turn().tools[i]);
@@ -158,7 +163,7 @@ bool Flow::joins_others(const state::ToolCall& call) const {
   constexpr std::array kAboutCalls = {HookPoint::pre_tool_use, HookPoint::permission_request,
                                       HookPoint::post_tool_use, HookPoint::post_tool_failure};
   return runs_side_by_side(after_, call) && std::ranges::none_of(kAboutCalls, [&](HookPoint point) {
-           return next_hook(after_.policy.hooks, point, 0, call.tool).has_value();
+           return next_hook(policy_of(after_, thread_.id).hooks, point, 0, call.tool).has_value();
          });
 }
 
@@ -177,6 +182,23 @@ void Flow::finish() {
 void Flow::complete() {
   facts_.complete(turn(), *turn().answered, turn().usage);
   facts_.start_next(thread_);
+}
+
+// The model request or call in progress has ended, and its task is paused: the turn waits until
+// resume_task.
+bool Flow::pauses() {
+  if (!turn().pausing) return false;
+  const auto runs = [](const state::ToolCall& call) {
+    return call.stage == state::CallStage::started;
+  };
+  if (std::ranges::none_of(turn().tools, runs)) facts_.hold_paused(turn());
+  return true;
+}
+
+// The only tools that the turn may call, if its submission names them.
+bool Flow::offers(const std::string& tool) {
+  const auto& only = turn().options.tools;
+  return !only || std::ranges::find(*only, tool) != only->end();
 }
 
 void Flow::ask_model() {
@@ -220,6 +242,14 @@ bool Flow::call_waits() {
   }
   if (auto wrong = wrong_call(after_, call)) {
     refuse_call(call, *std::move(wrong));
+    return false;
+  }
+  if (!offers(call.tool)) {
+    refuse_call(call, {Category::denied,
+                       fmt::format("this turn may not call {}: its submission names the tools that "
+                                   "it may call",
+                                   call.tool),
+                       false});
     return false;
   }
   const auto& forbidden = inputs_.settings->sandboxes_forbidden;
@@ -330,6 +360,7 @@ bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgemen
 
 void Flow::inspected(const state::ToolCall& call, const Binding& binding,
                      const std::vector<std::string>& absent) {
+  if (turn().pausing) return static_cast<void>(pauses());
   if (call.stage == state::CallStage::stopped)
     return ask_permission(call, stopped_judgement(call), binding);
   policy::Judgement judgement = judge(call, &binding);
@@ -355,11 +386,11 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding,
 // Starts the next hook at `point`, from index `from` on, that applies to the tool. False: none.
 bool Flow::start_hook(HookPoint point, std::uint64_t from, const std::string& tool,
                       const TurnScope& about) {
-  const auto index = next_hook(after_.policy.hooks, point, from, tool);
+  const auto index = next_hook(policy_of(after_, thread_.id).hooks, point, from, tool);
   if (!index) return false;
   facts_.add(about, HookStarted{.point = point,
                                 .hook_run_id = "hook_" + ids_.next<StepId>().text().substr(5),
-                                .command = after_.policy.hooks[*index].command,
+                                .command = policy_of(after_, thread_.id).hooks[*index].command,
                                 .index = *index,
                                 .boot_id = inputs_.boot});
   return true;

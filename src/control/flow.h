@@ -49,6 +49,8 @@ class Flow {
   bool asks_for_trust(const std::vector<schema::PolicyFile>& files);
 
  private:
+  bool pauses();
+  bool offers(const std::string& tool);
   bool hook_waits();
   void calls();
   bool call_waits();

@@ -42,7 +42,8 @@ policy::Effective effective_policy(const Session& view, const Turn& turn, const 
 
 policy::Effective effective_policy(const Session& view, const Turn& turn, const std::string& home,
                                    policy::RuleSets& sets) {
-  return policy::derive({view.policy, view.granted, view.mode, turn.options}, home, sets);
+  return policy::derive(
+      {state::policy_of(view, turn.ids.thread), view.granted, view.mode, turn.options}, home, sets);
 }
 
 bool leaves_sandbox(const policy::Effective& policy, const state::ToolCall& call) {

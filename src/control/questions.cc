@@ -169,7 +169,7 @@ void Flow::ask_for_server(const state::ToolCall& call, const ReportToolAsks& que
   require(scope_of(call), ids_.next<ActionId>(), std::move(required));
   if (effective().asks_people()) return;
   withdraw(facts_, turn(), "cancelled", "no person can answer: this run is not interactive");
-  facts_.add(scope(), TaskResumed{.reason = "withdrawn"});
+  facts_.decided(turn(), "withdrawn");
 }
 
 bool Flow::asks_for_trust(const std::vector<PolicyFile>& files) {

@@ -247,6 +247,12 @@ class World {
     REQUIRE(read.has_value());
     CHECK(*read == fact);
     fold(replayed_, *read);
+    state::TaskChanges changes;
+    state::fold_tasks(tasks_, *read, changes);
+    for (state::ObjectRow& row : task_rows(tasks_, changes)) {
+      std::pair key{row.kind, row.id};
+      rows_.insert_or_assign(std::move(key), std::move(row));
+    }
     for (state::ObjectRow& row : index(replayed_, *read))
       rows_[{row.kind, row.id}] = std::move(row);
   }
@@ -282,6 +288,7 @@ class World {
   std::mt19937_64 dice_;
   Settings settings_ = usual_settings();
   Session live_, replayed_;
+  state::Tasks tasks_;
   std::map<std::pair<std::string, std::string>, state::ObjectRow> rows_;
   Timestamp now_ = state::kStart;
   std::uint64_t boot_ = 1, chosen_ = 0, accepted_ = 0, refused_ = 0;

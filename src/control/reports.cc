@@ -54,8 +54,8 @@ bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
   return true;
 }
 
-// Records the policy of the session if it differs from the previous one.
-void adopt(Facts& facts, const Session& view, Policy policy) {
+// Records the policy of the thread if it differs from the previous one.
+void adopt(Facts& facts, const Session& view, const Turn& turn, Policy policy) {
   // Sort hooks by point, so that an index into them advances with the turn.
   std::vector<HookSpec> hooks;
   for (HookSpec& hook : policy.hooks)
@@ -66,12 +66,12 @@ void adopt(Facts& facts, const Session& view, Policy policy) {
     if (rule.origin == RuleOrigin::always &&
         std::ranges::find(policy.rules, rule) == policy.rules.end())
       gone.push_back(rule);
-  if (policy == view.policy && gone.empty()) return;
+  if (policy == state::policy_of(view, turn.ids.thread) && gone.empty()) return;
   PolicyChanged changed{.change = "resolved"};
   if (!gone.empty()) changed.removed = std::move(gone);
   changed.source = "configuration";
   changed.policy = std::move(policy);
-  facts.add(facts.of_session(), std::move(changed));
+  facts.add(facts.of(turn.ids), std::move(changed));
 }
 
 // Adds delta facts for the pieces, opens their items, and shows the calls that are being written.
@@ -284,7 +284,7 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
     facts.start_next(*thread);
     return accept(facts);
   }
-  adopt(facts, view, report.policy);
+  adopt(facts, view, turn, report.policy);
   Flow flow{facts, view, *thread, inputs};
   if (flow.asks_for_trust(report.policy.files)) return accept(facts);
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
@@ -383,6 +383,10 @@ Decided retry_due(const Session& view, const ReportRetryDue& report, Inputs inpu
   if (turn.call || !turn.retry_at || !turn.model_name) return Unchanged{};
   FreshIds ids = inputs.ids;
   Facts facts{view, inputs};
+  if (turn.pausing) {
+    facts.hold_paused(turn);
+    return accept(facts);
+  }
   facts.request_model(turn, ids, turn.provider.value_or(""), turn.model.value_or(""),
                       *turn.model_name);
   return accept(facts);

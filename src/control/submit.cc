@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "control/folders.h"
+#include "control/tasks/task_facts.h"
 #include "control/turn_facts.h"
 
 namespace agentrt::control {
@@ -114,6 +115,49 @@ std::optional<Error> no_room(const Session& view, const Place& place, QueuePolic
   return std::nullopt;
 }
 
+std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
+                                     const Inputs& inputs) {
+  if (auto error = needs_approver(task.constraints, inputs)) return error;
+  if (auto error = beneath_cancelled(&task, inputs)) return error;
+  const auto blockers = blockers_of(task);
+  if (!blockers.empty()) return still_blocked(task, blockers);
+  const bool waits = task.status == TaskStatus::accepted || task.status == TaskStatus::queued ||
+                     task.status == TaskStatus::retrying || task.status == TaskStatus::blocked ||
+                     retryable_end(task.status);
+  if (taken(view, task) || !waits) return wrong_state(task, "started");
+  return std::nullopt;
+}
+
+// The existing task of which the turn is the next attempt; null: none is named, or it is new.
+Result<const state::Task*> existing_task(const Session& view, const SubmitTurn& command,
+                                         const Inputs& inputs) {
+  if (!command.task_id) return nullptr;
+  auto found = named_task(view, *command.task_id, inputs);
+  if (!found && found.error().code == Code::not_found) return nullptr;
+  if (found)
+    if (auto error = no_next_attempt(view, **found, inputs)) return std::unexpected(*error);
+  return found;
+}
+
+// A turn on an existing task is under its constraints, where the submission names none.
+void take_constraints(const state::Task& task, TurnOptions& options) {
+  const TurnOptions given = options_of(task);
+  if (!options.model) options.model = given.model;
+  if (!options.mode) options.mode = given.mode;
+  if (!options.sandbox) options.sandbox = given.sandbox;
+  if (given.tools) options.tools = given.tools;
+}
+
+void next_attempt(Facts& facts, const state::Task& task, const TurnIds& turn, bool queued) {
+  const TaskWorker worker{WorkerKind::turn, turn.thread, {}, {}};
+  const TaskScope scope = facts.of(turn);
+  if (retryable_end(task.status))
+    facts.add(scope,
+              TaskRetrying{
+                  .reason = "submitted again", .previous_status = task.status, .worker = worker});
+  if (queued) facts.add(scope, TaskQueued{.reason = "thread", .worker = worker});
+}
+
 void make_places(Facts& facts, const Session& view, const Place& place, const TurnOptions& options,
                  const Inputs& inputs) {
   if (!view.exists()) {
@@ -131,16 +175,16 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
   if (auto error = wrong_input(command.input)) return *error;
   if (inputs.named.output) return *inputs.named.output;
-  const TurnOptions options = command.options.value_or(TurnOptions{});
+  TurnOptions options = command.options.value_or(TurnOptions{});
   if (auto error = wrong_folders(view, "options.", folders_of(options), inputs)) return *error;
   if (auto error = wrong_wait(options)) return *error;
   if (auto error = forbidden(options, *inputs.settings)) return *error;
   if (command.metadata && !command.metadata->text.starts_with('{'))
     return refuse(Code::invalid_params, "metadata: expected an object");
-  if (inputs.named.task)
-    return refuse(Code::conflict,
-                  fmt::format("task {} already exists: omit taskId or choose another",
-                              command.task_id->text()));
+  auto existing = existing_task(view, command, inputs);
+  if (!existing) return std::move(existing).error();
+  const state::Task* task = *existing;
+  if (task) take_constraints(*task, options);
 
   Place place;
   place.id = command.thread_id ? *command.thread_id : inputs.ids.next<ThreadId>();
@@ -163,12 +207,15 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   Facts facts{view, inputs};
   if (running && !queued) facts.cancel(*place.thread->active, "interrupted by a newer turn");
   make_places(facts, view, place, options, inputs);
-  facts.add(
-      facts.of(turn),
-      TaskCreated{.visibility = command.task_id ? Visibility::foreground : Visibility::internal,
-                  .status = queued ? TaskStatus::queued : TaskStatus::accepted,
-                  .objective = objective(command.input),
-                  .task_kind = "turn"});
+  if (task)
+    next_attempt(facts, *task, turn, queued);
+  else
+    facts.add(
+        facts.of(turn),
+        TaskCreated{.visibility = command.task_id ? Visibility::foreground : Visibility::internal,
+                    .status = queued ? TaskStatus::queued : TaskStatus::accepted,
+                    .objective = objective(command.input),
+                    .task_kind = "turn"});
   TurnSubmitted submitted{.status = queued ? Status::queued : Status::accepted,
                           .input = command.input,
                           .source = "user",

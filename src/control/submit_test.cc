@@ -37,6 +37,22 @@ Inputs knowing(const Outcome& first) {
   return inputs;
 }
 
+// A task with one attempt, which is running or has ended like this.
+state::Tasks with_task(const std::string& id, Status attempt) {
+  state::Task task;
+  task.task_id = TaskId{id};
+  task.task_kind = "turn";
+  task.status = attempt == Status::running ? TaskStatus::running : TaskStatus::failed;
+  task.attempts_made = 1;
+  task.attempts.emplace_back();
+  task.attempts.back().run_id = RunId{"run_0"};
+  task.attempts.back().status = attempt;
+  if (attempt == Status::running) task.current_run_id = RunId{"run_0"};
+  state::Tasks tasks;
+  tasks.put(std::move(task));
+  return tasks;
+}
+
 }  // namespace
 
 TEST_CASE("a first submit makes session, thread, task and turn, and starts it, in this order") {
@@ -274,16 +290,33 @@ TEST_CASE("a repeated submit is answered though the task it names exists by now"
   command.task_id = TaskId{"task_mine"};
   const Outcome first = when(idle_thread(), command);
   Inputs inputs = knowing(first);
-  inputs.named.task = true;
+  const state::Tasks tasks = with_task("task_mine", Status::running);
+  inputs.tasks = &tasks;
   CHECK(when(first.after, command, inputs).reply_text() == first.reply_text());
 }
 
-TEST_CASE("a known task id is a conflict") {
+TEST_CASE("a task with an open attempt is a conflict, and so is one of another session") {
   SubmitTurn command = submit("1");
   command.task_id = TaskId{"task_mine"};
   Inputs inputs = inputs_at(state::kStart);
-  inputs.named.task = true;
+  const state::Tasks tasks = with_task("task_mine", Status::running);
+  inputs.tasks = &tasks;
   CHECK(when(idle_thread().view(), command, inputs).shape() == "refused: conflict");
+  inputs.tasks = nullptr;
+  inputs.named.foreign_tasks[TaskId{"task_mine"}] = SessionId{"sess_other"};
+  CHECK(when(idle_thread().view(), command, inputs).shape() == "refused: conflict");
+}
+
+TEST_CASE("a turn on a task that has failed is its next attempt") {
+  SubmitTurn command = submit("1");
+  command.task_id = TaskId{"task_mine"};
+  Inputs inputs = inputs_at(state::kStart);
+  const state::Tasks tasks = with_task("task_mine", Status::failed);
+  inputs.tasks = &tasks;
+  const Outcome outcome = when(idle_thread().view(), command, inputs);
+  CHECK(outcome.shape() ==
+        "task.retrying turn.submitted task.started task.attempt.started turn.started run.status");
+  CHECK(outcome.payload_of<TaskAttemptStarted>().attempt_count == 2);
 }
 
 TEST_CASE("modes and sandboxes that the host policy forbids are refused for every caller") {

@@ -191,7 +191,7 @@ std::vector<ExecutedFile> approved_files(const Session& view, const Turn& turn,
   if (turn.resolved && turn.resolved->call == call.id)
     return turn.resolved->required.executes.value_or(std::vector<ExecutedFile>{});
   const std::string text = text_of(call);
-  for (const auto* rules : {&view.granted, &view.policy.rules})
+  for (const auto* rules : {&view.granted, &state::policy_of(view, turn.ids.thread).rules})
     for (const PolicyRule& rule : *rules)
       if (rule.executes && rule.cwd == cwd &&
           (rule.rule == policy::text_rule(call.tool, text) ||

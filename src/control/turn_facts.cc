@@ -1,5 +1,8 @@
 #include "control/turn_facts.h"
 
+#include <algorithm>
+
+#include "control/tasks/task_facts.h"
 #include "control/tool_calls.h"
 
 #include "state/read_models.h"
@@ -9,20 +12,37 @@ namespace agentrt::control {
 using namespace schema;
 
 void Facts::start(const TurnIds& turn) {
+  const state::Task* task = task_of(inputs_, turn.task);
   add(of(turn), TaskStarted{});
-  add(of(turn), TaskAttemptStarted{.boot_id = inputs_.boot});
+  add(of(turn), TaskAttemptStarted{.attempt_count = task ? task->attempts_made + 1 : 1,
+                                   .boot_id = inputs_.boot});
   add(of(turn), TurnStarted{.boot_id = inputs_.boot});
   add(of(turn), RunStatus{.status = Status::preparing, .phase = "prepare", .title = "Preparing"});
 }
 
 void Facts::start_next(const Thread& thread) {
-  if (thread.queue.empty()) return;
-  const Turn& next = thread.queue.front();
+  const auto waiting =
+      std::ranges::find_if(thread.queue, [&](const Turn& turn) { return !held(turn); });
+  if (waiting == thread.queue.end()) return;
+  const Turn& next = *waiting;
   add(of(next.ids), QueueChanged{.change = QueueChange::started,
                                  .turn_id = next.ids.turn,
                                  .position = 0,
                                  .count = thread.queue.size() - 1});
   start(next.ids);
+}
+
+// Nothing starts beneath a task whose cancellation was requested. The turn leaves the queue when
+// the cancellation reaches its task.
+bool Facts::held(const Turn& turn) const {
+  const state::Task* task = task_of(inputs_, turn.ids.task);
+  for (std::size_t depth = 0; task && depth <= inputs_.settings->task_depth_max; ++depth) {
+    if (task->status == TaskStatus::cancelling || task->status == TaskStatus::cancelled ||
+        std::ranges::find(cancelling_, task->task_id) != cancelling_.end())
+      return true;
+    task = task->parent_task_id ? task_of(inputs_, *task->parent_task_id) : nullptr;
+  }
+  return false;
 }
 
 std::int64_t Facts::ran_ms(const state::ToolCall& call) const {
@@ -72,7 +92,22 @@ void Facts::cancel(const Turn& turn, const std::string& reason) {
                                .reason = reason,
                                .error = error,
                                .duration_ms = inputs_.since(turn.submitted_at)});
-  add(of(turn.ids), TaskCancelled{.reason = reason});
+  task_cancels(of(turn.ids), reason);
+}
+
+void Facts::time_out(const Turn& turn, const std::string& reason, bool whole_task) {
+  const Failure error{Category::timeout, reason, true};
+  close_request(turn, Category::timeout, reason);
+  close_tools(*this, turn, error, inputs_.boot);
+  end_attempt(turn, Status::timed_out, error);
+  add(of(turn.ids), TurnFailed{.status = Status::timed_out,
+                               .reason = reason,
+                               .error = error,
+                               .duration_ms = inputs_.since(turn.submitted_at)});
+  if (whole_task)
+    add(TaskScope(of(turn.ids)), TaskTimedOut{.reason = "deadline"});
+  else
+    task_fails(of(turn.ids), error, TaskStatus::timed_out);
 }
 
 void Facts::fail(const Turn& turn, Failure error) {
@@ -81,7 +116,7 @@ void Facts::fail(const Turn& turn, Failure error) {
                                .reason = error.message,
                                .error = error,
                                .duration_ms = inputs_.since(turn.submitted_at)});
-  add(of(turn.ids), TaskFailed{.error = std::move(error)});
+  task_fails(of(turn.ids), error);
 }
 
 void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
@@ -89,7 +124,7 @@ void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
   add(of(turn.ids),
       TurnCompleted{
           .stop_reason = reason, .usage = usage, .duration_ms = inputs_.since(turn.submitted_at)});
-  add(of(turn.ids), TaskCompleted{});
+  task_completes(of(turn.ids));
 }
 
 void Facts::block(const Turn& turn, const std::string& reason, const std::string& title,
@@ -101,6 +136,20 @@ void Facts::block(const Turn& turn, const std::string& reason, const std::string
                               .detail = detail,
                               .resumable = true});
   add(of(turn.ids), ThreadUpdated{.status = Status::blocked, .reason = reason, .resumable = true});
+}
+
+void Facts::hold_paused(const Turn& turn) {
+  add(of(turn.ids), RunStatus{.status = Status::blocked,
+                              .phase = "paused",
+                              .title = "Paused",
+                              .detail = "the task is paused; resume_task continues it",
+                              .resumable = true});
+  add(of(turn.ids),
+      ThreadUpdated{.status = Status::blocked, .reason = "paused", .resumable = true});
+}
+
+void Facts::decided(const Turn& turn, const std::string& reason) {
+  if (!turn.pausing) add(of(turn.ids), TaskResumed{.reason = reason});
 }
 
 void Facts::resume(const Turn& turn) {

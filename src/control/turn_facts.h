@@ -42,10 +42,20 @@ class Facts {
 
   // task.started, task.attempt.started, turn.started, run.status: kFactsAfterAccepted of them.
   void start(const schema::TurnIds& turn);
-  // Removes the first turn from the queue, if any, and starts it.
+  // What the end of an attempt means for its task: it completes, or lacks something.
+  void task_completes(const schema::TaskScope& task);
+  // It fails, is retried by its policy, or was to be cancelled anyway.
+  void task_fails(const schema::TaskScope& task, const schema::Failure& error,
+                  schema::TaskStatus end = schema::TaskStatus::failed);
+  // It is cancelled, or waits for its children.
+  void task_cancels(const schema::TaskScope& task, const std::string& reason);
+  // Removes the first turn that may start from the queue, if any, and starts it.
   void start_next(const Thread& thread);
   // Ends a running or queued turn: open request and items, attempt, turn, task.
   void cancel(const Turn& turn, const std::string& reason);
+  // Ends a running turn whose attempt has reached its time limit. `end` of its task: timed_out, or
+  // retrying if its policy retries it.
+  void time_out(const Turn& turn, const std::string& reason, bool whole_task);
   void fail(const Turn& turn, schema::Failure error);
   void complete(const Turn& turn, schema::StopReason reason, const schema::Usage& usage);
   // Closes what the model had started: the open request (as failed) and its items, also those of
@@ -55,17 +65,27 @@ class Facts {
   // Blocks the thread until resume_thread.
   void block(const Turn& turn, const std::string& reason, const std::string& title,
              const std::string& detail);
+  // Holds the turn of a paused task between two steps, until resume_task.
+  void hold_paused(const Turn& turn);
+  // The decision that the turn waited for was made or withdrawn. A paused task stays paused.
+  void decided(const Turn& turn, const std::string& reason);
+  // Records the intent to cancel a task, and ends what it has in progress: its turn and background
+  // processes. An external worker is asked to stop. Ends the task if nothing of it is left open.
+  // REQUIRES: the task has not ended and is not cancelling.
+  void request_cancel(const state::Task& task, const std::string& reason, bool propagate);
   // Resumes the thread's turn in this boot.
   void resume(const Turn& turn);
   void request_model(const Turn& turn, FreshIds& ids, const std::string& provider,
                      const std::string& model, const std::string& model_name);
 
  private:
+  bool held(const Turn& turn) const;
   void end_attempt(const Turn& turn, schema::Status status, const schema::Failure& error);
 
   const Session& view_;
   const Inputs& inputs_;
   std::vector<schema::Draft> list_;
+  std::vector<TaskId> cancelling_;  // by this decision
 };
 
 // Accepts these facts, with a reply whose `sequence` is that of the last fact.

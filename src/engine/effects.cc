@@ -47,8 +47,9 @@ const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
 
 policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
                                    const state::Turn& turn) {
-  return policy::derive({view.policy, view.granted, view.mode, turn.options}, parts.home,
-                        parts.rule_sets);
+  return policy::derive(
+      {state::policy_of(view, turn.ids.thread), view.granted, view.mode, turn.options}, parts.home,
+      parts.rule_sets);
 }
 
 // A call without a command is not bound to an environment, which may differ between boots.

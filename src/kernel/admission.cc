@@ -33,8 +33,6 @@ struct Admission::Pending {
 
 namespace {
 
-constexpr std::string_view kTaskKind = "task";
-
 // Where objects of one kind are found, and what a decision needs of one.
 struct ObjectRow {
   std::string_view kind;   // of its index row
@@ -54,12 +52,17 @@ Result<void> keep_process(const store::IndexEntry& found, control::Named& named)
   return {};
 }
 
+// The decision reads the task when its command is first in the lane.
+Result<void> keep_nothing(const store::IndexEntry&, control::Named&) { return {}; }
+
 ObjectRow row_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::action:
       return {state::kActionKind, "", keep_action};
     case ObjectKind::process:
       return {kProcessKind, " in the background", keep_process};
+    case ObjectKind::task:
+      return {state::kTaskKind, "", keep_nothing};
   }
   stop("an object has a kind");
 }
@@ -220,10 +223,6 @@ Result<void> Admission::find_ids(Pending& pending) const {
     TRY_ASSIGN(auto found, find_turn(parts_.store, *plan.turn));
     if (found && found->submitted.ids.session == pending.session)
       named.turn = {std::move(found->submitted), found->status};
-  }
-  if (plan.new_task) {
-    TRY_ASSIGN(const auto found, parts_.store.find(std::string(kTaskKind), plan.new_task->text()));
-    named.task = found.has_value();
   }
   TRY_ASSIGN(named.output, refused_output(parts_.store, pending.session, plan.outputs));
   if (plan.object) TRY(find_object(pending));

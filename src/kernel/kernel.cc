@@ -11,6 +11,14 @@ Kernel::Kernel(Parts parts)
     : parts_(std::move(parts)),
       committer_(parts_.store, parts_.loop, parts_.writer, parts_.metrics, parts_.limits),
       claims_(parts_.loop),
+      clock_({.store = parts_.store,
+              .loop = parts_.loop,
+              .readers = parts_.readers,
+              .retry_ms = parts_.limits.storage_retry_ms,
+              .report =
+                  [this](const SessionId& session, Report about, ports::Step taken) {
+                    report(session, std::move(about), std::move(taken));
+                  }}),
       lanes_({.store = parts_.store,
               .loop = parts_.loop,
               .readers = parts_.readers,
@@ -23,6 +31,7 @@ Kernel::Kernel(Parts parts)
               .boot = parts_.boot,
               .history = kept_history_,
               .observers = observers_,
+              .clock = clock_,
               .publish =
                   [this](const ports::FeedBatch& batch) {
                     if (listener_) listener_(batch);
@@ -108,6 +117,7 @@ void Kernel::recover(ports::Step done) {
       }
       for (std::size_t i = 0; i < parts_.limits.recoveries_at_once_max; ++i) recover_next();
       forget_old_keys();
+      clock_.start();
     });
   });
   if (!taken) parts_.loop.after(1, [this] { recover(std::move(recovered_)); });

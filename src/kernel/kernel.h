@@ -22,6 +22,7 @@
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
 #include "kernel/read_commands.h"
+#include "kernel/task_clock.h"
 #include "ports/control_plane.h"
 #include "ports/folders.h"
 #include "ports/policies.h"
@@ -71,6 +72,8 @@ class Kernel final : public ports::CommandSink,
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }
   Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override;
+  // Timers of tasks that the process must stay alive for. Any thread.
+  std::size_t armed_timers() const { return clock_.armed(); }
 
  private:
   void recover_next();
@@ -85,6 +88,7 @@ class Kernel final : public ports::CommandSink,
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;
   Observers observers_;
+  TaskClock clock_;
   Lanes lanes_;
   std::vector<SessionId> to_recover_;
   std::unordered_set<SessionId> unrecovered_;

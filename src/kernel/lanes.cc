@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "kernel/lane.h"
 #include "kernel/redaction.h"
 
 namespace agentrt::kernel {
 namespace {
-
-enum class LaneState { unloaded, loading, ready, committing };
 
 // A turn that waits for a user needs no view in memory. The answer loads it again, and so does its
 // expiry, for which the engine keeps a timer.
@@ -27,29 +26,9 @@ bool asks_person(const state::Session& view) {
   });
 }
 
-// Sends the outcome of the work to its caller, if any.
-void finish(Work& work, ports::Reply reply) {
-  if (auto* command = std::get_if<CommandWork>(&work)) return command->reply_to(std::move(reply));
-  ReportWork& report = std::get<ReportWork>(work);
-  if (report.reply_to)
-    report.reply_to(std::move(reply));
-  else if (report.taken)
-    report.taken();
-}
-
 template <class Observer, class... What>
 void tell(const Observer& observer, const What&... what) {
   if (observer) observer(what...);
-}
-
-// Whether a caller waits for the outcome. A report without one is retried instead of refused.
-bool has_asker(const Work& work) {
-  const auto* report = std::get_if<ReportWork>(&work);
-  return std::holds_alternative<CommandWork>(work) || (report && report->reply_to);
-}
-
-bool is_report(const Work& work) {
-  return std::holds_alternative<ReportWork>(work) && !has_asker(work);
 }
 
 // Whether a retry of the append may succeed. A first conflict with the log is resolved by loading
@@ -85,44 +64,6 @@ void take_replacements(const schema::StoredEvent& event, schema::Draft& draft) {
 bool may_pass(const Error& error) {
   return error.code == Code::unavailable || error.code == Code::overloaded;
 }
-
-struct Lanes::Lane {
-  explicit Lane(SessionId session) : id(std::move(session)) {}
-
-  SessionId id;
-  state::Session view;
-  LaneState state = LaneState::unloaded;
-  std::deque<Work> queue;
-  std::size_t commands = 0;  // commands in the queue, limited by lane_queue_max
-  std::size_t failures = 0;  // consecutive failed appends and loads
-  std::optional<Code> last_failure;
-  // Set while reports wait for the retry timer with this number; reads are served meanwhile.
-  std::optional<std::uint64_t> hold;
-  std::optional<std::string> repaired;  // why the stored snapshot was replaced; not stored yet
-  std::optional<std::list<Lane*>::iterator> idle;
-};
-
-// An append in preparation or in flight: its facts and rows, and the work that waits for it.
-struct Lanes::Batch {
-  struct Settled {
-    Work work;
-    ports::Reply reply;
-  };
-  store::Append append;
-  std::vector<Settled> settled;
-  std::unordered_map<std::string, std::size_t> row_at;  // by kind and id, in append.index
-  std::shared_ptr<const state::Session> snapshot;       // encoded by the writer
-
-  bool writes() const { return !append.events.empty() || !append.idempotency.empty(); }
-  // Only the last row of an object is stored.
-  void put(store::IndexRow row) {
-    const auto [at, fresh] = row_at.try_emplace(row.kind + ' ' + row.id, append.index.size());
-    if (fresh)
-      append.index.push_back(std::move(row));
-    else
-      append.index[at->second] = std::move(row);
-  }
-};
 
 Lanes::Lanes(Parts parts) : parts_(std::move(parts)) {}
 Lanes::~Lanes() = default;
@@ -180,6 +121,7 @@ control::Inputs Lanes::inputs(const Lane& lane, Timestamp now) {
           .trace = {},
           .params_hash = {},
           .named = {},
+          .tasks = &lane.tasks,
           .passed_since = [&loop = parts_.loop](Timestamp stamp) { return loop.since(stamp); }};
 }
 
@@ -200,6 +142,11 @@ void Lanes::advance(Lane& lane) {
     // After a failure, reports are retried alone, so that their success does not depend on
     // commands.
     if (batch->writes() && lane.failures > 0 && has_asker(lane.queue.front())) break;
+    if (!lane.gathered)
+      if (control::Needs needs = needs_of_work(lane.queue.front()); !has_needs(lane, needs)) {
+        if (batch->writes()) break;
+        return read_needs(lane, std::move(needs));
+      }
     Work work = std::move(lane.queue.front());
     lane.queue.pop_front();
     if (auto* read = std::get_if<ReadWork>(&work)) {
@@ -240,6 +187,10 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   if (auto* report = std::get_if<ReportWork>(&work)) {
     ++parts_.metrics.reports;
     in.request = report->request;
+    in.named.add(std::exchange(lane.gathered, std::nullopt).value_or(control::LaneReads{}));
+    const auto* silent = std::get_if<schema::ReportTaskSilent>(&report->report);
+    if (silent && !parts_.clock.silent(silent->task, silent->run))
+      return settle(lane, batch, control::Unchanged{}, std::move(work), now);
     auto decision = control::decide(lane.view, report->report, std::move(in));
     return settle(lane, batch, std::move(decision), std::move(work), now);
   }
@@ -250,8 +201,14 @@ void Lanes::take(Lane& lane, Batch& batch, Work work) {
   in.principal = command.caller.principal;
   in.bound = command.caller.session.has_value();
   in.params_hash = command.params_hash;
+  in.approver = command.caller.folders.any;
   in.named = command.named;
+  in.named.add(std::exchange(lane.gathered, std::nullopt).value_or(control::LaneReads{}));
   auto decision = control::decide(lane.view, command.command, std::move(in));
+  if (const auto* progress = std::get_if<schema::AppendTaskProgress>(&command.command))
+    if (!std::holds_alternative<Error>(decision))
+      parts_.clock.beat(progress->task_id, progress->run_id);
+  if (park(lane, command, decision)) return;
   settle(lane, batch, std::move(decision), std::move(work), now);
 }
 
@@ -301,6 +258,7 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);
     parts_.history.add(fact);
+    state::fold_tasks(lane.tasks, fact, batch.tasks);
     for (state::ObjectRow& row : state::index(lane.view, fact)) batch.put(to_row(std::move(row)));
   }
 }
@@ -323,6 +281,8 @@ void Lanes::commit(Lane& lane, std::unique_ptr<Batch> batch) {
     batch->append.session = lane.id;
     batch->append.expected = lane.view.sequence;
   }
+  for (state::ObjectRow& row : state::task_rows(lane.tasks, batch->tasks))
+    batch->put(to_row(std::move(row)));
   lane.state = LaneState::committing;
   const Sequence stored = batch->append.expected;
   store::Append append = std::move(batch->append);
@@ -360,6 +320,14 @@ void Lanes::committed(Lane& lane, Batch& batch, store::Position first, store::Ap
   for (Batch::Settled& settled : batch.settled)
     if (std::holds_alternative<CommandWork>(settled.work))
       finish(settled.work, std::move(settled.reply));
+  bool free = false;
+  for (const TaskId& id : batch.tasks.tasks) {
+    const state::Task& task = *lane.tasks.find(id);
+    parts_.clock.stored(lane.id, task);
+    free = free || is_free(task);
+  }
+  if (free) unpark(lane);
+  drop_tasks(lane);
   if (lane.queue.empty())
     rest(lane);
   else
@@ -397,6 +365,8 @@ void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
   lane.commands = static_cast<std::size_t>(std::ranges::count_if(
       lane.queue, [](const Work& work) { return std::holds_alternative<CommandWork>(work); }));
   lane.view = {};
+  lane.tasks.clear();
+  lane.gathered.reset();
   lane.state = LaneState::unloaded;
   if (reports_alone && !append_may_pass(error, std::exchange(lane.last_failure, error.code))) {
     block(lane, error);
@@ -450,7 +420,7 @@ void Lanes::hold(Lane& lane) {
 void Lanes::load(Lane& lane) {
   lane.state = LaneState::loading;
   const bool taken = parts_.readers.run([this, id = lane.id] {
-    auto result = kernel::load(parts_.store, id);
+    auto result = kernel::load(parts_.store, id, parts_.settings.task_depth_max);
     parts_.loop.post([this, id, result = std::move(result)]() mutable {
       loaded(lane_of(id), std::move(result));
     });
@@ -486,6 +456,8 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   if (!result) return load_failed(lane, result.error());
   ++parts_.metrics.sessions_loaded;
   lane.view = std::move(result->view);
+  lane.tasks.clear();
+  keep_tasks(lane, std::move(result->tasks));
   lane.state = LaneState::ready;
   if (blocked_.contains(lane.id)) return advance(lane);
   if (!lane.view.processes.empty()) tell(parts_.observers.committed, lane.view);
@@ -519,6 +491,7 @@ void Lanes::commit_repair(Lane& lane) {
 }
 
 void Lanes::rest(Lane& lane) {
+  if (!lane.parked.empty()) return;
   const bool unused =
       lane.state == LaneState::unloaded || (lane.state == LaneState::ready && !lane.view.exists());
   if (unused && lane.queue.empty()) {

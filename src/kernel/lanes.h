@@ -10,7 +10,12 @@
 // If an append fails, the view is discarded and loaded again. Commands get the error. Reports stay
 // at the head of the lane and are retried with a growing delay; until they are stored, reads are
 // answered ahead of them from the log. An error that a retry cannot resolve (damage) blocks the
-// session: its reports are dropped and its commands refused until the next start. Core only.
+// session: its reports are dropped and its commands refused until the next start.
+//
+// Idle objects are not in the view but in index rows. What a decision needs of them is read when
+// its command or report is first in the queue (control::Needs), so it includes every earlier
+// decision. Meanwhile the lane waits; the core does not. Records of tasks stay in memory while they
+// are of use, and the facts of a batch change them at once. Core only.
 #pragma once
 
 #include <deque>
@@ -27,6 +32,8 @@
 #include "kernel/committer.h"
 #include "kernel/limits.h"
 #include "kernel/loader.h"
+#include "kernel/task_clock.h"
+#include "kernel/task_reads.h"
 #include "policy/redaction.h"
 #include "ports/control_plane.h"
 #include "ports/loop.h"
@@ -42,6 +49,7 @@ struct CommandWork {
   std::string params_hash;
   control::Named named;
   ports::ReplyTo reply_to;
+  std::optional<Timestamp> wait_until;  // of a claim_task that waits for a free task
 };
 // The outcome of an effect, to be recorded.
 struct ReportWork {
@@ -94,6 +102,7 @@ class Lanes {
     BootId boot;
     conversation::KeptHistory& history;
     const Observers& observers;
+    TaskClock& clock;
     std::function<void(const ports::FeedBatch&)> publish;  // the facts of each commit
   };
 
@@ -113,6 +122,16 @@ class Lanes {
 
   Lane& lane_of(const SessionId& session);
   void advance(Lane& lane);
+  // Whether the records in memory are enough for the decision about the first work.
+  static bool has_needs(const Lane& lane, const control::Needs& needs);
+  void read_needs(Lane& lane, control::Needs needs);
+  void have_read(Lane& lane, Result<Gathered> gathered);
+  void keep_tasks(Lane& lane, std::vector<state::Task> tasks);
+  void drop_tasks(Lane& lane);
+  // Whether the claim waits for a free task now.
+  bool park(Lane& lane, CommandWork& work, const control::Decided& decision);
+  void parked_until(const SessionId& session, std::uint64_t number);
+  void unpark(Lane& lane);
   void load(Lane& lane);
   void loaded(Lane& lane, Result<Loaded> result);
   void load_failed(Lane& lane, const Error& error);
@@ -138,6 +157,7 @@ class Lanes {
   std::list<Lane*> idle_;               // ready lanes without work, longest idle first
   std::map<SessionId, Error> blocked_;  // with the error that blocked them
   std::uint64_t holds_ = 0;             // number of the newest retry timer
+  std::uint64_t parked_ = 0;            // number of the newest claim that waits
 };
 
 }  // namespace agentrt::kernel

@@ -62,6 +62,8 @@ struct World {
   store::MemoryStore store;
   conversation::KeptHistory history{limits.history.kept_bytes, limits.history.facts_max};
   Committer committer{store, loop, worker, metrics, limits};
+  TaskClock clock{
+      {.store = store, .loop = loop, .readers = worker, .retry_ms = 1'000, .report = {}}};
   Lanes lanes{{.store = store,
                .loop = loop,
                .readers = worker,
@@ -74,6 +76,7 @@ struct World {
                .boot = BootId{"boot_1"},
                .history = history,
                .observers = observers,
+               .clock = clock,
                .publish = [](const ports::FeedBatch&) {}}};
 
   ports::Reply give(schema::Command command) {

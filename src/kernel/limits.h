@@ -30,6 +30,9 @@ struct Limits {
   std::size_t page_events_default = 100;
   std::size_t page_max = 1'000;  // a larger limit is clamped to it
   std::size_t page_bytes_max = 4 << 20;
+  std::size_t tasks_scanned_max = 10'000;   // by one list_tasks with several filters
+  std::size_t tasks_kept_max = 1'024;       // records of tasks in memory per session
+  std::size_t claims_waiting_max = 1'000;   // claim_task commands that wait, per session
   std::size_t events_scanned_max = 10'000;  // by one list_events with a type filter
 };
 

@@ -1,5 +1,7 @@
 #include "kernel/loader.h"
 
+#include "kernel/task_reads.h"
+
 #include <fmt/format.h>
 
 namespace agentrt::kernel {
@@ -32,7 +34,7 @@ Result<void> fold_tail(store::Store& store, state::Session& view, const SessionI
 
 }  // namespace
 
-Result<Loaded> load(store::Store& store, const SessionId& session) {
+Result<Loaded> load(store::Store& store, const SessionId& session, std::size_t task_depth_max) {
   Loaded loaded;
   loaded.view.id = session;
   TRY_ASSIGN(const Sequence head, store.head(session));
@@ -46,6 +48,7 @@ Result<Loaded> load(store::Store& store, const SessionId& session) {
       loaded.repaired = view.error().message;
   }
   TRY(fold_tail(store, loaded.view, session));
+  TRY_ASSIGN(loaded.tasks, tasks_of_turns(store, loaded.view, task_depth_max));
   return loaded;
 }
 
@@ -56,11 +59,14 @@ store::IndexRow to_row(state::ObjectRow row) {
           .first = row.first,
           .status = std::move(row.status),
           .open = row.open,
-          .record = std::move(row.record)};
+          .record = std::move(row.record),
+          .terms = std::move(row.terms),
+          .due = row.due};
 }
 
 Result<void> rebuild_index(store::Store& store, const SessionId& session) {
   state::Session view;
+  state::Tasks tasks;
   view.id = session;
   std::optional<Error> damaged;
   TRY(store.rebuild(session, [&](const schema::StoredEvent& event) {
@@ -72,6 +78,10 @@ Result<void> rebuild_index(store::Store& store, const SessionId& session) {
     }
     state::fold(view, *fact);
     for (state::ObjectRow& row : state::index(view, *fact)) rows.push_back(to_row(std::move(row)));
+    state::TaskChanges changes;
+    state::fold_tasks(tasks, *fact, changes);
+    for (state::ObjectRow& row : state::task_rows(tasks, changes))
+      rows.push_back(to_row(std::move(row)));
     return rows;
   }));
   if (damaged) return std::unexpected(*damaged);

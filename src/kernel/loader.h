@@ -13,6 +13,7 @@ namespace agentrt::kernel {
 
 struct Loaded {
   state::Session view;
+  std::vector<state::Task> tasks;  // of running and queued turns, with their ancestors
   // Why the stored snapshot could not be used: it is damaged, or from another version of the fold.
   // The lane then stores a new one. nullopt: it was used, or there is none.
   std::optional<std::string> repaired;
@@ -20,7 +21,7 @@ struct Loaded {
 
 // For a session that does not exist, returns an empty view (Session::exists() is false). Errors:
 // those of the store; `internal` if a fact is damaged.
-Result<Loaded> load(store::Store& store, const SessionId& session);
+Result<Loaded> load(store::Store& store, const SessionId& session, std::size_t task_depth_max);
 
 // Derives the index rows of `session` again from its whole log and replaces the stored ones;
 // drops its snapshot. The simulation uses it to check that index rows follow from the log.

@@ -1,10 +1,14 @@
 #include "kernel/read_commands.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kernel/action_reads.h"
 #include "kernel/reads.h"
+#include "kernel/task_reads.h"
 #include "kernel/tool_reads.h"
+#include "state/index.h"
 #include "state/read_models.h"
 
 namespace agentrt::kernel {
@@ -15,6 +19,17 @@ namespace {
 
 std::unexpected<Error> no_thread(const ThreadId& thread) {
   return fail(Code::not_found, fmt::format("there is no thread {} in this session", thread.text()));
+}
+
+// Adds the newest open tasks that no turn works on.
+Result<void> add_tasks(store::Store& store, SessionSnapshot& snapshot) {
+  constexpr std::size_t kOpenTasksShown = 100;
+  TRY_ASSIGN(auto open, open_tasks(store, snapshot.session_id, kOpenTasksShown));
+  for (TaskSnapshot& task : open)
+    if (std::ranges::find(snapshot.tasks, task.task_id, &TaskSnapshot::task_id) ==
+        snapshot.tasks.end())
+      snapshot.tasks.push_back(std::move(task));
+  return {};
 }
 
 }  // namespace
@@ -121,6 +136,7 @@ void ReadCommands::read(GetSession query, ports::ReplyTo reply_to) {
             [this, query = std::move(query),
              snapshot = state::session_snapshot(view)]() mutable -> ports::Reply {
               TRY(add_history(parts_.store, query, parts_.limits, snapshot));
+              TRY(add_tasks(parts_.store, snapshot));
               return to_json(snapshot);
             },
             std::move(to));
@@ -133,11 +149,27 @@ void ReadCommands::read(GetThreadRead query, ports::ReplyTo reply_to) {
       session, std::move(reply_to),
       [this, query = std::move(query)](const state::Session& view, ports::ReplyTo to) mutable {
         const state::Thread* thread = state::find_thread(view, query.thread_id);
-        if (!thread) return to(no_thread(query.thread_id));
+        if (!thread) return read_closed(view.id, query.thread_id, std::move(to));
         ThreadRead read = state::thread_read(view, *thread);
         read.generation = parts_.store.generation();
         to(to_json(read));
       });
+}
+
+// A closed thread is not in the view; its last state is a row.
+void ReadCommands::read_closed(const SessionId& session, const ThreadId& thread,
+                               ports::ReplyTo reply_to) {
+  on_worker(
+      [this, session, thread]() -> ports::Reply {
+        TRY_ASSIGN(const auto row, parts_.store.find(std::string(state::kThreadKind),
+                                                     state::thread_row_id(session, thread)));
+        if (!row) return no_thread(thread);
+        ThreadRead read;
+        TRY(from_json(row->row.record, read, Unknown::ignore));
+        read.generation = parts_.store.generation();
+        return to_json(read);
+      },
+      std::move(reply_to));
 }
 
 void ReadCommands::read(EvaluatePermission query, ports::ReplyTo reply_to) {
@@ -164,6 +196,18 @@ void ReadCommands::read(GetToolInventory query, ports::ReplyTo reply_to) {
                     },
                     std::move(to));
               });
+}
+
+void ReadCommands::read(GetTask query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query)] { return get_task(parts_.store, query, parts_.limits); },
+      std::move(reply_to));
+}
+
+void ReadCommands::read(ListTasks query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query)] { return list_tasks(parts_.store, query, parts_.limits); },
+      std::move(reply_to));
 }
 
 void ReadCommands::read(GetExecutionEnvironment query, ports::ReplyTo reply_to) {

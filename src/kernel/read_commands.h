@@ -46,7 +46,10 @@ class ReadCommands {
   void read(schema::GetTrust query, ports::ReplyTo reply_to);
   void read(schema::GetToolInventory query, ports::ReplyTo reply_to);
   void read(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
+  void read(schema::GetTask query, ports::ReplyTo reply_to);
+  void read(schema::ListTasks query, ports::ReplyTo reply_to);
 
+  void read_closed(const SessionId& session, const ThreadId& thread, ports::ReplyTo reply_to);
   // Calls `read` with the members of the session's view that its policy depends on; without a
   // session, with an empty one in `cwd` (default: the daemon's workspace).
   using ReadPolicy = std::move_only_function<void(state::Session, ports::ReplyTo)>;

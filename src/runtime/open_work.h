@@ -13,11 +13,12 @@ struct OpenWork {
   // Sessions with a turn that runs, waits for an answer or continues at a known time, or with a
   // background process. A turn that only a command can continue (`blocked`) does not count.
   std::size_t sessions = 0;
+  std::size_t timers = 0;   // of tasks: retries, time limits, heartbeats
   bool recovering = false;  // sessions with work of an earlier process are still being loaded
 };
 
 constexpr bool needed(const OpenWork& work) {
-  return work.connections > 0 || work.sessions > 0 || work.recovering;
+  return work.connections > 0 || work.sessions > 0 || work.timers > 0 || work.recovering;
 }
 
 }  // namespace agentrt::runtime

@@ -9,6 +9,7 @@ TEST_CASE("each kind of open work keeps the owner, and nothing else does") {
   CHECK_FALSE(needed({}));
   CHECK(needed({.connections = 1}));
   CHECK(needed({.sessions = 1}));
+  CHECK(needed({.timers = 1}));
   CHECK(needed({.recovering = true}));
 }
 

@@ -69,6 +69,9 @@ control::Settings settings_of(const RuntimeOptions& options,
   control::Settings settings;
   settings.rule_sets = std::move(rule_sets);
   settings.queue_turns_max = options.config.limits.queue_turns_max;
+  settings.tasks_open_max = options.config.limits.tasks_max;
+  settings.task_edges_max = options.config.limits.task_edges_max;
+  settings.task_depth_max = options.config.limits.task_depth_max;
   settings.turn_steps_max = options.config.limits.turn_steps;
   settings.model_retries_max = options.config.limits.model_retries_max;
   settings.output_keep_ms =
@@ -351,9 +354,9 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
-  workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources),
-                                      config::process_environment()("HOME").value_or(""),
-                                      outputs.get());
+  workspace =
+      adapters::DiskWorkspace(user_folder_of(options.config.sources),
+                              config::process_environment()("HOME").value_or(""), outputs.get());
   using Store = TurnEnvironments::Store;
   const auto variables = [this](const TurnId& turn, Store keep) {
     return config::environment_of(environments->variables_of(turn, keep));
@@ -518,6 +521,7 @@ Owner Runtime::Parts::announcement(const RuntimeOptions& options) const {
 OpenWork Runtime::Parts::open_work() const {
   return {.connections = server->connections(),
           .sessions = engine->sessions_in_need(),
+          .timers = kernel->armed_timers(),
           .recovering = !recovered};
 }
 

@@ -24,6 +24,23 @@ std::vector<std::string> outputs_in(const std::vector<InputPart>& input) {
   return refs;
 }
 
+template <class C>
+AdmissionPlan on_task(const C& command) {
+  AdmissionPlan plan = on_owner(ObjectKind::task, command.task_id);
+  plan.tasks.push_back(command.task_id);
+  return plan;
+}
+
+template <class C>
+AdmissionPlan on_edge(const C& command) {
+  AdmissionPlan plan = on_task(command);
+  const EdgeKind kind = command.kind;
+  if (kind == EdgeKind::parent || kind == EdgeKind::child || kind == EdgeKind::blocks ||
+      kind == EdgeKind::blocked_by || kind == EdgeKind::source_task)
+    plan.tasks.emplace_back(command.target_id);
+  return plan;
+}
+
 struct AdmissionTable {
   AdmissionPlan operator()(const CreateSession& c) const {
     return {.lane = LaneChoice::opened,
@@ -35,6 +52,7 @@ struct AdmissionTable {
             .new_turn = c.turn_id,
             .new_task = c.task_id,
             .outputs = outputs_in(c.input),
+            .tasks = c.task_id ? std::vector{*c.task_id} : std::vector<TaskId>{},
             .folders = folders_of(c.options.value_or(TurnOptions{})),
             .id_chosen = c.turn_id.has_value()};
   }
@@ -67,6 +85,29 @@ struct AdmissionTable {
   AdmissionPlan operator()(const TerminateProcess& c) const {
     return on_owner(ObjectKind::process, c.process_id);
   }
+
+  AdmissionPlan operator()(const CreateTask& c) const {
+    AdmissionPlan plan{
+        .lane = LaneChoice::named, .new_task = c.task_id, .id_chosen = c.task_id.has_value()};
+    if (c.task_id) plan.tasks.push_back(*c.task_id);
+    if (c.parent_task_id) plan.tasks.push_back(*c.parent_task_id);
+    for (const TaskId& blocker : c.blocked_by.value_or(std::vector<TaskId>{}))
+      plan.tasks.push_back(blocker);
+    return plan;
+  }
+  AdmissionPlan operator()(const ClaimTask&) const { return {.lane = LaneChoice::named}; }
+  AdmissionPlan operator()(const UpdateTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const StartTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const RetryTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const AppendTaskProgress& c) const { return on_task(c); }
+  AdmissionPlan operator()(const CompleteTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const FailTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const PauseTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const ResumeTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const ArchiveTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const CancelTask& c) const { return on_task(c); }
+  AdmissionPlan operator()(const LinkTasks& c) const { return on_edge(c); }
+  AdmissionPlan operator()(const UnlinkTasks& c) const { return on_edge(c); }
 
   AdmissionPlan operator()(const GetTrust& c) const { return {.reads_folder = c.cwd}; }
   AdmissionPlan operator()(const GetRules& c) const {

@@ -13,6 +13,8 @@
 #include "schema/commands/actions.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
+#include "schema/commands/task_reads.h"
+#include "schema/commands/tasks.h"
 #include "schema/commands/tools.h"
 #include "schema/commands/turns.h"
 
@@ -23,7 +25,9 @@ using CommandTypes =
              SubmitTurn, InterruptTurn, ResumeThread, RemoveQueuedTurn, PromoteQueuedTurn,
              RespondAction, ResolvePermission, ListActions, EvaluatePermission, SetPolicy, GetRules,
              SetFolderPolicy, GetTrust, TrustWorkspace, GetToolInventory, GetExecutionEnvironment,
-             WriteProcessStdin, ResizeProcess, TerminateProcess>;
+             WriteProcessStdin, ResizeProcess, TerminateProcess, CreateTask, UpdateTask, StartTask,
+             RetryTask, ClaimTask, AppendTaskProgress, CompleteTask, FailTask, PauseTask,
+             ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

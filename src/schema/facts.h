@@ -36,21 +36,22 @@ struct UnknownPayload {
   bool operator==(const UnknownPayload&) const = default;
 };
 
-using PayloadTypes =
-    TypeList<UnknownPayload, SessionCreated, SessionUpdated, ThreadStarted, ThreadUpdated,
-             TurnSubmitted, TurnStarted, TurnCompleted, TurnFailed, QueueChanged, RunStatus,
-             TaskCreated, TaskStarted, TaskBlocked, TaskWaiting, TaskResumed, TaskCancelled,
-             TaskFailed, TaskCompleted, TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed,
-             ModelRequested, ModelDelta, ModelCompleted, ModelFailed, ReasoningDelta,
-             ReasoningSummary, ContextResolved, ToolCatalogResolved, HistoryWindowLoaded,
-             HistoryReconstructed, TaskProfileResolved, RoutingCandidatesResolved, RoutingDecided,
-             RoutingSingleCandidate, RoutingNotPossible, ItemStarted, ItemUpdated, ItemCompleted,
-             ToolStarted, ToolArgs, ToolProgress, ToolResult, ToolFailed, ArtifactChanged,
-             PermissionEvaluated, PermissionRequested, PermissionResolved, ActionRequired,
-             ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed, SandboxApplied,
-             SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted,
-             ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning,
-             RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
+using PayloadTypes = TypeList<
+    UnknownPayload, SessionCreated, SessionUpdated, ThreadStarted, ThreadUpdated, TurnSubmitted,
+    TurnStarted, TurnCompleted, TurnFailed, QueueChanged, RunStatus, TaskCreated, TaskStarted,
+    TaskBlocked, TaskWaiting, TaskResumed, TaskCancelled, TaskFailed, TaskCompleted,
+    TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed, TaskAccepted, TaskQueued,
+    TaskUpdated, TaskProgress, TaskPaused, TaskRetrying, TaskCancelRequested, TaskTimedOut,
+    TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated, ModelRequested, ModelDelta,
+    ModelCompleted, ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved,
+    ToolCatalogResolved, HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved,
+    RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingNotPossible,
+    ItemStarted, ItemUpdated, ItemCompleted, ToolStarted, ToolArgs, ToolProgress, ToolResult,
+    ToolFailed, ArtifactChanged, PermissionEvaluated, PermissionRequested, PermissionResolved,
+    ActionRequired, ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed,
+    SandboxApplied, SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted,
+    ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning,
+    RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
 using Payload = Sum<PayloadTypes>;
 
 struct Draft {

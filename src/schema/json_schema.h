@@ -66,11 +66,15 @@ class SchemaWriter {
   template <class T>
   void write_enum(std::string& out);
 
-  // A name stands for one schema, so a struct cannot be both strict and lenient in one document.
-  void refer(std::string& out, std::string_view name, std::string schema) {
-    const auto [entry, added] = definitions_.emplace(name, schema);
-    check(added || entry->second == schema, "two schemas in one document have the same name");
-    out += R"({"$ref":")" + home_ + entry->first + R"("})";
+  // A name stands for one schema. A struct that is strict in params and lenient in a reply has a
+  // second name there, such as TaskWorkerRead.
+  void refer(std::string& out, std::string_view name, const std::string& schema) {
+    std::string own(name);
+    for (;; own += "Read") {
+      const auto [entry, added] = definitions_.emplace(own, schema);
+      if (added || entry->second == schema) break;
+    }
+    out += R"({"$ref":")" + home_ + own + R"("})";
   }
 
   std::string home_;

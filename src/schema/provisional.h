@@ -18,8 +18,6 @@
 namespace agentrt::schema {
 
 using Provisional = boost::mp11::mp_list<
-    TaskAccepted, TaskQueued, TaskUpdated, TaskProgress, TaskPaused, TaskRetrying,
-    TaskCancelRequested, TaskTimedOut, TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated,
     RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
     LimitChanged, JobCreated, JobStarted, JobProgress, JobItemStarted, JobItemCompleted,
     JobItemFailed, JobCompleted, JobFailed, JobCancelled, SubagentSpawned, SubagentStatus,

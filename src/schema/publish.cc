@@ -59,6 +59,10 @@ std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
     return page_schema(writer.of<SessionSummary>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, ListActions>)
     return page_schema(writer.of<ActionSnapshot>(Unknown::ignore));
+  else if constexpr (std::is_same_v<C, GetTask>)
+    return writer.of<TaskSnapshot>(Unknown::ignore);
+  else if constexpr (std::is_same_v<C, ListTasks>)
+    return page_schema(writer.of<TaskSnapshot>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, GetSession>)
     return session_snapshot_schema(writer);
   else

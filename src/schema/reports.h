@@ -231,12 +231,32 @@ struct ReportOutputDue {
   Sequence spilled = 0;
 };
 
+// The earliest time limit of a task has passed: a retry, a timeout, a deadline or the grace period
+// of a cancellation.
+struct ReportTaskDue {
+  TaskId task;
+};
+
+// The external worker of an attempt has not reported for the task's heartbeat interval.
+struct ReportTaskSilent {
+  TaskId task;
+  RunId run;
+};
+
+// A task has consequences for other tasks that are not recorded yet: dependants to unblock,
+// children to cancel, or its own end after its children have ended. One report records one page of
+// them.
+struct ReportTaskContinues {
+  TaskId task;
+};
+
 using ReportTypes =
     TypeList<ReportRestarted, ReportPrepared, ReportToolsListed, ReportFragments,
              ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
              ReportHookEnded, ReportActionExpired, ReportProcessReady, ReportProcessNews,
              ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
-             ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue>;
+             ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue, ReportTaskDue,
+             ReportTaskSilent, ReportTaskContinues>;
 using Report = Sum<ReportTypes>;
 
 // A longer text is stored in the closing fact as a preview and a ref to its deltas.

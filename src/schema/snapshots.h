@@ -9,47 +9,12 @@
 #include "schema/action_snapshot.h"
 #include "schema/facts/routing.h"
 #include "schema/process_snapshot.h"
+#include "schema/task_snapshot.h"
 #include "schema/values.h"
 
 namespace agentrt::schema {
 
 BOOST_DEFINE_ENUM_CLASS(Honesty, unknown, unavailable, not_applicable, stale, blocked)
-
-// The status words of the public draft for a thread or an attempt.
-BOOST_DEFINE_ENUM_CLASS(PublicStatus, idle, queued, running, blocked, completed, failed, cancelled,
-                        stale, unknown)
-
-constexpr PublicStatus public_status(Status status) {
-  switch (status) {
-    case Status::accepted:
-    case Status::queued:
-      return PublicStatus::queued;
-    case Status::preparing:
-    case Status::running:
-    case Status::streaming:
-    case Status::retrying:
-      return PublicStatus::running;
-    case Status::waiting_input:
-    case Status::waiting_permission:
-    case Status::waiting_resource:
-    case Status::blocked:
-      return PublicStatus::blocked;
-    case Status::completed:
-      return PublicStatus::completed;
-    case Status::failed:
-    case Status::timed_out:
-      return PublicStatus::failed;
-    case Status::cancelled:
-      return PublicStatus::cancelled;
-    case Status::stale:
-      return PublicStatus::stale;
-    case Status::idle:
-      return PublicStatus::idle;
-    case Status::lost:
-      return PublicStatus::unknown;
-  }
-  return PublicStatus::unknown;
-}
 
 // A turn as listed in histories and windows.
 struct TurnSnapshot {
@@ -118,43 +83,6 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Outcome, (), (turn_id, status, reason, at))
-
-struct AttemptSnapshot {
-  RunId run_id;
-  AttemptId attempt_id;
-  PublicStatus status = PublicStatus::unknown;
-  Status native_status = Status::accepted;
-  std::uint64_t attempt_count = 1;
-  std::optional<Timestamp> started_at;
-  std::optional<Timestamp> ended_at;
-  std::optional<Failure> last_error;
-
-  bool operator==(const AttemptSnapshot&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(AttemptSnapshot, (),
-                      (run_id, attempt_id, status, native_status, attempt_count, started_at,
-                       ended_at, last_error))
-
-struct TaskSnapshot {
-  TaskId task_id;
-  SessionId session_id;
-  ThreadId thread_id;
-  TurnId turn_id;
-  std::string objective;
-  std::string task_kind;
-  Visibility visibility = Visibility::internal;
-  TaskStatus status = TaskStatus::accepted;
-  std::optional<std::string> status_reason;
-  RunId current_run_id;
-  std::vector<AttemptSnapshot> attempts;
-  Timestamp created_at;
-  std::optional<Timestamp> ended_at;
-
-  bool operator==(const TaskSnapshot&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(TaskSnapshot, (),
-                      (task_id, session_id, thread_id, turn_id, objective, task_kind, visibility,
-                       status, status_reason, current_run_id, attempts, created_at, ended_at))
 
 // A part of a snapshot that this runtime does not record, and why.
 struct EmptySummary {

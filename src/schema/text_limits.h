@@ -29,7 +29,10 @@ inline constexpr std::size_t kNameSizeMax = 256;  // name of a model, a tool or 
 inline constexpr std::size_t kTokenSizeMax = 1'024;
 // One part of a turn's input.
 inline constexpr std::size_t kInputTextSizeMax = std::size_t{2} << 20;
-inline constexpr std::size_t kStdinSizeMax = 32 * 1024;  // per write_process_stdin
+inline constexpr std::size_t kStdinSizeMax = 32 * 1024;      // per write_process_stdin
+inline constexpr std::size_t kObjectiveSizeMax = 64 * 1024;  // of a task
+inline constexpr std::size_t kTaskListMax = 64;  // blockers, criteria, artifacts, refs, statements
+inline constexpr std::size_t kProgressBytesMax = 16 * 1024;
 inline constexpr std::size_t kMetadataBytesMax = 32 * 1024;
 inline constexpr std::size_t kAnswerBytesMax = 64 * 1024;
 
@@ -39,14 +42,32 @@ struct MemberLimit {
 };
 
 inline constexpr MemberLimit kTextLimits[] = {
-    {"idempotencyKey", kNameSizeMax}, {"title", kTitleSizeMax},  {"model", kNameSizeMax},
-    {"toolName", kNameSizeMax},       {"types", kNameSizeMax},   {"decision", kNameSizeMax},
-    {"digest", kNameSizeMax},         {"cursor", kTokenSizeMax}, {"resumeToken", kTokenSizeMax},
-    {"text", kInputTextSizeMax},      {"input", kStdinSizeMax},
+    {"idempotencyKey", kNameSizeMax}, {"title", kTitleSizeMax},
+    {"model", kNameSizeMax},          {"toolName", kNameSizeMax},
+    {"types", kNameSizeMax},          {"decision", kNameSizeMax},
+    {"digest", kNameSizeMax},         {"cursor", kTokenSizeMax},
+    {"resumeToken", kTokenSizeMax},   {"text", kInputTextSizeMax},
+    {"input", kStdinSizeMax},         {"objective", kObjectiveSizeMax},
+    {"taskKind", kNameSizeMax},       {"taskFamily", kNameSizeMax},
+    {"priority", kNameSizeMax},       {"assignee", kNameSizeMax},
+    {"owner", kNameSizeMax},          {"requestedBy", kNameSizeMax},
+    {"name", kNameSizeMax},           {"tools", kNameSizeMax},
 };
-inline constexpr MemberLimit kListLimits[] = {{"additionalRoots", kAdditionalRootsMax}};
-inline constexpr MemberLimit kJsonLimits[] = {{"metadata", kMetadataBytesMax},
-                                              {"payload", kAnswerBytesMax}};
+inline constexpr MemberLimit kListLimits[] = {
+    {"additionalRoots", kAdditionalRootsMax},
+    {"blockedBy", kTaskListMax},
+    {"acceptance", kTaskListMax},
+    {"outputRefs", kTaskListMax},
+    {"artifacts", kTaskListMax},
+    {"evidenceRefs", kTaskListMax},
+    {"satisfied", kTaskListMax},
+    {"nonRetryable", kTaskListMax},
+    {"tools", kTaskListMax},
+};
+inline constexpr MemberLimit kJsonLimits[] = {
+    {"metadata", kMetadataBytesMax}, {"payload", kAnswerBytesMax},
+    {"counters", kProgressBytesMax}, {"validation", kProgressBytesMax},
+    {"scope", kMetadataBytesMax},    {"taskProfile", kMetadataBytesMax}};
 
 template <std::size_t N>
 constexpr std::size_t limit_of(const MemberLimit (&limits)[N], std::string_view member,

@@ -36,12 +36,13 @@ struct TurnOptions {
   std::optional<bool> ask_trust;    // ask interactively whether to trust the workspace's files
   std::optional<std::int64_t> ask_timeout_ms;  // how long a question waits; default: no limit
   std::optional<QueuePolicy> queue_policy;
+  std::optional<std::vector<std::string>> tools;  // the only ones that the turn may call
 
   bool operator==(const TurnOptions&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnOptions, (),
                       (model, mode, sandbox, cwd, additional_roots, interactive, ask_trust,
-                       ask_timeout_ms, queue_policy))
+                       ask_timeout_ms, queue_policy, tools))
 
 // A tool call that a model requests.
 struct RequestedCall {

@@ -342,7 +342,7 @@ Checked check_bounds(const state::Session& view, const control::Settings& settin
 }
 
 Checked check_snapshot(store::Store& store, const state::Session& replayed) {
-  const auto loaded = kernel::load(store, replayed.id);
+  const auto loaded = kernel::load(store, replayed.id, control::Settings{}.task_depth_max);
   if (!loaded)
     return broken(invariant::kReplay, fmt::format("{} cannot be loaded: {}", replayed.id.text(),
                                                   loaded.error().message));

@@ -116,7 +116,8 @@ class WrongSnapshot final : public StoreOver {
       : StoreOver(inner), change_(std::move(change)) {}
 
   Result<std::optional<store::Snapshot>> snapshot(const SessionId& session) override {
-    TRY_ASSIGN(kernel::Loaded loaded, kernel::load(inner(), session));
+    TRY_ASSIGN(kernel::Loaded loaded,
+               kernel::load(inner(), session, control::Settings{}.task_depth_max));
     change_(loaded.view);
     return store::Snapshot{loaded.view.sequence, state::kFoldVersion, schema::to_json(loaded.view)};
   }

@@ -1,5 +1,6 @@
 // state/fold.cc: applies each fact to a session, with one overload per fact type.
 #include <algorithm>
+#include <concepts>
 #include <utility>
 
 #include "base/check.h"
@@ -20,6 +21,12 @@ std::string input_preview(const std::vector<InputPart>& input) {
   }
   return {};
 }
+
+constexpr std::string_view kResumedReason = "resumed";  // of task.resumed: not by an answer
+constexpr std::string_view kClosedReason = "closed";  // of thread.updated: no further turn follows
+
+template <class T, class... Others>
+concept OneOf = (std::same_as<T, Others> || ...);
 
 const TurnId& id_of(const Turn& turn) { return turn.ids.turn; }
 
@@ -54,6 +61,7 @@ class Folder {
     thread_->status = p.status;
     thread_->reason = p.reason;
     thread_->resumable = p.resumable;
+    if (p.reason == kClosedReason && !thread_->active && thread_->queue.empty()) return close();
     if (!p.boot_id || !thread_->active) return;
     thread_->active->boot = *p.boot_id;
     thread_->active->prepared = false;
@@ -72,11 +80,11 @@ class Folder {
     turn.submitted = fact_.sequence;
     turn.submitted_at = fact_.at;
     turn.options = p.options;
-    turn.visibility = session_.new_task.value_or(Visibility::internal);
+    // A turn without a task of its own is an attempt of a task that clients know.
+    turn.visibility = session_.new_task.value_or(Visibility::foreground);
     session_.new_task.reset();
     ++session_.turns;
     ++thread_->turns;
-    ++session_.tasks.active;
     session_.traces.push_back(fact_.ids.trace_id);
     if (session_.traces.size() > kTracesMax) session_.traces.erase(session_.traces.begin());
     if (p.status == Status::queued) {
@@ -117,7 +125,6 @@ class Folder {
   void operator()(const TurnCompleted&) {
     if (Turn* turn = active()) {
       turn->status = Status::completed;
-      ++session_.tasks.completed;
       end(*turn);
     }
   }
@@ -129,32 +136,47 @@ class Folder {
     turn->reason = p.reason;
     turn->error = p.error;
     turn->resumable.reset();
-    ++(p.status == Status::cancelled ? session_.tasks.cancelled : session_.tasks.failed);
     if (p.status != Status::cancelled) incident("turn_failed", p.reason);
     end(*turn);
   }
 
-  // --- tasks: the state of a task is kept in its turn ---
+  // --- tasks: their records are index rows (state/tasks.h); the view counts them ---
 
-  void operator()(const TaskCreated& p) { session_.new_task = p.visibility; }
-  void operator()(const TaskStarted&) {}
+  void operator()(const TaskCreated& p) {
+    ++session_.tasks.active;
+    if (!fact_.ids.turn_id.empty()) session_.new_task = p.visibility;
+  }
+  void operator()(
+      const OneOf<TaskStarted, TaskAccepted, TaskQueued, TaskUpdated, TaskProgress,
+                  TaskCancelRequested, TaskArchived, TaskDelegated, TaskDependencyUpdated,
+                  TaskWaiting, TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed> auto&) {
+  }
+  void operator()(const TaskPaused&) {
+    if (Turn* turn = active()) turn->pausing = true;
+  }
+  // After the end of the task: a command reopens it. By policy, the attempt has ended, not the
+  // task.
+  void operator()(const TaskRetrying& p) {
+    if (p.retry_at || !p.previous_status || !ended(*p.previous_status)) return;
+    ++session_.tasks.active;
+    if (session_.tasks.failed > 0) --session_.tasks.failed;
+  }
+  void operator()(const TaskTimedOut&) { task_ended(session_.tasks.failed); }
+  void operator()(const TaskLost&) { task_ended(session_.tasks.failed); }
   void operator()(const TaskBlocked& p) {
     if (p.reason == "restart")
       incident("restart", "the runtime stopped while the turn was running");
   }
-  void operator()(const TaskWaiting&) {}
-  void operator()(const TaskResumed&) {
+  void operator()(const TaskResumed& p) {
     Turn* turn = active();
+    if (turn && p.reason == kResumedReason) turn->pausing = false;
     if (turn &&
         (turn->status == Status::waiting_permission || turn->status == Status::waiting_input))
       set_status(*turn, Status::running, {}, {});  // the decision has been made
   }
-  void operator()(const TaskCancelled&) {}
-  void operator()(const TaskFailed&) {}
-  void operator()(const TaskCompleted&) {}
-  void operator()(const TaskAttemptStarted&) {}
-  void operator()(const TaskAttemptCompleted&) {}
-  void operator()(const TaskAttemptFailed&) {}
+  void operator()(const TaskCancelled&) { task_ended(session_.tasks.cancelled); }
+  void operator()(const TaskFailed&) { task_ended(session_.tasks.failed); }
+  void operator()(const TaskCompleted&) { task_ended(session_.tasks.completed); }
 
   // --- models ---
 
@@ -333,10 +355,13 @@ class Folder {
     turn->resolved = std::exchange(turn->action, std::nullopt);
   }
   void operator()(const PolicyChanged& p) {
-    if (p.policy) session_.policy = *p.policy;
+    if (p.policy) resolve(*p.policy);
     if (p.mode && !p.workspace) session_.mode = p.mode;
+    std::vector<std::vector<PolicyRule>*> lists{&session_.granted, &session_.policy.rules};
+    for (auto& [_, thread] : session_.threads)
+      if (thread.policy) lists.push_back(&thread.policy->rules);
     for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
-      for (std::vector<PolicyRule>* from : {&session_.granted, &session_.policy.rules})
+      for (std::vector<PolicyRule>* from : lists)
         std::erase_if(*from, [&](const PolicyRule& each) {
           const bool own = from == &session_.granted || each.origin == RuleOrigin::always;
           const bool unbound = !rule.cwd && each.cwd == "";
@@ -359,7 +384,7 @@ class Folder {
                          .call = present(fact_.ids.tool_call_id),
                          .step = fact_.ids.step_id,
                          .boot = p.boot_id.value_or(BootId{})};
-    const auto& hooks = session_.policy.hooks;
+    const auto& hooks = policy_of(session_, fact_.ids.thread_id).hooks;
     if (turn->hook->index < hooks.size()) turn->hook->hook = hooks[turn->hook->index];
   }
   void operator()(const HookCompleted& p) {
@@ -445,6 +470,25 @@ class Folder {
     const auto at = std::ranges::find(thread_->queue, fact_.ids.turn_id, id_of);
     return at == thread_->queue.end() ? nullptr : &*at;
   }
+  void task_ended(std::uint64_t& count) {
+    if (session_.tasks.active > 0) --session_.tasks.active;
+    ++count;
+  }
+  // The policy of a prepared turn. One without a thread is of a log before threads had their own.
+  void resolve(const Policy& policy) {
+    if (thread_ && (session_.has_policy || session_.catalog > 0)) {
+      thread_->policy = policy;
+      return;
+    }
+    session_.policy = policy;
+    session_.has_policy = true;
+  }
+  void close() {
+    session_.closed_thread = std::move(*thread_);
+    session_.threads.erase(fact_.ids.thread_id);
+    thread_ = nullptr;
+    ++session_.threads_closed;
+  }
   // The open item of the model's own text. Items of tools belong to their calls.
   static std::optional<StepId>* item_of(Turn& turn, ItemKind kind) {
     if (kind == ItemKind::reasoning) return &turn.reasoning_item;
@@ -510,7 +554,6 @@ class Folder {
     turn.hook.reset();
     turn.ended_call.reset();
     turn.retry_at.reset();
-    if (session_.tasks.active > 0) --session_.tasks.active;
     if (&turn != (thread_->active ? &*thread_->active : nullptr)) return;
     thread_->last = std::move(turn);
     thread_->active.reset();

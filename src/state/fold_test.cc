@@ -112,11 +112,13 @@ TEST_CASE("a failed turn is counted and leaves an incident, a cancelled one only
   const Failure error{Category::provider, "broken", false};
   Given past = started();
   past.fact(turn_scope("1"), TurnFailed{.reason = "broken", .error = error});
+  past.fact(turn_scope("1"), TaskFailed{.error = error});
   CHECK(past.thread().last->error == error);
   CHECK(past.thread().last->status == Status::failed);
   CHECK(past.thread().incidents.back() ==
-        Incident{past.view().sequence, kStart, "turn_failed", "broken", TurnId{"turn_1"}});
+        Incident{past.view().sequence - 1, kStart, "turn_failed", "broken", TurnId{"turn_1"}});
   past.running("2").fact(turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "no"});
+  past.fact(turn_scope("2"), TaskCancelled{.reason = "no"});
   CHECK(past.thread().incidents.size() == 1);
   CHECK(past.view().tasks == TaskSummary{.failed = 1, .cancelled = 1});
 }
@@ -124,6 +126,7 @@ TEST_CASE("a failed turn is counted and leaves an incident, a cancelled one only
 TEST_CASE("a cancelled turn of the queue stays in its place until the queue says otherwise") {
   Given past = started().queued("2").queued("3");
   past.fact(turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
+  past.fact(turn_scope("2"), TaskCancelled{.reason = "removed"});
   CHECK(past.thread().queue.front().status == Status::cancelled);
   CHECK(past.thread().active->ids == turn_ids("1"));
   CHECK(past.view().tasks == TaskSummary{.active = 2, .cancelled = 1});

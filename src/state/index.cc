@@ -30,15 +30,26 @@ ObjectRow turn_row(const Turn& turn) {
           .record = to_json(turn_snapshot(turn))};
 }
 
-ObjectRow task_row(const Session& session, const Turn& turn) {
-  const TaskSnapshot task = task_snapshot(session.id, turn);
-  return {.kind = "task",
-          .id = turn.ids.task.text(),
-          .parent = turn.ids.thread.text(),
-          .first = turn.submitted,
-          .status = std::string(name_of(task.status)),
-          .open = false,  // the turn's row represents the open work
-          .record = to_json(task)};
+// A thread that has left the view. It answers get_thread_read from now on.
+ObjectRow closed_thread_row(const Session& session, const Thread& thread, const Fact& fact) {
+  return {.kind = std::string(kThreadKind),
+          .id = thread_row_id(session.id, thread.id),
+          .parent = {},
+          .first = fact.sequence,
+          .status = std::string(kThreadClosed),
+          .open = false,
+          .record = to_json(thread_read(session, thread))};
+}
+
+// An attempt that has left the record of its task.
+ObjectRow attempt_row(const TaskId& task, const TaskAttempt& attempt) {
+  return {.kind = std::string(kAttemptKind),
+          .id = attempt.attempt_id.text(),
+          .parent = task.text(),
+          .first = attempt.first,
+          .status = std::string(name_of(attempt.status)),
+          .open = false,
+          .record = to_json(attempt)};
 }
 
 ObjectRow process_row(const Process& process) {
@@ -206,9 +217,17 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
 
 }  // namespace
 
+std::string thread_row_id(const SessionId& session, const ThreadId& thread) {
+  return session.text() + "/" + thread.text();
+}
+
 std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   if (auto rows = own_rows(session, fact)) return *std::move(rows);
   std::vector<ObjectRow> rows;
+  const auto* updated = std::get_if<ThreadUpdated>(&fact.payload);
+  if (updated && session.closed_thread && session.closed_thread->id == fact.ids.thread_id &&
+      !session.threads.contains(fact.ids.thread_id))
+    return {session_row(session), closed_thread_row(session, *session.closed_thread, fact)};
   const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
                                std::holds_alternative<SessionUpdated>(fact.payload);
   const bool turn_changes = turns_row_changes(fact.payload);
@@ -217,10 +236,25 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   // A turn that ends while queued does not change the session's row.
   const bool waited = turn && ended(turn->status) && (!thread->last || turn != &*thread->last);
   if (session_changes || (turn_changes && !waited)) rows.push_back(session_row(session));
-  if (turn) {
-    rows.push_back(turn_row(*turn));
-    rows.push_back(task_row(session, *turn));
+  if (turn) rows.push_back(turn_row(*turn));
+  return rows;
+}
+
+std::vector<ObjectRow> task_rows(const Tasks& tasks, const TaskChanges& changes) {
+  std::vector<ObjectRow> rows;
+  for (const TaskId& id : changes.tasks) {
+    const Task& task = *tasks.find(id);
+    rows.push_back({.kind = std::string(kTaskKind),
+                    .id = task.task_id.text(),
+                    .parent = {},
+                    .first = task.first,
+                    .status = std::string(name_of(task.status)),
+                    .open = continues(task),
+                    .record = encode(task),
+                    .terms = terms_of(task),
+                    .due = due_of(task)});
   }
+  for (const auto& [task, attempt] : changes.set_aside) rows.push_back(attempt_row(task, attempt));
   return rows;
 }
 

@@ -1,7 +1,8 @@
 // state/index.h: the index rows that a fact causes.
 //
 // Rows make any object findable by its id alone, list open work for start-up, and hold the windows
-// of old turns. They are derived: index() is a pure function of the fact and the view after it. The
+// of old turns and the records of all tasks. They are derived: index() is a pure function of the
+// fact and the view after it, and task_rows() encodes what fold_tasks() has made of the facts. The
 // store therefore writes them in the append's own transaction, and can rebuild them by folding the
 // log again.
 #pragma once
@@ -10,20 +11,24 @@
 #include <vector>
 
 #include "state/session.h"
+#include "state/tasks.h"
 
 namespace agentrt::state {
 
 // The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
-  std::string kind;  // session, turn, task, process, output, action, grant, trust, folder_mode
+  std::string
+      kind;  // session, turn, task, attempt, process, output, action, grant, trust, folder_mode
   std::string id;
-  std::string parent;  // of a turn or process: its thread
+  std::string parent;  // of a turn or process: its thread; of an attempt: its task
   Sequence first = 0;
   std::string status;
   bool open = false;
-  // SessionSummary, TurnSnapshot, TaskSnapshot, ProcessSnapshot, OutputRecord, ActionSnapshot,
-  // GrantRecord, TrustRecord or FolderModeRecord
+  // SessionSummary, TurnSnapshot, state::Task, state::TaskAttempt, ProcessSnapshot, OutputRecord,
+  // ActionSnapshot, GrantRecord, TrustRecord or FolderModeRecord
   std::string record;
+  std::vector<std::string> terms = {};  // the lists that it is in
+  std::optional<Timestamp> due = {};    // when the runtime must look at it again
 
   bool operator==(const ObjectRow&) const = default;
 };
@@ -62,5 +67,12 @@ inline constexpr std::string_view kWithdrawn = "withdrawn";
 
 // REQUIRES: `fact` was the last one folded into `session`.
 std::vector<ObjectRow> index(const Session& session, const schema::Fact& fact);
+// The rows of the tasks that facts have changed (fold_tasks()), as they are now.
+std::vector<ObjectRow> task_rows(const Tasks& tasks, const TaskChanges& changes);
+
+inline constexpr std::string_view kThreadKind = "thread";
+inline constexpr std::string_view kThreadClosed = "closed";
+// The id of a thread's row: thread ids are unique only in their session.
+std::string thread_row_id(const SessionId& session, const ThreadId& thread);
 
 }  // namespace agentrt::state

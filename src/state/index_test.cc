@@ -24,10 +24,14 @@ std::vector<std::string> last_rows(const Given& past) {
 // All rows after the whole log.
 std::map<std::string, ObjectRow> all_rows(const Given& past) {
   Session view;
+  Tasks tasks;
   std::map<std::string, ObjectRow> rows;
   for (const Fact& fact : past.log()) {
     fold(view, fact);
     for (ObjectRow& row : index(view, fact)) rows[row.kind + " " + row.id] = std::move(row);
+    TaskChanges changes;
+    fold_tasks(tasks, fact, changes);
+    for (ObjectRow& row : task_rows(tasks, changes)) rows[row.kind + " " + row.id] = std::move(row);
   }
   return rows;
 }
@@ -51,8 +55,8 @@ TEST_CASE("a session's row follows its making and its changes") {
 
 TEST_CASE("a turn is an open row from its submission to its end, with its task beside it") {
   Given past = Given{}.session().thread_started().running("1");
-  CHECK(last_rows(past) ==
-        Rows{"session sess_1 preparing", "turn turn_1 preparing open", "task task_1 preparing"});
+  CHECK(last_rows(past) == Rows{"session sess_1 preparing", "turn turn_1 preparing open"});
+  CHECK(all_rows(past).at("task task_1").status == "running");
   past.queued("2");
   CHECK(last_rows(past).empty());  // caused by queue.changed; turn.submitted wrote the row
   CHECK(all_rows(past).at("turn turn_2").open);
@@ -78,6 +82,7 @@ TEST_CASE("the rows of an ended turn are closed and say how it ended") {
   CHECK(turn.first_sequence == 4);
 
   past.fact(turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
+  past.fact(turn_scope("2"), TaskCancelled{.reason = "removed"});
   rows = all_rows(past);
   CHECK_FALSE(rows.at("turn turn_2").open);
   CHECK(rows.at("turn turn_2").status == "cancelled");

@@ -198,6 +198,75 @@ TaskSnapshot task_snapshot(const SessionId& session, const Turn& turn) {
   return out;
 }
 
+AttemptSnapshot attempt_snapshot(const TaskAttempt& attempt) {
+  AttemptSnapshot out;
+  out.run_id = attempt.run_id;
+  out.attempt_id = attempt.attempt_id;
+  out.status = public_status(attempt.status);
+  out.native_status = attempt.status;
+  out.attempt_count = attempt.attempt_count;
+  out.worker = attempt.worker;
+  out.turn_id = attempt.turn_id;
+  out.started_at = attempt.started_at;
+  out.ended_at = attempt.ended_at;
+  out.last_error = attempt.last_error;
+  out.completion_summary = attempt.completion_summary;
+  out.output_refs = attempt.output_refs;
+  return out;
+}
+
+TaskSnapshot task_snapshot(const SessionId& session, const Task& task) {
+  TaskSnapshot out;
+  out.task_id = task.task_id;
+  out.session_id = session;
+  out.parent_task_id = task.parent_task_id;
+  out.thread_id = task.thread_id;
+  if (!out.thread_id && !task.attempts.empty())
+    out.thread_id = task.attempts.back().worker.thread_id;
+  out.turn_id = task.turn_id;
+  out.title = task.title;
+  out.objective = task.objective;
+  out.task_kind = task.task_kind;
+  out.task_family = task.task_family;
+  out.visibility = task.visibility;
+  out.status = task.status;
+  out.status_reason = task.status_reason;
+  out.priority = task.priority;
+  out.requested_by = task.requested_by;
+  out.owner = task.owner;
+  out.assignee = task.assignee;
+  out.scope = task.scope;
+  out.constraints = task.constraints;
+  out.task_profile = task.task_profile;
+  out.acceptance = task.acceptance;
+  out.missing = task.missing;
+  out.retry_policy = task.retry_policy;
+  out.progress = task.progress;
+  out.current_run_id = task.current_run_id;
+  out.attempt_count = task.attempts_made;
+  for (const TaskAttempt& attempt : task.attempts)
+    out.attempts.push_back(attempt_snapshot(attempt));
+  out.relationships.emplace();
+  for (const TaskEdge& edge : task.edges)
+    out.relationships->push_back({edge.relationship, edge.target_id, edge.name, edge.status,
+                                  edge.reason, edge.created_at, edge.updated_at});
+  if (auto blockers = blockers_of(task); !blockers.empty()) out.blockers = std::move(blockers);
+  if (task.children > 0)
+    out.children = ChildCounts{task.children, task.children_open, task.children_completed};
+  out.artifacts = task.artifacts;
+  out.output_refs = task.output_refs;
+  out.evidence_refs = task.evidence_refs;
+  if (task.delivery_state) out.delivery_state = DeliverySnapshot{*task.delivery_state};
+  out.last_error = task.last_error;
+  if (task.retry) out.retry_at = task.retry->at;
+  if (task.deadline) out.deadline_at = task.deadline->at;
+  out.created_at = task.created_at;
+  out.updated_at = task.updated_at;
+  out.started_at = task.started_at;
+  out.ended_at = task.ended_at;
+  return out;
+}
+
 ProcessSnapshot process_snapshot(const Process& process) {
   ProcessSnapshot out;
   out.process_id = process.id;
@@ -244,7 +313,7 @@ SessionSummary session_summary(const Session& session) {
   out.cwd = session.cwd;
   out.status = overall_status(session);
   out.archived = session.archived;
-  out.threads = session.threads.size();
+  out.threads = session.threads.size() + session.threads_closed;
   out.turns = session.turns;
   if (!session.processes.empty()) out.processes = session.processes.size();
   const Turn* newest = nullptr;

@@ -4,11 +4,15 @@
 #include "schema/commands/processes.h"
 #include "schema/snapshots.h"
 #include "state/session.h"
+#include "state/tasks.h"
 
 namespace agentrt::state {
 
 schema::TurnSnapshot turn_snapshot(const Turn& turn);
 schema::TaskSnapshot task_snapshot(const SessionId& session, const Turn& turn);
+// The whole record, with all the attempts and edges that it holds.
+schema::TaskSnapshot task_snapshot(const SessionId& session, const Task& task);
+schema::AttemptSnapshot attempt_snapshot(const TaskAttempt& attempt);
 schema::ActionSnapshot action_snapshot(const SessionId& session, const Turn& turn,
                                        const Action& action);
 schema::ProcessSnapshot process_snapshot(const Process& process);

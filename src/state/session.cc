@@ -11,6 +11,11 @@ const Thread* find_thread(const Session& session, const ThreadId& thread) {
   return at == session.threads.end() ? nullptr : &at->second;
 }
 
+const Policy& policy_of(const Session& session, const ThreadId& thread) {
+  const Thread* found = find_thread(session, thread);
+  return found && found->policy ? *found->policy : session.policy;
+}
+
 const Turn* turn_waiting_for(const Session& session, const ActionId& action) {
   for (const auto& [_, thread] : session.threads)
     if (thread.active && thread.active->action && thread.active->action->id == action)

@@ -86,6 +86,7 @@ struct Turn {
   std::optional<Timestamp> started_at;
   std::optional<Timestamp> ended_at;
   std::optional<BootId> boot;           // the runtime that started it; nullopt while queued
+  bool pausing = false;                 // its task is paused: no further step starts
   bool prepared = false;                // context and routing were resolved in this boot
   std::uint64_t requests = 0;           // model requests so far
   std::uint64_t ended_by_provider = 0;  // of these, requests that the provider ended
@@ -117,11 +118,11 @@ struct Turn {
 };
 BOOST_DESCRIBE_STRUCT(Turn, (),
                       (ids, status, reason, resumable, visibility, source, preview, submitted,
-                       submitted_at, options, started_at, ended_at, boot, prepared, requests,
-                       ended_by_provider, retries, retry_at, call, tools, action, resolved, hook,
-                       start_hooks, after_hooks, ended_call, answered, stops_refused, message_item,
-                       reasoning_item, item_at, model_name, provider, model, fallback, usage,
-                       answer_preview, answer, error))
+                       submitted_at, options, started_at, ended_at, boot, pausing, prepared,
+                       requests, ended_by_provider, retries, retry_at, call, tools, action,
+                       resolved, hook, start_hooks, after_hooks, ended_call, answered,
+                       stops_refused, message_item, reasoning_item, item_at, model_name, provider,
+                       model, fallback, usage, answer_preview, answer, error))
 
 // A background process. It keeps running after the end of its call, its turn and the runtime.
 struct Process {
@@ -177,12 +178,13 @@ struct Thread {
   // The context.resolved facts with a message: the first of the thread, and the newest
   // kMessagesKept - 1.
   std::vector<Sequence> messages;
+  std::optional<schema::Policy> policy;  // if it differs from that of the session
 
   bool operator==(const Thread&) const;
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
-                       environment, environment_turn, environment_at, told, messages))
+                       environment, environment_turn, environment_at, told, messages, policy))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {
@@ -212,14 +214,17 @@ struct Session {
   bool archived = false;
   Timestamp created_at;
   std::optional<std::string> params_hash;
-  std::map<ThreadId, Thread> threads;
+  std::map<ThreadId, Thread> threads;   // without the closed ones
+  std::optional<Thread> closed_thread;  // the one that was closed last
+  std::uint64_t threads_closed = 0;
   // Background processes; src/control limits their number.
   std::map<ProcessId, Process> processes;
   std::optional<Process> ended_process;        // the process that ended last
   std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted follows
   schema::TaskSummary tasks;
   schema::RoutingLimitSummary routing;
-  schema::Policy policy;                       // as of the last turn
+  schema::Policy policy;                       // of every thread that has none of its own
+  bool has_policy = false;                     // `policy` was resolved
   std::vector<schema::PolicyRule> granted;     // for this session, by answers and set_policy
   std::optional<schema::PermissionMode> mode;  // by set_policy
   std::optional<std::string> trust_refused;    // digest of the files that the user refused to trust
@@ -236,9 +241,10 @@ struct Session {
 };
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
-                       created_at, params_hash, threads, processes, ended_process, new_task, tasks,
-                       routing, policy, granted, mode, trust_refused, greeted, server_tools,
-                       catalog, traces, turns, unknown_facts, snapshot))
+                       created_at, params_hash, threads, closed_thread, threads_closed, processes,
+                       ended_process, new_task, tasks, routing, policy, has_policy, granted, mode,
+                       trust_refused, greeted, server_tools, catalog, traces, turns, unknown_facts,
+                       snapshot))
 
 }  // namespace agentrt::state
 
@@ -263,6 +269,9 @@ const Turn* turn_waiting_for(const Session& session, const ActionId& action);
 const Turn* find_turn(const Session& session, const TurnId& turn);
 const Turn* find_turn(const Thread& thread, const TurnId& turn);
 const Thread* find_thread(const Session& session, const ThreadId& thread);
+
+// The policy that the thread's turns are under: that of its last prepared turn, else the session's.
+const schema::Policy& policy_of(const Session& session, const ThreadId& thread);
 
 // Whether the turn waits for a decision that survives a restart. A question of an MCP server does
 // not.

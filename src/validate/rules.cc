@@ -163,8 +163,9 @@ constexpr Rule kRules[] = {
      "an event of a task before its task.created"},
     {"task.order", must, core, settled, "A task moves through its states in order.",
      "a task that is created twice, started while it is running, resumed when it was not stopped, "
-     "retried while a retry is in progress, or never started although one of its attempts ends; a "
-     "status that contradicts the event type"},
+     "retried while a retry is in progress, or never started although one of its attempts ends; "
+     "an attempt before the tasks that it waits for have completed; a transition that is not in "
+     "the table of docs/tasks.md; a status that contradicts the event type"},
     {"task.final", must, core, settled,
      "Final states are final; a lost task is never reported as completed.",
      "any change of a completed, cancelled or archived task; any change except a retry of a "
@@ -172,10 +173,11 @@ constexpr Rule kRules[] = {
     {"task.settled", must, full, settled, "A task ends only after its attempts have ended.",
      "the end of a task while one of its attempts is open; the next turn of a thread while the "
      "internal task of the previous turn is open"},
-    {"task.cancelling", must, full, provisional, "Nothing new starts under a cancelled task.",
-     "a start, retry, attempt or delegation after task.cancel_requested"},
-    {"task.cycle", must, full, provisional, "Tasks do not wait for each other in a cycle.",
-     "a dependency that creates a cycle"},
+    {"task.cancelling", must, full, settled, "Nothing new starts under a cancelled task.",
+     "a start, retry, attempt, delegation or new child after task.cancel_requested of the task or "
+     "of one above it"},
+    {"task.cycle", must, full, settled, "Tasks do not wait for each other in a cycle.",
+     "a dependency or a parent that creates a cycle"},
     {"attempt.order", must, full, settled, "Attempts are sequential and numbered.",
      "an attempt that starts while another is open, ends without having started, has the wrong "
      "number, or has a status that contradicts the event type"},
@@ -186,7 +188,7 @@ constexpr Rule kRules[] = {
     // jobs, subagents, channels
     {"job.order", must, full, provisional, "A job starts once and ends once.",
      "a job that is created or started twice, or any event of it before its creation or after its "
-     "end"},
+     "end, except a job.started with a reason, which reopens it"},
     {"job.item", must, full, provisional,
      "The retries of an item are counted, and a completed item stays completed.",
      "an item that starts while it is running or after it completed, ends when it is not running, "

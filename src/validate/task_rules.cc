@@ -15,10 +15,7 @@ bool is_final(TaskStatus status) {
 }
 
 // Only a retry that names the task may follow.
-bool is_retryable_end(TaskStatus status) {
-  return status == TaskStatus::failed || status == TaskStatus::timed_out ||
-         status == TaskStatus::lost;
-}
+bool is_retryable_end(TaskStatus status) { return retryable_end(status); }
 
 // Whether a fact of this type may carry `status`: the usual status of the type, or an equivalent.
 bool fits(std::string_view type, TaskStatus status, TaskStatus usual) {
@@ -82,8 +79,22 @@ TaskStatus TaskRules::said(TaskStatus status, TaskStatus usual) {
   return usual;
 }
 
+void TaskRules::follows(const Task& task, TaskStatus to) {
+  using enum TaskStatus;
+  // A runtime that does not write every step may leave a waiting state for any other. What may
+  // follow a request to cancel is the subject of task.cancelling: the task may end before it.
+  const bool free = task.status == stale || task.status == unknown || task.status == accepted ||
+                    task.status == queued || task.status == retrying || task.status == cancelling;
+  if (task.status == to || free || hearing_.partial || may_move(task.status, to)) return;
+  hearing_.fail("task.order", fmt::format("task {} passes from {} to {}", hearing_.head().task_id,
+                                          name_of(task.status), name_of(to)));
+}
+
 void TaskRules::moves(TaskStatus to) {
-  if (Task* open = open_task()) open->status = to;
+  Task* open = open_task();
+  if (!open) return;
+  follows(*open, to);
+  open->status = to;
 }
 
 void TaskRules::operator()(const TaskAccepted& p) { moves(said(p.status, TaskStatus::accepted)); }
@@ -106,7 +117,9 @@ void TaskRules::operator()(const TaskStarted& p) {
   if (open->status == TaskStatus::running)
     hearing_.fail("task.order",
                   fmt::format("task {} starts a second time", hearing_.head().task_id));
-  open->status = said(p.status, TaskStatus::running);
+  const TaskStatus to = said(p.status, TaskStatus::running);
+  if (open->status != TaskStatus::running) follows(*open, to);
+  open->status = to;
   open->started = true;
 }
 
@@ -149,6 +162,7 @@ void TaskRules::operator()(const TaskRetrying& p) {
 void TaskRules::operator()(const TaskCancelRequested& p) {
   Task* open = open_task();
   if (!open) return;
+  follows(*open, TaskStatus::cancelling);
   open->cancelling = true;
   open->status = said(p.status, TaskStatus::cancelling);
 }
@@ -168,14 +182,21 @@ void TaskRules::ends(TaskStatus to) {
   if (!open->attempt.empty())
     hearing_.fail("task.settled", fmt::format("task {} ends while attempt {} is open",
                                               hearing_.head().task_id, open->attempt));
+  follows(*open, to);
   open->status = to;
   tasks_.end(hearing_.key(hearing_.head().task_id));
 }
 
 void TaskRules::nothing_new(const Task& task, std::string_view what) {
-  if (task.cancelling)
-    hearing_.fail("task.cancelling",
-                  fmt::format("{} after the cancellation of the task was requested", what));
+  constexpr int kLevelsMax = 256;
+  const Task* above = &task;
+  for (int level = 0; above && level < kLevelsMax; ++level) {
+    if (above->cancelling && above->status != TaskStatus::completed)
+      return hearing_.fail("task.cancelling",
+                           fmt::format("{} after the cancellation of the task{} was requested",
+                                       what, level == 0 ? "" : " above it"));
+    above = above->parent == 0 ? nullptr : tasks_.find(above->parent);
+  }
 }
 
 // A task that is created together with a turn ends with that turn.
@@ -233,6 +254,12 @@ void TaskRules::operator()(const TaskAttemptStarted& p) {
   Task* of_attempt = open_task();
   if (!of_attempt) return;
   nothing_new(*of_attempt, "attempt start");
+  if (!of_attempt->waits_for.empty() && !hearing_.partial)
+    hearing_.fail(
+        "task.order",
+        fmt::format("an attempt of task {} starts before the tasks that it waits for have "
+                    "completed",
+                    head.task_id));
   if (!of_attempt->attempt.empty())
     hearing_.fail("attempt.order", fmt::format("attempt {} starts while {} is open",
                                                head.attempt_id, of_attempt->attempt));
@@ -298,28 +325,53 @@ bool TaskRules::reaches(Key from, Key to) const {
     ahead.pop_back();
     if (at == to) return true;
     if (!seen.insert(at).second) continue;
-    for (const Edge& edge : edges_)
-      if (edge.from == at) ahead.push_back(edge.to);
+    const auto edges = edges_.find(at);
+    if (edges != edges_.end())
+      ahead.insert(ahead.end(), edges->second.begin(), edges->second.end());
   }
   return false;
 }
 
+void TaskRules::remove_edge(Key from, Key to) {
+  const auto edges = edges_.find(from);
+  if (edges == edges_.end()) return;
+  edge_count_ -= std::erase(edges->second, to);
+  if (edges->second.empty()) edges_.erase(edges);
+}
+
+// `from` waits for `to`: a task for those that it is blocked by, and a parent for its children.
 void TaskRules::operator()(const TaskDependencyUpdated& p) {
   const std::string& id = hearing_.head().task_id;
-  Key from = hearing_.key(id), to = hearing_.key(p.target_task_id.text());
-  if (p.relationship == "blocks")
-    std::swap(from, to);
-  else if (p.relationship != "blocked_by")
-    return;
-  if (p.status == "removed") {
-    std::erase_if(edges_, [&](const Edge& e) { return e.from == from && e.to == to; });
-    return;
+  const std::string target = p.target_id        ? *p.target_id
+                             : p.target_task_id ? p.target_task_id->text()
+                                                : std::string();
+  Key from = hearing_.key(id), to = hearing_.key(target);
+  const bool blocks = p.relationship == "blocks" || p.relationship == "blocked_by";
+  const bool parent = p.relationship == "parent" || p.relationship == "child";
+  if (p.relationship == "blocks" || p.relationship == "parent") std::swap(from, to);
+  if (!blocks && !parent) return;
+  const bool active = p.status.value_or("active") == "active";
+  if (Task* waiting = tasks_.find(from); waiting && blocks) {
+    std::erase(waiting->waits_for, to);
+    if (p.status == "satisfied" && !hearing_.partial)
+      if (const Task* done = tasks_.find(to);
+          done && done->status != TaskStatus::completed && done->status != TaskStatus::archived)
+        hearing_.fail("task.order", fmt::format("a dependency on {} is satisfied, but it is {}",
+                                                target, name_of(done->status)));
+    if (active && p.target_id) waiting->waits_for.push_back(to);
   }
-  if (edges_.size() >= kEdgesMax) return;
+  if (Task* child = tasks_.find(to); child && parent) {
+    child->parent = active ? from : 0;
+    if (const Task* above = active ? tasks_.find(from) : nullptr)
+      nothing_new(*above, "a new child");
+  }
+  if (!active) return remove_edge(from, to);
+  if (edge_count_ >= kEdgesMax) return;
   if (reaches(to, from))
-    return hearing_.fail("task.cycle", fmt::format("tasks {} and {} depend on each other", id,
-                                                   p.target_task_id.text()));
-  edges_.push_back({from, to});
+    return hearing_.fail("task.cycle",
+                         fmt::format("tasks {} and {} depend on each other", id, target));
+  edges_[from].push_back(to);
+  ++edge_count_;
 }
 
 }  // namespace agentrt::validate

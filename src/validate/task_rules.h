@@ -1,7 +1,11 @@
 // validate/task_rules.h: rules for tasks, their attempts, and the edges between tasks.
 #pragma once
 
+#include <unordered_map>
+#include <vector>
+
 #include "schema/provisional.h"
+#include "schema/tasks.h"
 #include "validate/rule_context.h"
 
 namespace agentrt::validate {
@@ -47,12 +51,11 @@ class TaskRules {
     bool of_turn = false;  // created only for that turn
     std::string attempt;   // the running one; empty: none
     std::uint64_t attempts = 0;
+    Key parent = 0;              // 0: none
+    std::vector<Key> waits_for;  // tasks that it is blocked by, and that have not completed
   };
   struct Attempt {
     bool open = true;
-  };
-  struct Edge {
-    Key from, to;  // `from` waits for `to`
   };
 
   Task* task();
@@ -63,7 +66,10 @@ class TaskRules {
   void nothing_new(const Task& task, std::string_view what);
   void attempt_ended(schema::Status status);
   void pair();
+  // Whether the status may follow the one that the task has, by the table in schema/tasks.h.
+  void follows(const Task& task, schema::TaskStatus to);
   bool reaches(Key from, Key to) const;
+  void remove_edge(Key from, Key to);
 
   RuleContext& hearing_;
   Table<Task> tasks_;
@@ -71,7 +77,9 @@ class TaskRules {
   Table<Key> attempt_of_run_;
   Table<Key> run_of_attempt_;
   Table<std::string> last_task_;  // by thread: task of the turn that started last
-  std::vector<Edge> edges_;
+  // The tasks that a task waits for: those that it is blocked by, and its children.
+  std::unordered_map<Key, std::vector<Key>> edges_;
+  std::size_t edge_count_ = 0;
 };
 
 }  // namespace agentrt::validate

@@ -25,7 +25,14 @@ WorkRules::Job* WorkRules::job() {
   return nullptr;
 }
 
-void WorkRules::operator()(const JobStarted&) {
+// A job that has ended is reopened by a start with a reason.
+void WorkRules::operator()(const JobStarted& p) {
+  const Key key = hearing_.key(hearing_.head().job_id);
+  if (Job* ended = jobs_.find(key); ended && ended->state == JobState::ended && p.reason) {
+    ended->state = JobState::started;
+    jobs_.reopen(key);
+    return;
+  }
   Job* open = job();
   if (!open) return;
   if (open->state == JobState::started)

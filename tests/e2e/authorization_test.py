@@ -84,6 +84,7 @@ class Matrix(AuthorizationCase):
         schema = json.loads(done.stdout)
         for name in schema["properties"]["method"]["enum"]:
             described = schema["$defs"][f"{name}.params"]
+            self.defs = schema["$defs"]
             params = {member: self.value(member, described["properties"][member])
                       for member in described.get("required", []) if member != "sessionId"}
             yield (name, schema["x-commands"][name]["scope"], params,
@@ -91,11 +92,18 @@ class Matrix(AuthorizationCase):
                    "sessionId" in described.get("required", []))
 
     def value(self, member, described):
+        described = self.defs.get(described.get("$ref", "").removeprefix("#/$defs/"), described)
         if member == "cwd":
             return str(self.home.workspace)
         if member == "input" and described.get("type") != "array":
             return {} if "type" not in described else "x"
-        return {"array": [], "integer": 1}.get(described.get("type"), "x")
+        if "enum" in described:
+            return described["enum"][0]
+        if described.get("type") == "object":
+            members = described.get("properties", {})
+            return {name: self.value(name, members[name])
+                    for name in described.get("required", [])}
+        return {"array": [], "integer": 1, "boolean": True}.get(described.get("type"), "x")
 
     def assertOutcome(self, code, expected, what):
         refusals = ("unauthenticated", "forbidden")
@@ -125,7 +133,7 @@ class Matrix(AuthorizationCase):
     def test_a_bound_token_gives_commands_to_its_own_session_only(self):
         tokens = {scope: self.token(scope, sessionId="own")["token"] for scope in SCOPES[:3]}
         for name, scope, params, takes_session, needs_session in self.commands():
-            by_id_alone = "actionId" in params or "processId" in params
+            by_id_alone = any(name in params for name in ("actionId", "processId", "taskId"))
             sessions = {"own": "passes", "other": "forbidden", "none_such": "forbidden"}
             cases = [({**params, "sessionId": session}, expected)
                      for session, expected in sessions.items() if takes_session]

@@ -184,7 +184,7 @@ class CanonicalForms(unittest.TestCase):
     def test_do_what_their_texts_do(self):
         wrong, compared = differences(SEED, SECONDS)
         self.assertEqual(wrong, [])
-        self.assertGreater(compared, 100)
+        self.assertGreater(compared, 20)  # about 300 on an idle machine
 
 
 if __name__ == "__main__":

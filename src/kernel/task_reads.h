@@ -1,0 +1,36 @@
+// kernel/task_reads.h: reads tasks from their index rows: for decisions (control::Needs) and for
+// the commands get_task and list_tasks. All of them block and run on a worker.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/decide.h"
+#include "kernel/limits.h"
+#include "store/store.h"
+
+namespace agentrt::kernel {
+
+// What a decision needs (control::Needs), as the store has it.
+struct Gathered {
+  std::vector<state::Task> tasks;
+  control::LaneReads named;
+};
+// Errors: those of the store; `internal` if a row is damaged.
+Result<Gathered> gather(store::Store& store, const SessionId& session, const control::Needs& needs,
+                        std::size_t depth_max);
+
+// The records of the tasks of running and queued turns, with their ancestors.
+Result<std::vector<state::Task>> tasks_of_turns(store::Store& store, const state::Session& view,
+                                                std::size_t depth_max);
+
+// The JSON of the replies.
+Result<std::string> get_task(store::Store& store, const schema::GetTask& query,
+                             const Limits& limits);
+Result<std::string> list_tasks(store::Store& store, const schema::ListTasks& query,
+                               const Limits& limits);
+// The newest tasks of a session that have not ended and that no turn works on, for its snapshot.
+Result<std::vector<schema::TaskSnapshot>> open_tasks(store::Store& store, const SessionId& session,
+                                                     std::size_t limit);
+
+}  // namespace agentrt::kernel
