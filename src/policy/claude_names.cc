@@ -131,10 +131,7 @@ std::optional<std::string_view> tool_in_claude_rules(std::string_view name) {
     if (tool.rules != tools::RuleForm::arguments &&
         std::ranges::find(tool.claude.tools, name) != tool.claude.tools.end())
       return tool.name;
-  const auto reserved = tools::reserved_names();
-  const auto at = std::ranges::find(reserved, name, &tools::ReservedName::claude_rule);
-  if (at == reserved.end()) return std::nullopt;
-  return at->name;
+  return std::nullopt;
 }
 
 }  // namespace agentrt::policy

@@ -154,11 +154,8 @@ std::string for_unknown_tool(const schema::PolicyRule& source, const std::string
   return fmt::format("{}; the tools are {} and mcp__SERVER__TOOL", unknown, fmt::join(all, ", "));
 }
 
-// A reserved name counts if rules about it can be checked, or if the rule is stored.
 bool may_name(const std::string& tool, ToolNames names) {
-  const tools::ReservedName* reserved = tools::find_reserved(tool);
-  return tools::find(tool) || (reserved && (names == ToolNames::reserved_too ||
-                                            reserved->rules != tools::RuleForm::arguments));
+  return tools::find(tool) || (names == ToolNames::reserved_too && tools::find_reserved(tool));
 }
 
 Result<Rule> read_rule(const schema::PolicyRule& source, ToolNames names) {

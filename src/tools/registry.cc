@@ -120,9 +120,8 @@ Access access_of(std::string_view name) {
 }
 
 RuleForm rule_form_of(std::string_view name) {
-  if (const Tool* tool = find(name)) return tool->rules;
-  const ReservedName* reserved = find_reserved(name);
-  return reserved ? reserved->rules : RuleForm::arguments;
+  const Tool* tool = find(name);
+  return tool ? tool->rules : RuleForm::arguments;
 }
 
 std::string_view path_argument_of(std::string_view name) {

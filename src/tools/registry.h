@@ -40,9 +40,7 @@ std::optional<schema::Failure> wrong_arguments(const Tool& tool, const schema::J
 // The name of a tool that this runtime does not offer yet. Rules and hook files may use it.
 struct ReservedName {
   std::string_view name;
-  RuleForm rules = RuleForm::arguments;
   bool stays_in_session = false;
-  std::string_view claude_rule = {};                  // its name in Claude Code's rules
   std::array<std::string_view, 2> claude_hooks = {};  // its names in Claude Code's hooks
 };
 std::span<const ReservedName> reserved_names();

@@ -100,7 +100,7 @@ TEST_CASE("a name that is not built in is taken for an MCP tool that may do anyt
   CHECK_FALSE(question_in("mcp__a__b", R"({"question":"?"})"));
 }
 
-TEST_CASE("reserved names have no tool, and rules know what they are compared with") {
+TEST_CASE("reserved names have no tool") {
   for (const ReservedName& reserved : reserved_names()) {
     CAPTURE(reserved.name);
     CHECK(runner_of(reserved.name) == Runner::server);
