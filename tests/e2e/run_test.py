@@ -162,7 +162,7 @@ class AtATerminal(Case):
         self.assertRegex(screen, r"✓ plan · \d+ ms\n  ☑ write\n  ▸ change\n  ☐ check\n")
         self.assertRegex(screen, r"✓ write a.txt \+2 -0 · \d+ ms\n  @@ .*\n  \+one\n  \+two\n")
         self.assertRegex(screen, r"✓ edit a.txt \+1 -1 · \d+ ms\n  @@ .*\n   one\n  -two\n  \+2\n")
-        self.assertRegex(screen, r"[✗⊘] edit a.txt · ")
+        self.assertRegex(screen, r"✗ edit a.txt · failed · ")
         self.assertIn("\x1b[31m-two\x1b[0m", terminal.text())
         self.assertIn("\x1b[32m+2\x1b[0m", terminal.text())
 

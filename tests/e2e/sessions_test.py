@@ -293,8 +293,8 @@ class Transcripts(Sessions):
     def test_the_whole_conversation_with_folded_calls(self):
         text = self.transcript()
         parts = ["session s", "look\n    around", "I **look**.",
-                 "✗ $ echo output; exit 3 · exit code 3", "read none.txt", "Done.", "again",
-                 "· failed: ", "no key"]
+                 "✗ $ echo output; exit 3 · exit code 3", "✗ read none.txt · failed", "Done.",
+                 "again", "· failed: ", "no key"]
         places = [text.index(part) for part in parts]
         self.assertEqual(places, sorted(places), text)
         self.assertNotIn("  output\n", text)
@@ -317,7 +317,7 @@ class Transcripts(Sessions):
                          ("shell", 3, "failed"))
         self.assertIn("output", shell["result"])
         self.assertEqual(read["args"], {"path": "none.txt"})
-        self.assertEqual(read["outcome"], "not_made")
+        self.assertEqual(read["outcome"], "failed")
 
     def test_a_long_message_is_complete_and_an_open_turn_is_shown(self):
         self.ran("--session", "s", "--model", "long", "write")

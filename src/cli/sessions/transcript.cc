@@ -73,12 +73,13 @@ void take_call(TranscriptCall& call, const Payload& payload) {
                             result.preview);
                  },
                  [&](const ToolFailed& failed) {
-                   const bool made = end_of(failed.error.category) == CallEnd::failed;
+                   const bool made = call.execution.failed_end() == CallEnd::failed;
                    end_call(call, made ? "failed" : "not_made", failed.duration_ms, failed.preview);
                    call.error = failed.error.message;
                  },
                  [](const auto&) {}},
       payload);
+  call.execution.take(payload);
 }
 
 std::string input_text(const std::vector<InputPart>& input) {
@@ -150,8 +151,9 @@ std::string quoted(const std::string& text) {
 std::vector<std::string> Transcript::types() {
   std::vector<std::string> out;
   for (const std::string_view type :
-       {TurnSubmitted::kType, ModelRequested::kType, ModelCompleted::kType, ToolStarted::kType,
-        SandboxApplied::kType, ToolProgress::kType, ProcessCompleted::kType, ToolResult::kType,
+       {TurnSubmitted::kType, ModelRequested::kType, ModelCompleted::kType,
+        PermissionEvaluated::kType, ToolStarted::kType, SandboxApplied::kType, ToolProgress::kType,
+        ProcessStarted::kType, ProcessCompleted::kType, ProcessFailed::kType, ToolResult::kType,
         ToolFailed::kType, TurnCompleted::kType, TurnFailed::kType})
     out.emplace_back(type);
   return out;

@@ -26,6 +26,7 @@ struct TranscriptCall {
   std::optional<std::string> error;
   std::optional<schema::FileChange> change;
   bool outside_sandbox = false;
+  Execution execution{};  // not part of the JSON
 };
 BOOST_DESCRIBE_STRUCT(TranscriptCall, (),
                       (tool_call_id, name, args, outcome, exit_code, duration_ms, result, error,

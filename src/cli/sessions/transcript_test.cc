@@ -89,6 +89,22 @@ TEST_CASE("a call is one line, with its outcome") {
   CHECK(transcript_markdown(turns[0], false).contains("- `` $ ls `x` `` (failed, exit code 3)\n"));
 }
 
+TEST_CASE("a call that found no file was made, and one that was denied was not") {
+  for (const auto& [policy, outcome] :
+       {std::pair{"\"allowed\"", "failed"}, std::pair{"\"denied\"", "not_made"}}) {
+    Transcript transcript;
+    transcript.take(event_of(asks("look"), "t"));
+    transcript.take(event_of(calls("I look."), "t"));
+    transcript.take(
+        event_of(ToolStarted{.tool_name = "read_file", .policy = Json{policy}}, "t", "c"));
+    transcript.take(
+        event_of(ToolFailed{.error = {Category::not_found, "no such file", false}}, "t", "c"));
+    const TranscriptTurn turn = transcript.take_rest().front();
+    CHECK(turn.messages[0].tool_calls[0].outcome == outcome);
+    CHECK_FALSE(to_json(turn).contains("execution"));
+  }
+}
+
 TEST_CASE("a text that is too long for its event is asked for by its range of the log") {
   Transcript transcript;
   transcript.take(event_of(asks("write"), "t"));

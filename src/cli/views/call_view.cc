@@ -90,11 +90,19 @@ Paint paint_of_diff(std::string_view line) {
 
 }  // namespace
 
-CallEnd end_of(schema::Category category) {
-  using enum schema::Category;
-  const bool started = category != denied && category != unavailable && category != invalid_input &&
-                       category != not_found;
-  return started ? CallEnd::failed : CallEnd::refused;
+void Execution::take(const Payload& payload) {
+  if (const auto* started = std::get_if<ToolStarted>(&payload)) {
+    const std::string_view policy = started->policy ? started->policy->text : std::string_view();
+    const bool refused = policy == "\"denied\"" || policy == "\"not_evaluated\"";
+    began_ = !refused && tools::runner_of(started->tool_name) != tools::Runner::process;
+  } else if (std::holds_alternative<ProcessStarted>(payload)) {
+    began_ = true;
+  } else if (const auto* failed = std::get_if<ProcessFailed>(&payload)) {
+    if (failed->never_ran.value_or(false)) began_ = false;
+  } else if (const auto* evaluated = std::get_if<PermissionEvaluated>(&payload)) {
+    // After the start: the call differs from what was approved.
+    if (evaluated->decision == Decision::deny) began_ = false;
+  }
 }
 
 std::string call_title(const Call& call) {

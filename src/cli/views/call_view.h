@@ -9,10 +9,23 @@
 #include <string_view>
 
 #include "cli/views/terminal.h"
-#include "schema/file_tools.h"
-#include "schema/values.h"
+#include "schema/facts.h"
 
 namespace agentrt::cli {
+
+enum class CallEnd { done, failed, refused };
+
+// Whether a call was carried out, from its facts, taken in order. tool.started alone does not say
+// so: it is also stored for a call that is refused, and before the process of a command starts.
+class Execution {
+ public:
+  void take(const schema::Payload& payload);
+  // How the call ended, if it failed: `refused` if it was not carried out.
+  CallEnd failed_end() const { return began_ ? CallEnd::failed : CallEnd::refused; }
+
+ private:
+  bool began_ = false;
+};
 
 struct Call {
   std::string tool;
@@ -23,12 +36,8 @@ struct Call {
   bool running = false;
   std::optional<std::string> outside;   // it ran outside the sandbox: "as root, without network"
   std::optional<std::size_t> number{};  // of an ended call of a conversation, as /output takes it
+  Execution execution{};
 };
-
-enum class CallEnd { done, failed, refused };
-
-// How a call that failed for this reason ended: `refused` if it was not started.
-CallEnd end_of(schema::Category category);
 
 // The output format. Width in columns; 0: unlimited.
 struct Paper {

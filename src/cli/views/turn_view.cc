@@ -164,6 +164,8 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const TurnFailed& failed) { show_failed(failed); },
           [](const auto&) {}},
       payload);
+  if (const auto call = calls_.find(event.tool_call_id); call != calls_.end())
+    call->second.execution.take(payload);
 }
 
 void TurnView::show_context(const ContextResolved& context) {
@@ -262,8 +264,8 @@ void TurnView::print_plan() {
 void TurnView::show_refusal(const Envelope& event, const ToolFailed& failed) {
   Call& call = calls_[event.tool_call_id];
   end_call(call);
-  page_.lines(call_line(call, end_of(failed.error.category), failed.duration_ms,
-                        failed.error.message, page_.paper()));
+  page_.lines(call_line(call, call.execution.failed_end(), failed.duration_ms, failed.error.message,
+                        page_.paper()));
   if (failed.preview) page_.lines(output_tail(*failed.preview, page_.paper()));
 }
 

@@ -233,6 +233,31 @@ TEST_CASE("a call of a tool is one line with its time and outcome") {
   CHECK(screen_of(view.show(event_of(refused))) == "⊘ $ rm -rf / · not run\n  a rule denies it\n");
 }
 
+TEST_CASE("a call that failed was carried out, or it was not, as its facts say") {
+  TurnView view = shared_view();
+  const auto line_of = [&](const char* tool, auto... facts) {
+    view.show(event_of(calling(tool, R"({"path":"a","command":"a"})")));
+    (view.show(event_of(facts)), ...);
+    return screen_of(
+        view.show(event_of(ToolFailed{.error = {Category::not_found, "no such file", false}})));
+  };
+  const auto started = [](const char* tool, const char* policy) {
+    return ToolStarted{.tool_name = tool, .policy = Json{policy}};
+  };
+  const auto denied = PermissionEvaluated{.decision = Decision::deny};
+  const auto not_run = [](const std::string& line) { return line.contains("· not run"); };
+  CHECK(line_of("read_file", started("read_file", "\"allowed\"")) ==
+        "✗ read a · failed · 0 ms\n  no such file\n");
+  CHECK(not_run(line_of("read_file", started("read_file", "\"denied\""))));
+  CHECK(not_run(line_of("read_file", started("read_file", "\"not_evaluated\""))));
+  CHECK(not_run(line_of("read_file")));
+  CHECK(not_run(line_of("shell", started("shell", "\"allowed\""))));
+  CHECK_FALSE(not_run(line_of("shell", started("shell", "\"allowed\""), ProcessStarted{})));
+  CHECK(not_run(line_of("shell", started("shell", "\"allowed\""), ProcessStarted{},
+                        ProcessFailed{.never_ran = true})));
+  CHECK(not_run(line_of("write_file", started("write_file", "\"approved\""), denied)));
+}
+
 TEST_CASE("the line of a call fits the screen, and is whole in a pipe") {
   const std::string command(100, 'x');
   const auto line_in = [&](TurnView view) {
