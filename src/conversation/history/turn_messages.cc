@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/digest.h"
 #include "base/image.h"
+#include "schema/file_tools.h"
 
 namespace agentrt::conversation {
 namespace {
@@ -63,9 +65,8 @@ void TurnReading::take(const Fact& fact) {
   } else if (const auto* result = std::get_if<ToolResult>(&fact.payload)) {
     Outcome& outcome = about();
     outcome.text = result->preview.value_or("");
-    const bool image = std::ranges::any_of(
-        outcome.images, [&](const auto& stored) { return stored.ref == result->output_ref; });
-    if (result->output_ref && outcome.refs.empty() && !image) outcome.refs = {*result->output_ref};
+    if (result->output_ref && outcome.refs.empty() && !has_all_of(outcome, *result->output_ref))
+      outcome.refs = {*result->output_ref};
     outcome.text += whereabouts(outcome.refs);
     outcome.is_error = result->is_error;
     outcome.known = true;
@@ -85,8 +86,11 @@ void TurnReading::take(const Fact& fact) {
     about().refs = process->output_refs.value_or(std::vector<std::string>{});
   } else if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload)) {
     const std::string type = spilled->media_type.value_or("");
-    if (fact.ids.tool_call_id && is_image_type(type))
+    if (!fact.ids.tool_call_id) return;
+    if (is_image_type(type))
       about().images.push_back({spilled->output_ref, type, spilled->size});
+    else if (spilled->digest && spilled->size <= kToolTextBytesMax)
+      about().stored[spilled->output_ref] = *spilled->digest;
   } else if (const auto* catalog = std::get_if<ToolCatalogResolved>(&fact.payload)) {
     take_tools(*catalog);
   } else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload)) {
@@ -96,6 +100,17 @@ void TurnReading::take(const Fact& fact) {
   } else if (std::holds_alternative<TurnFailed>(fact.payload)) {
     ended_ = fact.sequence;
   }
+}
+
+// Whether the result leaves nothing of this stored output to read: it has the same text, sends the
+// image, or names the ref itself.
+bool TurnReading::has_all_of(const Outcome& outcome, const std::string& ref) {
+  if (std::ranges::find(outcome.images, ref, &ports::StoredImage::ref) != outcome.images.end())
+    return true;
+  if (outcome.text.contains("output:" + ref)) return true;
+  const auto stored = outcome.stored.find(ref);
+  return stored != outcome.stored.end() &&
+         stored->second == "sha256:" + hex(bytes_of(sha256(outcome.text)));
 }
 
 // A turn that is prepared again after a restart may get another message. It follows what was sent.

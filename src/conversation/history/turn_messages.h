@@ -60,6 +60,7 @@ class TurnReading {
     std::string signal;             // that killed it; empty: none
     std::vector<std::string> refs;  // of its output
     std::vector<ports::StoredImage> images;
+    std::map<std::string, std::string> stored;  // other short outputs of the call: ref to digest
   };
 
   void take_answer(const schema::ModelCompleted& completed);
@@ -67,6 +68,7 @@ class TurnReading {
   void take_tools(const schema::ToolCatalogResolved& catalog);
   void take_context(const schema::ContextResolved& context);
   void add_note(std::string text, std::vector<ports::Message>& to);
+  static bool has_all_of(const Outcome& outcome, const std::string& ref);
   ports::Message result_of(const ToolCallId& call) const;
 
   SessionId session_;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/digest.h"
 #include "conversation/history/history.h"
 #include "state/index.h"
 #include "state/testing/given.h"
@@ -147,6 +148,30 @@ TEST_CASE("a result has the images that its call stored, and they count for the 
   std::vector<ports::Message> messages{result};
   CHECK(shorten(messages, 1'000) == 1);
   CHECK(messages[0].images.empty());
+}
+
+TEST_CASE("a result that is all of its stored output does not point to it") {
+  const std::string page = "[web content]\nhello\n[end: this is the complete text]\n";
+  const auto result_with = [&](std::string text, std::string stored_text) {
+    TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+    const auto take = [&](Payload payload) {
+      Fact fact;
+      fact.ids.tool_call_id = ToolCallId{"a"};
+      fact.payload = std::move(payload);
+      reading.take(fact);
+    };
+    take(ModelCompleted{.tool_calls = {call("a")}});
+    take(OutputSpilled{.output_ref = "out_1",
+                       .size = stored_text.size(),
+                       .media_type = "text/plain",
+                       .digest = "sha256:" + hex(bytes_of(sha256(stored_text)))});
+    take(ToolResult{.preview = std::move(text), .output_ref = "out_1"});
+    return reading.messages().back().text;
+  };
+  CHECK(result_with(page, page) == page);
+  CHECK(result_with(page, page + "more").ends_with("reads all of it at output:out_1.]"));
+  const std::string named = "[a document, stored as output:out_1. It is not text.]\n";
+  CHECK(result_with(named, std::string(100, '\0')) == named);
 }
 
 TEST_CASE("the model receives how a command ended and its output until then") {
