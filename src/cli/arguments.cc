@@ -81,9 +81,9 @@ void add_run_target(CLI::App& verb, RunArguments& run) {
       ->type_name("ID");
 }
 
-// The options of commands that submit turns. Given: RunArguments or ChatArguments.
+// How turns run. Given: RunArguments, ChatArguments or ResumeArguments.
 template <class Given>
-void add_turn_options(CLI::App& app, Given& out) {
+void add_policy_options(CLI::App& app, Given& out) {
   app.add_option("--model", out.model,
                  "A configured model, or script:FILE (default: the one that routing selects)")
       ->type_name("NAME");
@@ -94,6 +94,19 @@ void add_turn_options(CLI::App& app, Given& out) {
   app.add_option("--sandbox", out.sandbox,
                  "Sandbox profile: read_only, workspace_write or full_access")
       ->type_name("PROFILE");
+}
+
+void add_plain(CLI::App& app, bool& plain) {
+  app.add_flag("--plain", plain,
+               "Print line by line and redraw nothing; the default if standard output is not a "
+               "terminal");
+}
+
+// The options of commands that submit turns, also of new sessions. Given: RunArguments or
+// ChatArguments.
+template <class Given>
+void add_turn_options(CLI::App& app, Given& out) {
+  add_policy_options(app, out);
   app.add_option("--cwd", out.cwd, "The workspace (default: the current folder)")->type_name("DIR");
   app.add_option("--add-dir", out.folders,
                  "Another folder that tools of a new session may read and write, like the "
@@ -165,9 +178,7 @@ void add_chat(CLI::App& app, Parsed& out) {
   verb->add_flag("--continue,-c", chat.continue_last,
                  "Continue the session of this folder that was used last");
   add_turn_options(*verb, chat);
-  verb->add_flag("--plain", chat.plain,
-                 "Print line by line and redraw nothing; the default if standard output is not a "
-                 "terminal");
+  add_plain(*verb, chat.plain);
   add_config(*verb, out.arguments);
 }
 
@@ -218,11 +229,12 @@ void add_reads(CLI::App& app, Parsed& out) {
   sessions->add_flag("--system", out.sessions.system,
                      "Also list the session of the runtime itself");
 
-  CLI::App* resume = add_verb(app, out, "resume", "Choose an earlier session and continue it",
+  CLI::App* resume = add_verb(app, out, "resume", "Choose an earlier session and open it",
                               "  agentrt resume\n"
                               "  agentrt resume parser  # begin with those that mention it");
   resume->add_option("WORDS", out.resume.search, "Search for these words at first")->type_name("");
-  resume->add_option("--model", out.resume.model, "Model of the next turn")->type_name("NAME");
+  add_policy_options(*resume, out.resume);
+  add_plain(*resume, out.resume.plain);
   add_config(*resume, out.arguments);
 
   CLI::App* show = add_verb(app, out, "show", "Show the threads, turns and queue of a session",

@@ -23,7 +23,8 @@ struct RunArguments {
 };
 struct ResumeArguments {
   std::string search;  // words that the list is filtered by at first
-  std::optional<std::string> model;
+  std::optional<std::string> model, mode, sandbox;
+  bool plain = false;
 };
 struct ChatArguments {
   std::optional<std::string> session;  // absent: a new one

@@ -1,8 +1,15 @@
 #include "cli/known_session.h"
 
+#include <fmt/format.h>
+
 #include "schema/commands.h"
 
 namespace agentrt::cli {
+
+std::string other_folder(std::string_view session, std::string_view its, std::string_view current) {
+  return fmt::format("session {} belongs to {}; its turns work there, not in {}", session, its,
+                     current);
+}
 
 Result<KnownSession> look_up(const Client& client, const std::optional<SessionId>& session) {
   KnownSession known;

@@ -28,6 +28,9 @@ struct KnownSession {
 };
 BOOST_DESCRIBE_STRUCT(KnownSession, (), (as_of_sequence, cwd, threads, history))
 
+// Says that the session's turns work in its own folder, not in the current one.
+std::string other_folder(std::string_view session, std::string_view its, std::string_view current);
+
 Result<KnownSession> look_up(const Client& client, const std::optional<SessionId>& session);
 
 // The thread to continue: kMainThread, or else the one used last.

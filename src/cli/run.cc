@@ -287,8 +287,7 @@ Result<KnownSession> settle_session(Context& context, const RunArguments& argume
   }
   request.settled = true;
   if (known.exists() && !arguments.cwd && known.cwd != request.cwd)
-    context.output.note(fmt::format("session {} belongs to {}; the turn works there, not in {}",
-                                    session->text(), known.cwd, request.cwd));
+    context.output.note(other_folder(session->text(), known.cwd, request.cwd));
   return known;
 }
 

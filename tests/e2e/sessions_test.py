@@ -4,13 +4,13 @@ import fcntl
 import json
 import os
 import pty
-import signal
 import struct
 import subprocess
 import termios
 import time
 import unittest
 
+from chat_test import ChatTerminal
 from harness import BINARY, Case, wait_until
 from prompts_test import plain
 from run_test import Terminal
@@ -203,18 +203,27 @@ class Picker(Sessions):
         return Terminal(self, *arguments, verb="resume", **more)
 
     def test_words_search_arrows_move_and_enter_continues(self):
-        terminal = self.at_terminal().read_until("Enter opens")
-        shown = plain(terminal)
+        terminal = ChatTerminal(self, words=("resume",), columns=120).sees("Enter opens")
+        shown = terminal.screen.text()
         self.assertIn("Sessions  3 of 3", shown)
         order = [shown.index(text) for text in ("write the docs", "fix the parser", "deploy it")]
         self.assertEqual(order, sorted(order))
-        self.assertIn(str(self.other), shown)
-        terminal.type("PARS", after=0.1).read_until("1 of 3")
-        terminal.type("\x15\x1b[B\r", after=0.1).read_until("> fix the parser")
-        terminal.read_until("Hello.").read_until("> ")
-        terminal.type("and now?\n").read_until("session parser")
-        self.assertEqual(terminal.end(), 0, terminal.text())
+        self.assertIn("/other", shown)
+        terminal.type("PARS").sees("1 of 3").type("\x15").sees("3 of 3")
+        terminal.type("\x1b[B").read(0.2)
+        terminal.type("\r").sees("› fix the parser").sees("Hello.").sees("mode bypass")
+        terminal.type("and now?\r").until(
+            lambda: terminal.screen.all_text().count("Hello.") == 2, "the second answer")
+        terminal.type("\x04")
+        self.assertEqual(terminal.end(), 0, terminal.screen.all_text())
         self.assertEqual(self.turns("parser"), ["fix the parser", "and now?"])
+
+    def test_the_options_of_a_conversation_apply(self):
+        terminal = ChatTerminal(self, "docs", "--mode", "plan", "--model", "works",
+                                words=("resume",)).sees("1 of 3")
+        terminal.type("\r").sees("› write the docs").sees("works · mode plan")
+        terminal.type("\x04")
+        self.assertEqual(terminal.end(), 0, terminal.screen.all_text())
 
     def test_a_session_of_another_folder_says_so_and_its_open_turn_is_watched(self):
         process = subprocess.Popen([BINARY, "run", "--session", "elsewhere", "--model", "works",
@@ -224,11 +233,11 @@ class Picker(Sessions):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         wait_until(lambda: self.rows()[0]["status"] != "idle", what="a running turn")
-        terminal = self.at_terminal("elsewhere").read_until("1 of 3")
-        terminal.type("\r", after=0.1).read_until("belongs to").read_until("watching turn")
-        terminal.type("\x03", after=0.2)
-        os.kill(terminal.process.pid, signal.SIGINT)
-        self.assertEqual(terminal.end(), 130, terminal.text())
+        terminal = ChatTerminal(self, "elsewhere", words=("resume",), columns=120).sees("1 of 3")
+        terminal.type("\r").shows(f"session elsewhere belongs to {self.other}").sees("› again")
+        terminal.sees("waiting for works").type("\x04")
+        self.assertEqual(terminal.end(), 0, terminal.screen.all_text())
+        self.assertIn("the turn keeps running", terminal.screen.all_text())
 
     def test_it_leaves_the_terminal_as_it_was(self):
         master, slave = pty.openpty()  # a terminal that no program has changed
@@ -248,9 +257,9 @@ class Picker(Sessions):
             fcntl.ioctl(terminal.master, termios.TIOCSWINSZ,
                         struct.pack("HHHH", 5 + i % 20, 10 + i % 70, 0, 0))
             time.sleep(0.01)
-        terminal.type("docs\r", after=0.1).read_until("write the docs").read_until("> ")
-        terminal.type("\n")
-        self.assertEqual(terminal.end(), 130, terminal.text())
+        terminal.type("docs\r", after=0.1).read_until("write the docs").read_until("Hello.")
+        terminal.type("\x04")
+        self.assertEqual(terminal.end(), 0, terminal.text())
 
     def test_a_plain_terminal_gets_a_numbered_list(self):
         terminal = self.at_terminal(TERM="dumb").read_until("to leave: ")
@@ -258,8 +267,10 @@ class Picker(Sessions):
         self.assertNotIn("\x1b", terminal.text())
         terminal.type("nothing like this\n").read_until("No session matches.")
         terminal.type("parser\n").read_until("  1  just now").read_until("to leave: ")
-        terminal.type("1\n").read_until("> fix the parser").read_until("> ")
-        terminal.type("more\n").read_until("session parser")
+        terminal.type("1\n").read_until("› fix the parser").read_until("\n> ")
+        terminal.type("more\n").read_until("Hello.").read_until("\n> ")
+        self.assertNotIn("\x1b", terminal.text())
+        terminal.type("\x04")
         self.assertEqual(terminal.end(), 0, terminal.text())
         self.assertEqual(self.turns("parser"), ["fix the parser", "more"])
 

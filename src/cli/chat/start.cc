@@ -52,6 +52,8 @@ Result<void> find_start(Context& context, const Attachment& attachment,
   }
   if (start.session) {
     TRY_ASSIGN(const KnownSession known, look_up(client, start.session));
+    if (known.cwd != start.cwd)
+      context.output.note(other_folder(start.session->text(), known.cwd, start.cwd));
     start.cwd = known.cwd;
   }
   TRY(use_folder(context, client, start.cwd, start.model, start.config));
