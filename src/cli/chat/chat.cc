@@ -30,17 +30,6 @@ Descriptor resize_signals() {
   return Descriptor(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
-PageStyle style_of(const Screen& screen, std::size_t columns) {
-  PageStyle style;
-  style.layout = Layout::together;
-  style.out_colour = screen.out_colour;
-  style.err_colour = screen.out_colour;
-  style.answer_on_terminal = true;
-  style.width = columns;
-  style.tables = true;
-  return style;
-}
-
 int until_ms(std::chrono::steady_clock::time_point at) {
   const auto left =
       std::chrono::duration_cast<milliseconds>(at - std::chrono::steady_clock::now()).count();
@@ -59,12 +48,12 @@ Chat::Chat(Context& context, ChatStart start, Attachment attachment, Signals& si
       courier_(std::move(attachment), leaving),
       watched_(signals.descriptor()),
       history_(start_.data + "/chat_history"),
-      finder_(start_.cwd),
+      finder_(std::in_place, start_.folder.cwd),
       thread_(std::string(kMainThread)),
-      conversation_(thread_, style_of(context.output.screen(), context.output.screen().width)) {
+      conversation_(thread_, page_style()) {
   watched_.add(STDIN_FILENO);
   watched_.add(courier_.descriptor());
-  watched_.add(finder_.descriptor());
+  watched_.add(finder_->descriptor());
   watched_.add(resized_.get());
 }
 
@@ -80,10 +69,9 @@ int Chat::run() {
     conversation_.set_width(size_.columns - 1);
   }
   last_key_ = Clock::now();
-  if (start_.session)
-    open_session(*start_.session);
-  else
-    reset_session();
+  reset_session();
+  session_ = start_.session;
+  if (session_) open_session(*session_);
   read_policy();
   draw(true);
   if (start_.plain) read_input();  // a file is never reported as readable
@@ -112,7 +100,7 @@ void Chat::step() {
   on_signals();
   read_input();
   courier_.deliver();
-  if (const auto found = finder_.take(); found && searching_files_ && found->query == mention()) {
+  if (const auto found = finder_->take(); found && searching_files_ && found->query == mention()) {
     choices_ = found->paths;
     searching_files_ = !found->complete;
     choice_ = std::min(choice_, choices_.empty() ? 0 : choices_.size() - 1);
@@ -172,100 +160,6 @@ void Chat::on_signals() {
     on_interrupt(Key::interrupt);
 }
 
-// Begins a conversation that the runtime does not know yet; its first message creates the session.
-void Chat::reset_session() {
-  ++generation_;
-  session_.reset();
-  exists_ = false;
-  thread_ = ThreadId(std::string(kMainThread));
-  conversation_ = Conversation(thread_, style_of(context_.output.screen(), size_.columns - 1));
-  stream_.reset();
-  reconnect_at_.reset();
-  seen_ = caught_up_ = 0;
-  events_.clear();
-  awaiting_diff_ = false;
-  end_question();
-  unfinished_.clear();
-  interrupting_.reset();
-  policy_seen_ = 0;
-}
-
-void Chat::open_session(const SessionId& session) {
-  reset_session();
-  session_ = session;
-  schema::GetSession params;
-  params.session_id = session;
-  params.limit = schema::kListSizeMax;
-  courier_.call(
-      "get_session", schema::to_json(params),
-      [this, generation = generation_](const Result<std::string>& reply) {
-        if (generation != generation_) return;
-        schema::SessionSnapshot snapshot;
-        if (reply && schema::from_json(*reply, snapshot, schema::Unknown::ignore))
-          return begin_session(snapshot);
-        problem(reply ? Error{Code::internal, "The reply cannot be decoded.", {}} : reply.error());
-        reset_session();
-      });
-}
-
-// Shows the newest turns, and follows the session from there.
-void Chat::begin_session(const schema::SessionSnapshot& session) {
-  exists_ = true;
-  start_.cwd = session.cwd;
-  caught_up_ = session.as_of_sequence;
-  std::vector<schema::TurnSnapshot> turns;  // newest first
-  for (const schema::Json& row : session.history) {
-    schema::TurnSnapshot turn;
-    if (!schema::from_json(row.text, turn, schema::Unknown::ignore)) continue;
-    if (turn.status != schema::Status::queued) turns.push_back(std::move(turn));
-  }
-  KnownSession known;
-  for (const schema::ThreadSnapshot& thread : session.threads)
-    known.threads.push_back({thread.thread_id, thread.active_turn_id});
-  if (!turns.empty()) known.history.push_back({turns.front().thread_id, {}});
-  thread_ = thread_at_work(known);
-  conversation_ = Conversation(thread_, style_of(context_.output.screen(), size_.columns - 1));
-  std::erase_if(turns, [&](const auto& turn) { return turn.thread_id != thread_; });
-  std::size_t replayed = std::min(turns.size(), kTurnsReplayed);
-  seen_ = replayed > 0 ? turns[replayed - 1].first_sequence - 1 : 0;
-  for (std::size_t i = replayed; i < turns.size(); ++i)
-    if (turns[i].usage) conversation_.add_tokens(turns[i].model.value_or(""), *turns[i].usage);
-  for (const schema::ThreadSnapshot& thread : session.threads)
-    if (thread.thread_id == thread_)
-      for (const schema::QueuedTurnSnapshot& queued : thread.queued_turns)
-        conversation_.add_queued({queued.turn_id, queued.input_preview});
-  std::string title = "session " + session.session_id.text();
-  if (session.title) title += " · " + *session.title;
-  if (session.cwd != context_.cwd) title += " · in " + session.cwd;
-  if (turns.size() > replayed)
-    title += fmt::format(" · {}{} earlier turns, see agentrt show {}", turns.size() - replayed,
-                         session.history_cursor ? "+" : "", session.session_id.text());
-  print(paint("· " + one_line(title), Paint::dim, colour()) + "\n\n");
-  connect();
-  read_policy();
-}
-
-void Chat::connect() {
-  if (!session_ || !exists_ || connecting_) return;
-  connecting_ = true;
-  reconnect_at_.reset();
-  courier_.follow(
-      *session_, seen_, [this, generation = generation_](Result<std::shared_ptr<Stream>> stream) {
-        connecting_ = false;
-        if (generation != generation_) return connect();
-        dirty_ = true;
-        if (stream) {
-          stream_ = *stream;
-          return;
-        }
-        const Code code = stream.error().code;
-        const bool later =
-            code == Code::unavailable || code == Code::timeout || code == Code::overloaded;
-        if (!later) problem(stream.error());
-        reconnect_at_ = Clock::now() + milliseconds(kReconnectPauseMs * 5);
-      });
-}
-
 void Chat::take_events(std::vector<StreamEvent> events) {
   for (StreamEvent& event : events) {
     if (event.type == "stream.overflow") {
@@ -289,6 +183,10 @@ void Chat::process_events() {
     if (envelope->type == schema::TurnCompleted::kType) unfinished_.erase(envelope->turn_id);
     if (envelope->type == schema::TurnFailed::kType && unfinished_.erase(envelope->turn_id) > 0)
       exit_code_ = kExitFailed;
+    if (!is_shown(*envelope)) {
+      conversation_.recall(*envelope);
+      continue;
+    }
     text_ += conversation_.take(*envelope);
     const auto ref = conversation_.take_diff();
     if (!ref) continue;
@@ -313,6 +211,14 @@ void Chat::process_events() {
     policy_seen_ = conversation_.policy_changes();
     read_policy();
   }
+}
+
+// The last events of a turn that is not shown may come after the first ones of a turn that is.
+bool Chat::is_shown(const Envelope& event) {
+  if (!showing_)
+    showing_ = event.sequence > caught_up_ ||
+               (event.type == schema::TurnStarted::kType && shown_turns_.contains(event.turn_id));
+  return showing_;
 }
 
 void Chat::see_to_question() {
@@ -379,7 +285,7 @@ void Chat::give_answer(std::string_view line) {
 void Chat::read_policy() {
   schema::GetRules query;
   if (exists_) query.session_id = session_;
-  if (!exists_) query.cwd = start_.cwd;
+  if (!exists_) query.cwd = start_.folder.cwd;
   courier_.call("get_rules", schema::to_json(query),
                 [this, generation = generation_](const Result<std::string>& reply) {
                   schema::RulesReply rules;

@@ -23,6 +23,7 @@
 #include "cli/chat/file_finder.h"
 #include "cli/chat/frame.h"
 #include "cli/chat/history.h"
+#include "cli/chat/opened_session.h"
 #include "cli/chat/raw_terminal.h"
 #include "cli/chat/status.h"
 #include "cli/context.h"
@@ -35,9 +36,7 @@ namespace agentrt::cli {
 struct ChatStart {
   std::optional<SessionId> session;  // nullopt: a new one
   std::string data;                  // the data folder
-  std::string cwd;                   // the workspace of a new session
-  config::Config config;
-  std::string environment;  // JSON: what the owner of the data folder gets to know of ours
+  ChatFolder folder;                 // of the session
   std::optional<std::string> model;
   std::optional<schema::PermissionMode> mode;
   std::optional<schema::SandboxMode> sandbox;
@@ -63,6 +62,7 @@ class Chat {
       std::size_t{64} * 1024;  // of a line that does not end
   static constexpr std::size_t kChoicesMax = 8;
   static constexpr std::size_t kOutputLinesShownMax = 2'000;
+  static constexpr std::size_t kDiffsShownMax = 100;  // by one /diff
 
   Chat(Context& context, ChatStart start, Attachment attachment, Signals& signals,
        std::atomic<bool>& leaving);
@@ -77,7 +77,7 @@ class Chat {
   using Clock = std::chrono::steady_clock;
   using Instant = Clock::time_point;
 
-  // chat.cc: the loop and the session.
+  // chat.cc: the loop and the question.
   void step();
   int wait_ms() const;
   void on_timers();
@@ -85,10 +85,7 @@ class Chat {
   void on_signals();
   void take_events(std::vector<StreamEvent> events);
   void process_events();
-  void open_session(const SessionId& session);
-  void begin_session(const schema::SessionSnapshot& session);
-  void reset_session();
-  void connect();
+  bool is_shown(const Envelope& event);
   void see_to_question();
   void begin_question(const schema::ActionSnapshot& action);
   void end_question();
@@ -96,6 +93,14 @@ class Chat {
   void read_policy();
   void leave(int code);
   std::string farewell() const;
+
+  // chat_session.cc: the session that is followed.
+  void reset_session();
+  void open_session(const SessionId& session);
+  void begin_session(OpenedSession opened);
+  void enter_folder_of(OpenedSession& opened);
+  void recall(const std::shared_ptr<Recall>& recall);
+  void connect();
 
   // chat_input.cc: keys and messages.
   void read_input();
@@ -139,6 +144,7 @@ class Chat {
   void show_diff(const std::string& file);
   void show_output(const std::string& argument);
   void show_files();
+  std::string no_files_text() const;
   void show_servers();
   void show_usage();
 
@@ -157,6 +163,10 @@ class Chat {
   std::string recent(std::size_t rows) const;
   void notify(std::string_view what);
   void write(std::string_view text);
+  // Between these, the terminal is as the shell left it, for another program or question.
+  void lend_terminal();
+  void take_terminal_back();
+  PageStyle page_style() const;
   Paper paper() const;
   Colour colour() const { return context_.output.screen().out_colour; }
   std::string prompt_mark() const;
@@ -177,12 +187,15 @@ class Chat {
   KeyReader keys_;
   Canvas canvas_;
   History history_;
-  FileFinder finder_;
+  std::optional<FileFinder> finder_;  // of the session's folder
   Size size_;
 
   // The session.
   std::optional<SessionId> session_;
-  bool exists_ = false;  // the runtime knows it
+  bool exists_ = false;          // the runtime knows it
+  bool opening_ = false;         // it is being read
+  bool recalling_ = false;       // its earlier turns are being read
+  bool turns_left_out_ = false;  // it has more of them than are read
   ThreadId thread_;
   Conversation conversation_;
   std::shared_ptr<Stream> stream_;
@@ -193,6 +206,8 @@ class Chat {
   std::size_t generation_ = 0;  // of the session; replies for an earlier one are dropped
   Sequence seen_ = 0;
   Sequence caught_up_ = 0;  // events up to this one are history
+  bool showing_ = true;     // false: until one of these turns starts
+  std::set<TurnId> shown_turns_;
   std::deque<StreamEvent> events_;
   bool awaiting_diff_ = false;
   std::set<TurnId> own_turns_;

@@ -106,18 +106,19 @@ void Chat::perform(const GivenCommand& given) {
 void Chat::show_models(const std::string& name) {
   if (!name.empty()) {
     const std::string model = config::resolve_model_name(name, context_.cwd);
-    config::Config config = start_.config;
+    config::Config config = start_.folder.config;
     auto usable = add_script(config, model);
     if (usable) usable = check_models(context_, config, model);
     if (!usable) return problem(usable.error());
-    start_.config = std::move(config);
+    start_.folder.config = std::move(config);
     start_.model = model;
     return hint(fmt::format("the next message goes to {}", model));
   }
   Table table{{"MODEL", "PROVIDER", "IS"}, {}};
-  for (const auto& [each, model] : start_.config.models) {
-    const bool chosen = start_.model ? each == *start_.model
-                                     : each == start_.config.routing.default_name.value_or("");
+  for (const auto& [each, model] : start_.folder.config.models) {
+    const bool chosen = start_.model
+                            ? each == *start_.model
+                            : each == start_.folder.config.routing.default_name.value_or("");
     table.rows.push_back({(chosen ? "* " : "  ") + each, model.provider, model.model});
   }
   if (table.rows.empty()) return print("  No model is configured; see docs/models.md.\n");
@@ -138,7 +139,7 @@ void Chat::show_mode(const std::string& name) {
   if (!mode) return problem(mode.error());
   schema::TurnOptions options;
   options.mode = *mode;
-  if (const auto permitted = check_policy(start_.config, options); !permitted)
+  if (const auto permitted = check_policy(start_.folder.config, options); !permitted)
     return problem(permitted.error());
   start_.mode = *mode;
   hint(fmt::format("mode {} from the next message on", schema::name_of(**mode)));
@@ -155,7 +156,7 @@ void Chat::show_sandbox(const std::string& name) {
   if (!profile) return problem(profile.error());
   schema::TurnOptions options;
   options.sandbox = *profile;
-  if (const auto permitted = check_policy(start_.config, options); !permitted)
+  if (const auto permitted = check_policy(start_.folder.config, options); !permitted)
     return problem(permitted.error());
   start_.sandbox = *profile;
   hint(fmt::format("sandbox {} from the next message on", schema::name_of(**profile)));
@@ -164,7 +165,7 @@ void Chat::show_sandbox(const std::string& name) {
 void Chat::show_rules() {
   schema::GetRules query;
   if (exists_) query.session_id = session_;
-  if (!exists_) query.cwd = start_.cwd;
+  if (!exists_) query.cwd = start_.folder.cwd;
   courier_.call("get_rules", schema::to_json(query), [this](const Result<std::string>& reply) {
     const auto rules = decoded<schema::RulesReply>(reply);
     if (!rules) return problem(rules.error());
@@ -211,15 +212,11 @@ void Chat::choose_session(const std::string& search) {
       std::vector<schema::SessionSummary> others = *sessions;
       std::erase_if(others, [&](const auto& each) { return each.session_id == session_; });
       if (others.empty()) return hint("there is no other session");
-      write(canvas_.erase());
-      if (terminal_) terminal_->leave();
+      lend_terminal();
       const auto picked =
           pick_session(context_.output, signals_,
-                       picker_rows(std::move(others), start_.cwd, now_of_clock()), search);
-      if (terminal_) terminal_->enter();
-      size_ = terminal_ ? RawTerminal::size(size_) : size_;
-      signals_seen_ = signals_.count();  // Ctrl-C in the picker closed only the picker
-      dirty_ = true;
+                       picker_rows(std::move(others), start_.folder.cwd, now_of_clock()), search);
+      take_terminal_back();
       if (!picked) return problem(picked.error());
       if (*picked) open_session(**picked);
     };
@@ -235,7 +232,7 @@ void Chat::continue_turn() {
   params.idempotency_key = fresh_key();
   own_turns_.insert(turn);
   courier_.add([this, turn, params = schema::to_json(params),
-                environment = start_.environment](Attachment& attachment) -> Courier::Then {
+                environment = start_.folder.environment](Attachment& attachment) -> Courier::Then {
     auto reply = Courier::persist(attachment, [&](const Client& client) -> Result<std::string> {
       TRY(send_environment(client, turn, environment));
       return client.call("resume_thread", params);
@@ -299,22 +296,24 @@ void Chat::rename(const std::string& title) {
 }
 
 void Chat::show_diff(const std::string& file) {
-  const auto& files = conversation_.files();
-  bool any = false;
-  for (const ChangedFile& each : files) {
-    if (!each.path.ends_with(file)) continue;
-    any = true;
-    for (const std::string& ref : each.diffs)
-      courier_.read("/v1/outputs/" + url_escaped(ref),
-                    [this, path = each.path](const Result<std::string>& diff) {
-                      if (!diff) return problem(diff.error());
-                      print("\n" + paint(visible_line(path), Paint::bold, colour()) + "\n" +
-                            diff_text(*diff, paper()));
-                    });
-  }
-  if (!any)
-    hint(files.empty() ? "no file was changed in the turns shown here"
-                       : "no changed file has that name; /files lists them");
+  std::vector<std::pair<std::string, std::string>> diffs;  // path and ref
+  for (const ChangedFile& each : conversation_.files())
+    if (each.path.ends_with(file))
+      for (const std::string& ref : each.diffs) diffs.emplace_back(each.path, ref);
+  if (diffs.empty())
+    return hint(conversation_.files().empty() ? no_files_text()
+                                              : "no changed file has that name; /files lists them");
+  const std::size_t shown = std::min(diffs.size(), kDiffsShownMax);
+  if (shown < diffs.size())
+    print(fmt::format("  the last {} of {} changes; /diff FILE shows those of one file\n", shown,
+                      diffs.size()));
+  for (std::size_t i = diffs.size() - shown; i < diffs.size(); ++i)
+    courier_.read("/v1/outputs/" + url_escaped(diffs[i].second),
+                  [this, path = diffs[i].first](const Result<std::string>& diff) {
+                    if (!diff) return problem(diff.error());
+                    print("\n" + paint(visible_line(path), Paint::bold, colour()) + "\n" +
+                          diff_text(*diff, paper()));
+                  });
 }
 
 void Chat::show_output(const std::string& argument) {
@@ -324,6 +323,7 @@ void Chat::show_output(const std::string& argument) {
     if (!given) return problem(given.error());
     number = *given;
   }
+  if (recalling_) return hint("the earlier turns are still being read; try again in a moment");
   const CallOutput* output = conversation_.output(number);
   if (output == nullptr)
     return hint(conversation_.last_output() == 0
@@ -332,28 +332,39 @@ void Chat::show_output(const std::string& argument) {
                                   conversation_.last_output()));
   const std::string head =
       "\n" + paint(fmt::format("#{} ", number) + output->title, Paint::bold, colour()) + "\n";
-  if (output->refs.empty())
-    return print(head + output_lines(output->preview.empty() ? "(no output)" : output->preview,
-                                     kOutputLinesShownMax, colour()));
-  print(head);
-  for (const std::string& ref : output->refs)
-    courier_.read("/v1/outputs/" + url_escaped(ref), [this](const Result<std::string>& text) {
+  courier_.add([this, head, session = *session_,
+                ended = output->ended](Attachment& attachment) -> Courier::Then {
+    const auto text = Courier::persist(
+        attachment, [&](const Client& client) { return read_call_output(client, session, ended); });
+    return [this, head, text] {
       if (!text) return problem(text.error());
-      print(output_lines(*text, kOutputLinesShownMax, colour()));
-    });
+      print(head +
+            output_lines(text->empty() ? "(no output)" : *text, kOutputLinesShownMax, colour()));
+    };
+  });
+}
+
+std::string Chat::no_files_text() const {
+  return recalling_ ? "the earlier turns are still being read; try again in a moment"
+                    : "no file was changed in this session";
 }
 
 void Chat::show_files() {
   const auto& files = conversation_.files();
-  if (files.empty()) return hint("no file was changed in the turns shown here");
+  if (files.empty()) return hint(no_files_text());
   std::string out = "\n";
   for (const ChangedFile& file : files) {
     std::string_view path = file.path;
-    if (path.starts_with(start_.cwd + "/")) path.remove_prefix(start_.cwd.size() + 1);
+    const std::string& cwd = start_.folder.cwd;
+    if (path.starts_with(cwd + "/")) path.remove_prefix(cwd.size() + 1);
     out += fmt::format("  {} {} {}\n", visible_line(path),
                        paint(fmt::format("+{}", file.added), Paint::green, colour()),
                        paint(fmt::format("-{}", file.removed), Paint::red, colour()));
   }
+  if (conversation_.files_omitted() > 0)
+    out += fmt::format("  … and {} changes of other files\n", conversation_.files_omitted());
+  if (recalling_) out += "  … the earlier turns are still being read\n";
+  if (turns_left_out_) out += "  (without the oldest turns of this session)\n";
   print(out);
 }
 

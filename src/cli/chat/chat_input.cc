@@ -305,12 +305,12 @@ std::vector<schema::InputPart> Chat::parts_of(const std::string& text) const {
     if (at > 0 && !kBeforeMention.contains(text[at - 1])) continue;
     std::string name = text.substr(at + 1, text.find_first_of(" \n\t", at) - at - 1);
     std::error_code error;
-    while (!name.empty() && !std::filesystem::exists(start_.cwd + "/" + name, error) &&
+    while (!name.empty() && !std::filesystem::exists(start_.folder.cwd + "/" + name, error) &&
            std::string_view(".,;:!?)\"'").contains(name.back()))
       name.pop_back();
-    const auto path = std::filesystem::weakly_canonical(start_.cwd + "/" + name, error);
+    const auto path = std::filesystem::weakly_canonical(start_.folder.cwd + "/" + name, error);
     if (error || name.empty() || !std::filesystem::is_regular_file(path, error)) continue;
-    if (!path.string().starts_with(start_.cwd + "/")) continue;
+    if (!path.string().starts_with(start_.folder.cwd + "/")) continue;
     schema::InputPart part;
     part.type = schema::InputKind::file;
     part.path = path.string();
@@ -340,7 +340,7 @@ void Chat::send(const std::string& typed) {
   submit.options->model = start_.model;
   submit.options->mode = start_.mode;
   submit.options->sandbox = start_.sandbox;
-  submit.options->cwd = start_.cwd;
+  submit.options->cwd = start_.folder.cwd;
   submit.options->interactive = context_.output.screen().in_terminal;
   submit.options->ask_trust = context_.output.screen().in_terminal;
   if (!start_.folders.empty() && !exists_) submit.options->additional_roots = start_.folders;
@@ -349,7 +349,7 @@ void Chat::send(const std::string& typed) {
   unfinished_.insert(*submit.turn_id);
   courier_.add([this, generation = generation_, turn = *submit.turn_id, give_back,
                 params = schema::to_json(submit),
-                environment = start_.environment](Attachment& attachment) -> Courier::Then {
+                environment = start_.folder.environment](Attachment& attachment) -> Courier::Then {
     auto reply = Courier::persist(attachment, [&](const Client& client) -> Result<std::string> {
       TRY(send_environment(client, turn, environment));
       return client.call("submit_turn", params);
@@ -364,7 +364,7 @@ void Chat::send(const std::string& typed) {
         return problem(reply.error());
       }
       pastes_.clear();
-      if (exists_) return;
+      if (exists_ || opening_) return;
       exists_ = true;
       connect();
     };
@@ -376,7 +376,7 @@ void Chat::run_own(const std::string& command) {
   if (terminal_) terminal_->leave();
   write(paint("! ", Paint::yellow, colour()) + visible_line(command) + "\n");
   const std::string shell = context_.environment("SHELL").value_or("/bin/sh");
-  const OwnOutput output = run_own_command(shell, command, start_.cwd);
+  const OwnOutput output = run_own_command(shell, command, start_.folder.cwd);
   if (!output.text.empty() && !output.text.ends_with('\n')) write("\n");
   if (terminal_) terminal_->enter();
   size_ = terminal_ ? RawTerminal::size(size_) : size_;
@@ -426,7 +426,7 @@ void Chat::update_choices() {
     choice_ = 0;
     choosing_ = false;
     searching_files_ = true;
-    finder_.ask(*file);
+    finder_->ask(*file);
     return;
   }
   asked_for_.reset();

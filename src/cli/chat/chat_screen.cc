@@ -25,6 +25,30 @@ Paper Chat::paper() const {
   return {start_.plain ? terminal_width(80) : size_.columns - 1, colour()};
 }
 
+PageStyle Chat::page_style() const {
+  const Screen& screen = context_.output.screen();
+  PageStyle style;
+  style.layout = Layout::together;
+  style.out_colour = screen.out_colour;
+  style.err_colour = screen.out_colour;
+  style.answer_on_terminal = true;
+  style.width = terminal_ ? size_.columns - 1 : screen.width;
+  style.tables = true;
+  return style;
+}
+
+void Chat::lend_terminal() {
+  write(canvas_.erase());
+  if (terminal_) terminal_->leave();
+}
+
+void Chat::take_terminal_back() {
+  if (terminal_) terminal_->enter();
+  if (terminal_) size_ = RawTerminal::size(size_);
+  signals_seen_ = signals_.count();  // Ctrl-C meant the question, not the conversation
+  dirty_ = true;
+}
+
 void Chat::write(std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -168,14 +192,15 @@ FrameParts Chat::frame_parts() const {
 StatusFacts Chat::status_facts() const {
   StatusFacts facts;
   facts.model = conversation_.model_name();
-  const auto used = start_.config.models.find(facts.model);
-  const bool script = used != start_.config.models.end() && used->second.provider == "script";
+  const auto used = start_.folder.config.models.find(facts.model);
+  const bool script =
+      used != start_.folder.config.models.end() && used->second.provider == "script";
   if (!conversation_.model().empty() && conversation_.model() != facts.model && !script)
     facts.model += " (" + conversation_.model() + ")";
   if (start_.model && conversation_.model_name() != *start_.model) facts.model = *start_.model;
   if (facts.model.empty())
-    facts.model = start_.config.routing.default_name.value_or(
-        start_.config.models.size() == 1 ? start_.config.models.begin()->first : "");
+    facts.model = start_.folder.config.routing.default_name.value_or(
+        start_.folder.config.models.size() == 1 ? start_.folder.config.models.begin()->first : "");
   // A script is known by its path; its name is enough here.
   facts.model = short_model_name(facts.model);
   if (start_.mode)
@@ -187,7 +212,7 @@ StatusFacts Chat::status_facts() const {
   else if (policy_)
     facts.sandbox = schema::name_of(policy_->sandbox);
   if (conversation_.context_tokens() > 0) facts.context_tokens = conversation_.context_tokens();
-  if (used != start_.config.models.end()) facts.context_max = used->second.context_tokens;
+  if (used != start_.folder.config.models.end()) facts.context_max = used->second.context_tokens;
   for (const auto& [_, tokens] : conversation_.tokens()) {
     facts.input_tokens += tokens.input;
     facts.output_tokens += tokens.output;
@@ -198,7 +223,7 @@ StatusFacts Chat::status_facts() const {
     facts.waiting = answer_sent_ ? "sending the answer" : "waits for your answer";
   else if (!conversation_.blocked().empty())
     facts.waiting = "blocked: /continue";
-  if (exists_ && !stream_) facts.link = "connecting";
+  if (exists_ && !stream_) facts.link = recalling_ ? "reading earlier turns" : "connecting";
   return facts;
 }
 
@@ -207,10 +232,11 @@ std::optional<std::int64_t> Chat::cost() const {
   std::int64_t sum = 0;
   if (conversation_.tokens().empty()) return std::nullopt;
   for (const auto& [name, tokens] : conversation_.tokens()) {
-    const auto found = std::ranges::find_if(start_.config.models, [&](const auto& each) {
+    const auto found = std::ranges::find_if(start_.folder.config.models, [&](const auto& each) {
       return each.first == name || each.second.model == name;
     });
-    if (found == start_.config.models.end() || !found->second.cost_per_mtok) return std::nullopt;
+    if (found == start_.folder.config.models.end() || !found->second.cost_per_mtok)
+      return std::nullopt;
     const config::Price& price = *found->second.cost_per_mtok;
     sum += (static_cast<std::int64_t>(tokens.input) * price.input_micros +
             static_cast<std::int64_t>(tokens.output) * price.output_micros) /
@@ -256,7 +282,7 @@ std::string Chat::recent(std::size_t rows) const {
 void Chat::notify(std::string_view what) {
   if (start_.plain) return;
   const bool away = focused_ ? !*focused_ : Clock::now() - last_key_ > milliseconds(kAwayMs);
-  if (away) write(notification(start_.config.notify, what));
+  if (away) write(notification(start_.folder.config.notify, what));
 }
 
 }  // namespace agentrt::cli

@@ -87,9 +87,28 @@ std::string Conversation::take(const Envelope& event) {
   if (const auto* created = std::get_if<SessionCreated>(&*payload)) title_ = created->title;
   if (const auto* updated = std::get_if<SessionUpdated>(&*payload); updated && updated->title)
     title_ = updated->title;
+  if (const auto* progress = std::get_if<ToolProgress>(&*payload); progress && progress->change)
+    note_change(*progress->change);
   if (event.thread_id != thread_) return {};
   std::string out;
   see(event, *payload, out);
+  return out;
+}
+
+void Conversation::recall(const Envelope& event) {
+  (void)take(event);
+  (void)take_diff();
+  said_something_ = false;
+}
+
+std::vector<std::string> Conversation::recalled_types() {
+  std::vector<std::string> out;
+  for (const std::string_view type :
+       {SessionCreated::kType, SessionUpdated::kType, TurnSubmitted::kType, QueueChanged::kType,
+        TurnStarted::kType, ModelRequested::kType, ModelCompleted::kType, ToolStarted::kType,
+        ToolProgress::kType, ToolResult::kType, ToolFailed::kType, TurnCompleted::kType,
+        TurnFailed::kType})
+    out.emplace_back(type);
   return out;
 }
 
@@ -105,7 +124,7 @@ void Conversation::see(const Envelope& event, const Payload& payload, std::strin
   note_item(event);
   const std::size_t ended = view_->last_call();
   out += joined(view_->show(event));
-  if (view_->last_call() > ended) keep_output(event, payload);
+  if (view_->last_call() > ended) keep_output(event);
   std::visit(
       Overloaded{[&](const ModelRequested& requested) {
                    model_name_ = requested.model_name;
@@ -116,9 +135,6 @@ void Conversation::see(const Envelope& event, const Payload& payload, std::strin
                    context_tokens_ = completed.usage.input_tokens + completed.usage.output_tokens;
                  },
                  [&](const ProcessOutput& output) { note_output(event, output); },
-                 [&](const ToolProgress& progress) {
-                   if (progress.change) note_change(*progress.change);
-                 },
                  [&](const ToolResult&) { tails_.erase(event.tool_call_id); },
                  [&](const ToolFailed&) { tails_.erase(event.tool_call_id); }, [](const auto&) {}},
       payload);
@@ -285,25 +301,24 @@ void Conversation::note_output(const Envelope& event, const ProcessOutput& outpu
 void Conversation::note_change(const FileChange& change) {
   auto found = std::ranges::find(files_, change.path, &ChangedFile::path);
   if (found == files_.end()) {
-    if (files_.size() >= kFilesMax) return;
+    if (files_.size() >= kFilesMax) {
+      ++files_omitted_;
+      return;
+    }
     found = files_.insert(files_.end(), {change.path, 0, 0, {}});
   }
   found->added += change.lines_added;
   found->removed += change.lines_removed;
-  if (change.diff_ref && found->diffs.size() < kDiffsPerFileMax)
-    found->diffs.push_back(*change.diff_ref);
+  if (!change.diff_ref) return;
+  if (found->diffs.size() >= kDiffsPerFileMax) found->diffs.erase(found->diffs.begin());
+  found->diffs.push_back(*change.diff_ref);
 }
 
-void Conversation::keep_output(const Envelope& event, const Payload& payload) {
+void Conversation::keep_output(const Envelope& event) {
   CallOutput kept;
-  if (const Call* call = view_->call(event.tool_call_id)) kept.title = call_title(*call);
-  if (const auto* result = std::get_if<ToolResult>(&payload)) {
-    kept.preview = result->preview.value_or("");
-    if (result->output_ref) kept.refs.push_back(*result->output_ref);
-  } else if (const auto* failed = std::get_if<ToolFailed>(&payload)) {
-    kept.preview = failed->preview.value_or(failed->error.message);
-    kept.refs = failed->output_refs.value_or(std::vector<std::string>{});
-  }
+  if (const Call* call = view_->call(event.tool_call_id))
+    kept.title = fit(call_title(*call), kTitleBytesMax);
+  kept.ended = event.sequence;
   calls_ = view_->last_call();
   outputs_.push_back(std::move(kept));
   if (outputs_.size() > kOutputsMax) outputs_.pop_front();

@@ -26,8 +26,7 @@ struct Queued {
 // An ended call, as /output shows it.
 struct CallOutput {
   std::string title;
-  std::string preview;
-  std::vector<std::string> refs;  // of the stored output, if the preview is not all of it
+  Sequence ended = 0;  // of its tool.result or tool.failed, which has the output
 };
 
 struct ChangedFile {
@@ -45,10 +44,11 @@ struct Tokens {
 
 class Conversation {
  public:
-  static constexpr std::size_t kOutputsMax = 500;
-  static constexpr std::size_t kFilesMax = 500;
-  static constexpr std::size_t kDiffsPerFileMax = 50;
-  static constexpr std::size_t kTailLines = 4;  // of the output of a running command
+  static constexpr std::size_t kOutputsMax = 10'000;
+  static constexpr std::size_t kTitleBytesMax = 500;  // of an ended call
+  static constexpr std::size_t kFilesMax = 2'000;
+  static constexpr std::size_t kDiffsPerFileMax = 200;  // the newest
+  static constexpr std::size_t kTailLines = 4;          // of the output of a running command
   static constexpr std::size_t kTailBytesMax = std::size_t{4} * 1024;
   static constexpr std::size_t kMessageLinesMax = 12;  // of a message, in the conversation
 
@@ -56,6 +56,10 @@ class Conversation {
 
   // The text for the screen; complete lines, except that the last line of an answer may be open.
   std::string take(const Envelope& event);
+  // An event that is not shown, before those that are. Those of other types than recalled_types()
+  // are not needed.
+  void recall(const Envelope& event);
+  static std::vector<std::string> recalled_types();
   // The ref of a diff to show next, returned once; pass its text to show_diff().
   std::optional<std::string> take_diff();
   std::string show_diff(std::string_view diff);
@@ -71,8 +75,6 @@ class Conversation {
   // A call that the model is writing counts first: "write src/a.cc · 12 KiB".
   std::optional<Doing> doing() const;
   const std::vector<Queued>& queue() const { return queue_; }
-  // A queued turn as get_thread_read lists it; for a conversation that begins in the middle.
-  void add_queued(Queued queued);
   // Lines about what is running: the end of its output, and the plan.
   std::vector<std::string> running() const;
 
@@ -81,24 +83,27 @@ class Conversation {
   const std::string& model() const { return model_; }            // as the provider calls it
   const std::map<std::string, Tokens>& tokens() const { return tokens_; }  // per model_name
   std::uint64_t context_tokens() const { return context_tokens_; }         // of the newest request
-  void add_tokens(const std::string& model, const schema::Usage& usage);
   // Counts changes of the policy; the caller reads the mode again when it has changed.
   std::size_t policy_changes() const { return policy_changes_; }
   const std::optional<std::string>& title() const { return title_; }
 
   const CallOutput* output(std::size_t number) const;
   std::size_t last_output() const { return calls_; }
+  // The files that the session changed, in all its threads.
   const std::vector<ChangedFile>& files() const { return files_; }
+  std::size_t files_omitted() const { return files_omitted_; }  // changes beyond kFilesMax
 
  private:
   void see(const Envelope& event, const schema::Payload& payload, std::string& out);
   void begin_turn(const Envelope& event, std::string& out);
   void end_turn(const Envelope& event, std::string& out);
+  void add_queued(Queued queued);
   void change_queue(const schema::QueueChanged& change);
+  void add_tokens(const std::string& model, const schema::Usage& usage);
   void note_output(const Envelope& event, const schema::ProcessOutput& output);
   void note_change(const schema::FileChange& change);
   void note_item(const Envelope& event);
-  void keep_output(const Envelope& event, const schema::Payload& payload);
+  void keep_output(const Envelope& event);
   std::string message_text(const TurnId& turn) const;
   std::string noted(std::string_view text, Paint how);
 
@@ -120,6 +125,7 @@ class Conversation {
   std::deque<CallOutput> outputs_;
   std::size_t calls_ = 0;
   std::vector<ChangedFile> files_;
+  std::size_t files_omitted_ = 0;
   std::string model_name_;
   std::string model_;
   std::map<std::string, Tokens> tokens_;

@@ -21,6 +21,10 @@ struct Talk {
 
   std::string see(const std::string& type, const std::string& turn, const std::string& payload,
                   const std::string& call = "") {
+    return conversation.take(event(type, turn, payload, call));
+  }
+  Envelope event(const std::string& type, const std::string& turn, const std::string& payload,
+                 const std::string& call = "") {
     Envelope event;
     event.type = type;
     event.sequence = ++sequence;
@@ -31,7 +35,7 @@ struct Talk {
     event.model_request_id = ModelRequestId("req");
     event.tool_call_id = ToolCallId(call.empty() ? "none" : call);
     event.payload = schema::Json{payload};
-    return conversation.take(event);
+    return event;
   }
 
   std::string submit(const std::string& turn, const std::string& text, bool queued = false) {
@@ -130,9 +134,45 @@ TEST_CASE("calls get numbers, outputs are kept, and running commands show their 
   CHECK(talk.conversation.running().empty());
   REQUIRE(talk.conversation.output(1) != nullptr);
   CHECK(talk.conversation.output(1)->title == "$ make");
-  CHECK(talk.conversation.output(1)->preview == "all of it");
+  CHECK(talk.conversation.output(1)->ended == talk.sequence);
   CHECK(talk.conversation.output(2) == nullptr);
   CHECK(talk.conversation.output(0) == nullptr);
+}
+
+TEST_CASE("what is recalled counts, and is not shown") {
+  Talk talk;
+  const auto recall = [&](const char* type, const char* turn, const std::string& payload) {
+    talk.conversation.recall(talk.event(type, turn, payload, "c1"));
+  };
+  recall("turn.submitted", "t1",
+         R"({"status":"accepted","input":[{"type":"text","text":"one"}],)"
+         R"("source":"user","options":{}})");
+  recall("turn.started", "t1", R"({"status":"running","bootId":"boot_1"})");
+  recall("tool.started", "t1", R"({"toolName":"write_file","safeArgs":{"path":"a.txt"}})");
+  recall("tool.progress", "t1",
+         R"({"change":{"path":"/w/a.txt","kind":"update","after":"x",)"
+         R"("linesAdded":2,"linesRemoved":1,"diffRef":"out_1"}})");
+  recall("tool.result", "t1", R"({"preview":"done","isError":false,"durationMs":3})");
+  Envelope elsewhere = talk.event("tool.progress", "t2",
+                                  R"({"change":{"path":"/w/b.txt","kind":"update","after":"x",)"
+                                  R"("linesAdded":1,"linesRemoved":0,"diffRef":"out_2"}})",
+                                  "c2");
+  elsewhere.thread_id = ThreadId("other");
+  talk.conversation.recall(elsewhere);
+  recall("turn.completed", "t1",
+         R"({"status":"completed","stopReason":"end_turn","usage":{"inputTokens":5,)"
+         R"("outputTokens":7},"durationMs":12})");
+  CHECK_FALSE(talk.conversation.active());
+  CHECK_FALSE(talk.conversation.take_diff());
+  REQUIRE(talk.conversation.files().size() == 2);
+  CHECK(talk.conversation.files()[0].diffs == std::vector<std::string>{"out_1"});
+  CHECK(talk.conversation.files()[1].path == "/w/b.txt");
+  REQUIRE(talk.conversation.output(1) != nullptr);
+  talk.submit("t3", "three");
+  CHECK(talk.begin("t3") == "› three\n\n");
+  talk.see("tool.started", "t3", R"({"toolName":"shell","safeArgs":{"command":"ls"}})", "c3");
+  CHECK(talk.see("tool.result", "t3", R"({"isError":false,"durationMs":3})", "c3") ==
+        "✓ $ ls · 3 ms · #2\n");
 }
 
 TEST_CASE("a call that is being written is one line that grows") {

@@ -30,16 +30,6 @@ void Courier::add(Job job) {
   wake_.notify_one();
 }
 
-Result<std::string> Courier::persist(Attachment& attachment,
-                                     const std::function<Result<std::string>(const Client&)>& ask) {
-  Result<std::string> reply = ask(attachment.client());
-  for (int i = 0; i < kRepeatsMax && !reply && reply.error().code == Code::unavailable; ++i) {
-    if (const auto renewed = attachment.renew(); !renewed) return std::unexpected(renewed.error());
-    reply = ask(attachment.client());
-  }
-  return reply;
-}
-
 void Courier::call(std::string command, std::string params, Answer then) {
   add([command = std::move(command), params = std::move(params),
        then = std::move(then)](Attachment& attachment) -> Then {

@@ -47,8 +47,18 @@ class Courier {
   void deliver();
 
   // Runs `ask` until it does not fail because the owner has gone, at most kRepeatsMax times.
-  static Result<std::string> persist(Attachment& attachment,
-                                     const std::function<Result<std::string>(const Client&)>& ask);
+  template <class Ask>
+  static auto persist(Attachment& attachment, Ask ask) {
+    auto reply = ask(attachment.client());
+    for (int i = 0; i < kRepeatsMax && !reply && reply.error().code == Code::unavailable; ++i) {
+      if (const auto renewed = attachment.renew(); !renewed) {
+        reply = std::unexpected(renewed.error());
+        break;
+      }
+      reply = ask(attachment.client());
+    }
+    return reply;
+  }
 
  private:
   void work();

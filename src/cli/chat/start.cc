@@ -22,16 +22,16 @@ Result<ChatStart> read_start(Context& context, const ChatArguments& arguments) {
     return fail(Code::invalid_params, "--continue and SESSION both name a session; use one.");
   TRY_ASSIGN(start.data, data_folder_of(context));
   TRY_ASSIGN(auto folder, folder_option("--cwd", arguments.cwd));
-  start.cwd = std::move(folder).value_or(context.cwd);
-  TRY_ASSIGN(start.config, config_of(context, start.cwd));
+  start.folder.cwd = std::move(folder).value_or(context.cwd);
+  TRY_ASSIGN(start.folder.config, config_of(context, start.folder.cwd));
   TRY_ASSIGN(start.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
   TRY_ASSIGN(start.sandbox, option_word<schema::SandboxMode>("--sandbox", arguments.sandbox));
   schema::TurnOptions options;
   options.mode = start.mode;
   options.sandbox = start.sandbox;
-  TRY(check_policy(start.config, options));
+  TRY(check_policy(start.folder.config, options));
   if (arguments.model) start.model = config::resolve_model_name(*arguments.model, context.cwd);
-  if (start.model) TRY(add_script(start.config, *start.model));
+  if (start.model) TRY(add_script(start.folder.config, *start.model));
   for (const std::string& named : arguments.folders) {
     TRY_ASSIGN(auto added, folder_option("--add-dir", named));
     start.folders.push_back(*std::move(added));
@@ -46,22 +46,18 @@ Result<void> find_start(Context& context, const Attachment& attachment,
                         const ChatArguments& arguments, ChatStart& start) {
   const Client& client = attachment.client();
   if (arguments.continue_last) {
-    TRY_ASSIGN(start.session, last_session_of(client, start.cwd));
+    TRY_ASSIGN(start.session, last_session_of(client, start.folder.cwd));
   } else if (arguments.session) {
     TRY_ASSIGN(start.session, find_session(client, *arguments.session));
   }
+  std::string cwd = start.folder.cwd;
   if (start.session) {
     TRY_ASSIGN(const KnownSession known, look_up(client, start.session));
-    if (known.cwd != start.cwd)
-      context.output.note(other_folder(start.session->text(), known.cwd, start.cwd));
-    start.cwd = known.cwd;
+    if (known.cwd != cwd) context.output.note(other_folder(start.session->text(), known.cwd, cwd));
+    cwd = known.cwd;
   }
-  TRY(use_folder(context, client, start.cwd, start.model, start.config));
-  // `serve` may have models of its own.
-  if (attachment.owner().kind == runtime::OwnerKind::background)
-    TRY(check_models(context, start.config, start.model));
-  start.environment =
-      schema::to_json(config::client_environment(start.config, context.environment));
+  TRY_ASSIGN(start.folder,
+             enter_folder(context, attachment, cwd, std::move(start.folder.config), start.model));
   return {};
 }
 
@@ -80,13 +76,13 @@ int chat(Context& context, const ChatArguments& arguments) {
   Signals signals;
   AttachOptions options;
   options.data = start->data;
-  options.cwd = start->cwd;
+  options.cwd = start->folder.cwd;
   options.abandon = [&] { return leaving.load(); };
   options.config = config_path_of(context);
-  options.config_digest = config::config_digest(start->config, context.environment);
+  options.config_digest = config::config_digest(start->folder.config, context.environment);
   // Without an owner, unless the files of the folder may add models, or the session is in another.
-  if (start->config.policy_files.empty() && !arguments.session)
-    options.check = [&context, config = start->config, model = start->model] {
+  if (start->folder.config.policy_files.empty() && !arguments.session)
+    options.check = [&context, config = start->folder.config, model = start->model] {
       return check_models(context, config, model);
     };
   auto attachment = Attachment::make(std::move(options));
@@ -96,7 +92,8 @@ int chat(Context& context, const ChatArguments& arguments) {
   if (const auto found = find_start(context, *attachment, arguments, *start); !found)
     return context.output.problem(found.error());
   if (context.output.screen().in_terminal && !start->mode) {
-    const auto asked = ask_folder_mode(attachment->client(), context.output, signals, start->cwd);
+    const auto asked =
+        ask_folder_mode(attachment->client(), context.output, signals, start->folder.cwd);
     if (!asked) return context.output.problem(asked.error());
     if (signals.count() > 0) return kExitInterrupted;
   }

@@ -32,12 +32,21 @@ Result<void> set_folder_mode(const Client& client, const std::string& folder, Pe
   return {};
 }
 
-Result<void> ask_folder_mode(const Client& client, Output& output, Signals& signals,
-                             const std::string& folder) {
+Result<bool> lacks_folder_mode(const Client& client, const std::string& folder) {
   schema::GetRules query;
   query.cwd = folder;
   TRY_ASSIGN(const schema::RulesReply rules, read_rules(client, query));
-  if (rules.mode_origin) return {};
+  return !rules.mode_origin;
+}
+
+std::string kept_mode_text(PermissionMode mode) {
+  return fmt::format(
+      "kept for this folder: mode {}; agentrt rules shows it, agentrt rules --mode MODE changes it",
+      schema::name_of(mode));
+}
+
+std::optional<PermissionMode> choose_folder_mode(Output& output, Signals& signals,
+                                                 const std::string& folder) {
   const Screen& screen = output.screen();
   const Paper paper{screen.err_terminal ? screen.width : 0, screen.err_colour};
   std::string question =
@@ -56,22 +65,25 @@ Result<void> ask_folder_mode(const Client& client, Output& output, Signals& sign
     const auto line = ask_line(output, signals, prompt);
     if (!line) {
       output.err("\n");
-      return {};
+      return std::nullopt;
     }
-    if (*line == "1" || *line == "2") {
-      const PermissionMode mode =
-          *line == "1" ? PermissionMode::on_request : PermissionMode::default_;
-      TRY(set_folder_mode(client, folder, mode));
-      output.hint(
-          fmt::format("· kept for this folder: mode {}; agentrt rules shows it, agentrt "
-                      "rules --mode MODE changes it",
-                      schema::name_of(mode)));
-      return {};
-    }
+    if (*line == "1") return PermissionMode::on_request;
+    if (*line == "2") return PermissionMode::default_;
     prompt.clear();
     add_paragraph(prompt, "not accepted: type 1 or 2", Paint::yellow, paper);
     prompt += keys;
   }
+}
+
+Result<void> ask_folder_mode(const Client& client, Output& output, Signals& signals,
+                             const std::string& folder) {
+  TRY_ASSIGN(const bool lacks, lacks_folder_mode(client, folder));
+  if (!lacks) return {};
+  const auto mode = choose_folder_mode(output, signals, folder);
+  if (!mode) return {};
+  TRY(set_folder_mode(client, folder, *mode));
+  output.hint("· " + kept_mode_text(*mode));
+  return {};
 }
 
 }  // namespace agentrt::cli

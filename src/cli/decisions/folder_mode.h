@@ -19,6 +19,14 @@ Result<schema::RulesReply> read_rules(const Client& client, const schema::GetRul
 Result<void> set_folder_mode(const Client& client, const std::string& folder,
                              schema::PermissionMode mode);
 
+// Whether nobody chose a mode for the folder, and no file sets one.
+Result<bool> lacks_folder_mode(const Client& client, const std::string& folder);
+// Asks how commands should run in the folder. nullopt: no answer (end of input, a signal).
+std::optional<schema::PermissionMode> choose_folder_mode(Output& output, Signals& signals,
+                                                         const std::string& folder);
+// "kept for this folder: …": says what was chosen and how to change it.
+std::string kept_mode_text(schema::PermissionMode mode);
+
 // Asks how commands should run in the folder, if nobody chose that before and no file does. The
 // answer is kept. Without an answer (end of input, a signal) nothing is kept, and the turn asks
 // each time.

@@ -1,9 +1,8 @@
 #include "cli/sessions/show_transcript.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "cli/sessions/event_pages.h"
 #include "cli/sessions/pager.h"
 #include "cli/sessions/transcript.h"
 #include "cli/views/session_view.h"
@@ -25,19 +24,13 @@ Result<void> each_event(const Client& client, const SessionId& session, Sequence
   params.types = std::move(types);
   params.after = after;
   while (true) {
-    TRY_ASSIGN(const std::string reply, client.call("list_events", schema::to_json(params)));
-    TRY_ASSIGN(const ListReply page, read_list(reply));
-    for (const schema::Json& row : page.data) {
-      TRY_ASSIGN(const Envelope event, read_envelope(row.text));
+    TRY_ASSIGN(const EventPage page, read_events(client, params));
+    for (const Envelope& event : page.events) {
       TRY_ASSIGN(const bool more, visit(event));
       if (!more) return {};
     }
-    if (!page.next_cursor) return {};
-    Sequence next = 0;
-    const std::string& cursor = *page.next_cursor;
-    (void)std::from_chars(cursor.data(), cursor.data() + cursor.size(), next);
-    if (next <= *params.after) return {};
-    params.after = next;
+    if (!page.next) return {};
+    params.after = *page.next;
   }
 }
 
