@@ -51,8 +51,8 @@ struct AdmissionTable {
     return {.lane = LaneChoice::opened,
             .new_turn = c.turn_id,
             .new_task = c.task_id,
-            .outputs = outputs_in(c.input),
             .tasks = c.task_id ? std::vector{*c.task_id} : std::vector<TaskId>{},
+            .outputs = outputs_in(c.input),
             .folders = folders_of(c.options.value_or(TurnOptions{})),
             .id_chosen = c.turn_id.has_value()};
   }
