@@ -100,25 +100,42 @@ struct Braces {
   bool unsure = false;  // a sequence that is not implemented: {01..10}, {A..c}, {a..'c'}
 };
 
+Units part_of(const Units& units, std::size_t from, std::size_t to) {
+  return {units.begin() + static_cast<std::ptrdiff_t>(from),
+          units.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
+bool active_at(const Units& units, std::size_t at, char c) {
+  return at < units.size() && is_active(units[at], c);
+}
+
+Braces sequence_of(const Units& inner, std::size_t close) {
+  Braces made{.choices = {}, .close = close};
+  // Bash does not expand a sequence with quotes in it.
+  const bool counts = std::ranges::all_of(inner, &Unit::active);
+  for (const std::string& value : counts ? sequence(text_of(inner)) : std::vector<std::string>{}) {
+    made.choices.emplace_back();
+    for (const char c : value) made.choices.back().push_back({.c = c, .active = false});
+  }
+  made.unsure = made.choices.empty();
+  return made;
+}
+
+// The braces that open at `open`. They close at the first } that follows a comma or two dots at
+// their own level: {a}b,c} is a}b and c.
 Braces braces_at(const Units& units, std::size_t open) {
   std::vector<Units> out(1);
   std::size_t depth = 0;
+  bool dots = false;
   for (std::size_t at = open + 1; at < units.size(); ++at) {
-    if (is_active(units[at], '{')) ++depth;
-    if (is_active(units[at], '}') && depth-- == 0) {
-      if (out.size() > 1) return {.choices = std::move(out), .close = at};
-      Braces made{.choices = {}, .close = at};
-      const std::string inner = text_of(out[0]);
-      // Bash does not expand a sequence with quotes in it.
-      const bool counts = std::ranges::all_of(out[0], &Unit::active);
-      for (const std::string& value : counts ? sequence(inner) : std::vector<std::string>{}) {
-        made.choices.emplace_back();
-        for (const char c : value) made.choices.back().push_back({.c = c, .active = false});
-      }
-      made.unsure = made.choices.empty() && inner.contains("..");
-      return made;
-    }
-    if (is_active(units[at], ',') && depth == 0)
+    const bool close = active_at(units, at, '}');
+    if (close && depth == 0 && out.size() > 1) return {.choices = std::move(out), .close = at};
+    if (close && depth == 0 && dots) return sequence_of(out[0], at);
+    if (close && depth > 0) --depth;
+    if (active_at(units, at, '{')) ++depth;
+    dots = dots || (depth == 0 && active_at(units, at, '.') && active_at(units, at + 1, '.') &&
+                    !active_at(units, at + 2, '}'));
+    if (active_at(units, at, ',') && depth == 0)
       out.emplace_back();
     else
       out.back().push_back(units[at]);
@@ -126,24 +143,31 @@ Braces braces_at(const Units& units, std::size_t open) {
   return {};
 }
 
-// Appends every word that the braces in `units` produce. False: too many, or a sequence that is not
-// implemented.
-bool expand(Units units, std::size_t from, std::vector<Units>& out) {
-  for (std::size_t open = from; open < units.size(); ++open) {
+// Appends every word that the braces in `units` produce: the text before the first braces, each of
+// their choices and each word of the rest. False: too many, or a case that is not implemented.
+bool expand(const Units& units, std::vector<Units>& out) {
+  for (std::size_t open = 0; open < units.size(); ++open) {
     if (!is_active(units[open], '{')) continue;
     const Braces braces = braces_at(units, open);
-    if (braces.unsure) return false;
-    for (const Units& choice : braces.choices) {
-      Units made(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(open));
-      made.insert(made.end(), choice.begin(), choice.end());
-      made.insert(made.end(), units.begin() + static_cast<std::ptrdiff_t>(braces.close) + 1,
-                  units.end());
-      if (!expand(std::move(made), open, out)) return false;
-    }
-    if (!braces.choices.empty()) return true;
+    // {},a} depends on the character before it.
+    if (braces.unsure || (!braces.choices.empty() && active_at(units, open + 1, '}'))) return false;
+    if (braces.choices.empty()) continue;
+    std::vector<Units> chosen, rests;
+    for (const Units& choice : braces.choices)
+      if (!expand(choice, chosen)) return false;
+    if (!expand(part_of(units, braces.close + 1, units.size()), rests)) return false;
+    for (const Units& choice : chosen)
+      for (const Units& rest : rests) {
+        if (out.size() >= kBraceWordsMax) return false;
+        Units made = part_of(units, 0, open);
+        made.insert(made.end(), choice.begin(), choice.end());
+        made.insert(made.end(), rest.begin(), rest.end());
+        out.push_back(std::move(made));
+      }
+    return true;
   }
   if (out.size() >= kBraceWordsMax) return false;
-  out.push_back(std::move(units));
+  out.push_back(units);
   return true;
 }
 
@@ -155,7 +179,7 @@ bool expanded_units(const Word& word, std::vector<Units>& out) {
   // Brace expansion comes first: {a,$}{HOME,b} produces the variable $HOME.
   const bool dollar = std::ranges::any_of(whole, [](const Unit& u) { return is_active(u, '$'); });
   if (braces && (dollar || whole.size() > kBraceBytesMax)) return false;
-  return expand(std::move(whole), 0, out);
+  return expand(whole, out);
 }
 
 // Determines the properties of one expanded word, from left to right.

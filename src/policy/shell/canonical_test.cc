@@ -35,6 +35,11 @@ TEST_CASE("every word of a literal text is in single quotes") {
       {"l\\\ns", "'ls'"},
       {"mkdir -p src/{a,b} x{1..3}", "'mkdir' '-p' 'src/a' 'src/b' 'x1' 'x2' 'x3'"},
       {"ls {a,} {,} ''", R"('ls' 'a' '')"},  // bash drops words that become empty by braces
+      // Braces close at the first } that follows a comma of their own.
+      {"ls {a}b,c} x{a}{b,c} {a{b,c}", "'ls' 'a}b' 'c' 'x{a}b' 'x{a}c' '{ab' '{ac'"},
+      {"ls {x,{y}k,z}r,s}", "'ls' 'xr,s}' '{y}kr,s}' 'zr,s}'"},
+      {"ls {a} {} {a}b x{}y {{a},b} {,a}b,c}",
+       "'ls' '{a}' '{}' '{a}b' 'x{}y' '{a}' 'b' 'b,c}' 'ab,c}'"},
       {"git log | head -5", "'git' 'log' | 'head' '-5'"},
       {"a && b || c; d & e", "'a' && 'b' || 'c' ; 'd' & 'e'"},
       {"a\nb\n\n# c\nd;\n", "'a'\n'b'\n'd'"},
@@ -88,8 +93,8 @@ TEST_CASE("a text with parts that bash has to compute has no canonical form") {
         "cat <<<~", "ls > a{b,c}", "ls >&$x",
         // texts that bash parses differently or rejects
         "ls &&", "ls |", "; ls", "ls ; ; ls", "& ls", "()", "{ }", "{ ls }", "ls )", "a | ! b", "!",
-        "time", "! && a", "ls 'a", "ls \"", "set -v; ls", "set -k; a b=c", "shopt -s extglob; ls",
-        "%1", "declare -a x=(a)", "", "# c", "\n",
+        "time", "! && a", "ls 'a", "ls \"", "ls \\", "ls 'a\n'\\", "ls a{},x}", "set -v; ls",
+        "set -k; a b=c", "shopt -s extglob; ls", "%1", "declare -a x=(a)", "", "# c", "\n",
         // characters that bash uses internally
         "echo '\x01'", "echo '\x7f'", "echo '\xff'"}) {
     CAPTURE(text);

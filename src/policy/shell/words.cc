@@ -226,8 +226,8 @@ void Reader::word_piece(Word& out) {
     return add(out, Piece::Kind::path, {}, Quoting::none);
   }
   if (c != '\\') return add_text(out, c, Quoting::none);
-  // The next character literally; at the end the backslash itself.
-  add_text(out, position_ < end_ ? text_[position_++] : '\\', Quoting::quoted);
+  if (position_ < end_) return add_text(out, text_[position_++], Quoting::quoted);
+  doubt("bash keeps a backslash at the end of one line and drops it after several");
 }
 
 void Reader::single_quotes(Word& out) {
