@@ -25,12 +25,13 @@ import setting  # noqa: E402
 import starts  # noqa: E402
 import streams  # noqa: E402
 import table  # noqa: E402
+import tasks  # noqa: E402
 import terminal  # noqa: E402
 import turns  # noqa: E402
 
 PARTS = {"facts": facts, "starts": starts, "turns": turns, "commands": commands,
          "streams": streams, "models": models, "packing": packing, "sandbox": sandbox,
-         "policy": policy, "terminal": terminal}
+         "policy": policy, "terminal": terminal, "tasks": tasks}
 ON_REQUEST = {"build": build}  # too slow for every run
 
 
