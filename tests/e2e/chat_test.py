@@ -340,7 +340,24 @@ class Editing(ChatCase):
         sent = self.events("turn.submitted")[0]["input"]
         self.assertEqual(sent[0]["text"], "look at @src/wanted.txt please")
         self.assertTrue(sent[1]["path"].endswith("/src/wanted.txt"))
+        chat.type("@nowhere").sees("no file matches").type("\x15").gone("no file matches")
         chat.type("/us").sees("▸ /usage").type("\t\r").sees("MODEL")
+        chat.type("\x04").end()
+
+
+    def test_what_was_not_searched_is_said_and_a_whole_path_can_be_typed(self):
+        deep = self.home.workspace.joinpath(*["d"] * 45)
+        deep.mkdir(parents=True)
+        (deep / "hidden.txt").write_text("x\n")
+        (self.home.workspace / "hidden_not.txt").write_text("x\n")
+        chat = self.chat(columns=120)
+        chat.type("@hidd").sees("▸ hidden_not.txt")
+        chat.sees("folders below level 40 were not searched; a whole path can be typed")
+        chat.type("\x15").gone("were not searched")
+        name = "d/" * 45 + "hidden.txt"
+        chat.type(f"look at @{name} please\r").sees("Hello there.")
+        self.assertEqual(self.events("turn.submitted")[0]["input"][1]["path"],
+                         str(deep / "hidden.txt"))
         chat.type("\x04").end()
 
 

@@ -230,6 +230,7 @@ class Chat {
   std::size_t choice_ = 0;
   bool choosing_ = false;  // a choice was marked with the arrow keys
   bool searching_files_ = false;
+  std::string files_note_;             // about the choices
   std::optional<std::string> search_;  // Ctrl-R
   std::size_t search_at_ = 0;
   std::string line_;     // plain: typed so far

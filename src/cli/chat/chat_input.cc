@@ -129,6 +129,7 @@ bool Chat::on_choice_key(const KeyPress& press) {
   if (press.key == Key::escape) {
     choices_.clear();
     searching_files_ = false;
+    files_note_.clear();
     return true;
   }
   if (press.key == Key::enter && choosing_) {
@@ -426,11 +427,13 @@ void Chat::update_choices() {
     choice_ = 0;
     choosing_ = false;
     searching_files_ = true;
+    files_note_.clear();
     finder_->ask(*file);
     return;
   }
   asked_for_.reset();
   searching_files_ = false;
+  files_note_.clear();
   choices_.clear();
   choosing_ = false;
   choice_ = 0;

@@ -184,6 +184,7 @@ FrameParts Chat::frame_parts() const {
     parts.below.push_back(i == choice_ ? paint("▸ " + one_line(choices_[i]), Paint::cyan, colour())
                                        : "  " + one_line(choices_[i]));
   if (searching_files_) parts.below.push_back(paint("  still searching …", Paint::dim, colour()));
+  if (!files_note_.empty()) parts.below.push_back(paint("  " + files_note_, Paint::dim, colour()));
   if (!hint_.empty()) parts.below.push_back(paint("· " + one_line(hint_), Paint::yellow, colour()));
   parts.status = status_text(status_facts(), size_.columns > 1 ? size_.columns - 1 : 1, colour());
   return parts;

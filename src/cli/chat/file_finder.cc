@@ -10,32 +10,35 @@
 #include <fstream>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "adapters/tools/ignore_file.h"
+#include "cli/views/terminal.h"
 
 namespace agentrt::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using adapters::tools::IgnoreFile;
-using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t kDepthMax = 40;
-constexpr std::size_t kEntriesPerLook = 256;  // between two looks at the clock
 
 char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return lowered(c); });
-  return out;
+bool same(char path, char wanted) { return lowered(path) == wanted; }
+
+bool begins_with(std::string_view text, std::string_view wanted) {
+  return text.size() >= wanted.size() &&
+         std::ranges::equal(text.substr(0, wanted.size()), wanted, same);
 }
 
-// The position after the last character, if the query's characters occur in order.
-bool occurs_in_order(std::string_view path, std::string_view query) {
+bool has(std::string_view text, std::string_view wanted) {
+  return !std::ranges::search(text, wanted, same).empty();
+}
+
+bool has_in_order(std::string_view text, std::string_view wanted) {
   std::size_t at = 0;
-  for (const char c : path)
-    if (at < query.size() && lowered(c) == query[at]) ++at;
-  return at == query.size();
+  for (const char c : text)
+    if (at < wanted.size() && same(c, wanted[at])) ++at;
+  return at == wanted.size();
 }
 
 std::string_view name_of(std::string_view path) {
@@ -72,48 +75,63 @@ bool is_ignored(const Ignore* ignore, std::string_view path, IgnoreFile::Kind ki
 struct Folder {
   std::string path;  // relative, with a slash at its end; empty: the start
   std::size_t depth = 0;
-  std::shared_ptr<const Ignore> ignore;
+  std::shared_ptr<const Ignore> above;  // of the folders that contain it
 };
 
 }  // namespace
 
-std::uint32_t match_of(std::string_view path, std::string_view query) {
+PathQuery::PathQuery(std::string_view text) : wanted_(text) {
+  std::ranges::transform(wanted_, wanted_.begin(), lowered);
+}
+
+std::uint32_t PathQuery::match(std::string_view path) const {
   const auto shortness =
       static_cast<std::uint32_t>(1'000 - std::min<std::size_t>(path.size(), 999));
-  if (query.empty()) return 1 + shortness;
-  const std::string wanted = lowered(query);
-  if (!occurs_in_order(path, wanted)) return 0;
-  const std::string whole = lowered(path);
-  const std::string_view name = name_of(whole);
-  if (name == wanted) return 50'000 + shortness;
-  if (name.starts_with(wanted)) return 40'000 + shortness;
-  if (whole.starts_with(wanted)) return 35'000 + shortness;
-  if (name.contains(wanted)) return 30'000 + shortness;
-  if (whole.contains(wanted)) return 20'000 + shortness;
+  if (wanted_.empty()) return 1 + shortness;
+  if (!has_in_order(path, wanted_)) return 0;
+  const std::string_view name = name_of(path);
+  if (begins_with(name, wanted_))
+    return (name.size() == wanted_.size() ? 50'000 : 40'000) + shortness;
+  if (begins_with(path, wanted_)) return 35'000 + shortness;
+  if (has(name, wanted_)) return 30'000 + shortness;
+  if (has(path, wanted_)) return 20'000 + shortness;
   return 10'000 + shortness;
 }
 
-std::vector<std::string> best_matches(std::span<const std::string> paths, std::string_view query,
-                                      std::size_t count) {
-  std::vector<std::pair<std::uint32_t, const std::string*>> best;
-  const auto better = [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : *a.second < *b.second;
+void BestPaths::add(std::string_view path) {
+  const std::uint32_t match = query_.match(path);
+  if (match == 0) return;
+  const auto better = [](const Ranked& a, const Ranked& b) {
+    return a.match != b.match ? a.match > b.match : a.path < b.path;
   };
-  for (const std::string& path : paths) {
-    const std::uint32_t match = match_of(path, query);
-    if (match == 0) continue;
-    if (best.size() == count && !better(std::pair{match, &path}, best.back())) continue;
-    best.insert(std::ranges::upper_bound(best, std::pair{match, &path}, better), {match, &path});
-    if (best.size() > count) best.pop_back();
-  }
+  if (best_.size() == count_ &&
+      (match < best_.back().match || (match == best_.back().match && path >= best_.back().path)))
+    return;
+  const Ranked added{match, std::string(path)};
+  best_.insert(std::ranges::upper_bound(best_, added, better), added);
+  if (best_.size() > count_) best_.pop_back();
+}
+
+std::vector<std::string> BestPaths::paths() const {
   std::vector<std::string> out;
-  out.reserve(best.size());
-  for (const auto& [_, path] : best) out.push_back(*path);
+  for (const Ranked& ranked : best_) out.push_back(ranked.path);
   return out;
 }
 
-FileFinder::FileFinder(std::string folder)
-    : folder_(std::move(folder)), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+void PathList::add(std::string_view path) {
+  bytes_ += path;
+  ends_.push_back(bytes_.size());
+}
+
+std::string_view PathList::at(std::size_t index) const {
+  const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
+  return std::string_view(bytes_).substr(begin, ends_[index] - begin);
+}
+
+FileFinder::FileFinder(std::string folder, FinderLimits limits)
+    : folder_(std::move(folder)),
+      limits_(limits),
+      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 FileFinder::~FileFinder() {
   {
@@ -152,31 +170,39 @@ bool FileFinder::asked() {
 }
 
 void FileFinder::publish(bool complete) {
-  std::string query;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!query_) return;
-    query = *query_;
-    fresh_query_ = false;
-  }
-  // Only files that were not ranked before, so that the answers of a long walk stay cheap.
-  if (query != ranked_query_ || ranked_ > files_.size()) {
-    ranked_ = 0;
-    best_.clear();
-    ranked_query_ = query;
-  }
-  std::vector<std::string> candidates =
-      best_matches(std::span(files_).subspan(ranked_), query, kMatchesMax);
-  candidates.insert(candidates.end(), best_.begin(), best_.end());
-  best_ = best_matches(candidates, query, kMatchesMax);
-  ranked_ = files_.size();
-  Found found{query, best_, complete};
+  Found found{ranked_query_, best_.paths(), complete, complete ? not_searched_ : ""};
   {
     const std::lock_guard lock(mutex_);
     found_ = std::move(found);
   }
+  published_ = Clock::now();
   const std::uint64_t one = 1;
   (void)!::write(event_.get(), &one, sizeof(one));
+}
+
+void FileFinder::answer(bool walked) {
+  while (!stopping()) {
+    std::string query;
+    {
+      const std::lock_guard lock(mutex_);
+      query = query_.value_or("");
+      fresh_query_ = false;
+    }
+    // Only files that were not ranked before, so that the answers of a long walk stay cheap.
+    if (query != ranked_query_) {
+      ranked_query_ = query;
+      best_ = BestPaths(query, kMatchesMax);
+      ranked_ = 0;
+    }
+    while (ranked_ < files_.size() && !asked()) {
+      const std::size_t end = std::min(ranked_ + kFilesPerLook, files_.size());
+      for (; ranked_ < end; ++ranked_) best_.add(files_.at(ranked_));
+      if (Clock::now() - published_ > std::chrono::milliseconds(kPublishMs)) publish(false);
+      if (stopping()) return;
+    }
+    if (ranked_ < files_.size()) continue;  // another query came
+    return publish(walked);
+  }
 }
 
 void FileFinder::work() {
@@ -187,52 +213,60 @@ void FileFinder::work() {
       wake_.wait(lock, [&] { return stop_ || fresh_query_; });
       if (stop_) return;
     }
-    if (!walked || Clock::now() - *walked > std::chrono::milliseconds(kFreshMs)) {
-      walk();
+    published_ = Clock::now();
+    if (!walked) {
+      walk(files_);
+      walked = Clock::now();
+    } else if (Clock::now() - *walked > std::chrono::milliseconds(kFreshMs)) {
+      PathList files;
+      walk(files);
+      files_ = std::move(files);
+      best_ = BestPaths(ranked_query_, kMatchesMax);
+      ranked_ = 0;
       walked = Clock::now();
     }
-    if (stopping()) return;
-    publish(true);
+    answer(true);
   }
 }
 
-void FileFinder::walk() {
-  files_.clear();
-  ranked_ = 0;
-  best_.clear();
-  std::deque<Folder> folders{{"", 0, ignore_of(folder_, 0, nullptr)}};
-  auto published = Clock::now();
+// Answers queries meanwhile.
+void FileFinder::walk(PathList& into) {
+  std::deque<Folder> folders{{"", 0, nullptr}};
   std::size_t entries = 0;
   const auto look = [&] {
     if (++entries % kEntriesPerLook != 0) return false;
-    const bool due = Clock::now() - published > std::chrono::milliseconds(kPublishMs);
-    if (due || asked()) {
-      publish(false);
-      published = Clock::now();
-    }
+    if (asked() || Clock::now() - published_ > std::chrono::milliseconds(kPublishMs)) answer(false);
     return stopping();
   };
-  while (!folders.empty() && files_.size() < kFilesMax) {
+  not_searched_.clear();
+  while (!folders.empty()) {
     const Folder folder = std::move(folders.front());
     folders.pop_front();
+    const auto ignore =
+        ignore_of(fs::path(folder_) / folder.path, folder.path.size(), folder.above);
     std::error_code error;
     fs::directory_iterator at(fs::path(folder_) / folder.path,
                               fs::directory_options::skip_permission_denied, error);
     for (; !error && at != fs::directory_iterator(); at.increment(error)) {
       if (look()) return;
+      if (entries > limits_.entries || into.size() >= limits_.files) {
+        not_searched_ = fmt::format("only the first {} files were searched", grouped(into.size()));
+        return;
+      }
       const std::string name = at->path().filename().string();
       std::error_code unknown;
       const bool is_folder = !at->is_symlink(unknown) && at->is_directory(unknown);
-      const std::string path = folder.path + name;
+      std::string path = folder.path + name;
       if (name == ".git") continue;
-      if (is_ignored(folder.ignore.get(), path,
+      if (is_ignored(ignore.get(), path,
                      is_folder ? IgnoreFile::Kind::folder : IgnoreFile::Kind::other))
         continue;
-      if (files_.size() >= kFilesMax) return;
-      files_.push_back(is_folder ? path + "/" : path);
-      if (is_folder && folder.depth < kDepthMax)
-        folders.push_back(
-            {path + "/", folder.depth + 1, ignore_of(at->path(), path.size() + 1, folder.ignore)});
+      if (is_folder) path += '/';
+      into.add(path);
+      if (is_folder && folder.depth < limits_.depth)
+        folders.push_back({std::move(path), folder.depth + 1, ignore});
+      else if (is_folder)
+        not_searched_ = fmt::format("folders below level {} were not searched", limits_.depth);
     }
   }
 }

@@ -25,14 +25,24 @@ struct Folder {
 };
 
 // Waits for the complete answer to `query`.
-std::vector<std::string> asked(FileFinder& finder, const std::string& query) {
+FileFinder::Found whole_answer(FileFinder& finder, const std::string& query) {
   finder.ask(query);
   while (true) {
     pollfd waiting{finder.descriptor(), POLLIN, 0};
     REQUIRE(::poll(&waiting, 1, 20'000) == 1);
     const auto found = finder.take();
-    if (found && found->complete && found->query == query) return found->paths;
+    if (found && found->complete && found->query == query) return *found;
   }
+}
+std::vector<std::string> asked(FileFinder& finder, const std::string& query) {
+  return whole_answer(finder, query).paths;
+}
+
+std::vector<std::string> best_matches(const std::vector<std::string>& paths, std::string_view query,
+                                      std::size_t count) {
+  BestPaths best(query, count);
+  for (const std::string& path : paths) best.add(path);
+  return best.paths();
 }
 
 }  // namespace
@@ -76,6 +86,39 @@ TEST_CASE("a large folder is answered before the walk ends, and then completely"
   finder.ask("no such file");
   CHECK(asked(finder, "file99_39") == std::vector<std::string>{"dir39/file99_39"});
   CHECK(asked(finder, "dir7/file3").size() == FileFinder::kMatchesMax);
+}
+
+TEST_CASE("an answer says what the limits of the walk excluded") {
+  const Folder folder;
+  folder.file(".gitignore", "*.o\n");
+  for (int f = 0; f < 30; ++f) folder.file("file" + std::to_string(f));
+  for (int f = 0; f < 600; ++f) folder.file("ignored" + std::to_string(f) + ".o");
+  folder.file("a/b/c/deep");
+  const auto limited = [&](FinderLimits limits) {
+    FileFinder finder(folder.path, limits);
+    return whole_answer(finder, "");
+  };
+  CHECK(limited({}).not_searched.empty());
+  CHECK(limited({.files = 10}).not_searched == "only the first 10 files were searched");
+  CHECK(limited({.entries = 300}).not_searched.starts_with("only the first "));
+  const auto shallow = limited({.depth = 2});
+  CHECK(shallow.not_searched == "folders below level 2 were not searched");
+  FileFinder finder(folder.path, {.depth = 2});
+  CHECK(asked(finder, "a/b/c") == std::vector<std::string>{"a/b/c/"});
+  CHECK(asked(finder, "deep").empty());
+}
+
+TEST_CASE("the best of many paths") {
+  PathList paths;
+  for (int i = 0; i < 100'000; ++i)
+    paths.add("some/folder/of/medium/length/file_" + std::to_string(i) + ".txt");
+  CHECK(paths.size() == 100'000);
+  CHECK(paths.at(0) == "some/folder/of/medium/length/file_0.txt");
+  CHECK(paths.at(99'999) == "some/folder/of/medium/length/file_99999.txt");
+  BestPaths best("FILE_777", 2);
+  for (std::size_t i = 0; i < paths.size(); ++i) best.add(paths.at(i));
+  CHECK(best.paths() == std::vector<std::string>{"some/folder/of/medium/length/file_777.txt",
+                                                 "some/folder/of/medium/length/file_7770.txt"});
 }
 
 TEST_CASE("a folder that does not exist has no files") {

@@ -199,6 +199,15 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
 std::size_t width_of(std::string_view text) {
   std::size_t cells = 0;
   for (std::size_t at = 0; at < text.size(); at += character_bytes(text, at))

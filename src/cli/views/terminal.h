@@ -49,6 +49,9 @@ std::string_view utf8_character(std::string_view text, std::size_t at);
 // visible() on one line: newlines and tabs become spaces, and runs of spaces are collapsed.
 std::string one_line(std::string_view text);
 
+// Formats 3410 as 3,410.
+std::string grouped(std::uint64_t number);
+
 // In terminal columns, not bytes.
 std::size_t width_of(std::string_view text);
 // Truncates to at most `width` columns, ending in … if text was cut.

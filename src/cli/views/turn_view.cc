@@ -17,16 +17,6 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-// Formats 3410 as 3,410.
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 bool ends_task(std::string_view type) {
   return type == TaskCompleted::kType || type == TaskFailed::kType || type == TaskCancelled::kType;
 }
