@@ -1,8 +1,5 @@
 #include "cli/context.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +14,6 @@
 #include "runtime/data_folder.h"
 #include "schema/json.h"
 #include "schema/publish_text.h"
-#include "schema/utf8.h"
 
 namespace agentrt::cli {
 
@@ -64,8 +60,6 @@ std::optional<std::string> config_path_of(const Context& context) {
   return std::filesystem::absolute(*context.arguments.config, error).lexically_normal().string();
 }
 
-namespace {
-
 Result<std::string> read_input(std::size_t bytes_max, std::string_view advice) {
   std::string input;
   std::string piece(64 * 1024, '\0');
@@ -84,39 +78,9 @@ Result<std::string> read_input(std::size_t bytes_max, std::string_view advice) {
   }
 }
 
-// False: standard input is a pipe or a socket that is open and silent.
-bool input_begins() {
-  struct stat kind{};
-  if (::fstat(STDIN_FILENO, &kind) != 0) return true;
-  if (!S_ISFIFO(kind.st_mode) && !S_ISSOCK(kind.st_mode)) return true;
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  return ::poll(&input, 1, kPipedFirstMs) != 0;
-}
-
-}  // namespace
-
 Result<std::string> text_or_input(const std::string& text) {
   if (text != "-") return text;
   return read_input(kInputBytesMax, "");
-}
-
-Result<std::optional<std::string>> piped_input(Output& output) {
-  if (output.screen().in_terminal || ::fcntl(STDIN_FILENO, F_GETFD) < 0) return std::nullopt;
-  if (!input_begins()) {
-    output.note(
-        fmt::format("standard input sent nothing for {} s and is ignored; pipe it to "
-                    "agentrt run - to wait for it, or use < /dev/null",
-                    kPipedFirstMs / 1'000));
-    return std::nullopt;
-  }
-  TRY_ASSIGN(std::string input,
-             read_input(kPipedBytesMax, "; store it in a file and attach it with --file"));
-  if (input.empty()) return std::nullopt;
-  if (schema::valid_utf8(input) != input)
-    return fail(Code::invalid_params,
-                "Standard input is not UTF-8 text; store it in a file and attach it with --file, "
-                "or use < /dev/null.");
-  return input;
 }
 
 Result<std::optional<std::string>> folder_option(std::string_view option,

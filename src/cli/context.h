@@ -30,11 +30,8 @@ std::function<void(const Error&)> stop_when_gone(Context& context);
 Result<Attachment> attach_plainly(Context& context, Signals& signals);
 // `text`, or standard input if it is "-", at most kInputBytesMax.
 Result<std::string> text_or_input(const std::string& text);
-// What was piped to the command beside its arguments: all of standard input, at most
-// kPipedBytesMax. nullopt: standard input is a terminal, is closed or has nothing to read. A pipe
-// or socket that stays open and silent for kPipedFirstMs is ignored, and a note says so: a command
-// that a script started may have inherited it. Errors: invalid_params (too long, not text).
-Result<std::optional<std::string>> piped_input(Output& output);
+// All of standard input. Errors: invalid_params (more than `bytes_max`, with `advice`).
+Result<std::string> read_input(std::size_t bytes_max, std::string_view advice);
 // The folder named by the option, absolute and without symlinks; nullopt: the option is absent.
 // Errors: invalid_params: not a folder.
 Result<std::optional<std::string>> folder_option(std::string_view option,
@@ -50,7 +47,6 @@ std::string own_key(std::string_view verb);
 inline constexpr std::size_t kInputBytesMax = 2 << 20;
 // Less than kInputBytesMax, so that there is room for the lines that enclose it in the prompt.
 inline constexpr std::size_t kPipedBytesMax = kInputBytesMax - 1'024;
-inline constexpr int kPipedFirstMs = 3'000;
 
 // Performs one command that talks to a runtime: attaches, lets `work` do it, and turns errors and
 // signals into the exit code. Where the owner of the data folder leaves meanwhile, `work` is run

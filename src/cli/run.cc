@@ -12,6 +12,7 @@
 #include "cli/sessions/session_ids.h"
 #include "cli/sessions/uploads.h"
 #include "cli/turns/checks.h"
+#include "cli/turns/piped_input.h"
 #include "cli/verbs.h"
 #include "config/client_environment.h"
 #include "config/config_digest.h"

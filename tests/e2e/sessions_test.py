@@ -187,6 +187,26 @@ class Piped(Sessions):
         self.assertIn("standard input sent nothing for 3 s", done.stderr)
 
 
+    def test_a_pipe_that_was_only_passed_on_costs_less_time(self):
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, writing)
+        with os.fdopen(reading) as silent:
+            done = subprocess.run(["sh", "-c", f"'{BINARY}' run hi; exit $?"], stdin=silent,
+                                  cwd=self.home.workspace, env=self.home.environment, timeout=30,
+                                  capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "Hello.\n"), done)
+        self.assertIn("standard input sent nothing for 1 s", done.stderr)
+
+    def test_a_slow_pipeline_is_waited_for(self):
+        done = subprocess.run(["sh", "-c", f"(sleep 4; echo late) | "
+                                           f"'{BINARY}' run --session s --new hi"],
+                              stdin=subprocess.DEVNULL, cwd=self.home.workspace, timeout=60,
+                              env=self.home.environment, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "Hello.\n"), done)
+        self.assertNotIn("ignored", done.stderr)
+        self.assertEqual(self.input("s")[1], "[standard input]\nlate\n[end of standard input]")
+
+
 class Picker(Sessions):
     scripts = {"main": [{"text": "Hello."}], "works": [{"text": "Slow.", "delayMs": 60_000}]}
 
