@@ -40,6 +40,7 @@ class Commands(ChatCase):
         chat.type("/continue\r").sees("no turn is blocked")
         chat.type("/help\r").shows("/promote N")
         chat.type("/nonsense\r").shows("There is no command /nonsense")
+        chat.type("/").sees("… 13 more; type on, or see /help").type("\x15").gone("13 more")
         chat.type("/new\r").sees("a new session begins with your next message")
         chat.type("in the new one\r").shows("Hello there.")
         wait_until(lambda: len(self.sessions()) == 2, what="a second session")
@@ -77,6 +78,14 @@ class Screens(ChatCase):
         chat.read(0.3)
         chat.type("ok").until(lambda: chat.input() == "ok", "the input")
         chat.type("\x03\x04").end()
+
+    def test_lines_do_not_break_inside_words(self):
+        chat = self.chat(columns=50)
+        chat.type("/mode\r").sees("bypass").type("/model nope\r").sees("There is no model nope")
+        shown = chat.screen.text()
+        for words in ("never,", "bypass", "There is no model nope;", "[models.nope]"):
+            self.assertIn(words, shown)
+        chat.type("\x04").end()
 
     def test_a_resize_leaves_nothing_behind(self):
         chat = self.chat(lines=[{"text": self.answer * 3, "deltas": 200, "delayMs": 10}])

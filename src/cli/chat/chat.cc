@@ -103,11 +103,11 @@ void Chat::step() {
   if (const auto found = finder_->take(); found && searching_files_ && found->query == mention()) {
     choices_ = found->paths;
     searching_files_ = !found->complete;
-    files_note_.clear();
+    choices_note_.clear();
     if (!found->not_searched.empty())
-      files_note_ = found->not_searched + "; a whole path can be typed";
+      choices_note_ = found->not_searched + "; a whole path can be typed";
     else if (found->complete && choices_.empty())
-      files_note_ = "no file matches";
+      choices_note_ = "no file matches";
     choice_ = std::min(choice_, choices_.empty() ? 0 : choices_.size() - 1);
     dirty_ = key_dirty_ = true;
   }

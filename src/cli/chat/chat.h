@@ -150,6 +150,8 @@ class Chat {
 
   // chat_screen.cc: what is on the screen.
   void print(std::string_view text);  // complete lines
+  // A paragraph, wrapped between words; `mark` is before its first line.
+  void say(std::string_view text, std::string_view mark = "  ", Paint how = Paint::plain);
   void problem(const Error& error);
   void hint(std::string_view text);  // shown for a while
   void draw(bool now);
@@ -230,7 +232,7 @@ class Chat {
   std::size_t choice_ = 0;
   bool choosing_ = false;  // a choice was marked with the arrow keys
   bool searching_files_ = false;
-  std::string files_note_;             // about the choices
+  std::string choices_note_;           // about the choices
   std::optional<std::string> search_;  // Ctrl-R
   std::size_t search_at_ = 0;
   std::string line_;     // plain: typed so far

@@ -121,7 +121,7 @@ void Chat::show_models(const std::string& name) {
                             : each == start_.folder.config.routing.default_name.value_or("");
     table.rows.push_back({(chosen ? "* " : "  ") + each, model.provider, model.model});
   }
-  if (table.rows.empty()) return print("  No model is configured; see docs/models.md.\n");
+  if (table.rows.empty()) return say("No model is configured; see docs/models.md.");
   print("\n" + render(table, paper().width, colour()));
 }
 
@@ -131,9 +131,8 @@ void Chat::show_mode(const std::string& name) {
         start_.mode ? std::string(schema::name_of(*start_.mode))
         : policy_   ? std::string(schema::name_of(policy_->mode)) + " (/rules says why)"
                     : "not known yet";
-    return print("  mode " + mode +
-                 "; one of default, untrusted, on_request, on_failure, never, plan, auto, "
-                 "bypass\n");
+    return say("mode " + mode +
+               "; one of default, untrusted, on_request, on_failure, never, plan, auto, bypass");
   }
   const auto mode = option_word<schema::PermissionMode>("/mode", name);
   if (!mode) return problem(mode.error());
@@ -150,7 +149,7 @@ void Chat::show_sandbox(const std::string& name) {
     const std::string profile = start_.sandbox ? std::string(schema::name_of(*start_.sandbox))
                                 : policy_      ? std::string(schema::name_of(policy_->sandbox))
                                                : "not known yet";
-    return print("  sandbox " + profile + "; one of read_only, workspace_write, full_access\n");
+    return say("sandbox " + profile + "; one of read_only, workspace_write, full_access");
   }
   const auto profile = option_word<schema::SandboxMode>("/sandbox", name);
   if (!profile) return problem(profile.error());
@@ -256,9 +255,8 @@ void Chat::show_queue(const std::string& argument) {
   for (std::size_t i = 0; i < queue.size(); ++i)
     out += fmt::format("  {}  {}\n", i + 1,
                        fit(one_line(queue[i].text), paper().width > 8 ? paper().width - 6 : 80));
-  print(out +
-        "  /queue N takes one back to edit it, /promote N moves it to the front, /remove N "
-        "removes it\n");
+  print(out);
+  say("/queue N takes one back to edit it, /promote N moves it to the front, /remove N removes it");
 }
 
 void Chat::change_queue(std::string_view command, const std::string& argument) {
@@ -305,8 +303,8 @@ void Chat::show_diff(const std::string& file) {
                                               : "no changed file has that name; /files lists them");
   const std::size_t shown = std::min(diffs.size(), kDiffsShownMax);
   if (shown < diffs.size())
-    print(fmt::format("  the last {} of {} changes; /diff FILE shows those of one file\n", shown,
-                      diffs.size()));
+    say(fmt::format("the last {} of {} changes; /diff FILE shows those of one file", shown,
+                    diffs.size()));
   for (std::size_t i = diffs.size() - shown; i < diffs.size(); ++i)
     courier_.read("/v1/outputs/" + url_escaped(diffs[i].second),
                   [this, path = diffs[i].first](const Result<std::string>& diff) {
@@ -389,9 +387,7 @@ void Chat::show_servers() {
              inventory->missing.value_or(std::vector<schema::MissingServer>{}))
           table.rows.push_back({missing.name, "not available: " + missing.reason});
         if (table.rows.empty())
-          return print(
-              "  No MCP server was found by this session; docs/mcp.md says how to add "
-              "one.\n");
+          return say("No MCP server was found by this session; docs/mcp.md says how to add one.");
         print("\n" + render(table, paper().width, colour()));
       });
 }
@@ -402,11 +398,10 @@ void Chat::show_usage() {
   for (const auto& [model, tokens] : conversation_.tokens())
     table.rows.push_back({model.empty() ? "unknown" : model, std::to_string(tokens.input),
                           std::to_string(tokens.output), std::to_string(tokens.cached)});
-  std::string out = "\n" + render(table, paper().width, colour());
+  print("\n" + render(table, paper().width, colour()));
   const auto sum = cost();
-  out += sum ? fmt::format("  cost {} by the configured prices\n", spoken_cost(*sum))
-             : "  cost unknown: not every model has cost_per_mtok in the configuration\n";
-  print(out);
+  say(sum ? fmt::format("cost {} by the configured prices", spoken_cost(*sum))
+          : "cost unknown: not every model has cost_per_mtok in the configuration");
 }
 
 }  // namespace agentrt::cli

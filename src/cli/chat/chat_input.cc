@@ -129,7 +129,7 @@ bool Chat::on_choice_key(const KeyPress& press) {
   if (press.key == Key::escape) {
     choices_.clear();
     searching_files_ = false;
-    files_note_.clear();
+    choices_note_.clear();
     return true;
   }
   if (press.key == Key::enter && choosing_) {
@@ -427,22 +427,24 @@ void Chat::update_choices() {
     choice_ = 0;
     choosing_ = false;
     searching_files_ = true;
-    files_note_.clear();
+    choices_note_.clear();
     finder_->ask(*file);
     return;
   }
   asked_for_.reset();
   searching_files_ = false;
-  files_note_.clear();
+  choices_note_.clear();
   choices_.clear();
   choosing_ = false;
   choice_ = 0;
   if (!text.starts_with('/') || text.find_first_of(" \n") != text.npos) return;
   for (const SlashCommand* command : completions_of(text)) {
     if (choices_.size() >= kChoicesMax) break;
-    choices_.push_back(
-        fmt::format("{} {}  {}", command->name, command->argument, command->meaning));
+    choices_.push_back(fmt::format(
+        "{:<18}  {}", fmt::format("{} {}", command->name, command->argument), command->meaning));
   }
+  if (const std::size_t more = completions_of(text).size() - choices_.size(); more > 0)
+    choices_note_ = fmt::format("… {} more; type on, or see /help", more);
   if (choices_.size() == 1 && completions_of(text).front()->name == text) choices_.clear();
 }
 

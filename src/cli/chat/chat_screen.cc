@@ -63,10 +63,22 @@ void Chat::print(std::string_view text) {
   dirty_ = true;
 }
 
-void Chat::problem(const Error& error) { print(error_text(error, Form::text, colour())); }
+void Chat::say(std::string_view text, std::string_view mark, Paint how) {
+  const std::size_t width = paper().width, taken = width_of(mark);
+  std::string before = paint(mark, how, colour());
+  for (std::string& line : wrap(one_line(text), width > taken ? width - taken : 0)) {
+    while (width > 0 && line.ends_with(' ')) line.pop_back();
+    print(std::exchange(before, "  ") + line + "\n");
+  }
+}
+
+void Chat::problem(const Error& error) {
+  constexpr std::string_view kMark = "agentrt: ";
+  say(error_text(error, Form::text, Colour::off).substr(kMark.size()), kMark, Paint::red);
+}
 
 void Chat::hint(std::string_view text) {
-  if (start_.plain) return print("· " + std::string(text) + "\n");
+  if (start_.plain) return say(text, "· ");
   hint_ = text;
   hint_until_ = Clock::now() + milliseconds(kHintMs);
   dirty_ = key_dirty_ = true;
@@ -181,10 +193,12 @@ FrameParts Chat::frame_parts() const {
     parts.cursor = editor_->cursor();
   }
   for (std::size_t i = 0; i < choices_.size(); ++i)
-    parts.below.push_back(i == choice_ ? paint("▸ " + one_line(choices_[i]), Paint::cyan, colour())
-                                       : "  " + one_line(choices_[i]));
+    parts.below.push_back(i == choice_
+                              ? paint("▸ " + visible_line(choices_[i]), Paint::cyan, colour())
+                              : "  " + visible_line(choices_[i]));
   if (searching_files_) parts.below.push_back(paint("  still searching …", Paint::dim, colour()));
-  if (!files_note_.empty()) parts.below.push_back(paint("  " + files_note_, Paint::dim, colour()));
+  if (!choices_note_.empty())
+    parts.below.push_back(paint("  " + choices_note_, Paint::dim, colour()));
   if (!hint_.empty()) parts.below.push_back(paint("· " + one_line(hint_), Paint::yellow, colour()));
   parts.status = status_text(status_facts(), size_.columns > 1 ? size_.columns - 1 : 1, colour());
   return parts;

@@ -107,10 +107,11 @@ void Chat::enter_folder_of(OpenedSession& opened) {
   const std::string& cwd = start_.folder.cwd;
   for (const std::string& warning : start_.folder.config.warnings)
     if (std::ranges::find(left.config.warnings, warning) == left.config.warnings.end())
-      print(paint("agentrt: ", Paint::yellow, colour()) + one_line(warning) + "\n");
+      say(warning, "agentrt: ", Paint::yellow);
   if (opened.model_missing)
-    print(fmt::format("· the model {} cannot be used there; /model lists the others\n",
-                      one_line(*std::exchange(start_.model, std::nullopt))));
+    say(fmt::format("the model {} cannot be used there; /model lists the others",
+                    *std::exchange(start_.model, std::nullopt)),
+        "· ");
   watched_.remove(finder_->descriptor());
   finder_.emplace(cwd);
   watched_.add(finder_->descriptor());
@@ -128,7 +129,7 @@ void Chat::enter_folder_of(OpenedSession& opened) {
         attachment, [&](const Client& client) { return set_folder_mode(client, cwd, *mode); });
     return [this, mode, kept] {
       if (!kept) return problem(kept.error());
-      print("· " + kept_mode_text(*mode) + "\n");
+      say(kept_mode_text(*mode), "· ");
       read_policy();
     };
   });

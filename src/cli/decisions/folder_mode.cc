@@ -82,7 +82,11 @@ Result<void> ask_folder_mode(const Client& client, Output& output, Signals& sign
   const auto mode = choose_folder_mode(output, signals, folder);
   if (!mode) return {};
   TRY(set_folder_mode(client, folder, *mode));
-  output.hint("· " + kept_mode_text(*mode));
+  const Screen& screen = output.screen();
+  std::string text;
+  add_paragraph(text, kept_mode_text(*mode), Paint::dim,
+                {screen.err_terminal ? screen.width : 0, screen.err_colour});
+  output.err(text + "\n");
   return {};
 }
 
