@@ -21,6 +21,14 @@ ports::Caller caller_of(const Identity& identity, RequestOrigin origin) {
 
 // Whether a turn's mode or sandbox allows what other turns must ask for; that needs scope approve.
 bool approves_in_advance(const schema::Command& command) {
+  if (const auto* job = std::get_if<schema::CreateJob>(&command)) {
+    schema::TurnOptions options;
+    if (job->options) {
+      options.mode = job->options->mode;
+      options.sandbox = job->options->sandbox;
+    }
+    return policy::approves_in_advance(options);
+  }
   const auto* submit = std::get_if<schema::SubmitTurn>(&command);
   return submit && submit->options && policy::approves_in_advance(*submit->options);
 }
@@ -62,7 +70,7 @@ Result<ports::Authorized<schema::Command>> Authorization::command(const Identity
   TRY(check_scope(identity, traits.scope, traits.name));
   if (approves_in_advance(command) && !identity->allows(TokenScope::approve))
     return fail(Code::forbidden,
-                "a turn with this mode or sandbox needs a token with scope approve, because it "
+                "work with this mode or sandbox needs a token with scope approve, because it "
                 "runs calls that otherwise need approval");
   TRY(check_binding(*identity, command));
   return ports::Authorized(std::move(command), caller_of(*identity, std::move(origin)));

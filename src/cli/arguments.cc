@@ -406,6 +406,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("sessions")) return parsed.sessions;
   if (got("show")) return parsed.show;
   if (got("events")) return parsed.events;
+  if (got("jobs")) return parsed.jobs;
   if (got("schema")) return parsed.schema;
   if (got("validate")) return parsed.validate;
   if (got("sandbox")) return parsed.sandbox;
@@ -477,6 +478,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_serve(app, parsed);
   add_owner(app, parsed);
   add_reads(app, parsed);
+  add_jobs(app, parsed);
   add_others(app, parsed);
   add_tokens(app, parsed);
   add_validate(app, parsed);

@@ -67,6 +67,11 @@ struct EventsArguments {
   std::optional<std::uint64_t> limit;
   std::vector<std::string> types;
 };
+struct JobsArguments {
+  std::optional<std::string> job, session, status, cursor;
+  std::optional<std::uint64_t> limit;
+  bool watch = false;
+};
 struct TokenCreateArguments {
   std::vector<std::string> scopes;
   std::optional<std::string> session, cwd, name;
@@ -130,9 +135,9 @@ using Verb =
     std::variant<RunArguments, ChatArguments, ServeArguments, CallArguments, SessionsArguments,
                  ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
                  TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
-                 SandboxArguments, ApprovalsArguments, TasksArguments, AnswerArguments,
-                 ExplainArguments, TrustArguments, RulesArguments, RemoveRuleArguments,
-                 OwnArguments, StopArguments, ResumeArguments>;
+                 SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
+                 AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
+                 RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

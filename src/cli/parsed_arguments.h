@@ -25,6 +25,7 @@ struct Parsed {
   SandboxArguments sandbox;
   ApprovalsArguments approvals;
   TasksArguments tasks;
+  JobsArguments jobs;
   AnswerArguments answer;
   ExplainArguments explain;
   TrustArguments trust;
@@ -42,7 +43,8 @@ void add_config(CLI::App& app, Arguments& out);
 
 // Declares the commands of cli/decisions: approvals, approve, deny, explain, trust and rules.
 void add_decisions(CLI::App& app, Parsed& out);
-// Declares the commands of cli/tasks: tasks.
+// Declares the commands of cli/tasks: tasks and jobs.
 void add_tasks(CLI::App& app, Parsed& out);
+void add_jobs(CLI::App& app, Parsed& out);
 
 }  // namespace agentrt::cli

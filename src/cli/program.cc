@@ -27,6 +27,7 @@ int perform(Context& context) {
           [&](const SessionsArguments& arguments) { return list_sessions(context, arguments); },
           [&](const ShowArguments& arguments) { return show_session(context, arguments); },
           [&](const EventsArguments& arguments) { return print_events(context, arguments); },
+          [&](const JobsArguments& arguments) { return show_jobs(context, arguments); },
           [&](const TokenCreateArguments& arguments) { return create_token(context, arguments); },
           [&](const TokenListArguments&) { return list_tokens(context); },
           [&](const TokenRevokeArguments& arguments) { return revoke_token(context, arguments); },

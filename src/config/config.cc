@@ -172,6 +172,10 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
           "limits.web_fetch_bytes", ceiling, kFewer));
   TRY(set(limits.web_fetch_redirects, layer.web_fetch_redirects, managed.web_fetch_redirects, layer,
           "limits.web_fetch_redirects", ceiling, kFewer));
+  TRY(set(limits.jobs_running, layer.jobs_running, managed.jobs_running, layer,
+          "limits.jobs_running", ceiling, kFewer));
+  TRY(set(limits.job_concurrency, layer.job_concurrency, managed.job_concurrency, layer,
+          "limits.job_concurrency", ceiling, kFewer));
   OutputConfig& outputs = config.outputs;
   TRY(set(outputs.keep_days, layer.keep_days, managed.keep_days, layer, "outputs.keep_days",
           ceiling, kFewer));
@@ -250,6 +254,8 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
   judge(tighten(limits.web_fetch_bytes, layer.web_fetch_bytes, kFewer), "limits.web_fetch_bytes");
   judge(tighten(limits.web_fetch_redirects, layer.web_fetch_redirects, kFewer),
         "limits.web_fetch_redirects");
+  judge(tighten(limits.jobs_running, layer.jobs_running, kFewer), "limits.jobs_running");
+  judge(tighten(limits.job_concurrency, layer.job_concurrency, kFewer), "limits.job_concurrency");
   judge(tighten(config.resume, layer.resume, kResumeStricter), "runtime.resume");
   return asked;
 }

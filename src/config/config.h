@@ -126,6 +126,8 @@ struct LimitConfig {
   std::uint64_t web_fetch_ms = 30'000;
   std::uint64_t web_fetch_bytes = 10 << 20;
   std::uint64_t web_fetch_redirects = 5;
+  std::uint64_t jobs_running = 16;     // per session
+  std::uint64_t job_concurrency = 64;  // items of one job that run at once; at most 64
 
   bool operator==(const LimitConfig&) const = default;
 };

@@ -465,6 +465,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("web_fetch_ms", layer.web_fetch_ms));
     TRY(section.take("web_fetch_bytes", layer.web_fetch_bytes));
     TRY(section.take("web_fetch_redirects", layer.web_fetch_redirects));
+    TRY(section.take("jobs_running", layer.jobs_running));
+    TRY(section.take("job_concurrency", layer.job_concurrency));
     if (const toml::node* cost = section.node("session_cost"))
       layer.beyond.push_back({"limits.session_cost", line_of(*cost)});
   } else if (name == "outputs") {

@@ -113,6 +113,7 @@ TEST_CASE("every section of the user's file is taken") {
       "[limits]\nturn_steps = 7\nqueue_turns_max = 8\nmodel_retries_max = 9\n"
       "tasks_max = 4\ntask_edges_max = 5\ntask_depth_max = 6\n"
       "web_fetch_ms = 10\nweb_fetch_bytes = 11\nweb_fetch_redirects = 12\n"
+      "jobs_running = 2\njob_concurrency = 5\n"
       "[runtime]\nresume = \"auto\"\n");
   const auto config = files.load();
   REQUIRE(config);
@@ -122,7 +123,7 @@ TEST_CASE("every section of the user's file is taken") {
                                                  {RuleEffect::deny, "shell(c)", RuleOrigin::user}},
                                                 RuleOrigin::user});
   CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true, true});
-  CHECK(config->limits == LimitConfig{7, 8, 4, 5, 6, 9, 10, 11, 12});
+  CHECK(config->limits == LimitConfig{7, 8, 4, 5, 6, 9, 10, 11, 12, 2, 5});
   CHECK(config->resume == Resume::auto_);
 }
 
@@ -216,6 +217,7 @@ TEST_CASE("the host policy can be tightened but not loosened") {
 const std::string kLoosening =
     "[permissions]\nmode = \"plan\"\nallow = [\"shell(x)\"]\ndeny = [\"shell(y)\"]\n"
     "[sandbox]\nnetwork = true\n[limits]\nturn_steps = 5\nqueue_turns_max = 5000\n"
+    "jobs_running = 3\njob_concurrency = 65\n"
     "[routing]\ndefault = \"evil\"\n[hooks]\nstop = [{ command = \"evil\" }]\n"
     "[models.evil]\nprovider = \"script\"\nscript = \"evil.jsonl\"\n";
 
@@ -232,12 +234,12 @@ TEST_CASE("a workspace file tightens, and what it would loosen or add is named a
   CHECK(config->models.empty());
   CHECK(config->routing.default_name == std::nullopt);
   CHECK(config->sandbox.network == false);
-  CHECK(config->limits == LimitConfig{.turn_steps = 5});
+  CHECK(config->limits == LimitConfig{.turn_steps = 5, .jobs_running = 3});
   CHECK(config->ignored ==
         std::vector<std::string>{
             files.workspace_file() +
             ": ignored: hooks, models.evil, routing.default, permissions.allow, sandbox.network, "
-            "limits.queue_turns_max (the file is not trusted)"});
+            "limits.queue_turns_max, limits.job_concurrency (the file is not trusted)"});
   REQUIRE(config->policy_files.size() == 1);
   CHECK(config->policy_files[0].path == files.workspace_file());
   CHECK_FALSE(config->policy_files[0].trusted);
@@ -309,7 +311,9 @@ TEST_CASE("everything in a workspace file counts once it is trusted as it is") {
   CHECK(config->hooks[0].origin == RuleOrigin::workspace);
   CHECK(config->models.contains("evil"));
   CHECK(config->sandbox.network == true);
-  CHECK(config->limits == LimitConfig{.turn_steps = 5, .queue_turns_max = 5000});
+  CHECK(config->limits ==
+        LimitConfig{
+            .turn_steps = 5, .queue_turns_max = 5000, .jobs_running = 3, .job_concurrency = 65});
   CHECK(config->ignored.empty());
   REQUIRE(config->policy_files.size() == 1);
   CHECK(config->policy_files[0].trusted);

@@ -91,6 +91,8 @@ std::string setting(const ConfigLayer& layer, const std::string& key) {
   if (key == "limits.web_fetch_ms") return number(layer.web_fetch_ms);
   if (key == "limits.web_fetch_bytes") return number(layer.web_fetch_bytes);
   if (key == "limits.web_fetch_redirects") return number(layer.web_fetch_redirects);
+  if (key == "limits.jobs_running") return number(layer.jobs_running);
+  if (key == "limits.job_concurrency") return number(layer.job_concurrency);
   if (key == "runtime.resume") return "resumes unfinished turns without asking";
   return {};
 }

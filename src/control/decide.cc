@@ -1,6 +1,7 @@
 #include "control/decide.h"
 
 #include "control/decisions.h"
+#include "control/jobs/jobs.h"
 
 namespace agentrt::control {
 namespace {
@@ -56,6 +57,9 @@ struct CommandTable {
   Decided operator()(const CancelTask& c) { return cancel_task(view, c, std::move(inputs)); }
   Decided operator()(const LinkTasks& c) { return link_tasks(view, c, std::move(inputs)); }
   Decided operator()(const UnlinkTasks& c) { return unlink_tasks(view, c, std::move(inputs)); }
+  Decided operator()(const CreateJob& c) { return create_job(view, c, std::move(inputs)); }
+  Decided operator()(const CancelJob& c) { return cancel_job(view, c, std::move(inputs)); }
+  Decided operator()(const RetryJobItem& c) { return retry_job_item(view, c, std::move(inputs)); }
   template <class Read>
   Decided operator()(const Read&) {
     static_assert(Read::kTraits.effect == CommandEffect::reads,
@@ -109,16 +113,33 @@ struct ReportTable {
   Decided operator()(const ReportTaskContinues& r) {
     return task_continues(view, r, std::move(inputs));
   }
+  Decided operator()(const ReportJobItems& r) { return job_items(view, r, std::move(inputs)); }
+  Decided operator()(const ReportItemJudged& r) { return item_judged(view, r, std::move(inputs)); }
+  Decided operator()(const ReportJobDue& r) { return job_due(view, r, std::move(inputs)); }
 };
 
 }  // namespace
 
+namespace {
+
+// The end of an item may end its job.
+template <class Table, class What>
+Decided decide_with_jobs(const Session& view, const What& what, Inputs inputs) {
+  if (view.jobs.empty()) return std::visit(Table{view, inputs}, what);
+  const Inputs kept = inputs;
+  Decided decided = std::visit(Table{view, inputs}, what);
+  if (auto* accepted = std::get_if<Accepted>(&decided)) settle_jobs(view, accepted->facts, kept);
+  return decided;
+}
+
+}  // namespace
+
 Decided decide(const Session& view, const Command& command, Inputs inputs) {
-  return std::visit(CommandTable{view, inputs}, command);
+  return decide_with_jobs<CommandTable>(view, command, std::move(inputs));
 }
 
 Decided decide(const Session& view, const Report& report, Inputs inputs) {
-  return std::visit(ReportTable{view, inputs}, report);
+  return decide_with_jobs<ReportTable>(view, report, std::move(inputs));
 }
 
 }  // namespace agentrt::control

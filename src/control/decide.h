@@ -44,12 +44,14 @@ struct Settings {
   std::int64_t retry_max_ms = 30'000;
   // Longest delay that a provider may request; a longer one fails.
   std::int64_t retry_told_max_ms = 300'000;
-  std::size_t tasks_open_max = 100'000;                     // per session, not ended
-  std::size_t task_edges_max = 256;                         // per task, of which it is the source
-  std::size_t task_depth_max = 32;                          // levels of child tasks
-  std::size_t background_processes_max = 32;                // per session, at once
-  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
-  std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, for all callers
+  std::size_t tasks_open_max = 100'000;       // per session, not ended
+  std::size_t task_edges_max = 256;           // per task, of which it is the source
+  std::size_t task_depth_max = 32;            // levels of child tasks
+  std::size_t background_processes_max = 32;  // per session, at once
+  std::size_t jobs_max = 16;                  // running per session
+  std::uint64_t job_concurrency_max = schema::kJobConcurrencyMax;  // items of a job at once
+  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;         // bytes behind refs
+  std::vector<schema::PermissionMode> modes_forbidden;  // by the host policy, for all callers
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   std::string home = "/nonexistent";  // what ~ in rules stands for
@@ -67,6 +69,8 @@ struct LaneReads {
   std::vector<TaskId> cycle;                  // that the new edge would close; see Needs::Walk
   bool walk_cut = false;                  // more than kTaskWalkMax tasks wait for Needs::Walk::from
   std::vector<std::string> missing_refs;  // of Needs::refs, those whose bytes are not stored
+  std::optional<schema::JobRecord> job;   // of Needs::job or Needs::job_of, in its index row
+  std::optional<schema::JobItemRecord> job_item;
 };
 
 // What was looked up for the decision: the ids that the command names in the store, and its folders
@@ -82,6 +86,12 @@ struct Named : LaneReads {
   // Why the first output of the input that the session cannot use is refused.
   std::optional<Error> output;
   std::optional<schema::FolderFinding> folders;  // absent: the disk was not read
+  struct Items {
+    std::string ref;
+    std::uint64_t items = 0;
+    std::optional<schema::KeptOutput> stored;  // a new output, which no fact names yet
+  };
+  std::optional<Items> items;  // the checked input of a new job
 
   void add(LaneReads reads) { static_cast<LaneReads&>(*this) = std::move(reads); }
 };
@@ -138,11 +148,14 @@ struct Needs {
   std::vector<TaskId> tasks;  // each with its ancestors
   std::optional<Walk> walk;
   std::vector<List> lists;
-  std::vector<std::string> refs;  // of outputs
+  std::vector<std::string> refs;      // of outputs
+  std::optional<JobId> job;           // with its task
+  std::optional<JobItemId> job_item;  // of that job
+  std::optional<TaskId> job_of;       // the job that worked on this task last, or works on it next
 
   bool empty() const { return tasks.empty() && only_tasks(); }
   // Whether records in memory may be enough.
-  bool only_tasks() const { return !walk && lists.empty() && refs.empty(); }
+  bool only_tasks() const { return !walk && lists.empty() && refs.empty() && !job && !job_of; }
 };
 inline constexpr std::size_t kTaskWalkMax = 10'000;  // tasks read for one check of the graph
 inline constexpr std::size_t kTaskPageMax = 16;      // tasks that one report changes

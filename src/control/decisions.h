@@ -42,6 +42,10 @@ Decided cancel_task(const Session&, const schema::CancelTask&, Inputs);
 Decided link_tasks(const Session&, const schema::LinkTasks&, Inputs);
 Decided unlink_tasks(const Session&, const schema::UnlinkTasks&, Inputs);
 
+Decided create_job(const Session&, const schema::CreateJob&, Inputs);
+Decided cancel_job(const Session&, const schema::CancelJob&, Inputs);
+Decided retry_job_item(const Session&, const schema::RetryJobItem&, Inputs);
+
 Decided restarted(const Session&, const schema::ReportRestarted&, Inputs);
 Decided prepared(const Session&, const schema::ReportPrepared&, Inputs);
 Decided tools_listed(const Session&, const schema::ReportToolsListed&, Inputs);
@@ -65,5 +69,8 @@ Decided output_due(const Session&, const schema::ReportOutputDue&, Inputs);
 Decided task_due(const Session&, const schema::ReportTaskDue&, Inputs);
 Decided task_silent(const Session&, const schema::ReportTaskSilent&, Inputs);
 Decided task_continues(const Session&, const schema::ReportTaskContinues&, Inputs);
+Decided job_items(const Session&, const schema::ReportJobItems&, Inputs);
+Decided item_judged(const Session&, const schema::ReportItemJudged&, Inputs);
+Decided job_due(const Session&, const schema::ReportJobDue&, Inputs);
 
 }  // namespace agentrt::control

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "control/actions.h"
 #include "control/hooks.h"
+#include "control/jobs/jobs.h"
 #include "control/safe_args.h"
 #include "control/tool_calls.h"
 #include "schema/tools.h"
@@ -24,7 +25,7 @@ namespace {
 constexpr std::uint64_t kStopRefusalsMax = 3;
 
 // The parts of a session that affect how one of its turns continues.
-Session part_of(const Session& view, const Thread& thread) {
+Session part_of(const Session& view, const Thread& thread, const JobId& job_id) {
   Session part;
   part.id = view.id;
   part.sequence = view.sequence;
@@ -37,12 +38,25 @@ Session part_of(const Session& view, const Thread& thread) {
   part.trust_refused = view.trust_refused;
   part.greeted = view.greeted;
   part.server_tools = view.server_tools;
+  if (const state::Job* job = find_job(view, job_id)) {
+    state::Job& own_job = part.jobs[job_id];
+    own_job.record = job->record;
+    own_job.permission = job->permission;
+  }
   Thread& own = part.threads[thread.id];
   own.id = thread.id;
   own.status = thread.status;
   own.active = thread.active;
   own.policy = thread.policy;
   return part;
+}
+
+// The job whose item the thread runs; empty: none.
+JobId job_on(const Thread& thread, const Facts& facts) {
+  if (thread.active) return thread.active->ids.job.value_or(JobId{});
+  for (const Draft& draft : facts.list())
+    if (draft.ids.thread_id == thread.id && !draft.ids.job_id.empty()) return draft.ids.job_id;
+  return {};
 }
 
 // The beginning of the call, on one line.
@@ -84,7 +98,7 @@ Flow::Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inpu
       thread_(thread),
       inputs_(inputs),
       ids_(inputs.ids),
-      after_(part_of(view, thread)) {}
+      after_(part_of(view, thread, job_on(thread, facts))) {}
 
 const Turn& Flow::turn() {
   for (const Draft& draft : std::span(facts_.list()).subspan(folded_)) {
@@ -114,6 +128,7 @@ ToolCatalogResolved Flow::catalog(const std::vector<CatalogTool>& of_servers,
 
 void Flow::go_on() {
   if (turn().hook || turn().action) return;  // already waiting
+  if (runs_command(after_, turn())) return run_item_command();
   if (pauses()) return;
   if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
@@ -135,6 +150,30 @@ bool Flow::hook_waits() {
         ToolScope{scope(), now.ended_call->step, now.ended_call->id});
   const bool has_answer = now.answered || !now.tools.empty();
   return has_answer && start_hook(HookPoint::post_sampling, now.after_hooks, "", scope());
+}
+
+// The turn of a job's item that runs a command: it consists of that call, and asks no model.
+void Flow::run_item_command() {
+  while (!turn().tools.empty())
+    if (call_waits()) return;
+  const auto& ended = turn().ended_call;
+  if (ended && !ended->refused &&
+      start_hook(ended->failed ? HookPoint::post_tool_failure : HookPoint::post_tool_use,
+                 turn().after_hooks, ended->tool, ToolScope{scope(), ended->step, ended->id}))
+    return;
+  end_item();
+}
+
+void Flow::end_item() {
+  const auto& ended = turn().ended_call;
+  if (ended && !ended->failed) return facts_.complete(turn(), StopReason::end_turn, turn().usage);
+  Failure error = ended && ended->error
+                      ? *ended->error
+                      : Failure{Category::internal, "the command was not run", true};
+  // A command may fail for reasons that pass; the policy of the job says how often it is tried.
+  if (error.category == Category::exit_nonzero || error.category == Category::timeout)
+    error.retryable = true;
+  facts_.fail(turn(), std::move(error));
 }
 
 void Flow::calls() {
@@ -179,7 +218,23 @@ void Flow::finish() {
   complete();
 }
 
+// The answer of an item with an output schema is stored first, and then validated by the engine.
+bool Flow::reports_first() {
+  const Turn& now = turn();
+  const state::Job* job = job_of(after_, now);
+  if (!job || now.item->reported || !job->record.runner.output_schema) return false;
+  facts_.add(JobScope{after_.id, job->record.ids, now.ids.job_item.value_or(JobItemId{})},
+             JobProgress{.counts = {},
+                         .item_status = JobItemStatus::reported,
+                         .item = {},
+                         .reason = {},
+                         .judge_again = {},
+                         .redo_ended = {}});
+  return true;
+}
+
 void Flow::complete() {
+  if (reports_first()) return;
   facts_.complete(turn(), *turn().answered, turn().usage);
   facts_.start_next(thread_);
 }
@@ -260,9 +315,22 @@ bool Flow::call_waits() {
                  "the managed configuration does not allow commands outside the sandbox", false});
     return false;
   }
-  if (start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call))) return true;
+  // The decision about the command of a job was made in the turn of another item.
+  if (!call.approved_as &&
+      start_hook(HookPoint::pre_tool_use, call.pre_hooks, call.tool, scope_of(call)))
+    return true;
   const policy::Judgement judgement = judge(call);
   if (judgement.decision == Decision::deny) return settle(call, judgement);
+  if (call.approved_as) {
+    PermissionEvaluated decision;
+    decision.decision = Decision::allow;
+    decision.decision_source = call.as_shown ? DecisionSource::human : DecisionSource::rule;
+    decision.decision_reason =
+        fmt::format("decided for the whole job with call {}", call.approved_as->text());
+    facts_.add(scope_of(call), std::move(decision));
+    start_call(call, Json{call.digest ? "\"approved\"" : "\"allowed\""});
+    return true;
+  }
   // A rule that says ask holds for neither a person nor a session tool: the first asks anyway, and
   // the second has no effect outside the session.
   switch (tools::runner_of(call.tool)) {

@@ -17,9 +17,13 @@ namespace agentrt::control {
 // it ends the turn.
 enum class HookVerdict { fine, blocks, fails, ends };
 
+// Records the policy that the turns of a thread are under if it differs from the previous one.
+void adopt_policy(Facts& facts, const Session& view, const schema::ThreadScope& thread,
+                  schema::Policy policy);
+
 class Flow {
  public:
-  // REQUIRES: the thread has an active turn.
+  // REQUIRES: the thread has an active turn, or the facts so far submit one.
   Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs);
 
   const Turn& turn();
@@ -52,6 +56,9 @@ class Flow {
   bool pauses();
   bool offers(const std::string& tool);
   bool hook_waits();
+  void run_item_command();
+  void end_item();
+  bool reports_first();
   void calls();
   bool call_waits();
   void start_beside();
@@ -84,7 +91,7 @@ class Flow {
   Facts& facts_;
   const Thread& thread_;
   const Inputs& inputs_;
-  FreshIds ids_;
+  FreshIds& ids_;                               // of the inputs
   state::Session after_;                        // the turn's thread alone, with the facts so far
   std::size_t folded_ = 0;                      // of those facts
   std::optional<policy::Effective> effective_;  // none: not derived yet, or changed since

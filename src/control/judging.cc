@@ -75,8 +75,8 @@ std::string approval_digest(const SessionId& session, const state::ToolCall& cal
                             const Binding& binding, const std::optional<Timestamp>& expires_at) {
   const std::string bound = fmt::format(
       R"({{"tool":{},"arguments":{},"binding":{},"session":{},"toolCall":{},"expiresAt":{}}})",
-      to_json(call.tool), call.args.text, to_json(binding), to_json(session), to_json(call.id),
-      expires_at ? to_json(*expires_at) : "null");
+      to_json(call.tool), call.args.text, to_json(binding), to_json(session),
+      to_json(call.approved_as.value_or(call.id)), expires_at ? to_json(*expires_at) : "null");
   return "sha256:" + hex(bytes_of(sha256(bound)));
 }
 

@@ -47,6 +47,8 @@ Decided uploaded(const Session& view, const ReportUploaded& report, Inputs input
 
 Decided output_due(const Session& view, const ReportOutputDue& report, Inputs inputs) {
   if (!view.exists()) return Unchanged{};
+  for (const auto& [_, job] : view.jobs)
+    if (job.record.input_ref == report.output_ref) return Unchanged{};  // it is still needed
   Facts facts{view, inputs};
   facts.add(facts.of_session(), OutputExpired{.output_ref = report.output_ref,
                                               .reason = report.reason,

@@ -54,9 +54,10 @@ void Flow::require(const TurnScope& held_back, const ActionId& action, ActionReq
   const std::string title = permission ? "Waiting for a permission" : "Waiting for an answer";
   const std::optional<std::string> detail = required.prompt;
   facts_.add(ActionScope{held_back, action}, std::move(required));
-  facts_.add(scope(), TaskWaiting{.status = permission ? TaskStatus::waiting_permission
-                                                       : TaskStatus::waiting_input,
-                                  .reason = "action"});
+  if (!turn().item)  // the other items of its job go on
+    facts_.add(scope(), TaskWaiting{.status = permission ? TaskStatus::waiting_permission
+                                                         : TaskStatus::waiting_input,
+                                    .reason = "action"});
   facts_.add(scope(),
              RunStatus{.status = permission ? Status::waiting_permission : Status::waiting_input,
                        .phase = "action",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/flow.h"
+#include "control/jobs/jobs.h"
 #include "control/output_facts.h"
 #include "control/tool_calls.h"
 #include "control/turn_facts.h"
@@ -46,32 +47,16 @@ bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
                      report.excluded});
   std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
   const RoutingOutcome& outcome = policy::outcome_of(answer);
+  if (!outcome.selected_name && turn.item) {  // no person waits for the turn of an item
+    facts.fail(turn, {Category::unavailable, outcome.decision_reason, false});
+    return false;
+  }
   if (!outcome.selected_name) {
     facts.block(turn, "no_model", "No model available",
                 outcome.decision_reason + "; configure one, then resume the thread");
     return false;
   }
   return true;
-}
-
-// Records the policy of the thread if it differs from the previous one.
-void adopt(Facts& facts, const Session& view, const Turn& turn, Policy policy) {
-  // Sort hooks by point, so that an index into them advances with the turn.
-  std::vector<HookSpec> hooks;
-  for (HookSpec& hook : policy.hooks)
-    hooks.insert(std::ranges::upper_bound(hooks, hook.point, {}, &HookSpec::point), hook);
-  policy.hooks = std::move(hooks);
-  std::vector<PolicyRule> gone;  // granted here for every session of the folder, taken back since
-  for (const PolicyRule& rule : view.granted)
-    if (rule.origin == RuleOrigin::always &&
-        std::ranges::find(policy.rules, rule) == policy.rules.end())
-      gone.push_back(rule);
-  if (policy == state::policy_of(view, turn.ids.thread) && gone.empty()) return;
-  PolicyChanged changed{.change = "resolved"};
-  if (!gone.empty()) changed.removed = std::move(gone);
-  changed.source = "configuration";
-  changed.policy = std::move(policy);
-  facts.add(facts.of(turn.ids), std::move(changed));
 }
 
 // Adds delta facts for the pieces, opens their items, and shows the calls that are being written.
@@ -273,6 +258,25 @@ std::optional<ModelRetry> retry_of(const Turn& turn, const ReportModelFailed& re
 
 }  // namespace
 
+void adopt_policy(Facts& facts, const Session& view, const ThreadScope& thread, Policy policy) {
+  // Sort hooks by point, so that an index into them advances with the turn.
+  std::vector<HookSpec> hooks;
+  for (HookSpec& hook : policy.hooks)
+    hooks.insert(std::ranges::upper_bound(hooks, hook.point, {}, &HookSpec::point), hook);
+  policy.hooks = std::move(hooks);
+  std::vector<PolicyRule> gone;  // granted here for every session of the folder, taken back since
+  for (const PolicyRule& rule : view.granted)
+    if (rule.origin == RuleOrigin::always &&
+        std::ranges::find(policy.rules, rule) == policy.rules.end())
+      gone.push_back(rule);
+  if (policy == state::policy_of(view, thread.ids().thread_id) && gone.empty()) return;
+  PolicyChanged changed{.change = "resolved"};
+  if (!gone.empty()) changed.removed = std::move(gone);
+  changed.source = "configuration";
+  changed.policy = std::move(policy);
+  facts.add(thread, std::move(changed));
+}
+
 Decided prepared(const Session& view, const ReportPrepared& report, Inputs inputs) {
   const Thread* thread = thread_of_active(view, report.turn);
   if (!thread || thread->status == Status::blocked || thread->active->prepared) return Unchanged{};
@@ -284,9 +288,14 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
     facts.start_next(*thread);
     return accept(facts);
   }
-  adopt(facts, view, turn, report.policy);
+  adopt_policy(facts, view, facts.of(turn.ids), report.policy);
   Flow flow{facts, view, *thread, inputs};
   if (flow.asks_for_trust(report.policy.files)) return accept(facts);
+  if (runs_command(view, turn)) {
+    facts.add(facts.of(turn.ids), report.context);
+    flow.go_on();
+    return accept(facts);
+  }
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
   facts.add(facts.of(turn.ids), report.context);
   facts.add(facts.of(turn.ids), flow.catalog(report.server_tools, report.missing_servers));

@@ -104,9 +104,13 @@ Decided interrupt_turn(const Session& view, const InterruptTurn& command, Inputs
   Facts facts{view, inputs};
   InterruptTurnReply reply{
       .session_id = view.id, .interrupted = false, .turn_ids = {}, .sequence = view.sequence};
-  for (const auto& [id, thread] : view.threads)
+  for (const auto& [id, thread] : view.threads) {
+    // An item of a job ends only if the command names its thread or turn.
+    const bool of_job = thread.active && thread.active->item;
+    if (of_job && !command.thread_id && !command.turn_id) continue;
     if (!command.thread_id || *command.thread_id == id)
       interrupt_thread(facts, thread, command, reply.turn_ids);
+  }
   reply.interrupted = !reply.turn_ids.empty();
   if (command.processes == ProcessKeep::end) {
     if (command.turn_id && reply.turn_ids.empty())  // background processes may outlive their turn
@@ -200,6 +204,12 @@ Decided restarted(const Session& view, const ReportRestarted&, Inputs inputs) {
     }
     facts.close_request(turn, Category::interrupted,
                         "the runtime stopped before the model answered");
+    if (turn.item) {  // a job resumes by itself
+      facts.add(
+          facts.of(turn.ids),
+          ThreadUpdated{.status = Status::running, .reason = "resumed", .boot_id = inputs.boot});
+      continue;
+    }
     facts.block(turn, "restart", "Interrupted by a restart",
                 "the runtime stopped while this turn was running; resume_thread continues it");
     if (inputs.settings->after_restart == AfterRestart::resume) facts.resume(turn);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "control/folders.h"
+#include "control/jobs/jobs.h"
+#include "control/submit.h"
 #include "control/tasks/task_facts.h"
 #include "control/turn_facts.h"
 
@@ -42,23 +44,6 @@ std::optional<Error> wrong_wait(const TurnOptions& options) {
   return Error{Code::invalid_params,
                fmt::format("options.askTimeoutMs: expected 0 to {}", kAskTimeoutMaxMs),
                {}};
-}
-
-std::optional<Error> forbidden(const TurnOptions& options, const Settings& settings) {
-  const auto among = [](const auto& list, const auto& value) {
-    return value && std::ranges::find(list, *value) != list.end();
-  };
-  if (among(settings.modes_forbidden, options.mode))
-    return Error{
-        Code::forbidden,
-        fmt::format("the managed configuration does not allow the mode {}", name_of(*options.mode)),
-        {}};
-  if (among(settings.sandboxes_forbidden, options.sandbox))
-    return Error{Code::forbidden,
-                 fmt::format("the managed configuration does not allow the sandbox mode {}",
-                             name_of(*options.sandbox)),
-                 {}};
-  return std::nullopt;
 }
 
 std::string objective(const std::vector<InputPart>& input) {
@@ -115,19 +100,6 @@ std::optional<Error> no_room(const Session& view, const Place& place, QueuePolic
   return std::nullopt;
 }
 
-std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
-                                     const Inputs& inputs) {
-  if (auto error = needs_approver(task.constraints, inputs)) return error;
-  if (auto error = beneath_cancelled(&task, inputs)) return error;
-  const auto blockers = blockers_of(task);
-  if (!blockers.empty()) return still_blocked(task, blockers);
-  const bool waits = task.status == TaskStatus::accepted || task.status == TaskStatus::queued ||
-                     task.status == TaskStatus::retrying || task.status == TaskStatus::blocked ||
-                     retryable_end(task.status);
-  if (taken(view, task) || !waits) return wrong_state(task, "started");
-  return std::nullopt;
-}
-
 // The existing task of which the turn is the next attempt; null: none is named, or it is new.
 Result<const state::Task*> existing_task(const Session& view, const SubmitTurn& command,
                                          const Inputs& inputs) {
@@ -171,6 +143,23 @@ void make_places(Facts& facts, const Session& view, const Place& place, const Tu
 
 }  // namespace
 
+std::optional<Error> forbidden_options(const TurnOptions& options, const Settings& settings) {
+  const auto among = [](const auto& list, const auto& value) {
+    return value && std::ranges::find(list, *value) != list.end();
+  };
+  if (among(settings.modes_forbidden, options.mode))
+    return Error{
+        Code::forbidden,
+        fmt::format("the managed configuration does not allow the mode {}", name_of(*options.mode)),
+        {}};
+  if (among(settings.sandboxes_forbidden, options.sandbox))
+    return Error{Code::forbidden,
+                 fmt::format("the managed configuration does not allow the sandbox mode {}",
+                             name_of(*options.sandbox)),
+                 {}};
+  return std::nullopt;
+}
+
 Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs inputs) {
   if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
   if (auto error = wrong_input(command.input)) return *error;
@@ -178,7 +167,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   TurnOptions options = command.options.value_or(TurnOptions{});
   if (auto error = wrong_folders(view, "options.", folders_of(options), inputs)) return *error;
   if (auto error = wrong_wait(options)) return *error;
-  if (auto error = forbidden(options, *inputs.settings)) return *error;
+  if (auto error = forbidden_options(options, *inputs.settings)) return *error;
   if (command.metadata && !command.metadata->text.starts_with('{'))
     return refuse(Code::invalid_params, "metadata: expected an object");
   auto existing = existing_task(view, command, inputs);
@@ -189,6 +178,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   Place place;
   place.id = command.thread_id ? *command.thread_id : inputs.ids.next<ThreadId>();
   place.thread = find_thread(view, place.id);
+  if (auto error = thread_of_job(view, place.id)) return *error;
   const QueuePolicy policy = options.queue_policy.value_or(QueuePolicy::enqueue);
   const bool running = place.thread && place.thread->active;
   if (running && policy == QueuePolicy::reject) return busy(*place.thread);

@@ -7,6 +7,7 @@
 #include "control/actions.h"
 #include "control/flow.h"
 #include "control/hooks.h"
+#include "control/jobs/jobs.h"
 #include "control/processes.h"
 #include "policy/laxity.h"
 #include "schema/tools.h"
@@ -174,7 +175,7 @@ std::optional<std::string> changed_since_approval(const Session& view, const Ope
                                                   const std::optional<Binding>& now) {
   if (!open.call->digest) return std::nullopt;
   const Turn& turn = *open.thread->active;
-  std::optional<Timestamp> expires_at;
+  std::optional<Timestamp> expires_at = open.call->approved_until;
   if (turn.resolved && turn.resolved->call == open.call->id)
     expires_at = turn.resolved->required.expires_at;
   std::string digest;
@@ -190,6 +191,10 @@ std::vector<ExecutedFile> approved_files(const Session& view, const Turn& turn,
                                          const state::ToolCall& call, const std::string& cwd) {
   if (turn.resolved && turn.resolved->call == call.id)
     return turn.resolved->required.executes.value_or(std::vector<ExecutedFile>{});
+  if (const state::Job* job = job_of(view, turn); job && job->permission &&
+                                                  job->permission->call == call.approved_as &&
+                                                  !job->permission->files.empty())
+    return job->permission->files;
   const std::string text = text_of(call);
   for (const auto* rules : {&view.granted, &state::policy_of(view, turn.ids.thread).rules})
     for (const PolicyRule& rule : *rules)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "control/jobs/jobs.h"
 #include "control/tasks/task_facts.h"
 #include "control/tool_calls.h"
 
@@ -83,8 +84,38 @@ void Facts::end_attempt(const Turn& turn, Status status, const Failure& error) {
   if (turn.started_at) add(of(turn.ids), TaskAttemptFailed{.status = status, .error = error});
 }
 
+void Facts::fail_item(const Turn& turn, Status status, const Failure& error,
+                      std::optional<Timestamp> retry_at) {
+  JobItemFailed failed{.error = error,
+                       .attempt_count = turn.item->attempts,
+                       .retryable = error.retryable,
+                       .retry_at = retry_at,
+                       .output_ref = {},
+                       .preview = {}};
+  if (turn.answer > 0) {
+    failed.output_ref = state::log_ref(turn.answer);
+  } else if (const auto& ended = turn.ended_call; ended && !ended->refused) {
+    failed.output_ref = ended->output_ref;
+    if (!ended->preview.empty())
+      failed.preview = std::string(utf8_prefix(ended->preview, kItemPreviewBytes));
+  }
+  add(JobItemScope{of(turn.ids)}, std::move(failed));
+  add(of(turn.ids), TurnFailed{.status = status,
+                               .reason = error.message,
+                               .error = error,
+                               .duration_ms = inputs_.since(turn.submitted_at)});
+}
+
+void Facts::stop_item(const Turn& turn, const Failure& error) {
+  close_request(turn, error.category, error.message);
+  close_tools(*this, turn, error, inputs_.boot);
+  const bool cancelled = error.category == Category::cancelled;
+  fail_item(turn, cancelled ? Status::cancelled : Status::timed_out, error, std::nullopt);
+}
+
 void Facts::cancel(const Turn& turn, const std::string& reason) {
   const Failure error{Category::cancelled, reason, false};
+  if (turn.item) return stop_item(turn, error);
   close_request(turn, Category::cancelled, reason);
   close_tools(*this, turn, error, inputs_.boot);
   end_attempt(turn, Status::cancelled, error);
@@ -111,6 +142,8 @@ void Facts::time_out(const Turn& turn, const std::string& reason, bool whole_tas
 }
 
 void Facts::fail(const Turn& turn, Failure error) {
+  if (turn.item)
+    return fail_item(turn, Status::failed, error, item_retry(view_, turn, error, inputs_));
   end_attempt(turn, Status::failed, error);
   add(of(turn.ids), TurnFailed{.status = Status::failed,
                                .reason = error.message,
@@ -120,16 +153,31 @@ void Facts::fail(const Turn& turn, Failure error) {
 }
 
 void Facts::complete(const Turn& turn, StopReason reason, const Usage& usage) {
-  add(of(turn.ids), TaskAttemptCompleted{});
+  if (turn.item) {
+    JobItemCompleted completed{
+        .output_ref = {}, .preview = {}, .attempt_count = turn.item->attempts};
+    if (turn.answer > 0) {
+      completed.output_ref = state::log_ref(turn.answer);
+      if (turn.answer_preview && !turn.answer_preview->empty())
+        completed.preview = turn.answer_preview;
+    } else if (const auto& ended = turn.ended_call) {
+      completed.output_ref = ended->output_ref;
+      if (!ended->preview.empty())
+        completed.preview = std::string(utf8_prefix(ended->preview, kItemPreviewBytes));
+    }
+    add(JobItemScope{of(turn.ids)}, std::move(completed));
+  } else {
+    add(of(turn.ids), TaskAttemptCompleted{});
+  }
   add(of(turn.ids),
       TurnCompleted{
           .stop_reason = reason, .usage = usage, .duration_ms = inputs_.since(turn.submitted_at)});
-  task_completes(of(turn.ids));
+  if (!turn.item) task_completes(of(turn.ids));
 }
 
 void Facts::block(const Turn& turn, const std::string& reason, const std::string& title,
                   const std::string& detail) {
-  add(of(turn.ids), TaskBlocked{.reason = reason, .resumable = true});
+  if (!turn.item) add(of(turn.ids), TaskBlocked{.reason = reason, .resumable = true});
   add(of(turn.ids), RunStatus{.status = Status::blocked,
                               .phase = reason,
                               .title = title,
@@ -149,6 +197,9 @@ void Facts::hold_paused(const Turn& turn) {
 }
 
 void Facts::decided(const Turn& turn, const std::string& reason) {
+  if (turn.item)  // the job's task did not wait
+    return add(of(turn.ids),
+               RunStatus{.status = Status::running, .phase = "item", .title = "Running"});
   if (!turn.pausing) add(of(turn.ids), TaskResumed{.reason = reason});
 }
 
@@ -156,7 +207,7 @@ void Facts::resume(const Turn& turn) {
   add(of(turn.ids),
       HistoryReconstructed{
           .turn_id = turn.ids.turn, .as_of_sequence = view_.sequence, .source = "log"});
-  add(of(turn.ids), TaskResumed{.reason = "resumed"});
+  if (!turn.item) add(of(turn.ids), TaskResumed{.reason = "resumed"});
   add(of(turn.ids),
       ThreadUpdated{.status = Status::running, .reason = "resumed", .boot_id = inputs_.boot});
   add(of(turn.ids),

@@ -51,7 +51,8 @@ class Facts {
   void task_cancels(const schema::TaskScope& task, const std::string& reason);
   // Removes the first turn that may start from the queue, if any, and starts it.
   void start_next(const Thread& thread);
-  // Ends a running or queued turn: open request and items, attempt, turn, task.
+  // Ends a running or queued turn: open request and items, attempt, turn, task. The turn of a job's
+  // item ends the attempt at the item instead of an attempt at a task.
   void cancel(const Turn& turn, const std::string& reason);
   // Ends a running turn whose attempt has reached its time limit. `end` of its task: timed_out, or
   // retrying if its policy retries it.
@@ -60,6 +61,9 @@ class Facts {
   void complete(const Turn& turn, schema::StopReason reason, const schema::Usage& usage);
   // Closes what the model had started: the open request (as failed) and its items, also those of
   // calls that it was still writing.
+  // Ends the turn of an item because its job ends. The item is not retried.
+  void stop_item(const Turn& turn, const schema::Failure& error);
+  // Closes what the model had started: the open request (as failed) and its items.
   void close_request(const Turn& turn, schema::Category category, const std::string& message);
   void close_items(const Turn& turn, schema::Status status, const schema::Failure& error);
   // Blocks the thread until resume_thread.
@@ -67,7 +71,8 @@ class Facts {
              const std::string& detail);
   // Holds the turn of a paused task between two steps, until resume_task.
   void hold_paused(const Turn& turn);
-  // The decision that the turn waited for was made or withdrawn. A paused task stays paused.
+  // The decision that the turn waited for was made or withdrawn. A paused task stays paused. The
+  // task of an item does not wait when the item does.
   void decided(const Turn& turn, const std::string& reason);
   // Records the intent to cancel a task, and ends what it has in progress: its turn and background
   // processes. An external worker is asked to stop. Ends the task if nothing of it is left open.
@@ -81,6 +86,8 @@ class Facts {
  private:
   bool held(const Turn& turn) const;
   void end_attempt(const Turn& turn, schema::Status status, const schema::Failure& error);
+  void fail_item(const Turn& turn, schema::Status status, const schema::Failure& error,
+                 std::optional<Timestamp> retry_at);
 
   const Session& view_;
   const Inputs& inputs_;

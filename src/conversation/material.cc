@@ -148,6 +148,19 @@ void read_earlier(ports::Workspace& workspace, const MaterialQuery& query,
   }
 }
 
+// The input of a job's item: the instruction of the job, and the item.
+void add_item(const MaterialQuery& query, Result<ports::HistoryWindow>& window) {
+  if (!query.item || !window) return;
+  auto item = query.item();
+  if (!item) {
+    window = std::unexpected(std::move(item).error());
+    return;
+  }
+  const auto text = [](std::string of) { return InputPart{InputKind::text, std::move(of), {}}; };
+  window->input = {text(query.instruction), text("The input, as JSON:\n" + *std::move(item))};
+  for (const InputPart& part : window->input) window->bytes += part.text->size();
+}
+
 // Calls `visit` with each file of the turn and of earlier ones.
 template <class Visit>
 void each_file(const TurnFiles& files, const Visit& visit) {
@@ -189,7 +202,8 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
                             .bytes_max = {},
                             .up_to = query.up_to,
                             .last_ended = query.last_ended,
-                            .told = query.told};
+                            .told = query.told,
+                            .alone_from = query.alone_from};
   if (query.context_tokens)
     asked.bytes_max = messages_bytes_max(
         *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +
@@ -199,11 +213,13 @@ Material gather(ports::Workspace& workspace, ports::History& history, const Mate
   };
   leave_room();
   material.history = history.window(asked);
+  add_item(query, material.history);
   if (!read || !material.history) return material;
   read->given = all_given(workspace, query, material.history->input, asked.bytes_max);
   if (asked.bytes_max && texts_in(*read) > 0) {
     leave_room();
     material.history = history.window(asked);
+    add_item(query, material.history);
   }
   if (!material.history) return material;
   std::optional<std::size_t> room = asked.bytes_max;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,6 +59,11 @@ struct MaterialQuery {
   std::optional<TurnId> last_ended;  // the last ended turn of the thread
   std::vector<Sequence> told = {};   // see HistoryQuery
   std::shared_ptr<const TurnFiles> files = nullptr;  // those of the turn, if already read
+  // Of an item of a job: the sequence of its turn.submitted, the instruction of the job, and how to
+  // read the item.
+  Sequence alone_from = 0;
+  std::string instruction = {};
+  std::function<Result<std::string>()> item = {};
 };
 
 // Reads everything, or all but the files if `query.files` is set. Blocks; called on a worker.

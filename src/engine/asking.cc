@@ -23,7 +23,7 @@ Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& 
   if (!material.history) return std::unexpected(material.history.error());
   ports::ModelRequest request;
   request.id = what.request;
-  request.turn = what.turn.turn;
+  request.turn = environment_of(what.turn);
   request.model_name = what.model_name;
   request.ended_requests = what.ended_by_provider;
   request.cwd = query.cwd;
@@ -50,9 +50,9 @@ struct Engine::Asking::Shared {
 
 Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask& what, Log log,
                        std::shared_ptr<const conversation::TurnFiles> files) {
-  conversation::MaterialQuery query =
-      query_of(view, what.turn, parts.models.choice(what.turn.turn, what.model_name).candidates,
-               what.model_name);
+  conversation::MaterialQuery query = query_of(
+      view, what.turn, parts.models.choice(environment_of(what.turn), what.model_name).candidates,
+      what.model_name, parts.job_inputs);
   const state::Turn* turn = state::find_turn(view, what.turn.turn);
   check(turn != nullptr, "a plan is of its view");
   query.policy = effective_policy(parts, view, *turn);

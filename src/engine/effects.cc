@@ -34,6 +34,26 @@ conversation::ImagesSent images_for(const std::vector<Candidate>& candidates,
   return has("images") ? conversation::ImagesSent::all : conversation::ImagesSent::attached;
 }
 
+// An item of a job sees the job's instruction and its own input, and no earlier turns.
+void add_item(const state::Session& view, const TurnIds& turn, conversation::MaterialQuery& query,
+              ports::JobInputs* inputs) {
+  const state::Turn* own = state::find_turn(view, turn.turn);
+  if (!own || !own->item) return;
+  query.alone_from = own->submitted;
+  const auto job = view.jobs.find(turn.job.value_or(JobId{}));
+  if (job == view.jobs.end() || !inputs) return;
+  const JobRecord& record = job->second.record;
+  if (record.runner.kind != RunnerKind::turn) return;
+  query.instruction = record.runner.instruction.value_or("");
+  if (record.runner.output_schema)
+    query.instruction +=
+        "\n\nAnswer with one JSON object and nothing else. It must match this JSON Schema:\n" +
+        record.runner.output_schema->text;
+  query.item = [inputs, ref = record.input_ref, at = own->item->at] {
+    return inputs->bytes(ref, at.offset, at.size);
+  };
+}
+
 }  // namespace
 
 const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
@@ -43,6 +63,10 @@ const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
   const auto at = std::ranges::find(found->tools, call, &state::ToolCall::id);
   check(at != found->tools.end(), "a plan is of its view");
   return *at;
+}
+
+TurnId environment_of(const TurnIds& turn) {
+  return turn.job ? TurnId{turn.job->text()} : turn.turn;
 }
 
 policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
@@ -80,7 +104,7 @@ std::vector<Sequence> told_in(const state::Session& view, const ThreadId& thread
 
 conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& turn,
                                      const std::vector<Candidate>& candidates,
-                                     const std::string& model) {
+                                     const std::string& model, ports::JobInputs* inputs) {
   conversation::MaterialQuery query;
   query.session = view.id;
   query.turn = turn;
@@ -90,6 +114,7 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.up_to = view.sequence;
   query.last_ended = last_ended(view, turn.thread);
   query.told = told_in(view, turn.thread);
+  add_item(view, turn, query, inputs);
   return query;
 }
 

@@ -27,6 +27,10 @@ class Engine::Running {
 const state::ToolCall& call_of(const state::Session& view, const TurnId& turn,
                                const ToolCallId& call);
 
+// The id under which the environment of the turn's client is kept: that of its job, if it is an
+// item, because all items have the environment of the client that created the job.
+TurnId environment_of(const schema::TurnIds& turn);
+
 // The policy that a turn is under. Core only.
 policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
                                    const state::Turn& turn);
@@ -49,6 +53,6 @@ std::vector<Sequence> told_in(const state::Session& view, const ThreadId& thread
 // the caller to add.
 conversation::MaterialQuery query_of(const state::Session& view, const schema::TurnIds& turn,
                                      const std::vector<schema::Candidate>& candidates,
-                                     const std::string& model);
+                                     const std::string& model, ports::JobInputs* inputs);
 
 }  // namespace agentrt::engine

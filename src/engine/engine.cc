@@ -1,8 +1,10 @@
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/asking.h"
+#include "engine/feeding.h"
 #include "engine/gates.h"
 #include "engine/preparing.h"
 #include "engine/running_call.h"
@@ -81,7 +83,25 @@ void Engine::advance(const state::Session& view) {
     running[effect.key] = start(view, effect, Log::has_it);
   }
   drop_files(view, session);
-  if (running.empty() && session.files.empty()) running_.erase(view.id);
+  drop_held(view, session);
+  if (running.empty() && session.files.empty() && session.held.empty()) running_.erase(view.id);
+}
+
+std::shared_ptr<const ports::HeldFiles> Engine::held_by(const SessionId& session,
+                                                        const ToolCallId& approved) const {
+  const auto known = running_.find(session);
+  if (known == running_.end()) return nullptr;
+  const auto found = known->second.held.find(approved);
+  return found == known->second.held.end() ? nullptr : found->second;
+}
+
+void Engine::drop_held(const state::Session& view, OfSession& session) {
+  std::erase_if(session.held, [&](const auto& kept) {
+    return std::ranges::none_of(view.jobs, [&](const auto& entry) {
+      const auto& permission = entry.second.permission;
+      return permission && permission->call == kept.first;
+    });
+  });
 }
 
 void Engine::keep_files(const SessionId& session, const TurnId& turn,
@@ -154,8 +174,22 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<RunningCall>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitAnswer>)
           return std::make_unique<Expiring>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, FeedJob>)
+          return std::make_unique<Feeding>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, JudgeItem>)
+          return std::make_unique<JudgingItem>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, AwaitJob>)
+          return std::make_unique<JobTimer>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunProcess>)
-          return std::make_unique<RunningProcess>(parts_, view, what, log);
+          return std::make_unique<RunningProcess>(
+              parts_, view, what, log,
+              [this, session = view.id](const ToolCallId& approved) {
+                return held_by(session, approved);
+              },
+              [this, session = view.id](const ToolCallId& approved, auto held) {
+                if (const auto known = running_.find(session); known != running_.end())
+                  known->second.held[approved] = std::move(held);
+              });
         else
           return std::make_unique<RunningProcess>(parts_, view, what);
       },

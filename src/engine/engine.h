@@ -18,6 +18,7 @@
 #include "ports/control_plane.h"
 #include "ports/hooks.h"
 #include "ports/inspection.h"
+#include "ports/job_inputs.h"
 #include "ports/loop.h"
 #include "ports/metrics.h"
 #include "ports/models.h"
@@ -71,6 +72,8 @@ class Engine {
     // Must outlive the engine, and be served by another worker than `worker`; null: images in tool
     // results cannot be read.
     ports::Outputs* outputs = nullptr;
+    // Must outlive the engine; null: there are no jobs.
+    ports::JobInputs* job_inputs = nullptr;
   };
 
   explicit Engine(Parts parts);
@@ -102,6 +105,9 @@ class Engine {
   class RunningHook;
   class Inspecting;
   class Expiring;
+  class Feeding;
+  class JudgingItem;
+  class JobTimer;
 
   // Whether the log has stored the view that calls for an effect.
   enum class Log { has_it, will_have_it };
@@ -112,6 +118,9 @@ class Engine {
     std::vector<std::string> foreseen;                                  // keys: not stored yet
     std::size_t awaited = 0;                                            // of them, by turns
     std::unordered_map<TurnId, std::shared_ptr<const conversation::TurnFiles>> files;
+    // The approved files of running jobs, by the call that was approved. They are kept as long as
+    // the job runs, so that every item executes the same bytes.
+    std::unordered_map<ToolCallId, std::shared_ptr<const ports::HeldFiles>> held;
   };
 
   void note_need(const SessionId& session, bool needed);
@@ -120,6 +129,9 @@ class Engine {
   std::shared_ptr<const conversation::TurnFiles> files_of(const SessionId& session,
                                                           const TurnId& turn) const;
   void drop_files(const state::Session& view, OfSession& session);
+  std::shared_ptr<const ports::HeldFiles> held_by(const SessionId& session,
+                                                  const ToolCallId& approved) const;
+  static void drop_held(const state::Session& view, OfSession& session);
   void drop_all_files(OfSession& session);
 
   Parts parts_;

@@ -62,10 +62,37 @@ void plan_turn(const state::Turn& turn, std::vector<Effect>& effects) {
   if (auto next = next_effect(turn)) effects.push_back(*std::move(next));
 }
 
+std::optional<Effect> judge_effect(const state::Session& view, const state::Turn& turn) {
+  const auto job = view.jobs.find(turn.ids.job.value_or(JobId{}));
+  if (job == view.jobs.end() || !job->second.record.runner.output_schema) return std::nullopt;
+  return Effect{"judge " + turn.ids.turn.text(),
+                JudgeItem{turn.ids, *job->second.record.runner.output_schema}};
+}
+
+void plan_job(const state::Job& job, std::vector<Effect>& effects) {
+  const schema::JobRecord& record = job.record;
+  const JobId& id = record.ids.job;
+  const auto due = state::next_due(job);
+  const bool redo = state::has_failed_left(job);
+  if (due || redo || state::has_more_lines(job))
+    effects.push_back({"feed " + id.text(), FeedJob{.job = id,
+                                                    .input_ref = record.input_ref,
+                                                    .after = record.cursor,
+                                                    .room = state::free_slots(job),
+                                                    .more = state::has_more_lines(job),
+                                                    .redo = redo,
+                                                    .redo_before = record.redo_before,
+                                                    .due = due}});
+  if (record.max_runtime_ms && record.started_at)
+    effects.push_back({fmt::format("job {} {}", id.text(), record.attempts),
+                       AwaitJob{id, *record.started_at, *record.max_runtime_ms}});
+}
+
 }  // namespace
 
 std::vector<Effect> plan(const state::Session& view, const BootId& boot) {
   std::vector<Effect> effects = follow_processes(view);
+  for (const auto& [_, job] : view.jobs) plan_job(job, effects);
   for (const auto& [_, thread] : view.threads) {
     if (!thread.active) continue;
     const state::Turn& turn = *thread.active;
@@ -78,6 +105,10 @@ std::vector<Effect> plan(const state::Session& view, const BootId& boot) {
     }
     if (turn.action)
       if (auto wait = wait_for(*turn.action)) effects.push_back(*std::move(wait));
+    if (turn.item && turn.item->reported) {
+      if (auto judge = judge_effect(view, turn)) effects.push_back(*std::move(judge));
+      continue;
+    }
     if (lost_sight || thread.status == schema::Status::blocked || turn.boot != boot) continue;
     plan_turn(turn, effects);
   }

@@ -82,10 +82,33 @@ struct FollowProcess {
   bool ending = false;
 };
 
+// Read the next items of a job and start them when there is room.
+struct FeedJob {
+  JobId job;
+  std::string input_ref;
+  schema::JobCursor after;
+  std::uint64_t room = 0;  // items that may start now
+  bool more = false;       // lines follow the cursor
+  bool redo = false;       // failed items of an earlier attempt are to be retried
+  Sequence redo_before = 0;
+  std::optional<Timestamp> due;  // of the next item that waits for another attempt
+};
+// Compare the answer of an item with the schema of its job.
+struct JudgeItem {
+  schema::TurnIds turn;
+  schema::Json schema;
+};
+// The job may run for this long.
+struct AwaitJob {
+  JobId job;
+  Timestamp since;
+  std::int64_t within_ms = 0;
+};
+
 struct Effect {
   std::string key;  // identifies the effect; the same in every plan
   std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunProcess, CallTool,
-               FindProcess, FollowProcess>
+               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob>
       what;
 };
 

@@ -53,7 +53,7 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   ReportPrepared report;
   report.turn = what.turn.turn;
   report.context.cwd = view.cwd;
-  ports::ModelChoice choice = parts.models.choice(what.turn.turn, what.model);
+  ports::ModelChoice choice = parts.models.choice(environment_of(what.turn), what.model);
   report.candidates = std::move(choice.candidates);
   report.excluded = std::move(choice.excluded);
   report.default_model = std::move(choice.default_name);
@@ -61,8 +61,9 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
   // The same route that the decision about this report will choose.
   const policy::RoutingAnswer route = policy::route(
       {what.model, report.candidates, report.default_model, report.fallback, report.excluded});
-  conversation::MaterialQuery query = query_of(
-      view, what.turn, report.candidates, policy::outcome_of(route).selected_name.value_or(""));
+  conversation::MaterialQuery query =
+      query_of(view, what.turn, report.candidates,
+               policy::outcome_of(route).selected_name.value_or(""), parts.job_inputs);
   query.policy = effective_policy(parts, view, *turn);
   const state::Thread* thread = state::find_thread(view, what.turn.thread);
   shared_ = std::make_shared<Shared>(Shared{.parts = parts,

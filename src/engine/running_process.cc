@@ -30,6 +30,17 @@ std::string text_to_run(const state::ToolCall& call, const std::string& command)
   return policy::shell::analyse(command).canonical.value_or(command);
 }
 
+// An item of a job gets its line on standard input, and the environment of the job.
+void add_item(const state::Session& view, const TurnId& turn, ports::ProcessRequest& request) {
+  const state::Turn* of_call = state::find_turn(view, turn);
+  if (!of_call || !of_call->item || !of_call->ids.job) return;
+  const auto job = view.jobs.find(*of_call->ids.job);
+  if (job == view.jobs.end()) return;
+  const JobLine& at = of_call->item->at;
+  request.turn = environment_of(of_call->ids);
+  request.input = ports::StoredInput{job->second.record.input_ref, at.offset, at.size};
+}
+
 }  // namespace
 
 // Receives the events of a process and reports them. Output and violations are batched; one such
@@ -64,6 +75,16 @@ class Engine::RunningProcess::Listener final : public ports::ProcessListener,
       });
     });
     run_soon(parts_.loop, parts_.worker, std::move(task));
+  }
+  // The same with files that were copied before.
+  void start_with(ports::ProcessRequest request, std::shared_ptr<const ports::HeldFiles> held) {
+    request.held = std::move(held);
+    bound_ = request;
+    parts_.processes.start(std::move(request), shared_from_this());
+  }
+  // Called with the copies once they are made.
+  void keep_held(std::function<void(std::shared_ptr<const ports::HeldFiles>)> keep) {
+    keep_held_ = std::move(keep);
   }
   // Records the text that bash gets instead of the call's text.
   void run_as(std::string executed) { executed_ = std::move(executed); }
@@ -161,9 +182,8 @@ class Engine::RunningProcess::Listener final : public ports::ProcessListener,
                   Result<std::shared_ptr<const ports::HeldFiles>> held) {
     if (!wanted_) return;
     if (!held) return on_ended({.failure = failure_of(held.error())});
-    request.held = *std::move(held);
-    bound_ = request;
-    parts_.processes.start(std::move(request), shared_from_this());
+    if (keep_held_) keep_held_(*held);
+    start_with(std::move(request), *std::move(held));
   }
   void arm(std::int64_t delay_ms) {
     if (timeout_ms_ == 0) return;
@@ -263,6 +283,7 @@ class Engine::RunningProcess::Listener final : public ports::ProcessListener,
   std::uint64_t timeout_ms_ = 0;
   std::optional<ports::ProcessRequest> bound_;  // from start until ready, for an approved call
   std::optional<std::string> executed_;
+  std::function<void(std::shared_ptr<const ports::HeldFiles>)> keep_held_;
   std::optional<ports::Loop::TimerId> timer_;
   bool wanted_ = true, let_go_ = false, telling_ = false, timed_out_ = false;
   bool background_ = false;
@@ -271,7 +292,8 @@ class Engine::RunningProcess::Listener final : public ports::ProcessListener,
 };
 
 Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session& view,
-                                       const RunProcess& what, Log log)
+                                       const RunProcess& what, Log log, const HeldBy& held_by,
+                                       Keep keep)
     : parts_(parts),
       process_(process_of(call_of(view, what.turn, what.call))),
       listener_(std::make_shared<Listener>(parts, view.id, what.turn, what.call, process_)) {
@@ -290,10 +312,20 @@ Engine::RunningProcess::RunningProcess(const Parts& parts, const state::Session&
   if (background) listener_->run_in_background();
   if (request->argv.back() != request->command) listener_->run_as(request->argv.back());
   listener_->limit(command->timeout_ms.value_or(background ? 0 : tools::kShellTimeoutMs));
-  if (call.digest)
-    listener_->start_bound(*std::move(request), executes(view, policy, call));
-  else
+  if (!call.digest) {
     parts.processes.start(*std::move(request), listener_);
+    return;
+  }
+  if (state::find_turn(view, what.turn)->item) {
+    const ToolCallId approved = call.approved_as.value_or(call.id);
+    if (auto held = held_by(approved)) {
+      listener_->start_with(*std::move(request), std::move(held));
+      return;
+    }
+    listener_->keep_held(
+        [keep = std::move(keep), approved](auto held) { keep(approved, std::move(held)); });
+  }
+  listener_->start_bound(*std::move(request), executes(view, policy, call));
 }
 
 Result<ports::ProcessRequest> Engine::RunningProcess::request_of(const state::Session& view,
@@ -320,6 +352,7 @@ Result<ports::ProcessRequest> Engine::RunningProcess::request_of(const state::Se
     request.sandbox = SandboxMode::full_access;
   request.background = command.background;
   request.tty = command.tty;
+  add_item(view, turn, request);
   return request;
 }
 

@@ -2,6 +2,8 @@
 // background process is followed beyond the end of its call.
 #pragma once
 
+#include <functional>
+
 #include "engine/effects.h"
 #include "ports/processes.h"
 
@@ -9,7 +11,12 @@ namespace agentrt::engine {
 
 class Engine::RunningProcess final : public Running {
  public:
-  RunningProcess(const Parts& parts, const state::Session& view, const RunProcess& what, Log log);
+  // The approved files of a job, by the approved call: get and keep them.
+  using HeldBy = std::function<std::shared_ptr<const ports::HeldFiles>(const ToolCallId& approved)>;
+  using Keep =
+      std::function<void(const ToolCallId& approved, std::shared_ptr<const ports::HeldFiles> held)>;
+  RunningProcess(const Parts& parts, const state::Session& view, const RunProcess& what, Log log,
+                 const HeldBy& held_by, Keep keep);
   RunningProcess(const Parts& parts, const state::Session& view, const FindProcess& what);
   RunningProcess(const Parts& parts, const state::Session& view, const FollowProcess& what);
   ~RunningProcess() override;

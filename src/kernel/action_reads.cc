@@ -1,12 +1,12 @@
 #include "kernel/action_reads.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "control/flow.h"
 #include "control/tool_calls.h"
+#include "kernel/reads.h"
 #include "policy/folders.h"
 #include "policy/shell/analysis.h"
 #include "state/index.h"
@@ -17,12 +17,6 @@ namespace {
 
 using namespace schema;
 
-// A cursor in the list of actions: GENERATION.ORDER:FIRST:ID.
-std::string write_place(const GenerationId& generation, const store::IndexEntry& entry) {
-  return fmt::format("{}.{}:{}:{}", generation.text(), entry.session_order, entry.row.first,
-                     entry.row.id);
-}
-
 // The canonical form that runs instead of the command of `call`. None where the command runs as it
 // is written: a person must approve it first, it is dynamic, or its form is the same text.
 std::optional<std::string> form_to_run(const state::ToolCall& call, schema::Decision decision) {
@@ -31,35 +25,6 @@ std::optional<std::string> form_to_run(const state::ToolCall& call, schema::Deci
   if (!command) return std::nullopt;
   auto form = policy::shell::analyse(command->text).canonical;
   return form == command->text ? std::nullopt : form;
-}
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t out = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
-Result<void> read_place(const GenerationId& generation, std::string_view cursor,
-                        store::IndexQuery& query) {
-  const auto malformed = [] {
-    return fail(Code::invalid_params, "cursor: not a cursor of this runtime");
-  };
-  const std::size_t dot = cursor.find('.');
-  const std::size_t first = cursor.find(':');
-  const std::size_t second = first == std::string_view::npos ? first : cursor.find(':', first + 1);
-  if (dot == std::string_view::npos || second == std::string_view::npos || dot > first)
-    return malformed();
-  if (cursor.substr(0, dot) != generation.text())
-    return fail(Code::gone,
-                "cursor: the store was restored since then: start again without a cursor");
-  const auto order = number(cursor.substr(dot + 1, first - dot - 1));
-  const auto place = number(cursor.substr(first + 1, second - first - 1));
-  if (!order || !place) return malformed();
-  query.before = query.session ? *place : *order;
-  query.before_first = query.session ? 0 : *place;
-  query.before_id = std::string(cursor.substr(second + 1));
-  return {};
 }
 
 }  // namespace
@@ -74,7 +39,7 @@ Result<std::string> list_actions(store::Store& store, const ListActions& query,
   rows.open_only = !query.session_id && !query.include_resolved.value_or(false);
   rows.limit =
       std::min<std::size_t>(query.limit.value_or(limits.page_turns_default), limits.page_max);
-  if (query.cursor) TRY(read_place(store.generation(), *query.cursor, rows));
+  if (query.cursor) TRY(read_row_cursor(store.generation(), *query.cursor, rows));
   TRY_ASSIGN(const auto entries, store.list(rows));
   std::string out = R"({"data":[)";
   bool any = false;
@@ -86,7 +51,7 @@ Result<std::string> list_actions(store::Store& store, const ListActions& query,
   out += ']';
   if (entries.size() == rows.limit) {
     out += R"(,"nextCursor":)";
-    write_string(out, write_place(store.generation(), entries.back()));
+    write_string(out, write_row_cursor(store.generation(), entries.back()));
   }
   return out + "}";
 }

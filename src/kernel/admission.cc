@@ -25,7 +25,7 @@ struct Admission::Pending {
 
   bool needs_look_up() const {
     return hashes() || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders ||
-           !plan.outputs.empty();
+           !plan.outputs.empty() || plan.new_job || plan.checks_items;
   }
   // Whether a repetition must be told from another command with the same key or id.
   bool hashes() const { return key || plan.id_chosen; }
@@ -52,7 +52,7 @@ Result<void> keep_process(const store::IndexEntry& found, control::Named& named)
   return {};
 }
 
-// The decision reads the task when its command is first in the lane.
+// The decision reads a task or job when its command is first in the lane.
 Result<void> keep_nothing(const store::IndexEntry&, control::Named&) { return {}; }
 
 ObjectRow row_of(ObjectKind kind) {
@@ -63,6 +63,8 @@ ObjectRow row_of(ObjectKind kind) {
       return {kProcessKind, " in the background", keep_process};
     case ObjectKind::task:
       return {state::kTaskKind, "", keep_nothing};
+    case ObjectKind::job:
+      return {kJobKind, "", keep_nothing};
   }
   stop("an object has a kind");
 }
@@ -152,6 +154,7 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
     pending->claims.push_back(fmt::format("key {} {}", caller.principal, *pending->key));
   if (pending->plan.new_turn) pending->claims.push_back("turn " + pending->plan.new_turn->text());
   if (pending->plan.new_task) pending->claims.push_back("task " + pending->plan.new_task->text());
+  if (pending->plan.new_job) pending->claims.push_back("job " + pending->plan.new_job->text());
   pending->work.command = std::move(command);
   pending->work.caller = std::move(caller);
   pending->work.reply_to = std::move(reply_to);
@@ -226,6 +229,26 @@ Result<void> Admission::find_ids(Pending& pending) const {
   }
   TRY_ASSIGN(named.output, refused_output(parts_.store, pending.session, plan.outputs));
   if (plan.object) TRY(find_object(pending));
+  if (!plan.checks_items) return {};
+  // The items of a job that exists need no check: the decision repeats the reply.
+  if (plan.new_job) {
+    TRY_ASSIGN(const auto known, parts_.store.find(std::string(kJobKind), plan.new_job->text()));
+    if (known) return {};
+  }
+  TRY(check_items(pending));
+  return {};
+}
+
+Result<void> Admission::check_items(Pending& pending) const {
+  const auto& command = std::get<CreateJob>(pending.work.command);
+  if (command.items.has_value() == command.items_ref.has_value())
+    return fail(Code::invalid_params, "expected either items or itemsRef");
+  if (!parts_.job_inputs) return fail(Code::unavailable, "this runtime takes no jobs");
+  TRY_ASSIGN(ports::CheckedItems checked,
+             command.items ? parts_.job_inputs->store(*command.items)
+                           : parts_.job_inputs->check(command.session_id, *command.items_ref));
+  pending.work.named.items =
+      control::Named::Items{std::move(checked.ref), checked.items, std::move(checked.stored)};
   return {};
 }
 

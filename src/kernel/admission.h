@@ -16,6 +16,7 @@
 #include "kernel/lanes.h"
 #include "kernel/read_commands.h"
 #include "ports/folders.h"
+#include "ports/job_inputs.h"
 #include "schema/admission.h"
 
 namespace agentrt::kernel {
@@ -32,9 +33,13 @@ class Admission {
     ReadCommands& reads;
     const policy::Redactor* redactor;  // may be null
     ports::Folders* folders;           // null: folders are accepted as named
+    ports::JobInputs* job_inputs;      // null: jobs are refused
   };
 
   explicit Admission(Parts parts) : parts_(parts) {}
+
+  // Call before the first command.
+  void set_job_inputs(ports::JobInputs& inputs) { parts_.job_inputs = &inputs; }
 
   // `reply_to` is called exactly once, on the core or on a worker.
   void admit(schema::Command command, ports::Caller caller, ports::ReplyTo reply_to);
@@ -56,6 +61,7 @@ class Admission {
   std::optional<ports::Reply> repeated(const Pending& pending) const;
   Result<void> find_ids(Pending& pending) const;
   Result<void> find_object(Pending& pending) const;
+  Result<void> check_items(Pending& pending) const;
 
   Parts parts_;
 };

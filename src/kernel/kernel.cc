@@ -44,7 +44,9 @@ Kernel::Kernel(Parts parts)
               .limits = parts_.limits,
               .boot = parts_.boot,
               .policies = parts_.policies,
-              .unrecovered = unrecovered_}),
+              .unrecovered = unrecovered_,
+              .loop = parts_.loop,
+              .job_inputs = nullptr}),
       admission_({.store = parts_.store,
                   .loop = parts_.loop,
                   .readers = parts_.readers,
@@ -53,7 +55,13 @@ Kernel::Kernel(Parts parts)
                   .lanes = lanes_,
                   .reads = reads_,
                   .redactor = parts_.redactor,
-                  .folders = parts_.folders}) {}
+                  .folders = parts_.folders,
+                  .job_inputs = nullptr}) {}
+
+void Kernel::set_job_inputs(ports::JobInputs& inputs) {
+  admission_.set_job_inputs(inputs);
+  reads_.set_job_inputs(inputs);
+}
 
 void Kernel::observe(Observers observers) { observers_ = std::move(observers); }
 

@@ -58,6 +58,9 @@ class Kernel final : public ports::CommandSink,
 
   // Call before anything runs.
   void observe(Observers observers);
+  // The input of jobs; must outlive the kernel. Call before anything runs; otherwise create_job is
+  // refused.
+  void set_job_inputs(ports::JobInputs& inputs);
   // Loads every session that an earlier boot left with open work, a few at a time. Until a session
   // is recovered, lists report its status as stale. Runs `done` when all are recovered. Call once
   // at start: it also starts the regular deletion of old idempotency keys.

@@ -84,15 +84,16 @@ void Lanes::keep_tasks(Lane& lane, std::vector<state::Task> tasks) {
 void Lanes::drop_tasks(Lane& lane) {
   if (lane.tasks.size() <= parts_.limits.tasks_kept_max) return;
   std::unordered_set<TaskId> needed;
-  const auto need = [&](const state::Turn& turn) {
-    const state::Task* task = lane.tasks.find(turn.ids.task);
+  const auto need = [&](const TaskId& id) {
+    const state::Task* task = lane.tasks.find(id);
     for (; task && needed.insert(task->task_id).second;)
       task = task->parent_task_id ? lane.tasks.find(*task->parent_task_id) : nullptr;
   };
   for (const auto& [_, thread] : lane.view.threads) {
-    if (thread.active) need(*thread.active);
-    for (const state::Turn& turn : thread.queue) need(turn);
+    if (thread.active) need(thread.active->ids.task);
+    for (const state::Turn& turn : thread.queue) need(turn.ids.task);
   }
+  for (const auto& [_, job] : lane.view.jobs) need(job.record.ids.task);
   lane.tasks.drop_unless([&](const TaskId& id) { return needed.contains(id); });
 }
 

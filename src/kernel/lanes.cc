@@ -14,7 +14,7 @@ namespace {
 // A turn that waits for a user needs no view in memory. The answer loads it again, and so does its
 // expiry, for which the engine keeps a timer.
 bool has_running_turn(const state::Session& view) {
-  return std::ranges::any_of(view.threads, [](const auto& entry) {
+  return !view.jobs.empty() || std::ranges::any_of(view.threads, [](const auto& entry) {
     const state::Thread& thread = entry.second;
     return thread.active && thread.status != schema::Status::blocked && !thread.active->action;
   });
@@ -460,7 +460,8 @@ void Lanes::loaded(Lane& lane, Result<Loaded> result) {
   keep_tasks(lane, std::move(result->tasks));
   lane.state = LaneState::ready;
   if (blocked_.contains(lane.id)) return advance(lane);
-  if (!lane.view.processes.empty()) tell(parts_.observers.committed, lane.view);
+  if (!lane.view.processes.empty() || !lane.view.jobs.empty())
+    tell(parts_.observers.committed, lane.view);
   if (state::interrupted_work(lane.view, parts_.boot) && !waits_to_restart(lane))
     lane.queue.push_front(ReportWork{schema::ReportRestarted{}, {}, {}, {}});
   // The engine must watch the expiry of an open question, and no commit may follow that would tell

@@ -72,7 +72,7 @@ struct Observers {
   // may fail, so effects started for it must be invisible and reversible.
   std::function<void(const state::Session&, Sequence)> begun;
   // The commit has succeeded with this view. Also called when a loaded session has background
-  // processes or waits for a user, because no commit may follow.
+  // processes or jobs or waits for a user, because no commit may follow.
   std::function<void(const state::Session&)> committed;
   // The commit has failed.
   std::function<void(const SessionId&)> failed;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernel/action_reads.h"
+#include "kernel/job_reads.h"
 #include "kernel/reads.h"
 #include "kernel/task_reads.h"
 #include "kernel/tool_reads.h"
@@ -221,6 +222,36 @@ void ReadCommands::read(GetExecutionEnvironment query, ports::ReplyTo reply_to) 
         read.generation = parts_.store.generation();
         to(to_json(read));
       });
+}
+
+// The row says which session owns the job; its view has the current counts of a running one.
+void ReadCommands::read(GetJob query, ports::ReplyTo reply_to) {
+  auto to = std::make_shared<ports::ReplyTo>(std::move(reply_to));
+  const bool taken = parts_.readers.run([this, query = std::move(query), to]() mutable {
+    auto found = find_job_row(parts_.store, query);
+    if (!found) return (*to)(std::unexpected(std::move(found).error()));
+    parts_.loop.post([this, query = std::move(query), to, found = *std::move(found)]() mutable {
+      with_view(
+          found.session, std::move(*to),
+          [this, query = std::move(query), record = std::move(found.record)](
+              const state::Session& view, ports::ReplyTo reply) mutable {
+            const auto running = view.jobs.find(query.job_id);
+            if (running != view.jobs.end()) record = running->second.record;
+            on_worker(
+                [this, query = std::move(query), record = std::move(record), session = view.id] {
+                  return read_job(parts_.store, parts_.job_inputs, session, record, query);
+                },
+                std::move(reply));
+          });
+    });
+  });
+  if (!taken) (*to)(fail(Code::overloaded, "too many reads are in progress: try again"));
+}
+
+void ReadCommands::read(ListJobs query, ports::ReplyTo reply_to) {
+  on_worker(
+      [this, query = std::move(query)] { return list_jobs(parts_.store, query, parts_.limits); },
+      std::move(reply_to));
 }
 
 }  // namespace agentrt::kernel

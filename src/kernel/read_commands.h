@@ -11,6 +11,7 @@
 #include "control/decide.h"
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
+#include "ports/job_inputs.h"
 #include "ports/policies.h"
 
 namespace agentrt::kernel {
@@ -28,9 +29,13 @@ class ReadCommands {
     // Sessions that an earlier boot left with open work and that are not loaded yet: lists report
     // their status as stale.
     const std::unordered_set<SessionId>& unrecovered;
+    ports::Loop& loop;
+    ports::JobInputs* job_inputs;  // null: pending items are counted, not listed
   };
 
   explicit ReadCommands(Parts parts) : parts_(std::move(parts)) {}
+
+  void set_job_inputs(ports::JobInputs& inputs) { parts_.job_inputs = &inputs; }
 
   // REQUIRES: the command only reads. `reply_to` is called once, on the core or on a worker.
   void answer(schema::Command command, ports::ReplyTo reply_to);
@@ -48,6 +53,8 @@ class ReadCommands {
   void read(schema::GetExecutionEnvironment query, ports::ReplyTo reply_to);
   void read(schema::GetTask query, ports::ReplyTo reply_to);
   void read(schema::ListTasks query, ports::ReplyTo reply_to);
+  void read(schema::GetJob query, ports::ReplyTo reply_to);
+  void read(schema::ListJobs query, ports::ReplyTo reply_to);
 
   void read_closed(const SessionId& session, const ThreadId& thread, ports::ReplyTo reply_to);
   // Calls `read` with the members of the session's view that its policy depends on; without a

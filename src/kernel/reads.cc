@@ -77,6 +77,13 @@ Result<void> check_head(store::Store& store, const SessionId& session, Sequence 
 
 }  // namespace
 
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t out = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
 std::string write_cursor(const GenerationId& generation, std::uint64_t place) {
   return fmt::format("{}.{}", generation.text(), place);
 }
@@ -92,6 +99,33 @@ Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_vi
     return fail(Code::gone,
                 "cursor: the store was restored since then: start again without a cursor");
   return place;
+}
+
+std::string write_row_cursor(const GenerationId& generation, const store::IndexEntry& entry) {
+  return fmt::format("{}.{}:{}:{}", generation.text(), entry.session_order, entry.row.first,
+                     entry.row.id);
+}
+
+Result<void> read_row_cursor(const GenerationId& generation, std::string_view cursor,
+                             store::IndexQuery& query) {
+  const auto malformed = [] {
+    return fail(Code::invalid_params, "cursor: not a cursor of this runtime");
+  };
+  const std::size_t dot = cursor.find('.');
+  const std::size_t first = cursor.find(':');
+  const std::size_t second = first == std::string_view::npos ? first : cursor.find(':', first + 1);
+  if (dot == std::string_view::npos || second == std::string_view::npos || dot > first)
+    return malformed();
+  if (cursor.substr(0, dot) != generation.text())
+    return fail(Code::gone,
+                "cursor: the store was restored since then: start again without a cursor");
+  const auto order = number_of(cursor.substr(dot + 1, first - dot - 1));
+  const auto place = number_of(cursor.substr(first + 1, second - first - 1));
+  if (!order || !place) return malformed();
+  query.before = query.session ? *place : *order;
+  query.before_first = query.session ? 0 : *place;
+  query.before_id = std::string(cursor.substr(second + 1));
+  return {};
 }
 
 Result<std::string> list_sessions(store::Store& store, const ListSessions& query,

@@ -23,6 +23,14 @@ Result<std::uint64_t> read_cursor(const GenerationId& generation, std::string_vi
 // Whether a session's rows may be outdated, because an earlier boot left it with open work.
 using IsStale = std::function<bool(const SessionId&)>;
 
+// The whole number that the text is, without a sign; nullopt: it is none.
+std::optional<std::uint64_t> number_of(std::string_view text);
+
+// A cursor in a list of index rows, of one session or of all: GENERATION.ORDER:FIRST:ID.
+std::string write_row_cursor(const GenerationId& generation, const store::IndexEntry& entry);
+Result<void> read_row_cursor(const GenerationId& generation, std::string_view cursor,
+                             store::IndexQuery& query);
+
 // Newest sessions first.
 Result<std::string> list_sessions(store::Store& store, const schema::ListSessions& query,
                                   const Limits& limits, const IsStale& is_stale);

@@ -104,6 +104,40 @@ Result<void> walk_graph(store::Store& store, const SessionId& session,
   return {};
 }
 
+template <class Record>
+Result<std::optional<Record>> record_of(store::Store& store, std::string_view kind,
+                                        const std::string& id) {
+  TRY_ASSIGN(const auto found, store.find(std::string(kind), id));
+  if (!found) return std::nullopt;
+  Record record;
+  TRY(from_json(found->row.record, record, Unknown::ignore));
+  return record;
+}
+
+// The job that works on the task next, or worked on it last.
+std::optional<JobId> job_of(const Task& task) {
+  if (task.next_worker) return task.next_worker->job_id;
+  return task.attempts.empty() ? std::nullopt : task.attempts.back().worker.job_id;
+}
+
+// The rows of a job, of one of its items and of its task.
+Result<void> read_job(store::Store& store, const control::Needs& needs, Records& records,
+                      control::LaneReads& named) {
+  std::optional<JobId> id = needs.job;
+  if (needs.job_of) {
+    TRY_ASSIGN(const Task* task, records.read(*needs.job_of));
+    if (task) id = job_of(*task);
+  }
+  if (!id) return {};
+  TRY_ASSIGN(named.job, record_of<JobRecord>(store, kJobKind, id->text()));
+  if (!named.job) return {};
+  TRY(records.read_with_ancestors(named.job->ids.task));
+  if (!needs.job_item) return {};
+  TRY_ASSIGN(named.job_item,
+             record_of<JobItemRecord>(store, kJobItemKind, job_item_row_id(*id, *needs.job_item)));
+  return {};
+}
+
 Result<bool> is_stored(store::Store& store, const std::string& ref) {
   TRY_ASSIGN(const auto entry, store.find(std::string(kOutputKind), ref));
   return entry && entry->row.status == kOutputKept;
@@ -129,6 +163,7 @@ Result<Gathered> gather(store::Store& store, const SessionId& session, const con
       if (task->parent_task_id) TRY(records.read_with_ancestors(*task->parent_task_id));
     }
   }
+  TRY(read_job(store, needs, records, out.named));
   if (needs.walk) TRY(walk_graph(store, session, *needs.walk, out.named));
   for (const std::string& ref : needs.refs) {
     TRY_ASSIGN(const bool stored, is_stored(store, ref));
@@ -146,6 +181,7 @@ Result<std::vector<Task>> tasks_of_turns(store::Store& store, const state::Sessi
     if (thread.active) TRY(records.read_with_ancestors(thread.active->ids.task));
     for (const state::Turn& turn : thread.queue) TRY(records.read_with_ancestors(turn.ids.task));
   }
+  for (const auto& [_, job] : view.jobs) TRY(records.read_with_ancestors(job.record.ids.task));
   std::vector<Task> out;
   for (auto& [_, task] : records.tasks()) out.push_back(std::move(task));
   return out;

@@ -147,6 +147,8 @@ Pipes make_pipes(const Spec& spec, int control) {
   if (spec.run_folder.empty()) return pipes;
   if (spec.no_input)
     pipes.in.read = Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  else if (spec.given_input)
+    pipes.in.read = Fd(::fcntl(0, F_DUPFD_CLOEXEC, 3));
   else
     pipes.in = make_pipe(control);
   pipes.out = make_pipe(control);

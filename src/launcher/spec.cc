@@ -76,6 +76,7 @@ void each_member(S& spec, Texts texts, Text text, Number number) {
   text("runFolder", spec.run_folder);
   number("tty", spec.tty);
   number("noInput", spec.no_input);
+  number("givenInput", spec.given_input);
   number("survive", spec.survive);
   number("apart", spec.apart);
   number("watchWrites", spec.watch_writes);

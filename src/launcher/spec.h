@@ -96,9 +96,10 @@ struct Spec {
   std::string cwd_identity;  // DEVICE:INODE that cwd must have; empty: any
   // For spools and exit record; created if missing; empty: inherited stdio.
   std::string run_folder;
-  bool tty = false;       // run on a pseudo-terminal; needs a run folder
-  bool no_input = false;  // standard input is empty; only with a run folder
-  bool survive = false;   // the command outlives its first connection
+  bool tty = false;          // run on a pseudo-terminal; needs a run folder
+  bool no_input = false;     // standard input is empty; only with a run folder
+  bool given_input = false;  // standard input is that of the launcher; only with a run folder
+  bool survive = false;      // the command outlives its first connection
   // In a session of its own, out of reach of the caller's terminal signals.
   bool apart = false;
   bool watch_writes = false;  // report attempts to write outside the roots, as advisory violations

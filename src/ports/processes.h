@@ -40,9 +40,16 @@ struct HeldFiles {
   std::string cwd_identity;  // DEVICE:INODE of the working directory
 };
 
+// A part of a stored output (ports/job_inputs.h).
+struct StoredInput {
+  std::string ref;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
 struct ProcessRequest {
   ProcessId id;
-  TurnId turn;  // whose environment it gets
+  TurnId turn;  // whose environment it gets; the id of the job for its items
   std::vector<std::string> argv;
   std::string command;  // for display
   std::string workspace;
@@ -53,6 +60,9 @@ struct ProcessRequest {
   std::vector<std::string> hidden;  // paths that policy denies
   bool background = false;
   bool tty = false;
+  // Standard input: these bytes, a newline and the end of the file. Only in the foreground and
+  // without a terminal. Absent: standard input is empty.
+  std::optional<StoredInput> input = {};
   std::shared_ptr<const HeldFiles> held = {};  // set if a user's approval is bound to these files
 };
 

@@ -97,6 +97,9 @@ struct HistoryQuery {
   std::optional<TurnId> last_ended;  // of the thread
   // The context.resolved facts of the thread that have a message, the first of the thread first.
   std::vector<Sequence> told = {};
+  // Of an item of a job: the sequence of its turn.submitted. It sees no earlier turns. 0: any other
+  // turn, which is found by its index row.
+  Sequence alone_from = 0;
 };
 
 class History {

@@ -22,6 +22,7 @@
 #include "config/sandbox.h"
 #include "engine/engine.h"
 #include "kernel/kernel.h"
+#include "outputs/job_inputs.h"
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"
 #include "runtime/configured_models.h"
@@ -74,6 +75,8 @@ control::Settings settings_of(const RuntimeOptions& options,
   settings.task_depth_max = options.config.limits.task_depth_max;
   settings.turn_steps_max = options.config.limits.turn_steps;
   settings.model_retries_max = options.config.limits.model_retries_max;
+  settings.jobs_max = options.config.limits.jobs_running;
+  settings.job_concurrency_max = options.config.limits.job_concurrency;
   settings.output_keep_ms =
       static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
@@ -201,6 +204,7 @@ struct Runtime::Parts {
   std::unique_ptr<ThreadWorker> tool_worker;     // files that tools read and write
   std::unique_ptr<kernel::Kernel> kernel;
   std::unique_ptr<outputs::OutputDesk> outputs;
+  std::unique_ptr<outputs::StoredJobInputs> job_inputs;
   std::unique_ptr<outputs::Retention> retention;
   std::unique_ptr<adapters::ModelCatalog> models;
   std::unique_ptr<StoredTrust> trust;
@@ -307,6 +311,9 @@ void Runtime::Parts::wire_outputs(const RuntimeOptions& options) {
                                                                        .reports = *kernel,
                                                                        .limits = limits,
                                                                        .seed = entropy.draw()});
+  using JobInputs = outputs::StoredJobInputs;
+  job_inputs = std::make_unique<JobInputs>(JobInputs::Parts{*store, *blobs, *outputs, *loop});
+  kernel->set_job_inputs(*job_inputs);
   retention =
       std::make_unique<outputs::Retention>(outputs::Retention::Parts{.store = *store,
                                                                      .blobs = *blobs,
@@ -387,16 +394,16 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
       }});
   process_worker =
       std::make_unique<ThreadWorker>("agentrt-spool", kProcessThreads, kProcessQueueMax);
-  processes = std::make_unique<adapters::LauncherProcesses>(
-      adapters::LauncherProcesses::Parts{.loop = *loop,
-                                         .worker = *process_worker,
-                                         .keeper = *outputs,
-                                         .folder = options.data + "/run",
-                                         .profile = profile,
-                                         .outline = with(config::sandbox_outline_of, Store::no),
-                                         .redact = [this](std::string text) {
-                                           return redactor.redact(text).value_or(std::move(text));
-                                         }});
+  processes = std::make_unique<adapters::LauncherProcesses>(adapters::LauncherProcesses::Parts{
+      .loop = *loop,
+      .worker = *process_worker,
+      .keeper = *outputs,
+      .folder = options.data + "/run",
+      .profile = profile,
+      .outline = with(config::sandbox_outline_of, Store::no),
+      .redact =
+          [this](std::string text) { return redactor.redact(text).value_or(std::move(text)); },
+      .inputs = job_inputs.get()});
   models = std::make_unique<adapters::ModelCatalog>(
       *loop, *readers, models_of(options.config, config::process_environment()),
       [this](const TurnId& turn) { return environments->models_of(turn); });
@@ -418,7 +425,8 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .home = config::process_environment()("HOME").value_or("/nonexistent"),
                             .redactor = &redactor,
                             .keeper = outputs.get(),
-                            .outputs = outputs.get()});
+                            .outputs = outputs.get(),
+                            .job_inputs = job_inputs.get()});
   connect_engine();
 }
 

@@ -240,16 +240,17 @@ void TurnEnvironments::committed(const state::Session& view) {
   {
     const std::lock_guard lock(mutex_);
     if (entries_.empty()) return;
-    const auto note = [&](const state::Turn& turn) {
-      const auto known = entries_.find(turn.ids.turn);
+    const auto note = [&](const TurnId& turn) {
+      const auto known = entries_.find(turn);
       if (known == entries_.end()) return;
       known->second.claimed = true;
-      now.insert(turn.ids.turn);
+      now.insert(turn);
     };
     for (const auto& [_, thread] : view.threads) {
-      if (thread.active) note(*thread.active);
-      std::ranges::for_each(thread.queue, note);
+      if (thread.active) note(thread.active->ids.turn);
+      for (const state::Turn& turn : thread.queue) note(turn.ids.turn);
     }
+    for (const auto& [job, _] : view.jobs) note(TurnId{job.text()});  // of all its items
   }
   const auto before = open_.find(view.id);
   if (before != open_.end())

@@ -203,4 +203,22 @@ TEST_CASE("environments whose turns were never submitted make way for others") {
   CHECK(desk.environments->variables_of(TurnId{"turn_1"}, Store::no) == Variables{{"TERM", "one"}});
 }
 
+TEST_CASE("the environment of a job is kept until the job ends") {
+  Desk desk;
+  const TurnId as_turn{"job_1"};
+  REQUIRE(desk.offer("vt100", "", as_turn));
+  state::Session view;
+  view.id = state::kSession;
+  view.jobs[JobId{"job_1"}];
+  desk.environments->committed(view);
+  desk.start();
+  desk.environments->committed(view);
+  CHECK(desk.environments->variables_of(as_turn, Store::no) == Variables{{"TERM", "vt100"}});
+  view.jobs.clear();
+  desk.environments->committed(view);
+  desk.loop.run();
+  CHECK(desk.environments->variables_of(as_turn, Store::no) == Variables{{"TERM", "own"}});
+  CHECK(desk.all_files().empty());
+}
+
 }  // namespace agentrt::runtime

@@ -109,6 +109,20 @@ struct AdmissionTable {
   AdmissionPlan operator()(const LinkTasks& c) const { return on_edge(c); }
   AdmissionPlan operator()(const UnlinkTasks& c) const { return on_edge(c); }
 
+  AdmissionPlan operator()(const CreateJob& c) const {
+    AdmissionPlan plan{.lane = LaneChoice::named,
+                       .new_task = c.task_id,
+                       .new_job = c.job_id,
+                       .checks_items = true,
+                       .id_chosen = c.job_id.has_value()};
+    if (c.task_id) plan.tasks.push_back(*c.task_id);
+    return plan;
+  }
+  AdmissionPlan operator()(const CancelJob& c) const { return on_owner(ObjectKind::job, c.job_id); }
+  AdmissionPlan operator()(const RetryJobItem& c) const {
+    return on_owner(ObjectKind::job, c.job_id);
+  }
+
   AdmissionPlan operator()(const GetTrust& c) const { return {.reads_folder = c.cwd}; }
   AdmissionPlan operator()(const GetRules& c) const {
     return {.reads_folder = c.session_id ? std::nullopt : c.cwd};

@@ -24,7 +24,7 @@ enum class LaneChoice {
 
 // The kinds of objects that are found by their id alone. A kind needs one row in
 // kernel/admission.cc, which says where it is found and what the decision needs of it.
-enum class ObjectKind { action, process, task };
+enum class ObjectKind { action, process, task, job };
 
 struct NamedObject {
   ObjectKind kind;
@@ -52,6 +52,10 @@ struct AdmissionPlan {
   std::optional<FolderChoice> folders = {};
   // The folder whose files a read command reads for its answer.
   std::optional<std::string> reads_folder = {};
+  // The id that the caller chose for a new job; claimed and looked up like the others.
+  std::optional<JobId> new_job = {};
+  // The command names the input of a new job, which is checked and stored.
+  bool checks_items = false;
   // The caller chose the id of the new object. Only the hash of the params then tells a repetition
   // from another command with the same id.
   bool id_chosen = false;

@@ -11,6 +11,7 @@
 
 #include "base/sum.h"
 #include "schema/commands/actions.h"
+#include "schema/commands/jobs.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
 #include "schema/commands/task_reads.h"
@@ -27,7 +28,8 @@ using CommandTypes =
              SetFolderPolicy, GetTrust, TrustWorkspace, GetToolInventory, GetExecutionEnvironment,
              WriteProcessStdin, ResizeProcess, TerminateProcess, CreateTask, UpdateTask, StartTask,
              RetryTask, ClaimTask, AppendTaskProgress, CompleteTask, FailTask, PauseTask,
-             ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks>;
+             ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks,
+             CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

@@ -16,6 +16,7 @@
 #include "schema/facts/context.h"
 #include "schema/facts/hook.h"
 #include "schema/facts/item.h"
+#include "schema/facts/job.h"
 #include "schema/facts/model.h"
 #include "schema/facts/permission.h"
 #include "schema/facts/process.h"
@@ -51,7 +52,9 @@ using PayloadTypes = TypeList<
     ActionRequired, ActionResolved, PolicyChanged, HookStarted, HookCompleted, HookFailed,
     SandboxApplied, SandboxViolation, ProcessStarted, ProcessOutput, ProcessInput, ProcessCompleted,
     ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning,
-    RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired>;
+    RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired, JobCreated,
+    JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted,
+    JobFailed, JobCancelled>;
 using Payload = Sum<PayloadTypes>;
 
 struct Draft {

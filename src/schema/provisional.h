@@ -9,7 +9,6 @@
 #include "schema/facts/channel.h"
 #include "schema/facts/cost.h"
 #include "schema/facts/history.h"
-#include "schema/facts/job.h"
 #include "schema/facts/permission.h"
 #include "schema/facts/process.h"
 #include "schema/facts/subagent.h"
@@ -19,12 +18,11 @@ namespace agentrt::schema {
 
 using Provisional = boost::mp11::mp_list<
     RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
-    LimitChanged, JobCreated, JobStarted, JobProgress, JobItemStarted, JobItemCompleted,
-    JobItemFailed, JobCompleted, JobFailed, JobCancelled, SubagentSpawned, SubagentStatus,
-    SubagentInput, SubagentCompleted, SubagentFailed, SubagentClosed, ChannelConnected,
-    ChannelDisconnected, ChannelResumed, ChannelMessage, ChannelPermissionForwarded,
-    ChannelPermissionReturned, ChannelPeerTaskLinked, ChannelPeerTaskUpdated, CompactionStarted,
-    CompactionCompleted, CompactionFailed, RollbackStarted, RollbackCompleted, EvidenceChanged>;
+    LimitChanged, SubagentSpawned, SubagentStatus, SubagentInput, SubagentCompleted, SubagentFailed,
+    SubagentClosed, ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
+    ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
+    ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
+    RollbackStarted, RollbackCompleted, EvidenceChanged>;
 
 // Every fact type of the standard: those that this build writes, then those that it only reads.
 using StandardFacts = boost::mp11::mp_append<

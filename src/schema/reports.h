@@ -250,13 +250,35 @@ struct ReportTaskContinues {
   TaskId task;
 };
 
+// The next items of a job's input, and the policy files as they are now.
+struct ReportJobItems {
+  JobId job;
+  std::vector<JobLine> lines;    // that follow the job's cursor; may be empty
+  std::optional<Policy> policy;  // that the items are under from now on
+  // Failed items of earlier attempts that the job has to retry.
+  std::vector<JobItemRecord> failed = {};
+  bool failed_ended = false;            // there are no more of them
+  std::optional<Failure> failure = {};  // the input or the policy cannot be read: the job fails
+};
+
+// The answer of an item was compared with the schema of its job.
+struct ReportItemJudged {
+  TurnId turn;
+  std::optional<std::string> wrong;  // where it does not match; absent: it matches
+};
+
+// A job has run for its maximum time.
+struct ReportJobDue {
+  JobId job;
+};
+
 using ReportTypes =
     TypeList<ReportRestarted, ReportPrepared, ReportToolsListed, ReportFragments,
              ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
              ReportHookEnded, ReportActionExpired, ReportProcessReady, ReportProcessNews,
              ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
              ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue, ReportTaskDue,
-             ReportTaskSilent, ReportTaskContinues>;
+             ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue, ReportItemJudged>;
 using Report = Sum<ReportTypes>;
 
 // A longer text is stored in the closing fact as a preview and a ref to its deltas.

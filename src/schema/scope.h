@@ -106,10 +106,13 @@ struct TurnIds {
   AttemptId attempt;
   TraceId trace;
   SpanId span;
+  // Of an item of a job.
+  std::optional<JobId> job = {};
+  std::optional<JobItemId> job_item = {};
 
   bool operator==(const TurnIds&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TurnIds, (), (thread, turn, task, run, attempt, trace, span))
+BOOST_DESCRIBE_STRUCT(TurnIds, (), (thread, turn, task, run, attempt, trace, span, job, job_item))
 
 // Every turn is an attempt at a task, so a TurnScope converts to TaskScope and AttemptScope.
 class TurnScope : public ThreadScope {
@@ -123,6 +126,8 @@ class TurnScope : public ThreadScope {
     ids_.attempt_id = turn.attempt;
     ids_.trace_id = turn.trace;
     ids_.span_id = turn.span;
+    if (turn.job) ids_.job_id = *turn.job;
+    if (turn.job_item) ids_.job_item_id = *turn.job_item;
   }
 
   operator TaskScope() const { return TaskScope(ids_); }  // NOLINT(google-explicit-constructor)
@@ -174,6 +179,45 @@ class ProcessScope : public ToolScope {
   ProcessScope(const ToolScope& call, ProcessId process) : ToolScope(call) {
     check(!process.empty(), "a fact of a process names it");
     ids_.process_id = std::move(process);
+  }
+};
+
+// The ids of a job: it is an attempt at a task.
+struct JobIds {
+  JobId job;
+  TaskId task;
+  RunId run;
+  AttemptId attempt;
+
+  bool operator==(const JobIds&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(JobIds, (), (job, task, run, attempt))
+
+// A job, or one of its items.
+class JobScope : public SessionScope {
+ public:
+  JobScope(SessionId session, const JobIds& job, JobItemId item = {})
+      : SessionScope(std::move(session)) {
+    check(!job.job.empty() && !job.task.empty(), "a fact of a job names job and task");
+    check(!job.run.empty() && !job.attempt.empty(), "a fact of a job names run and attempt");
+    ids_.task_id = job.task;
+    ids_.run_id = job.run;
+    ids_.attempt_id = job.attempt;
+    ids_.job_id = job.job;
+    ids_.job_item_id = std::move(item);
+  }
+
+  AttemptScope of_attempt() const {
+    return {TaskScope(ids_.session, ids_.task_id), ids_.run_id, ids_.attempt_id};
+  }
+};
+
+// One attempt at an item of a job, which is a turn.
+class JobItemScope : public TurnScope {
+ public:
+  explicit JobItemScope(const TurnScope& turn) : TurnScope(turn) {
+    check(!ids_.job_id.empty() && !ids_.job_item_id.empty(),
+          "a fact of an item names the job and the item");
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "schema/action_snapshot.h"
 #include "schema/facts/routing.h"
+#include "schema/jobs.h"
 #include "schema/process_snapshot.h"
 #include "schema/task_snapshot.h"
 #include "schema/values.h"
@@ -158,6 +159,7 @@ struct SessionSnapshot {
   std::vector<TaskSnapshot> tasks;  // of running and queued turns
   TaskSummary task_summary;
   std::vector<ProcessSnapshot> processes;  // running in the background
+  std::vector<JobSummary> jobs;            // running
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
   std::vector<std::string> evidence_refs;
@@ -169,13 +171,12 @@ struct SessionSnapshot {
 BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                       (schema_version, runtime_id, session_id, title, cwd, additional_roots,
                        metadata, archived, status, created_at, updated_at, threads, tasks,
-                       task_summary, processes, routing_limit_summary, telemetry_summary,
+                       task_summary, processes, jobs, routing_limit_summary, telemetry_summary,
                        evidence_refs, history, history_cursor, generation, as_of_sequence))
 
 struct Diagnostics {
-  std::uint64_t turns = 0;  // submitted to the thread in total
-  // in the session, of types that this build does not know
-  std::uint64_t unknown_facts = 0;
+  std::uint64_t turns = 0;          // submitted to the thread in total
+  std::uint64_t unknown_facts = 0;  // in the session, of types that this build does not know
   std::optional<std::uint64_t> model_requests;  // of the running turn
   std::optional<Timestamp> retry_at;
 };

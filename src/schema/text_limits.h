@@ -35,6 +35,9 @@ inline constexpr std::size_t kTaskListMax = 64;  // blockers, criteria, artifact
 inline constexpr std::size_t kProgressBytesMax = 16 * 1024;
 inline constexpr std::size_t kMetadataBytesMax = 32 * 1024;
 inline constexpr std::size_t kAnswerBytesMax = 64 * 1024;
+inline constexpr std::size_t kInstructionSizeMax = 64 * 1024;  // of a job
+inline constexpr std::size_t kOutputSchemaBytesMax = 64 * 1024;
+inline constexpr std::size_t kInlineItemsMax = 100'000;  // of create_job; a reference names more
 
 struct MemberLimit {
   std::string_view member;  // wire name
@@ -42,16 +45,27 @@ struct MemberLimit {
 };
 
 inline constexpr MemberLimit kTextLimits[] = {
-    {"idempotencyKey", kNameSizeMax}, {"title", kTitleSizeMax},
-    {"model", kNameSizeMax},          {"toolName", kNameSizeMax},
-    {"types", kNameSizeMax},          {"decision", kNameSizeMax},
-    {"digest", kNameSizeMax},         {"cursor", kTokenSizeMax},
-    {"resumeToken", kTokenSizeMax},   {"text", kInputTextSizeMax},
-    {"input", kStdinSizeMax},         {"objective", kObjectiveSizeMax},
-    {"taskKind", kNameSizeMax},       {"taskFamily", kNameSizeMax},
-    {"priority", kNameSizeMax},       {"assignee", kNameSizeMax},
-    {"owner", kNameSizeMax},          {"requestedBy", kNameSizeMax},
-    {"name", kNameSizeMax},           {"tools", kNameSizeMax},
+    {"idempotencyKey", kNameSizeMax},
+    {"title", kTitleSizeMax},
+    {"model", kNameSizeMax},
+    {"toolName", kNameSizeMax},
+    {"types", kNameSizeMax},
+    {"decision", kNameSizeMax},
+    {"digest", kNameSizeMax},
+    {"cursor", kTokenSizeMax},
+    {"resumeToken", kTokenSizeMax},
+    {"text", kInputTextSizeMax},
+    {"input", kStdinSizeMax},
+    {"objective", kObjectiveSizeMax},
+    {"taskKind", kNameSizeMax},
+    {"taskFamily", kNameSizeMax},
+    {"priority", kNameSizeMax},
+    {"assignee", kNameSizeMax},
+    {"owner", kNameSizeMax},
+    {"requestedBy", kNameSizeMax},
+    {"name", kNameSizeMax},
+    {"tools", kNameSizeMax},
+    {"instruction", kInstructionSizeMax},
 };
 inline constexpr MemberLimit kListLimits[] = {
     {"additionalRoots", kAdditionalRootsMax},
@@ -63,11 +77,13 @@ inline constexpr MemberLimit kListLimits[] = {
     {"satisfied", kTaskListMax},
     {"nonRetryable", kTaskListMax},
     {"tools", kTaskListMax},
+    {"items", kInlineItemsMax},
 };
 inline constexpr MemberLimit kJsonLimits[] = {
-    {"metadata", kMetadataBytesMax}, {"payload", kAnswerBytesMax},
-    {"counters", kProgressBytesMax}, {"validation", kProgressBytesMax},
-    {"scope", kMetadataBytesMax},    {"taskProfile", kMetadataBytesMax}};
+    {"metadata", kMetadataBytesMax},        {"payload", kAnswerBytesMax},
+    {"counters", kProgressBytesMax},        {"validation", kProgressBytesMax},
+    {"scope", kMetadataBytesMax},           {"taskProfile", kMetadataBytesMax},
+    {"outputSchema", kOutputSchemaBytesMax}};
 
 template <std::size_t N>
 constexpr std::size_t limit_of(const MemberLimit (&limits)[N], std::string_view member,

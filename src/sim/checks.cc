@@ -23,7 +23,7 @@ Checked broken(std::string_view invariant, std::string what) {
 
 // The text that identifies a command's fact: an input or a title.
 std::optional<std::string> mark_of(const Fact& fact) {
-  if (const auto* p = std::get_if<TurnSubmitted>(&fact.payload))
+  if (const auto* p = std::get_if<TurnSubmitted>(&fact.payload); p && !p->input.empty())
     return p->input.front().text.value_or("");
   if (const auto* p = std::get_if<SessionUpdated>(&fact.payload)) return p->title;
   if (const auto* p = std::get_if<SessionCreated>(&fact.payload)) return p->title;
@@ -34,7 +34,7 @@ std::vector<store::IndexEntry> rows_of(store::Store& store, const SessionId& ses
   std::vector<store::IndexEntry> out;
   for (const std::string_view kind :
        {std::string_view("session"), std::string_view("turn"), std::string_view("task"),
-        state::kActionKind, state::kGrantKind, state::kTrustKind}) {
+        state::kActionKind, state::kGrantKind, state::kTrustKind, kJobKind, kJobItemKind}) {
     const auto rows = store.list({.kind = std::string(kind), .session = session, .limit = 100'000});
     if (rows) out.insert(out.end(), rows->begin(), rows->end());
   }

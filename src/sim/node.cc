@@ -46,6 +46,8 @@ void Node::start() {
                                                                    .limits = options_.limits,
                                                                    .boot = boot_id_,
                                                                    .policies = &policies_});
+  job_inputs_.set_store(store);
+  kernel_->set_job_inputs(job_inputs_);
   if (options_.seams.models) {
     models_ = options_.seams.models(*boot_.loop);
   } else {
@@ -70,7 +72,8 @@ void Node::start() {
                             .inspector = inspector_,
                             .metrics = metrics_,
                             .rule_sets = *options_.settings.rule_sets,
-                            .boot = boot_id_});
+                            .boot = boot_id_,
+                            .job_inputs = &job_inputs_});
   kernel_->observe(
       {.begun = [this](const state::Session& view,
                        Sequence stored) { engine_->foresee(view, stored); },

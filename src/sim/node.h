@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "kernel/kernel.h"
 #include "sim/fakes/fake_governance.h"
+#include "sim/fakes/fake_job_inputs.h"
 #include "sim/fakes/fake_processes.h"
 #include "sim/fakes/fake_tools.h"
 #include "sim/fakes/fake_world.h"
@@ -117,6 +118,7 @@ class Node {
   std::unique_ptr<FakeProcesses> processes_;
   FakeFiles files_;
   std::unique_ptr<FakeTools> tools_;
+  FakeJobInputs job_inputs_;
   FakeGovernance governance_;
   FakePolicies policies_{governance_};
   FakeInspector inspector_{governance_};

@@ -53,6 +53,9 @@ struct ToolCall {
   std::uint64_t never_ran = 0;               // processes of the call that were never released
   std::optional<schema::FileChange> change;  // announced; it may have happened
   std::optional<ServerAnswer> answer;        // to its newest question
+  // Of an item of a job: the call whose approval holds for it, and when that question expired.
+  std::optional<ToolCallId> approved_as;
+  std::optional<Timestamp> approved_until;
 
   bool operator==(const ToolCall&) const = default;
 };
@@ -60,7 +63,7 @@ BOOST_DESCRIBE_STRUCT(ToolCall, (),
                       (id, tool, args, args_omitted, wrong, stage, step, said, pre_hooks,
                        permission_hooks, rewritten_late, digest, as_shown, refused, outside,
                        violations, stopped, boot, started_at, process, process_boot, never_ran,
-                       change, answer))
+                       change, answer, approved_as, approved_until))
 
 // A decision that a turn waits for.
 struct Action {
@@ -97,10 +100,14 @@ struct EndedCall {
   schema::Json args;
   bool failed = false;
   std::string preview;
+  std::optional<schema::Failure> error;
+  std::optional<std::string> output_ref;
+  bool refused = false;  // the call did not run; only of an item of a job
 
   bool operator==(const EndedCall&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(EndedCall, (), (id, step, tool, args, failed, preview))
+BOOST_DESCRIBE_STRUCT(EndedCall, (),
+                      (id, step, tool, args, failed, preview, error, output_ref, refused))
 
 // --- effects of facts on a call ---
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "state/job_facts.h"
+#include "state/policies.h"
 #include "state/processes.h"
 #include "state/session.h"
 
@@ -74,6 +76,8 @@ class Folder {
     Turn turn;
     turn.ids = {fact_.ids.thread_id,  fact_.ids.turn_id,  fact_.ids.task_id, fact_.ids.run_id,
                 fact_.ids.attempt_id, fact_.ids.trace_id, fact_.ids.span_id};
+    turn.ids.job = present(fact_.ids.job_id);
+    turn.ids.job_item = present(fact_.ids.job_item_id);
     turn.status = p.status;
     turn.source = p.source;
     turn.preview = input_preview(p.input);
@@ -83,10 +87,12 @@ class Folder {
     // A turn without a task of its own is an attempt of a task that clients know.
     turn.visibility = session_.new_task.value_or(Visibility::foreground);
     session_.new_task.reset();
-    ++session_.turns;
     ++thread_->turns;
-    session_.traces.push_back(fact_.ids.trace_id);
-    if (session_.traces.size() > kTracesMax) session_.traces.erase(session_.traces.begin());
+    if (!turn.ids.job) {  // the items of a job are counted by the job
+      ++session_.turns;
+      session_.traces.push_back(fact_.ids.trace_id);
+      if (session_.traces.size() > kTracesMax) session_.traces.erase(session_.traces.begin());
+    }
     if (p.status == Status::queued) {
       thread_->queue.push_back(std::move(turn));
     } else {
@@ -153,6 +159,7 @@ class Folder {
   }
   void operator()(const TaskPaused&) {
     if (Turn* turn = active()) turn->pausing = true;
+    if (Job* job = job_of_task(session_, fact_.ids.task_id)) job->paused = true;
   }
   // After the end of the task: a command reopens it. By policy, the attempt has ended, not the
   // task.
@@ -170,6 +177,7 @@ class Folder {
   void operator()(const TaskResumed& p) {
     Turn* turn = active();
     if (turn && p.reason == kResumedReason) turn->pausing = false;
+    if (Job* job = job_of_task(session_, fact_.ids.task_id)) job->paused = false;
     if (turn &&
         (turn->status == Status::waiting_permission || turn->status == Status::waiting_input))
       set_status(*turn, Status::running, {}, {});  // the decision has been made
@@ -177,6 +185,8 @@ class Folder {
   void operator()(const TaskCancelled&) { task_ended(session_.tasks.cancelled); }
   void operator()(const TaskFailed&) { task_ended(session_.tasks.failed); }
   void operator()(const TaskCompleted&) { task_ended(session_.tasks.completed); }
+
+  void operator()(const JobFact auto& p) { fold_job(session_, active(), fact_, p); }
 
   // --- models ---
 
@@ -299,13 +309,19 @@ class Folder {
   }
   void operator()(const ItemCompleted& p) {
     Turn* turn = active();
+    if (turn && turn->ended_call && turn->ended_call->id == fact_.ids.tool_call_id)
+      turn->ended_call->error = p.error;
     if (std::optional<StepId>* item = turn ? item_of(*turn, p.kind) : nullptr) item->reset();
   }
 
   // --- tools and their processes ---
 
   void operator()(const ToolStarted& p) {
-    if (ToolCall* call = open_tool()) start(*call, p, fact_.ids.step_id, fact_.at);
+    ToolCall* call = open_tool();
+    if (!call) return;
+    start(*call, p, fact_.ids.step_id, fact_.at);
+    // A command that is bound to files is permitted when its process exists: then they are copied.
+    if (active()->item && !call->digest) permit_command(session_, *active(), *call);
   }
   void operator()(const ToolArgs&) {}
   void operator()(const ToolProgress& p) {
@@ -318,10 +334,14 @@ class Folder {
     call->process_boot.reset();
   }
   void operator()(const ArtifactChanged&) {}
-  void operator()(const ToolResult& p) { tool_ended(p.is_error, p.preview.value_or("")); }
+  void operator()(const ToolResult& p) {
+    tool_ended(p.is_error, p.preview.value_or(""), p.output_ref);
+  }
   void operator()(const ToolFailed& p) {
     if (p.error.category != Category::cancelled) incident("tool_failed", p.error.message);
-    tool_ended(true, p.error.message);
+    const bool has_output = p.output_refs && !p.output_refs->empty();
+    tool_ended(true, p.error.message,
+               has_output ? std::optional(p.output_refs->front()) : std::nullopt);
   }
 
   // --- decisions ---
@@ -354,26 +374,7 @@ class Folder {
     if (call && turn->action->required.action_type == kElicitationAction) answer_server(*call, p);
     turn->resolved = std::exchange(turn->action, std::nullopt);
   }
-  void operator()(const PolicyChanged& p) {
-    if (p.policy) resolve(*p.policy);
-    if (p.mode && !p.workspace) session_.mode = p.mode;
-    std::vector<std::vector<PolicyRule>*> lists{&session_.granted, &session_.policy.rules};
-    for (auto& [_, thread] : session_.threads)
-      if (thread.policy) lists.push_back(&thread.policy->rules);
-    for (const PolicyRule& rule : p.removed.value_or(std::vector<PolicyRule>{}))
-      for (std::vector<PolicyRule>* from : lists)
-        std::erase_if(*from, [&](const PolicyRule& each) {
-          const bool own = from == &session_.granted || each.origin == RuleOrigin::always;
-          const bool unbound = !rule.cwd && each.cwd == "";
-          return own && (each == rule ||
-                         (unbound && each.effect == rule.effect && each.rule == rule.rule));
-        });
-    for (PolicyRule rule : p.added.value_or(std::vector<PolicyRule>{})) {
-      if (!p.removed) bind_old_grant(rule);  // an answer; set_policy always sends both lists
-      if (std::ranges::find(session_.granted, rule) == session_.granted.end())
-        session_.granted.push_back(std::move(rule));
-    }
-  }
+  void operator()(const PolicyChanged& p) { change_policy(session_, fact_, p); }
   void operator()(const HookStarted& p) {
     Turn* turn = active();
     if (!turn) return;
@@ -414,6 +415,7 @@ class Folder {
     if (!call) return;
     call->process = fact_.ids.process_id;
     call->process_boot = p.boot_id;
+    if (active()->item) permit_command(session_, *active(), *call);
   }
   void operator()(const ProcessOutput& p) {
     if (Process* process = process_of(session_, fact_)) show_output(*process, p);
@@ -474,15 +476,6 @@ class Folder {
     if (session_.tasks.active > 0) --session_.tasks.active;
     ++count;
   }
-  // The policy of a prepared turn. One without a thread is of a log before threads had their own.
-  void resolve(const Policy& policy) {
-    if (thread_ && (session_.has_policy || session_.catalog > 0)) {
-      thread_->policy = policy;
-      return;
-    }
-    session_.policy = policy;
-    session_.has_policy = true;
-  }
   void close() {
     session_.closed_thread = std::move(*thread_);
     session_.threads.erase(fact_.ids.thread_id);
@@ -500,18 +493,21 @@ class Folder {
     const auto at = std::ranges::find(turn->tools, fact_.ids.tool_call_id, &ToolCall::id);
     return at == turn->tools.end() ? nullptr : &*at;
   }
-  void tool_ended(bool failed, const std::string& preview) {
+  void tool_ended(bool failed, const std::string& preview, std::optional<std::string> output_ref) {
     Turn* turn = active();
     const ToolCall* call = open_tool();
     if (!call) return;
-    if (!call->refused) {
+    if (!call->refused || turn->item) {
       turn->after_hooks = 0;
       turn->ended_call = EndedCall{.id = call->id,
                                    .step = call->step,
                                    .tool = call->tool,
                                    .args = call->args,
                                    .failed = failed,
-                                   .preview = std::string(utf8_prefix(preview, kPreviewKeptBytes))};
+                                   .preview = std::string(utf8_prefix(preview, kPreviewKeptBytes)),
+                                   .error = {},
+                                   .output_ref = std::move(output_ref),
+                                   .refused = call->refused};
     }
     std::erase_if(turn->tools,
                   [&](const ToolCall& each) { return each.id == fact_.ids.tool_call_id; });

@@ -191,6 +191,77 @@ std::vector<ObjectRow> policy_rows(const Session& session, const PolicyChanged& 
   return rows;
 }
 
+ObjectRow job_row(const JobRecord& job) {
+  const std::string status(name_of(job.status));
+  return {.kind = std::string(kJobKind),
+          .id = job.ids.job.text(),
+          .parent = {},
+          .first = job.first,
+          .status = status,
+          .open = job.status == JobStatus::running,
+          .record = to_json(job),
+          .terms = {"status=" + status}};
+}
+
+ObjectRow item_row(const JobItemRecord& item) {
+  const std::string status(name_of(item.status));
+  ObjectRow row{.kind = std::string(kJobItemKind),
+                .id = job_item_row_id(item.job_id, item.at.id),
+                .parent = item.job_id.text(),
+                .first = item.first,
+                .status = status,
+                .open = false,  // the row of the job represents the open work
+                .record = to_json(item)};
+  // Most items are completed: lists of these are read from all items.
+  if (item.status != JobItemStatus::completed)
+    row.terms = {job_items_term(item.job_id, item.status)};
+  return row;
+}
+
+// Rows that a fact about a job or an item changes.
+std::vector<ObjectRow> job_rows(const Session& session, const Fact& fact) {
+  std::vector<ObjectRow> rows;
+  const auto running = session.jobs.find(fact.ids.job_id);
+  const bool of_item = std::holds_alternative<JobItemStarted>(fact.payload) ||
+                       std::holds_alternative<JobItemCompleted>(fact.payload) ||
+                       std::holds_alternative<JobItemFailed>(fact.payload);
+  if (running != session.jobs.end()) {
+    const Job& job = running->second;
+    if (job.changed && (of_item || !fact.ids.job_item_id.empty()))
+      rows.push_back(item_row(*job.changed));
+    if (!of_item) rows.push_back(job_row(job.record));
+    if (std::holds_alternative<JobStarted>(fact.payload)) rows.push_back(session_row(session));
+    return rows;
+  }
+  if (!session.ended_job || session.ended_job->record.ids.job != fact.ids.job_id) return rows;
+  const Job& job = *session.ended_job;
+  rows.push_back(job_row(job.record));
+  rows.push_back(session_row(session));
+  for (const WaitingItem& waiting : job.waiting) {
+    JobItemRecord failed;
+    failed.job_id = fact.ids.job_id;
+    failed.at = waiting.item.at;
+    failed.status = JobItemStatus::failed;
+    failed.attempt_count = waiting.item.attempts;
+    failed.last_error = waiting.last_error;
+    failed.first = waiting.item.first;
+    rows.push_back(item_row(failed));
+  }
+  return rows;
+}
+
+bool is_of_job(const Payload& payload) {
+  return std::visit(
+      []<class P>(const P&) {
+        return std::is_same_v<P, JobCreated> || std::is_same_v<P, JobStarted> ||
+               std::is_same_v<P, JobProgress> || std::is_same_v<P, JobItemStarted> ||
+               std::is_same_v<P, JobItemCompleted> || std::is_same_v<P, JobItemFailed> ||
+               std::is_same_v<P, JobCompleted> || std::is_same_v<P, JobFailed> ||
+               std::is_same_v<P, JobCancelled>;
+      },
+      payload);
+}
+
 // Rows of objects other than turns; nullopt: the fact is about none of these.
 std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fact& fact) {
   if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload))
@@ -199,6 +270,7 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
     return std::vector{expired_row(*expired, fact)};
   if (const auto* changed = std::get_if<PolicyChanged>(&fact.payload))
     return policy_rows(session, *changed, fact);
+  if (is_of_job(fact.payload)) return job_rows(session, fact);
   if (const Process* process = process_changed(session, fact))
     return std::vector{session_row(session), process_row(*process)};
   std::vector<ObjectRow> rows;
@@ -228,6 +300,7 @@ std::vector<ObjectRow> index(const Session& session, const Fact& fact) {
   if (updated && session.closed_thread && session.closed_thread->id == fact.ids.thread_id &&
       !session.threads.contains(fact.ids.thread_id))
     return {session_row(session), closed_thread_row(session, *session.closed_thread, fact)};
+  if (!fact.ids.job_item_id.empty()) return rows;  // the row of the item represents its turn
   const bool session_changes = std::holds_alternative<SessionCreated>(fact.payload) ||
                                std::holds_alternative<SessionUpdated>(fact.payload);
   const bool turn_changes = turns_row_changes(fact.payload);

@@ -17,15 +17,16 @@ namespace agentrt::state {
 
 // The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
-  std::string
-      kind;  // session, turn, task, attempt, process, output, action, grant, trust, folder_mode
+  std::string kind;  // session, turn, task, attempt, process, job, job_item, output, action, grant,
+                     // trust, folder_mode
   std::string id;
-  std::string parent;  // of a turn or process: its thread; of an attempt: its task
+  std::string
+      parent;  // of a turn or process: its thread; of an attempt: its task; of a job item: its job
   Sequence first = 0;
   std::string status;
   bool open = false;
-  // SessionSummary, TurnSnapshot, state::Task, state::TaskAttempt, ProcessSnapshot, OutputRecord,
-  // ActionSnapshot, GrantRecord, TrustRecord or FolderModeRecord
+  // SessionSummary, TurnSnapshot, state::Task, state::TaskAttempt, ProcessSnapshot, JobRecord,
+  // JobItemRecord, OutputRecord, ActionSnapshot, GrantRecord, TrustRecord or FolderModeRecord
   std::string record;
   std::vector<std::string> terms = {};  // the lists that it is in
   std::optional<Timestamp> due = {};    // when the runtime must look at it again

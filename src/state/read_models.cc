@@ -70,7 +70,8 @@ std::optional<Outcome> last_outcome(const Thread& thread) {
 std::vector<TaskSnapshot> open_tasks(const SessionId& session, const Thread& thread) {
   constexpr std::size_t kWaitingTasksMax = 20;
   std::vector<TaskSnapshot> out;
-  if (thread.active) out.push_back(task_snapshot(session, *thread.active));
+  // The task of an item is that of its job, not of its turn.
+  if (thread.active && !thread.active->item) out.push_back(task_snapshot(session, *thread.active));
   for (std::size_t i = 0; i < std::min(thread.queue.size(), kWaitingTasksMax); ++i)
     out.push_back(task_snapshot(session, thread.queue[i]));
   return out;
@@ -327,6 +328,23 @@ SessionSummary session_summary(const Session& session) {
   return out;
 }
 
+JobSummary job_summary(const SessionId& session, const JobRecord& job) {
+  return {.session_id = session,
+          .job_id = job.ids.job,
+          .task_id = job.ids.task,
+          .status = job.status,
+          .runner = job.runner,
+          .counts = job.counts,
+          .items = job.items,
+          .concurrency = job.concurrency,
+          .input_ref = job.input_ref,
+          .created_at = job.created_at,
+          .started_at = job.started_at,
+          .ended_at = job.ended_at,
+          .reason = job.reason,
+          .error = job.error};
+}
+
 SessionSnapshot session_snapshot(const Session& session) {
   SessionSnapshot out;
   out.schema_version = kSchemaVersion;
@@ -346,6 +364,7 @@ SessionSnapshot session_snapshot(const Session& session) {
   out.task_summary = session.tasks;
   for (const auto& [_, process] : session.processes)
     out.processes.push_back(process_snapshot(process));
+  for (const auto& [_, job] : session.jobs) out.jobs.push_back(job_summary(session.id, job.record));
   out.routing_limit_summary = session.routing;
   out.telemetry_summary.trace_ids = session.traces;
   out.as_of_sequence = session.sequence;

@@ -17,6 +17,7 @@ schema::ActionSnapshot action_snapshot(const SessionId& session, const Turn& tur
                                        const Action& action);
 schema::ProcessSnapshot process_snapshot(const Process& process);
 schema::SessionSummary session_summary(const Session& session);
+schema::JobSummary job_summary(const SessionId& session, const schema::JobRecord& job);
 
 // Leaves history, generation and runtime id unset, since the view does not contain them.
 schema::SessionSnapshot session_snapshot(const Session& session);

@@ -61,11 +61,11 @@ bool interrupted_work(const Session& session, const BootId& boot) {
 }
 
 Status overall_status(const Session& session) {
-  Status status = Status::idle;
+  Status status = session.jobs.empty() ? Status::idle : Status::running;
   for (const auto& [_, thread] : session.threads) {
     if (!thread.active) continue;
     if (thread.status != Status::blocked) return thread.status;
-    status = Status::blocked;
+    if (status == Status::idle) status = Status::blocked;
   }
   return status;
 }

@@ -17,6 +17,7 @@
 #include "schema/facts.h"
 #include "schema/snapshots.h"
 #include "state/calls.h"
+#include "state/jobs.h"
 
 namespace agentrt::state {
 
@@ -24,7 +25,7 @@ using schema::Status;
 
 // Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
 // another version are ignored.
-inline constexpr std::uint64_t kFoldVersion = 7;
+inline constexpr std::uint64_t kFoldVersion = 8;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
@@ -113,6 +114,7 @@ struct Turn {
   std::optional<std::string> answer_preview;
   Sequence answer = 0;  // sequence of the last model.completed
   std::optional<schema::Failure> error;
+  std::optional<JobItem> item;  // of a job, that the turn is an attempt at
 
   bool operator==(const Turn&) const;
 };
@@ -122,7 +124,7 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        requests, ended_by_provider, retries, retry_at, call, tools, action,
                        resolved, hook, start_hooks, after_hooks, ended_call, answered,
                        stops_refused, message_item, reasoning_item, item_at, model_name, provider,
-                       model, fallback, usage, answer_preview, answer, error))
+                       model, fallback, usage, answer_preview, answer, error, item))
 
 // A background process. It keeps running after the end of its call, its turn and the runtime.
 struct Process {
@@ -220,6 +222,8 @@ struct Session {
   // Background processes; src/control limits their number.
   std::map<ProcessId, Process> processes;
   std::optional<Process> ended_process;        // the process that ended last
+  std::map<JobId, Job> jobs;                   // that run; src/control limits their number
+  std::optional<Job> ended_job;                // the job that ended last
   std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted follows
   schema::TaskSummary tasks;
   schema::RoutingLimitSummary routing;
@@ -242,9 +246,9 @@ struct Session {
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
                        created_at, params_hash, threads, closed_thread, threads_closed, processes,
-                       ended_process, new_task, tasks, routing, policy, has_policy, granted, mode,
-                       trust_refused, greeted, server_tools, catalog, traces, turns, unknown_facts,
-                       snapshot))
+                       ended_process, jobs, ended_job, new_task, tasks, routing, policy, has_policy,
+                       granted, mode, trust_refused, greeted, server_tools, catalog, traces, turns,
+                       unknown_facts, snapshot))
 
 }  // namespace agentrt::state
 
@@ -283,8 +287,8 @@ bool interrupted_work(const Session& session, const BootId& boot);
 // Adds token counts.
 schema::Usage sum(schema::Usage total, const schema::Usage& more);
 
-// The status of the first active thread that is not blocked; else blocked; idle if no thread is
-// active.
+// The status of the first active thread that is not blocked; else running if a job runs; else
+// blocked; idle if no thread is active.
 Status overall_status(const Session& session);
 
 }  // namespace agentrt::state

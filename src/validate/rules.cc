@@ -186,14 +186,15 @@ constexpr Rule kRules[] = {
     {"attempt.pair", must, full, settled, "Runs and attempts correspond one to one.",
      "a run id with two attempt ids, or an attempt id with two run ids"},
     // jobs, subagents, channels
-    {"job.order", must, full, provisional, "A job starts once and ends once.",
-     "a job that is created or started twice, or any event of it before its creation or after its "
-     "end, except a job.started with a reason, which reopens it"},
-    {"job.item", must, full, provisional,
+    {"job.order", must, full, settled,
+     "A job starts once and ends once, unless it failed and starts again.",
+     "a job that is created twice, a second start without a failure and a reason, or any event of "
+     "it before its creation or after its end"},
+    {"job.item", must, full, settled,
      "The retries of an item are counted, and a completed item stays completed.",
      "an item that starts while it is running or after it completed, ends when it is not running, "
      "or has the wrong number of attempts"},
-    {"job.settled", must, full, provisional, "A job ends only after its items have ended.",
+    {"job.settled", must, full, settled, "A job ends only after its items have ended.",
      "the end of a job while items are running, or its completion while items are pending"},
     {"subagent.order", must, core, provisional, "A subagent is active between spawned and closed.",
      "a subagent that is spawned twice, any event of it before it was spawned or after it was "

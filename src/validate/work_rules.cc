@@ -18,20 +18,21 @@ void WorkRules::operator()(const JobCreated&) {
 WorkRules::Job* WorkRules::job() {
   const std::string& id = hearing_.head().job_id;
   Job* found = jobs_.find(hearing_.key(id));
-  if (found && found->state != JobState::ended) return found;
+  const bool has_ended =
+      found && (found->state == JobState::ended || found->state == JobState::failed);
+  if (found && !has_ended) return found;
   if (found || !hearing_.excuses(jobs_))
     hearing_.fail("job.order",
                   fmt::format("job {} {}", id, found ? "has ended" : "was not created"));
   return nullptr;
 }
 
-// A job that has ended is reopened by a start with a reason.
+// A failed job may start again; the fact then says why.
 void WorkRules::operator()(const JobStarted& p) {
   const Key key = hearing_.key(hearing_.head().job_id);
-  if (Job* ended = jobs_.find(key); ended && ended->state == JobState::ended && p.reason) {
-    ended->state = JobState::started;
-    jobs_.reopen(key);
-    return;
+  if (Job* known = jobs_.find(key); known && known->state == JobState::failed && p.reason) {
+    known->state = JobState::started;
+    return jobs_.reopen(key);
   }
   Job* open = job();
   if (!open) return;
@@ -86,7 +87,7 @@ void WorkRules::operator()(const JobItemFailed& p) {
   item_ends(ItemState::failed, p.attempt_count);
 }
 
-void WorkRules::job_ends(const std::optional<JobCounts>& counts) {
+void WorkRules::job_ends(const std::optional<JobCounts>& counts, JobState how) {
   Job* open = job();
   if (!open) return;
   const std::uint64_t left = counts ? counts->running : 0;
@@ -94,7 +95,7 @@ void WorkRules::job_ends(const std::optional<JobCounts>& counts) {
     hearing_.fail("job.settled",
                   fmt::format("job {} ends while {} items are running", hearing_.head().job_id,
                               std::max(open->running, left)));
-  open->state = JobState::ended;
+  open->state = how;
   jobs_.end(hearing_.key(hearing_.head().job_id));
 }
 
@@ -102,10 +103,10 @@ void WorkRules::operator()(const JobCompleted& p) {
   if (p.counts && p.counts->pending > 0)
     hearing_.fail("job.settled", fmt::format("job {} completed with {} items pending",
                                              hearing_.head().job_id, p.counts->pending));
-  job_ends(p.counts);
+  job_ends(p.counts, JobState::ended);
 }
-void WorkRules::operator()(const JobFailed& p) { job_ends(p.counts); }
-void WorkRules::operator()(const JobCancelled& p) { job_ends(p.counts); }
+void WorkRules::operator()(const JobFailed& p) { job_ends(p.counts, JobState::failed); }
+void WorkRules::operator()(const JobCancelled& p) { job_ends(p.counts, JobState::ended); }
 
 // --- subagents ---
 

@@ -35,7 +35,7 @@ class WorkRules {
   void operator()(const schema::ChannelPeerTaskUpdated& p);
 
  private:
-  enum class JobState { created, started, ended };
+  enum class JobState { created, started, failed, ended };
   struct Job {
     JobState state = JobState::created;
     std::uint64_t running = 0;  // items
@@ -53,7 +53,7 @@ class WorkRules {
   };
 
   Job* job();
-  void job_ends(const std::optional<schema::JobCounts>& counts);
+  void job_ends(const std::optional<schema::JobCounts>& counts, JobState how);
   void item_ends(ItemState to, const std::optional<std::uint64_t>& attempt_count);
   SubagentState* open_subagent();
   void at_work();

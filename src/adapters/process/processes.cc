@@ -94,7 +94,8 @@ LauncherProcesses::LauncherProcesses(Parts parts)
                                                         .folder = parts_.folder,
                                                         .profile = parts_.profile,
                                                         .processes_max = parts_.processes_max,
-                                                        .background_max = parts_.background_max})) {
+                                                        .background_max = parts_.background_max,
+                                                        .inputs = parts_.inputs})) {
   parts_.loop.after(parts_.sweep_after_ms, [this] { sweep(); });
 }
 LauncherProcesses::~LauncherProcesses() = default;

@@ -15,6 +15,7 @@
 
 #include "adapters/process/run_folder.h"
 #include "adapters/process/watcher.h"
+#include "ports/job_inputs.h"
 #include "ports/loop.h"
 #include "ports/outputs.h"
 #include "ports/processes.h"
@@ -48,6 +49,7 @@ class LauncherProcesses final : public ports::Processes, private Watcher::Listen
     std::size_t background_max = 256;  // background, at once; further ones are refused
     std::int64_t sweep_after_ms = kSweepAfterMs;
     int keep_tries_max = kKeepTriesMax;
+    ports::JobInputs* inputs = nullptr;  // must outlive this; null: no command has stored input
   };
 
   explicit LauncherProcesses(Parts parts);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "adapters/process/left_behind.h"
+#include "adapters/process/memory_file.h"
 #include "adapters/process/sandbox.h"
 #include "base/digest.h"
 #include "schema/tools.h"
@@ -157,7 +158,16 @@ void Watcher::begin(ports::ProcessRequest request) {
   }
   folder.keep_state(state_of_workspace(*profile, repositories));
   if (request.held) hold_files(spec, *request.held);
-  auto launched = launch(spec, {}, request.held ? request.held->copies.get() : -1);
+  Descriptor input;
+  if (request.input) {
+    auto file = input_file(*request.input);
+    if (!file) return parts_.hearer.refused(id, failure_of(file.error(), Category::unavailable));
+    input = *std::move(file);
+    spec.no_input = false;
+    spec.given_input = true;
+  }
+  auto launched = launch(spec, {.in = input ? input.get() : -1},
+                         request.held ? request.held->copies.get() : -1);
   if (!launched) return parts_.hearer.refused(id, failure_of(launched.error(), Category::sandbox));
   watched_.push_back(std::make_unique<Watched>(Watched{
       .id = id,
@@ -167,6 +177,14 @@ void Watcher::begin(ports::ProcessRequest request) {
       .due = Clock::now() + std::chrono::milliseconds(kSetupMaxMs),
       .profile = *std::move(profile),
       .request = std::move(request)}));
+}
+
+// A file in memory, not a pipe: the command may ignore its input.
+Result<Descriptor> Watcher::input_file(const ports::StoredInput& input) const {
+  if (!parts_.inputs) return fail(Code::unavailable, "there is no stored input here");
+  TRY_ASSIGN(std::string bytes, parts_.inputs->bytes(input.ref, input.offset, input.size));
+  bytes += '\n';
+  return file_in_memory("agentrt-input", bytes);
 }
 
 void Watcher::follow(const ProcessId& id, const ports::ReceivedSoFar& heard) {

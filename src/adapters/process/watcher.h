@@ -20,6 +20,7 @@
 #include "adapters/process/output_pieces.h"
 #include "adapters/process/run_folder.h"
 #include "base/descriptor.h"
+#include "ports/job_inputs.h"
 #include "ports/processes.h"
 #include "schema/sandbox.h"
 
@@ -55,8 +56,9 @@ class Watcher {
     Listener& hearer;
     std::string folder;  // DATA/run
     std::function<Result<schema::SandboxProfile>(const ports::ProcessRequest&)> profile;
-    std::size_t processes_max = 0;   // foreground, at once; further ones are queued
-    std::size_t background_max = 0;  // background, at once; further ones are refused
+    std::size_t processes_max = 0;       // foreground, at once; further ones are queued
+    std::size_t background_max = 0;      // background, at once; further ones are refused
+    ports::JobInputs* inputs = nullptr;  // of commands with a stored input; null: none
   };
 
   explicit Watcher(Parts parts);
@@ -100,6 +102,7 @@ class Watcher {
     Then then = Then::nothing;
   };
 
+  Result<Descriptor> input_file(const ports::StoredInput& input) const;
   void run();
   void run_tasks();
   int wait_ms() const;

@@ -136,6 +136,7 @@ class Chat {
   void show_rules();
   void show_approvals();
   void show_sessions();
+  void show_jobs();
   void choose_session(const std::string& search);
   void continue_turn();
   void show_queue(const std::string& argument);

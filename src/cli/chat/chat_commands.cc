@@ -8,6 +8,7 @@
 #include "cli/sessions/session_ids.h"
 #include "cli/turns/checks.h"
 #include "cli/views/action_view.h"
+#include "cli/tasks/job_view.h"
 #include "cli/views/rules_view.h"
 #include "cli/views/session_view.h"
 #include "schema/commands.h"
@@ -70,6 +71,8 @@ void Chat::perform(const GivenCommand& given) {
       return show_approvals();
     case Slash::sessions:
       return show_sessions();
+    case Slash::jobs:
+      return show_jobs();
     case Slash::start_new:
       reset_session();
       read_policy();
@@ -199,6 +202,22 @@ void Chat::show_sessions() {
     const auto text = sessions_text(*list, now_of_clock(), paper().width, colour());
     if (!text) return problem(text.error());
     print("\n" + *text);
+  });
+}
+
+void Chat::show_jobs() {
+  if (!exists_) return hint("the session begins with your first message");
+  schema::ListJobs params;
+  params.session_id = session_;
+  params.limit = kRowsMax;
+  courier_.call("list_jobs", schema::to_json(params), [this](const Result<std::string>& reply) {
+    const auto page = decoded<schema::JobPage>(reply);
+    if (!page) return problem(page.error());
+    if (page->data.empty()) return hint("the session has no jobs");
+    JobPaper sheet;
+    if (paper().width > 0) sheet.width = paper().width;
+    sheet.colour = colour();
+    print("\n" + jobs_text(page->data, now_of_clock(), sheet));
   });
 }
 

@@ -21,6 +21,7 @@ constexpr SlashCommand kCommands[] = {
     {Slash::rules, "/rules", "", "list the permission rules in force"},
     {Slash::approvals, "/approvals", "", "list requests of all sessions that wait for a decision"},
     {Slash::sessions, "/sessions", "", "list sessions"},
+    {Slash::jobs, "/jobs", "", "list the jobs of the session"},
     {Slash::start_new, "/new", "", "start a new session in this folder"},
     {Slash::resume, "/resume", "[SEARCH]", "choose a session to continue"},
     {Slash::continue_turn, "/continue", "", "continue a turn that is blocked"},

@@ -21,6 +21,7 @@ enum class Slash {
   rules,
   approvals,
   sessions,
+  jobs,
   start_new,
   resume,
   continue_turn,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/tasks/job_view.h"
 #include "tools/registry.h"
 
 namespace agentrt::cli {
@@ -89,6 +90,10 @@ std::string Conversation::take(const Envelope& event) {
     title_ = updated->title;
   if (const auto* progress = std::get_if<ToolProgress>(&*payload); progress && progress->change)
     note_change(*progress->change);
+  if (const std::string news = event.job_id.empty() ? "" : job_news(event.job_id, *payload);
+      !news.empty())
+    return view_ ? noted(news, Paint::dim)
+                 : paint("· " + news, Paint::dim, style_.out_colour) + "\n";
   if (event.thread_id != thread_) return {};
   std::string out;
   see(event, *payload, out);

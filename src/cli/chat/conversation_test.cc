@@ -217,3 +217,19 @@ TEST_CASE("events of other threads are not shown") {
   CHECK(talk.conversation.take(event).empty());
   CHECK_FALSE(talk.conversation.active());
 }
+
+TEST_CASE("the start and the end of a job of the session are shown") {
+  Talk talk;
+  Envelope event;
+  event.type = "job.created";
+  event.session_id = SessionId("s");
+  event.job_id = JobId("j");
+  event.payload = schema::Json{R"({"items":2,"runner":{"kind":"command","command":"make"}})"};
+  CHECK(talk.conversation.take(event).contains("job j started: 2 items, $ make"));
+  talk.submit("t1", "hello");
+  talk.begin("t1");
+  event.type = "job.completed";
+  event.payload = schema::Json{R"({"counts":{"pending":0,"running":0,"completed":2,"failed":0,)"
+                               R"("reported":0}})"};
+  CHECK(talk.conversation.take(event).contains("job j completed: 2 items"));
+}

@@ -15,4 +15,22 @@ void add_tasks(CLI::App& app, Parsed& out) {
                   "Redraw when something changes; in a pipe, print one line per change");
 }
 
+void add_jobs(CLI::App& app, Parsed& out) {
+  CLI::App* jobs = add_verb(app, out, "jobs", "List jobs, or show one with its latest failures",
+                            "  agentrt jobs --session demo --status failed\n"
+                            "  agentrt jobs job_0… --watch  # until it ends\n\n"
+                            "agentrt call create_job creates a job; see docs/jobs.md.");
+  jobs->add_option("ID", out.jobs.job, "Id of a job (default: list them)")->type_name("");
+  jobs->add_option("--session", out.jobs.session, "Only jobs of this session")->type_name("ID");
+  jobs->add_option("--status", out.jobs.status,
+                   "Only jobs that are running, completed, failed or cancelled; with ID, only "
+                   "items that are pending, running, completed, failed or reported")
+      ->type_name("STATUS");
+  jobs->add_option("--limit", out.jobs.limit, "Rows per page")->type_name("N");
+  jobs->add_option("--cursor", out.jobs.cursor, "The cursor at the end of the previous page")
+      ->type_name("CURSOR");
+  jobs->add_flag("--watch", out.jobs.watch,
+                 "Redraw until the job has ended; in a pipe, print one line per change");
+}
+
 }  // namespace agentrt::cli

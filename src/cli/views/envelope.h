@@ -17,6 +17,7 @@ struct Envelope {
   ThreadId thread_id;
   TurnId turn_id;
   TaskId task_id;
+  JobId job_id;
   ActionId action_id;
   ModelRequestId model_request_id;
   ToolCallId tool_call_id;
@@ -25,7 +26,7 @@ struct Envelope {
   bool operator==(const Envelope&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (),
-                      (type, timestamp, sequence, session_id, thread_id, turn_id, task_id,
+                      (type, timestamp, sequence, session_id, thread_id, turn_id, task_id, job_id,
                        action_id, model_request_id, tool_call_id, payload))
 
 // Ignores unknown members, so that events of newer runtimes are accepted.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/tasks/job_view.h"
+
 #include "cli/sessions/session_ids.h"
 
 namespace agentrt::cli {
@@ -169,6 +171,8 @@ Result<std::string> session_text(const std::string& reply, Timestamp now, std::s
     for (const TurnSnapshot& turn : turns)
       if (turn.thread_id == thread.thread_id) out += turn_text(turn, now, width, colour);
   }
+  if (!session.jobs.empty()) out += "\njobs\n";
+  for (const JobSummary& job : session.jobs) out += job_lines(job, {}, now, {width, colour});
   out += processes_text(session.processes, now, width, colour);
   if (session.history_cursor)
     out +=

@@ -57,6 +57,7 @@ std::string worker_of(const AttemptSnapshot& attempt) {
   if (attempt.worker->name) return " · worker " + *attempt.worker->name;
   if (attempt.worker->kind == WorkerKind::turn && attempt.worker->thread_id)
     return " · thread " + attempt.worker->thread_id->text();
+  if (attempt.worker->job_id) return " · job " + attempt.worker->job_id->text();
   return "";
 }
 

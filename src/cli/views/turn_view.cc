@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/tasks/job_view.h"
 #include "tools/registry.h"
 
 namespace agentrt::cli {
@@ -53,6 +54,9 @@ TurnText TurnView::show(const Envelope& event) {
   if (!payload) return {};  // written by an incompatible runtime; the log keeps it
   if (const auto* changed = std::get_if<PolicyChanged>(&*payload); changed && changed->policy)
     not_trusted_ = changed->policy->ignored;
+  if (const std::string news = event.job_id.empty() ? "" : job_news(event.job_id, *payload);
+      !news.empty())
+    return note(news);
   if (event.turn_id != turn_) {
     // Another turn of the thread is blocked, and this turn is queued behind it.
     const auto* updated = std::get_if<ThreadUpdated>(&*payload);

@@ -13,9 +13,6 @@ using state::Task;
 
 namespace {
 
-constexpr std::uint64_t kAttemptsMax = 1'000;  // of a retry policy
-constexpr std::uint64_t kBackoffFactorMax = 100;
-
 Error wrong(std::string_view member, std::string_view expected) {
   return {Code::invalid_params, fmt::format("{}: expected {}", member, expected), {}};
 }
@@ -31,19 +28,6 @@ std::optional<Error> wrong_times(const TaskConstraints& given) {
       {&given.cancel_grace_ms, "constraints.cancelGraceMs"}};
   for (const auto& [value, member] : any)
     if (*value && (**value < 0 || **value > kTaskTimeMaxMs))
-      return wrong(member, fmt::format("0 to {}", kTaskTimeMaxMs));
-  return std::nullopt;
-}
-
-std::optional<Error> wrong_retry(const RetryPolicy& given) {
-  if (given.max_attempts < 1 || given.max_attempts > kAttemptsMax)
-    return wrong("retryPolicy.maxAttempts", fmt::format("1 to {}", kAttemptsMax));
-  const std::uint64_t factor = given.backoff_factor.value_or(1);
-  if (factor < 1 || factor > kBackoffFactorMax)
-    return wrong("retryPolicy.backoffFactor", fmt::format("1 to {}", kBackoffFactorMax));
-  for (const auto& [value, member] : {std::pair{given.backoff_ms, "retryPolicy.backoffMs"},
-                                      std::pair{given.backoff_max_ms, "retryPolicy.backoffMaxMs"}})
-    if (value && (*value < 0 || *value > kTaskTimeMaxMs))
       return wrong(member, fmt::format("0 to {}", kTaskTimeMaxMs));
   return std::nullopt;
 }
@@ -66,7 +50,7 @@ std::optional<Error> wrong_members(const C& command, const Inputs& inputs) {
   if (command.constraints)
     if (auto error = wrong_times(*command.constraints)) return error;
   if (command.retry_policy)
-    if (auto error = wrong_retry(*command.retry_policy)) return error;
+    if (auto error = wrong_retry_policy(*command.retry_policy)) return error;
   if (command.acceptance)
     if (auto error = wrong_acceptance(*command.acceptance)) return error;
   for (const auto& [json, member] :

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "control/jobs/jobs.h"
 #include "control/tasks/task_facts.h"
 #include "schema/admission.h"
 
@@ -27,6 +28,9 @@ void time_out(Facts& facts, const Session& view, const Task& task, bool whole_ta
   const std::string reason =
       whole_task ? "the deadline of the task has passed" : "the attempt has reached its time limit";
   const TaskScope scope{inputs.session, task.task_id};
+  if (const state::Job* job = job_of_task(view, task.task_id))
+    return end_job(facts, view, *job, {Category::timeout, reason, true}, inputs,
+                   whole_task ? TaskEnd::deadline : TaskEnd::timeout);
   if (const Turn* turn = turn_of(view, task)) {
     const Thread& thread = *find_thread(view, turn->ids.thread);
     facts.time_out(*turn, reason, whole_task);
@@ -51,7 +55,6 @@ void start_next_attempt(Facts& facts, const Session& view, const Task& task, Inp
   if (!blockers_of(task).empty() && worker.kind != WorkerKind::external)
     return facts.add(scope, TaskQueued{.reason = "dependency", .worker = worker});
   if (worker.kind == WorkerKind::external) return facts.add(scope, TaskQueued{.reason = "worker"});
-  if (worker.kind == WorkerKind::job) return;  // a job starts its own attempts
   const auto run = start_attempt(facts, view, task, worker, inputs);
   if (run) return;
   if (task.status == TaskStatus::retrying) facts.add(scope, TaskQueued{.reason = "slot"});
@@ -168,6 +171,21 @@ struct ReadTable {
     if (c.worker.name)
       needs.lists.push_back({"free@" + *c.worker.name + suffix, kClaimCandidates, true});
   }
+  void operator()(const StartTask& c) {
+    if (c.worker && c.worker->job_id) needs.job = c.worker->job_id;
+  }
+  void operator()(const RetryTask& c) {
+    if (c.worker && c.worker->job_id)
+      needs.job = c.worker->job_id;
+    else
+      needs.job_of = c.task_id;
+  }
+  void operator()(const CreateJob& c) { needs.job = c.job_id; }
+  void operator()(const CancelJob& c) { needs.job = c.job_id; }
+  void operator()(const RetryJobItem& c) {
+    needs.job = c.job_id;
+    needs.job_item = c.job_item_id;
+  }
   void operator()(const CompleteTask& c) {
     for (const TaskArtifact& artifact : c.artifacts.value_or(std::vector<TaskArtifact>{}))
       needs.refs.push_back(artifact.ref);
@@ -200,10 +218,14 @@ Needs needs_of(const Command& command) {
 
 Needs needs_of(const Report& report) {
   Needs needs;
-  if (const auto* due = std::get_if<ReportTaskDue>(&report)) needs.tasks = {due->task};
+  if (const auto* due = std::get_if<ReportTaskDue>(&report)) {
+    needs.tasks = {due->task};
+    needs.job_of = due->task;
+  }
   if (const auto* silent = std::get_if<ReportTaskSilent>(&report)) needs.tasks = {silent->task};
   if (const auto* next = std::get_if<ReportTaskContinues>(&report)) {
     needs.tasks = {next->task};
+    needs.job_of = next->task;
     needs.lists = {{"waits=" + next->task.text(), kTaskPageMax, true},
                    {"live=" + next->task.text(), kTaskPageMax, true}};
   }

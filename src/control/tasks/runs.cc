@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "control/jobs/jobs.h"
 #include "control/tasks/task_facts.h"
 
 namespace agentrt::control {
@@ -43,11 +44,11 @@ std::optional<Error> wrong_worker(const TaskWorker& worker) {
         fmt::format("worker.{}: a worker of kind {} has no such member", member, name_of(kind)),
         {}};
   };
-  if (worker.kind == WorkerKind::job)
+  if (worker.kind == WorkerKind::job && !worker.job_id)
     return Error{Code::invalid_params,
-                 "worker.kind: expected turn or external; a job is created with create_job",
+                 "worker.jobId: expected the id of a job; create_job creates one for a task",
                  {}};
-  if (worker.job_id) return unexpected("jobId", worker.kind);
+  if (worker.kind != WorkerKind::job && worker.job_id) return unexpected("jobId", worker.kind);
   if (worker.kind != WorkerKind::turn && worker.thread_id)
     return unexpected("threadId", worker.kind);
   if (worker.kind != WorkerKind::external && worker.name) return unexpected("name", worker.kind);
@@ -317,7 +318,8 @@ Decided cancel_task(const Session& view, const CancelTask& command, Inputs input
   if (ended(task.status)) return wrong_state(task, "cancelled");
   Facts facts{view, inputs};
   facts.request_cancel(task, command.reason, command.propagate.value_or(true));
-  const bool works_elsewhere = task.current_run_id && !turn_of(view, task);
+  const bool works_elsewhere =
+      task.current_run_id && !turn_of(view, task) && !job_of_task(view, task.task_id);
   const bool waits = task.children_open > 0 || works_elsewhere;
   return accept(
       facts, reply_of(view, task.task_id, waits ? TaskStatus::cancelling : TaskStatus::cancelled));

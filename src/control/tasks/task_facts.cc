@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "control/jobs/jobs.h"
 #include "control/processes.h"
 #include "policy/laxity.h"
 
@@ -15,6 +16,9 @@ using namespace schema;
 using state::Task;
 
 namespace {
+
+constexpr std::int64_t kAttemptsMax = 1'000;  // of a retry policy
+constexpr std::int64_t kBackoffFactorMax = 100;
 
 bool contains(const std::optional<std::vector<std::string>>& list, const std::string& text) {
   return list && std::ranges::find(*list, text) != list->end();
@@ -64,14 +68,6 @@ std::optional<std::string> unmet_reason(const Task& task, const CompleteTask& gi
       return "it is not among the satisfied statements";
   }
   return std::nullopt;
-}
-
-std::int64_t backoff(const RetryPolicy& policy, std::uint64_t attempts) {
-  std::int64_t delay = policy.backoff_ms.value_or(0);
-  const std::int64_t most = policy.backoff_max_ms.value_or(kTaskTimeMaxMs);
-  for (std::uint64_t i = 1; i < attempts && delay < most; ++i)
-    delay *= static_cast<std::int64_t>(policy.backoff_factor.value_or(1));
-  return std::min(delay, most);
 }
 
 }  // namespace
@@ -180,6 +176,32 @@ std::vector<MissingCondition> unmet(const Task& task, const CompleteTask& given,
   return out;
 }
 
+std::optional<Error> wrong_retry_policy(const RetryPolicy& given) {
+  const auto expected = [](std::string_view member, std::int64_t from, std::int64_t to) {
+    return Error{Code::invalid_params,
+                 fmt::format("retryPolicy.{}: expected {} to {}", member, from, to),
+                 {}};
+  };
+  if (given.max_attempts < 1 || given.max_attempts > kAttemptsMax)
+    return expected("maxAttempts", 1, kAttemptsMax);
+  const std::uint64_t factor = given.backoff_factor.value_or(1);
+  if (factor < 1 || factor > kBackoffFactorMax)
+    return expected("backoffFactor", 1, kBackoffFactorMax);
+  for (const auto& [value, member] :
+       {std::pair{given.backoff_ms, "backoffMs"}, std::pair{given.backoff_max_ms, "backoffMaxMs"}})
+    if (value && (*value < 0 || *value > kTaskTimeMaxMs))
+      return expected(member, 0, kTaskTimeMaxMs);
+  return std::nullopt;
+}
+
+std::int64_t backoff_ms(const RetryPolicy& policy, std::uint64_t attempts) {
+  std::int64_t delay = policy.backoff_ms.value_or(0);
+  const std::int64_t most = policy.backoff_max_ms.value_or(kTaskTimeMaxMs);
+  for (std::uint64_t i = 1; i < attempts && delay < most; ++i)
+    delay *= static_cast<std::int64_t>(policy.backoff_factor.value_or(1));
+  return std::min(delay, most);
+}
+
 std::optional<Retry> retry_of(const Task& task, const Failure& error, TaskStatus end) {
   if (!task.retry_policy || task.attempts.empty()) return std::nullopt;
   const RetryPolicy& policy = *task.retry_policy;
@@ -191,7 +213,7 @@ std::optional<Retry> retry_of(const Task& task, const Failure& error, TaskStatus
   if (policy.non_retryable &&
       std::ranges::find(*policy.non_retryable, error.category) != policy.non_retryable->end())
     return std::nullopt;
-  return Retry{backoff(policy, task.attempts_made), task.attempts.back().worker};
+  return Retry{backoff_ms(policy, task.attempts_made), task.attempts.back().worker};
 }
 
 TurnOptions options_of(const Task& task) {
@@ -206,7 +228,8 @@ TurnOptions options_of(const Task& task) {
 
 const Turn* turn_of(const Session& view, const Task& task) {
   for (const auto& [_, thread] : view.threads) {
-    if (thread.active && thread.active->ids.task == task.task_id) return &*thread.active;
+    const bool of_job = thread.active && thread.active->item;  // its task is worked on by the job
+    if (thread.active && !of_job && thread.active->ids.task == task.task_id) return &*thread.active;
     for (const Turn& turn : thread.queue)
       if (turn.ids.task == task.task_id) return &turn;
   }
@@ -215,6 +238,18 @@ const Turn* turn_of(const Session& view, const Task& task) {
 
 bool taken(const Session& view, const Task& task) {
   return task.current_run_id || turn_of(view, task) != nullptr;
+}
+
+std::optional<Error> no_next_attempt(const Session& view, const Task& task, const Inputs& inputs) {
+  if (auto error = needs_approver(task.constraints, inputs)) return error;
+  if (auto error = beneath_cancelled(&task, inputs)) return error;
+  const auto blockers = blockers_of(task);
+  if (!blockers.empty()) return still_blocked(task, blockers);
+  const bool waits = task.status == TaskStatus::accepted || task.status == TaskStatus::queued ||
+                     task.status == TaskStatus::retrying || task.status == TaskStatus::blocked ||
+                     retryable_end(task.status);
+  if (taken(view, task) || !waits) return wrong_state(task, "started");
+  return std::nullopt;
 }
 
 // --- what the end of an attempt means for its task ---
@@ -261,6 +296,8 @@ void Facts::request_cancel(const Task& task, const std::string& reason, bool pro
   for (const auto& [_, process] : view_.processes)
     if (process.turn.task == task.task_id) turns.insert(process.turn.turn);
   for (const TurnId& each : turns) end_background(*this, view_, each, reason);
+  if (const state::Job* job = job_of_task(view_, task.task_id))
+    return end_job(*this, view_, *job, {Category::cancelled, reason, false}, inputs_);
   const Turn* turn = turn_of(view_, task);
   if (turn) {
     const Thread& thread = *find_thread(view_, turn->ids.thread);
@@ -283,6 +320,7 @@ Result<Run> start_turn(Facts& facts, const Session& view, const Task& task,
   const ThreadId id = worker.thread_id ? *worker.thread_id
                       : task.thread_id ? *task.thread_id
                                        : inputs.ids.next<ThreadId>();
+  if (auto error = thread_of_job(view, id)) return std::unexpected(*error);
   const Thread* thread = find_thread(view, id);
   if (!thread && view.threads.size() >= inputs.settings->threads_max)
     return fail(Code::limit_exceeded, fmt::format("the session has reached the limit of {} threads",
@@ -326,6 +364,7 @@ Result<Run> start_turn(Facts& facts, const Session& view, const Task& task,
 Result<Run> start_attempt(Facts& facts, const Session& view, const Task& task,
                           const TaskWorker& worker, Inputs& inputs) {
   if (worker.kind == WorkerKind::turn) return start_turn(facts, view, task, worker, inputs);
+  if (worker.kind == WorkerKind::job) return reopen_job(facts, view, task, worker, inputs);
   Run run{inputs.ids.next<RunId>(), inputs.ids.next<AttemptId>(), task.attempts_made + 1,
           TaskStatus::running};
   const TaskScope scope{inputs.session, task.task_id};

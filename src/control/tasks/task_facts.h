@@ -31,6 +31,11 @@ std::vector<schema::MissingCondition> unmet(const state::Task& task,
                                             const schema::CompleteTask& given,
                                             const std::vector<std::string>& missing_refs);
 
+// The refusal of a retry policy with a member out of range.
+std::optional<Error> wrong_retry_policy(const schema::RetryPolicy& given);
+// The delay before the next attempt after so many.
+std::int64_t backoff_ms(const schema::RetryPolicy& policy, std::uint64_t attempts);
+
 // When the policy retries an attempt that ended like this; nullopt: it does not.
 struct Retry {
   std::int64_t after_ms = 0;
@@ -55,6 +60,9 @@ Result<Run> start_attempt(Facts& facts, const Session& view, const state::Task& 
 
 // The turn that works on the task, running or queued; null: none.
 const Turn* turn_of(const Session& view, const state::Task& task);
+// Refuses another attempt of the task, by a turn or a job that a client submits.
+std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
+                                     const Inputs& inputs);
 // Whether an attempt is open, or a turn of the task waits in the queue of its thread.
 bool taken(const Session& view, const state::Task& task);
 

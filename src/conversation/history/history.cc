@@ -292,9 +292,12 @@ EarlierTurns earlier_of(Exchanges exchanges, const Told& told, std::size_t room)
 // The requesting turn, from its beginning.
 Result<OwnTurn> begin_own(store::Store& store, const HistoryLimits& limits,
                           const ports::HistoryQuery& query) {
-  TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
-  if (!entry) return fail(Code::not_found, fmt::format("there is no turn {}", query.turn.text()));
-  const Sequence first = entry->row.first;
+  Sequence first = query.alone_from;
+  if (first == 0) {
+    TRY_ASSIGN(const auto entry, store.find("turn", query.turn.text()));
+    if (!entry) return fail(Code::not_found, fmt::format("there is no turn {}", query.turn.text()));
+    first = entry->row.first;
+  }
   OwnTurn own{{}, TurnReading(query.session, query.turn, first, limits.facts_max)};
   TRY_ASSIGN(const Fact asked, fact_at(store, query.session, first));
   if (const auto* submitted = std::get_if<TurnSubmitted>(&asked.payload))
@@ -331,9 +334,13 @@ Result<ports::HistoryWindow> history_window(store::Store& store, const HistoryLi
   std::size_t room = limits.bytes_max;
   if (query.bytes_max) room = *query.bytes_max - std::min(own, *query.bytes_max);
   if (!known.earlier || !known.earlier->hold_in(room)) {
-    TRY(check_stored(store, query.last_ended));
-    TRY_ASSIGN(const Told told, told_before(store, query));
-    TRY_ASSIGN(Exchanges exchanges, find_exchanges(store, limits, query, told, room));
+    Told told;
+    Exchanges exchanges;
+    if (query.alone_from == 0) {
+      TRY(check_stored(store, query.last_ended));
+      TRY_ASSIGN(told, told_before(store, query));
+      TRY_ASSIGN(exchanges, find_exchanges(store, limits, query, told, room));
+    }
     known.earlier =
         std::make_shared<const EarlierTurns>(earlier_of(std::move(exchanges), told, room));
   }

@@ -80,6 +80,14 @@ Scope scope() {
     return AttemptScope{task, RunId{"run_1"}, AttemptId{"attempt_1"}};
   else if constexpr (std::is_same_v<Scope, TurnScope>)
     return turn;
+  else if constexpr (std::is_same_v<Scope, JobScope>)
+    return JobScope{session,
+                    {JobId{"job_1"}, TaskId{"task_1"}, RunId{"run_1"}, AttemptId{"attempt_1"}}};
+  else if constexpr (std::is_same_v<Scope, JobItemScope>)
+    return JobItemScope{TurnScope{
+        session, TurnIds{ThreadId{"thread_1"}, TurnId{"turn_1"}, TaskId{"task_1"}, RunId{"run_1"},
+                         AttemptId{"attempt_1"}, TraceId{"4bf92f3577b34da6a3ce929d0e0e4736"},
+                         SpanId{"00f067aa0ba902b7"}, JobId{"job_1"}, JobItemId{"item_1"}}}};
   else if constexpr (std::is_same_v<Scope, StepScope>)
     return StepScope{turn, StepId{"step_1"}};
   else if constexpr (std::is_same_v<Scope, ToolScope>)

@@ -38,6 +38,7 @@ void FakeProcesses::start(ports::ProcessRequest request,
   process.argv = request.argv;
   if (machine_.environment_of) process.environment = machine_.environment_of(request.turn);
   process.background = request.background;
+  process.stored_input = request.input;
   process.forgotten = false;
   listeners_[id] = std::move(listener);
   if (!machine_.holds) release(id);
@@ -99,7 +100,8 @@ void FakeProcesses::show(const ProcessId& id) {
 ports::ProcessEnd FakeProcesses::outcome(const FakeProcess& process) const {
   const bool recorded = !process.forgotten;
   if (recorded && process.ended_by_us) return {.signal = 15};
-  if (recorded && process.runs == 0 && machine_.recalls)
+  const bool forgets = !machine_.recalls_runs && process.stage != FakeStage::ended;
+  if (recorded && ((process.runs == 0 && machine_.recalls) || forgets))
     return {.failure = Failure{Category::interrupted, "it was never let go", false},
             .never_ran = true};
   if (!recorded || process.stage != FakeStage::ended)

@@ -26,9 +26,10 @@ struct FakeProcess {
   std::vector<std::string> argv;
   std::string environment;  // names the client whose environment it has
   bool background = false;
-  std::string text;         // what it prints
-  std::size_t printed = 0;  // of its text, in bytes
-  std::string input;        // what it was given
+  std::string text;                                     // what it prints
+  std::size_t printed = 0;                              // of its text, in bytes
+  std::string input;                                    // what it was given
+  std::optional<ports::StoredInput> stored_input = {};  // its standard input
   bool ended_by_us = false;
   bool forgotten = false;  // its record and output were removed
 };
@@ -45,6 +46,7 @@ struct FakeMachine {
   bool holds = true;          // commands run when they are released, not when they are started
   bool keeps_records = true;  // until the log has the end
   bool passes_tails = true;   // output printed without a connection is delivered later
+  bool recalls_runs = true;   // a command that was killed while it ran is known to have run
   std::function<void(const ProcessId&)> on_release;  // called before a command is released
   std::function<void()> on_end;                      // called before an end is reported
   // The environment of a turn's commands; empty: they have none.

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kFragments[] = {"model.delta", "reasoning.delta", "process.output",
                                            "tool.args", "item.updated"};
+constexpr std::string_view kOfItem = R"("jobItemId":")";
 // A row larger than the limit of a blob gets its own blob, up to this size.
 constexpr std::size_t kUnpackedBytesMax = 16 << 20;
 constexpr std::size_t kStepBytes = 64 << 10;
@@ -37,8 +38,8 @@ std::optional<std::string> inflated(std::string_view bytes) {
 
 }  // namespace
 
-bool is_fragment(std::string_view type) {
-  return std::ranges::find(kFragments, type) != std::end(kFragments);
+bool is_fragment(std::string_view type, std::string_view scope) {
+  return std::ranges::find(kFragments, type) != std::end(kFragments) || scope.contains(kOfItem);
 }
 
 std::string pack(const std::vector<PackedRow>& rows) {

@@ -1,9 +1,9 @@
 // store/sqlite/pack.h: stores runs of fragments as compressed blobs.
 //
-// A streamed answer consists of hundreds of small rows with the same ids. Once a different fact
-// follows them in their session, their ids and payloads move into one blob; each row keeps only its
-// order and its hash. Unpacking restores the exact bytes, so hashes stay valid and packing is
-// invisible to readers. Pure.
+// A streamed answer consists of hundreds of small rows with the same ids, and a job of many rows
+// that differ little from item to item. Once a different fact follows them in their session, their
+// ids and payloads move into one blob; each row keeps only its order and its hash. Unpacking
+// restores the exact bytes, so hashes stay valid and packing is invisible to readers. Pure.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct PackedRow {
   bool operator==(const PackedRow&) const = default;
 };
 
-// Whether facts of this type occur in runs.
-bool is_fragment(std::string_view type);
+// Whether facts of this type and scope occur in runs: streamed text, and facts of a job's items.
+bool is_fragment(std::string_view type, std::string_view scope);
 
 // zlib format, of SCOPE NUL PAYLOAD NUL per row; neither contains a NUL.
 std::string pack(const std::vector<PackedRow>& rows);

@@ -102,6 +102,29 @@ TEST_CASE("runs that are over are packed, and every read is what it was") {
   CHECK(ask(folder.file("store.db"), "SELECT count(*) FROM pack") == 7);
 }
 
+TEST_CASE("facts of a job's items are packed, whatever their types are") {
+  TemporaryFolder folder;
+  const auto store = open_sqlite(sqlite_options(folder.file("store.db")));
+  Append append;
+  append.session = kAlpha;
+  constexpr const char* kTypes[] = {"turn.submitted", "job.item.started", "tool.started",
+                                    "job.item.completed"};
+  for (Sequence i = 1; i <= 400; ++i) {
+    schema::StoredEvent event = event_of(kAlpha, i);
+    event.type = i % 40 == 0 ? "job.progress" : kTypes[i % 4];
+    event.scope = i % 40 == 0 ? R"("jobId":"job_1")"
+                              : fmt::format(R"("jobId":"job_1","jobItemId":"{}")", i / 4);
+    append.events.push_back(std::move(event));
+  }
+  REQUIRE(commit_one(*store, append));
+  const auto before = stored(*store, kAlpha);
+  pack_all(*store, 150);
+  CHECK(ask(folder.file("store.db"), "SELECT count(*) FROM event WHERE payload IS NULL") == 390);
+  CHECK(ask(folder.file("store.db"), "SELECT count(*) FROM pack") == 10);
+  CHECK(stored(*store, kAlpha) == before);
+  CHECK(pack_all(*store) == 1);
+}
+
 TEST_CASE("few fragments are left alone, and many are packed a bounded piece at a time") {
   TemporaryFolder folder;
   const auto store = open_sqlite(sqlite_options(folder.file("store.db")));

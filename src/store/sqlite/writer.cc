@@ -86,7 +86,7 @@ Result<void> Writer::prepare() {
        "INSERT INTO meta(name, value) VALUES('packed', ?1) "
        "ON CONFLICT(name) DO UPDATE SET value = excluded.value"},
       {&look_,
-       "SELECT position, session, sequence, type FROM event WHERE position > ?1 "
+       "SELECT position, session, sequence, type, scope FROM event WHERE position > ?1 "
        "ORDER BY position LIMIT ?2"},
       {&run_before_,
        "SELECT sequence, type, scope, payload FROM event WHERE session = ?1 AND sequence < ?2 "

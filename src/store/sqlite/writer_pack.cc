@@ -70,7 +70,7 @@ Result<std::vector<Writer::Seen>> Writer::look_through(std::size_t rows_max) {
   int code = look_.step();
   for (; code == SQLITE_ROW; code = look_.step())
     page.push_back({static_cast<Position>(look_.integer(0)), look_.integer(1), look_.integer(2),
-                    is_fragment(look_.text(3))});
+                    is_fragment(look_.text(3), look_.text(4))});
   if (code != SQLITE_DONE) return std::unexpected(give_up(code, "packing"));
   return page;
 }
@@ -86,8 +86,9 @@ Result<bool> Writer::pack_run_before(const Seen& row, std::size_t rows_max) {
       run_before_.bind(2, before);
       std::size_t bytes = 0;
       int code = run_before_.step();
-      for (; code == SQLITE_ROW && is_fragment(run_before_.text(1)); code = run_before_.step()) {
+      for (; code == SQLITE_ROW; code = run_before_.step()) {
         const bool packed = run_before_.is_null(3);
+        if (!packed && !is_fragment(run_before_.text(1), run_before_.text(2))) break;
         if (packed && rows.empty()) {  // by an earlier call
           before = run_before_.integer(0);
           continue;

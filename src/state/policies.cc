@@ -1,0 +1,53 @@
+#include "state/policies.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace agentrt::state {
+
+using namespace schema;
+
+namespace {
+
+// The policy of a prepared turn. One without a thread is of a log before threads had their own.
+void resolve(Session& session, const ThreadId& thread_id, const Policy& policy) {
+  const auto thread = session.threads.find(thread_id);
+  const bool known = thread != session.threads.end();
+  // A decision folds the facts of other threads into a part of the session without these.
+  if (!known && !thread_id.empty() && session.has_policy) return;
+  if (known && (session.has_policy || session.catalog > 0)) {
+    thread->second.policy = policy;
+    return;
+  }
+  session.policy = policy;
+  session.has_policy = true;
+}
+
+void remove(Session& session, const PolicyRule& rule) {
+  std::vector<std::vector<PolicyRule>*> lists{&session.granted, &session.policy.rules};
+  for (auto& [_, thread] : session.threads)
+    if (thread.policy) lists.push_back(&thread.policy->rules);
+  for (std::vector<PolicyRule>* from : lists)
+    std::erase_if(*from, [&](const PolicyRule& each) {
+      const bool own = from == &session.granted || each.origin == RuleOrigin::always;
+      const bool unbound = !rule.cwd && each.cwd == "";
+      return own &&
+             (each == rule || (unbound && each.effect == rule.effect && each.rule == rule.rule));
+    });
+}
+
+}  // namespace
+
+void change_policy(Session& session, const Fact& fact, const PolicyChanged& change) {
+  if (change.policy) resolve(session, fact.ids.thread_id, *change.policy);
+  if (change.mode && !change.workspace) session.mode = change.mode;
+  for (const PolicyRule& rule : change.removed.value_or(std::vector<PolicyRule>{}))
+    remove(session, rule);
+  for (PolicyRule rule : change.added.value_or(std::vector<PolicyRule>{})) {
+    if (!change.removed) bind_old_grant(rule);  // an answer; set_policy always sends both lists
+    if (std::ranges::find(session.granted, rule) == session.granted.end())
+      session.granted.push_back(std::move(rule));
+  }
+}
+
+}  // namespace agentrt::state
