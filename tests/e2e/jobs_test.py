@@ -4,7 +4,7 @@ import json
 import subprocess
 import unittest
 
-from harness import Case, WAIT_SECONDS, types, wait_until
+from harness import BINARY, Case, WAIT_SECONDS, types, wait_until
 
 BYPASS = {"mode": "bypass"}
 
@@ -193,6 +193,18 @@ class Judged(Jobs):
         self.assertTrue(denied)
         self.assertEqual({item["lastError"]["category"] for item in denied.values()}, {"denied"})
 
+    def test_a_deny_rule_in_a_file_added_later_stops_them_too(self):
+        self.create("sleep 0.3; echo x >> ran", list(range(8)), jobId="job", concurrency=2)
+        wait_until(lambda: len(self.ran()) >= 2, what="some items")
+        folder = self.home.workspace / ".agentrt"
+        folder.mkdir(exist_ok=True)  # a sandbox may have made it
+        (folder / "config.toml").write_text('[permissions]\ndeny = ["shell(sleep:*)"]\n')
+        end = self.wait_end("job")
+        self.assertEqual(end["status"], "failed")
+        self.assertLess(len(self.ran()), 8)
+        denied = self.items("job", status="failed")
+        self.assertEqual({item["lastError"]["category"] for item in denied.values()}, {"denied"})
+
     def test_nobody_to_ask_fails_the_job(self):
         self.create("touch made", [1, 2], jobId="job", options={"interactive": False})
         end = self.wait_end("job")
@@ -205,6 +217,52 @@ class Judged(Jobs):
                 "items": [{"input": 1}], "options": BYPASS}
         reply = self.daemon.request("POST", "/v1/commands/create_job", body, token=token)
         self.assertEqual(reply.code, "forbidden")
+
+
+class Turns(Jobs):
+    scripts = {
+        "good": [{"text": '{"n": 1}'}],
+        "bad": [{"text": '{"n": "one"}'}],
+        "calls": [{"toolCalls": [{"name": "shell", "args": {"command": "echo x >> ran"}}]},
+                  {"text": "Done."}]}
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+    def turns(self, model, items, **runner):
+        made = self.daemon.ok("create_job", sessionId="s", options=BYPASS, concurrency=2,
+                              items=[{"input": item} for item in items],
+                              runner={"kind": "turn", "instruction": "Count.", "model": model,
+                                      **runner})
+        return made["jobId"]
+
+    def test_the_answer_is_stored_and_then_compared_with_the_schema(self):
+        good = self.turns("good", [1, 2, 3], outputSchema=self.schema)
+        self.assertEqual(self.wait_end(good)["status"], "completed")
+        events = [e for e in self.daemon.events("s") if e.get("jobItemId") == "2"]
+        order = [e["payload"].get("itemStatus", e["type"]) for e in events
+                 if e["type"] in ("job.progress", "job.item.completed")]
+        self.assertEqual(order, ["reported", "job.item.completed"])
+        self.assertEqual(self.items(good)["2"]["preview"], '{"n": 1}')
+        submitted = next(e for e in events if e["type"] == "turn.submitted")
+        self.assertEqual(submitted["payload"]["source"], "job")
+        bad = self.turns("bad", [1], outputSchema=self.schema)
+        self.assertEqual(self.wait_end(bad)["status"], "failed")
+        self.assertIn("outputSchema: n", self.items(bad)["1"]["lastError"]["message"])
+
+    def test_only_the_named_tools_may_be_called(self):
+        free = self.turns("calls", [1])
+        self.assertEqual(self.wait_end(free)["status"], "completed")
+        self.assertEqual(self.ran(), ["x"])
+        self.assertEqual(self.wait_end(self.turns("calls", [1], tools=["read_file"]))["status"],
+                         "completed")
+        self.assertEqual(self.ran(), ["x"], "the call was refused")
+
+    def test_an_item_of_a_killed_runtime_is_answered_again(self):
+        job = self.turns("good", list(range(30)), outputSchema=self.schema)
+        wait_until(lambda: self.job(job)["counts"]["completed"] >= 5, what="some items")
+        self.crash()
+        self.start()
+        end = self.wait_end(job)
+        self.assertEqual((end["status"], end["counts"]["completed"]), ("completed", 30), end)
 
 
 class BadInput(Jobs):
@@ -436,6 +494,21 @@ class Terminal(Jobs):
         self.assertEqual(shown["counts"]["completed"], 2)
         self.assertEqual(self.home.run("jobs", "none").returncode, 1)
         self.assertEqual(self.home.run("jobs", "--status", "odd").returncode, 2)
+
+
+class Followed(Jobs):
+    scripts = {"main": [{"text": "Done.", "delayMs": 3000}]}
+
+    def test_a_run_shows_the_jobs_of_its_session(self):
+        with subprocess.Popen([BINARY, "run", "--session", "s", "go"], cwd=self.home.workspace,
+                              env=self.home.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            self.daemon.wait_event("s", lambda e: e["type"] == "model.requested")
+            self.create("true", [1, 2], jobId="job")
+            out, err = run.communicate(timeout=4 * WAIT_SECONDS)
+        self.assertEqual((run.returncode, out.strip()), (0, "Done."), err)
+        self.assertIn("job job started: 2 items, $ true", err)
+        self.assertIn("job job completed: 2 items", err)
 
 
 class Background(Jobs):

@@ -15,6 +15,9 @@ using namespace schema;
 namespace {
 
 constexpr std::size_t kBarCells = 20;
+constexpr std::size_t kBarCellsNarrow = 8;  // below kWideCells
+constexpr std::size_t kWideCells = 120;
+constexpr std::size_t kNewsCells = 60;  // of the command or instruction, in a line of news
 
 std::string mark_of(JobStatus status, Colour colour) {
   switch (status) {
@@ -56,14 +59,17 @@ std::uint64_t total_of(const JobCounts& counts) {
   return counts.pending + counts.running + counts.completed + counts.failed + counts.reported;
 }
 
-std::string progress_of(const JobSummary& job, const JobPace& pace, Timestamp now) {
+std::string progress_of(const JobSummary& job, const JobPace& pace, Timestamp now,
+                        const JobPaper& paper) {
   const JobCounts& counts = job.counts;
   const std::uint64_t all = total_of(counts);
   const std::uint64_t ended = counts.completed + counts.failed;
+  const bool narrow = paper.width.value_or(kWideCells) < kWideCells;
   std::string out;
   if (job.status == JobStatus::running)
-    out = fmt::format("{} {:>3}% · ", progress_bar(ended, all, kBarCells),
-                      all == 0 ? 0 : ended * 100 / all);
+    out =
+        fmt::format("{} {:>3}% · ", progress_bar(ended, all, narrow ? kBarCellsNarrow : kBarCells),
+                    all == 0 ? 0 : ended * 100 / all);
   out += fmt::format("{} of {} items", grouped(ended), grouped(all));
   if (counts.failed > 0) out += fmt::format(" · {} failed", grouped(counts.failed));
   if (job.status == JobStatus::running && counts.running > 0)
@@ -122,7 +128,7 @@ std::string job_news(const JobId& job, const Payload& payload) {
   };
   if (const auto* created = std::get_if<JobCreated>(&payload))
     return fmt::format("job {} started: {}, {}", id, items(created->items.value_or(0)),
-                       runner_text(created->runner.value_or(JobRunner{})));
+                       fit(runner_text(created->runner.value_or(JobRunner{})), kNewsCells));
   if (const auto* started = std::get_if<JobStarted>(&payload); started && started->reason)
     return fmt::format("job {} started again: {}", id, one_line(*started->reason));
   if (const auto* completed = std::get_if<JobCompleted>(&payload))
@@ -159,7 +165,7 @@ std::string job_lines(const JobSummary& job, const JobPace& pace, Timestamp now,
   const std::string id = one_line(job.job_id.text());
   std::string out =
       fmt::format("{} {}  {:<9}  {}\n", mark_of(job.status, paper.colour), id, name_of(job.status),
-                  fitted(progress_of(job, pace, now), 4 + id.size() + 11, paper));
+                  fitted(progress_of(job, pace, now, paper), 4 + id.size() + 11, paper));
   out +=
       paint("     " + fitted(runner_text(job.runner), 5, paper), Paint::dim, paper.colour) + "\n";
   if (job.status == JobStatus::failed && job.error)
