@@ -169,6 +169,29 @@ class Judged(Jobs):
         self.assertEqual(sorted(self.ran()), ["1", "2", "3", "4"], "the approved bytes ran")
         self.assertEqual(types(self.daemon.events("s")).count("action.required"), 1)
 
+    def test_a_file_that_changed_before_a_restart_is_not_run_and_named(self):
+        script = self.home.workspace / "step.sh"
+        script.write_text("cat >> ran; sleep 0.3\n")
+        self.create("bash ./step.sh", list(range(6)), jobId="job", options={}, concurrency=1)
+        action = wait_until(self.action, what="the question")
+        self.daemon.ok("respond_action", actionId=action["actionId"], decision="allow")
+        wait_until(lambda: len(self.ran()) >= 2, what="some items")
+        self.crash()
+        script.write_text("echo other >> ran\n")
+        self.start()
+        self.assertEqual(self.wait_end("job")["status"], "failed")
+        self.assertNotIn("other", self.ran())
+        failed = self.items("job", status="failed")
+        denied = [item for item in failed.values() if item["lastError"]["category"] == "denied"]
+        self.assertTrue(denied, failed)
+        self.assertIn("step.sh", denied[0]["lastError"]["message"])
+        self.daemon.ok("retry_job_item", jobId="job", jobItemId=denied[0]["jobItemId"])
+        again = wait_until(self.action, what="the second question")
+        self.assertNotEqual(again["actionId"], action["actionId"])
+        self.daemon.ok("respond_action", actionId=again["actionId"], decision="allow")
+        self.wait_end("job")
+        self.assertEqual(self.ran().count("other"), 1)
+
     def test_a_denied_command_fails_the_job_and_leaves_the_rest_pending(self):
         self.create("touch made", [1, 2, 3], jobId="job", options={})
         action = wait_until(self.action, what="the question")
@@ -428,6 +451,27 @@ class OfTasks(Jobs):
         self.assertEqual(sorted(self.ran()), sorted("1 2 3 4 5 6 1 2 4 5".split()))
         task = self.task(made["taskId"])
         self.assertEqual((task["status"], len(task["attempts"])), ("failed", 2))
+
+    def test_the_policy_of_the_task_starts_the_job_again(self):
+        self.daemon.ok("create_task", sessionId="s", taskId="t", objective="twice",
+                       retryPolicy={"maxAttempts": 2, "backoffMs": 700})
+        self.create('n=$(cat); echo $n >> ran; [ "$(grep -cx $n ran)" -ge 2 ]', [1, 2, 3],
+                    jobId="job", taskId="t")
+        self.wait_end("job")
+        self.crash()  # the retry is armed again
+        self.start()
+        task = wait_until(lambda: self.task("t")["status"] == "completed" and self.task("t"),
+                          seconds=4 * WAIT_SECONDS, what="the second attempt")
+        self.assertEqual([a["status"] for a in task["attempts"]], ["failed", "completed"])
+        self.assertEqual(sorted(self.ran()), ["1", "1", "2", "2", "3", "3"])
+
+    def test_time_limits_of_the_task_end_the_job(self):
+        for limit in ("timeoutMs", "deadlineMs"):
+            self.daemon.ok("create_task", sessionId="s", taskId=limit, objective="soon",
+                           constraints={limit: 600})
+            self.create("sleep 60", [1, 2], jobId="job" + limit, taskId=limit)
+            self.assertEqual(self.wait_end("job" + limit)["error"]["category"], "timeout")
+            self.assertEqual(self.task(limit)["status"], "timed_out")
 
     def test_a_paused_task_lets_its_running_items_end(self):
         made = self.create("cat >> ran; sleep 0.5", [1, 2, 3, 4], jobId="job", concurrency=1)
