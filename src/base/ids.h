@@ -89,6 +89,8 @@ class FreshIds {
   }
   TraceId next_trace();
   SpanId next_span();
+  // Ids that this object and its copies do not generate.
+  FreshIds split() { return {now_, ~draw()}; }
 
  private:
   std::string next_text(std::string_view prefix);

@@ -29,6 +29,12 @@ bool approves_in_advance(const schema::Command& command) {
     }
     return policy::approves_in_advance(options);
   }
+  if (const auto* spawn = std::get_if<schema::SpawnSubagent>(&command)) {
+    schema::TurnOptions options;
+    options.mode = spawn->mode;
+    options.sandbox = spawn->sandbox;
+    return policy::approves_in_advance(options);
+  }
   const auto* submit = std::get_if<schema::SubmitTurn>(&command);
   return submit && submit->options && policy::approves_in_advance(*submit->options);
 }

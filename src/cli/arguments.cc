@@ -412,6 +412,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("sandbox")) return parsed.sandbox;
   if (got("approvals")) return parsed.approvals;
   if (got("tasks")) return parsed.tasks;
+  if (got("agents")) return parsed.agents;
   if (got("explain")) return parsed.explain;
   if (got("trust")) return parsed.trust;
   if (got("approve") || got("deny")) {

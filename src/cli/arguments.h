@@ -113,6 +113,11 @@ struct AnswerArguments {
   std::string decision;  // allow, deny
   std::optional<std::string> scope, rule, reason, digest, answer;
 };
+struct AgentsArguments {
+  std::optional<std::string> session;
+  std::vector<std::string> statuses;
+  bool watch = false;
+};
 struct ExplainArguments {
   std::string text;
   std::optional<std::string> mode, cwd, session;
@@ -136,7 +141,7 @@ using Verb =
                  ShowArguments, EventsArguments, TokenCreateArguments, TokenListArguments,
                  TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
                  SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
-                 AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
+                 AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
                  RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
 
 struct Arguments {

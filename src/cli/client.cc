@@ -16,6 +16,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include "schema/codec.h"
+#include "schema/commands/subagents.h"
 
 namespace agentrt::cli {
 namespace {
@@ -154,13 +155,16 @@ struct Waits {
 };
 BOOST_DESCRIBE_STRUCT(Waits, (), (wait_ms, timeout_ms))
 
-// How long the params tell the runtime to wait before it replies.
-int wait_in(std::string_view params) {
+// How long the command tells the runtime to wait before it replies.
+int wait_in(std::string_view command, std::string_view params) {
   constexpr std::int64_t kLongestMs = 3'600'000;
   Waits waits;
   if (!schema::check_json(params) || !schema::from_json(params, waits, schema::Unknown::ignore))
     return 0;
-  const std::int64_t asked = std::max(waits.wait_ms.value_or(0), waits.timeout_ms.value_or(0));
+  const bool waits_anyway = command == schema::WaitSubagents::kTraits.name;
+  const std::int64_t asked =
+      std::max(waits.wait_ms.value_or(0),
+               waits.timeout_ms.value_or(waits_anyway ? schema::kWaitDefaultMs : 0));
   return static_cast<int>(std::clamp<std::int64_t>(asked, 0, kLongestMs));
 }
 
@@ -230,7 +234,8 @@ Result<std::string> Client::ask(std::string_view method, std::string_view target
 }
 
 Result<std::string> Client::call(std::string_view command, std::string_view params) const {
-  return ask("POST", fmt::format("/v1/commands/{}", url_escaped(command)), params, wait_in(params));
+  return ask("POST", fmt::format("/v1/commands/{}", url_escaped(command)), params,
+             wait_in(command, params));
 }
 
 Result<Stream> Client::follow(const SessionId& session, Sequence after) const {

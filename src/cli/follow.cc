@@ -202,6 +202,7 @@ class Follower {
     const schema::ActionSnapshot& action = *view_.action();
     const Answering how = answering(action);
     if (how == Answering::leave || asked_ == action.action_id) return {};
+    if (asked_) asking_.withdraw();  // that one was answered elsewhere
     asked_ = action.action_id;
     if (how == Answering::ask) {
       output_.err(status_.erase());

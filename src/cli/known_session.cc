@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schema/commands.h"
 
 namespace agentrt::cli {
@@ -24,17 +26,36 @@ Result<KnownSession> look_up(const Client& client, const std::optional<SessionId
   return known;
 }
 
+namespace {
+
+// The threads of the session that belong to no subagent.
+std::vector<KnownThread> own_threads(const KnownSession& known) {
+  std::vector<KnownThread> own = known.threads;
+  std::erase_if(own, [&](const KnownThread& thread) {
+    return std::ranges::find(known.subagents, thread.thread_id, &KnownChild::thread_id) !=
+           known.subagents.end();
+  });
+  return own;
+}
+
+}  // namespace
+
 ThreadId thread_to_use(const KnownSession& known) {
   const ThreadId main{std::string(kMainThread)};
-  for (const KnownThread& thread : known.threads)
-    if (thread.thread_id == main) return main;
-  return known.history.empty() ? main : known.history.front().thread_id;
+  const std::vector<KnownThread> own = own_threads(known);
+  const auto has = [&](const ThreadId& id) {
+    return std::ranges::find(own, id, &KnownThread::thread_id) != own.end();
+  };
+  if (has(main) || own.empty()) return main;
+  // The newest turn may be that of a subagent.
+  const bool newest = !known.history.empty() && has(known.history.front().thread_id);
+  return newest ? known.history.front().thread_id : own.front().thread_id;
 }
 
 ThreadId thread_at_work(const KnownSession& known) {
   const ThreadId usual = thread_to_use(known);
   std::optional<ThreadId> busy;
-  for (const KnownThread& thread : known.threads) {
+  for (const KnownThread& thread : own_threads(known)) {
     if (!thread.active_turn_id) continue;
     if (thread.thread_id == usual) return usual;
     if (!busy) busy = thread.thread_id;

@@ -18,15 +18,21 @@ struct KnownThread {
 };
 BOOST_DESCRIBE_STRUCT(KnownThread, (), (thread_id, active_turn_id))
 
+struct KnownChild {
+  ThreadId thread_id;
+};
+BOOST_DESCRIBE_STRUCT(KnownChild, (), (thread_id))
+
 struct KnownSession {
   Sequence as_of_sequence = 0;  // 0: the session does not exist yet
   std::string cwd;
   std::vector<KnownThread> threads;
-  std::vector<KnownThread> history;  // the newest turn
+  std::vector<KnownThread> history;   // the newest turn
+  std::vector<KnownChild> subagents;  // their threads are not continued
 
   bool exists() const { return as_of_sequence > 0; }
 };
-BOOST_DESCRIBE_STRUCT(KnownSession, (), (as_of_sequence, cwd, threads, history))
+BOOST_DESCRIBE_STRUCT(KnownSession, (), (as_of_sequence, cwd, threads, history, subagents))
 
 // Says that the session's turns work in its own folder, not in the current one.
 std::string other_folder(std::string_view session, std::string_view its, std::string_view current);

@@ -26,6 +26,7 @@ struct Parsed {
   ApprovalsArguments approvals;
   TasksArguments tasks;
   JobsArguments jobs;
+  AgentsArguments agents;
   AnswerArguments answer;
   ExplainArguments explain;
   TrustArguments trust;
@@ -43,7 +44,7 @@ void add_config(CLI::App& app, Arguments& out);
 
 // Declares the commands of cli/decisions: approvals, approve, deny, explain, trust and rules.
 void add_decisions(CLI::App& app, Parsed& out);
-// Declares the commands of cli/tasks: tasks and jobs.
+// Declares the commands of cli/tasks: tasks, jobs and agents.
 void add_tasks(CLI::App& app, Parsed& out);
 void add_jobs(CLI::App& app, Parsed& out);
 

@@ -35,6 +35,7 @@ int perform(Context& context) {
           [&](const DoctorArguments&) { return examine(context); },
           [&](const ApprovalsArguments& arguments) { return list_approvals(context, arguments); },
           [&](const TasksArguments& arguments) { return list_tasks(context, arguments); },
+          [&](const AgentsArguments& arguments) { return list_agents(context, arguments); },
           [&](const AnswerArguments& arguments) { return answer_action(context, arguments); },
           [&](const ExplainArguments& arguments) { return explain(context, arguments); },
           [&](const TrustArguments& arguments) { return trust_workspace(context, arguments); },

@@ -25,6 +25,7 @@ int run_sandboxed(Context& context, const SandboxArguments& arguments);
 int list_approvals(Context& context, const ApprovalsArguments& arguments);
 int list_tasks(Context& context, const TasksArguments& arguments);
 int answer_action(Context& context, const AnswerArguments& arguments);
+int list_agents(Context& context, const AgentsArguments& arguments);
 int explain(Context& context, const ExplainArguments& arguments);
 int list_rules(Context& context, const RulesArguments& arguments);
 int remove_rules(Context& context, const RemoveRuleArguments& arguments);

@@ -50,8 +50,9 @@ Result<bool> names_only_models(const std::string& path) {
                      layer.tasks_max || layer.task_edges_max || layer.task_depth_max ||
                      layer.model_retries_max || layer.jobs_running || layer.job_concurrency ||
                      layer.web_fetch_ms || layer.web_fetch_bytes || layer.web_fetch_redirects ||
-                     layer.keep_days || layer.output_bytes_max || layer.upload_bytes_max ||
-                     layer.redact || layer.resume || layer.notify;
+                     layer.subagent_depth || layer.subagents_running || layer.keep_days ||
+                     layer.output_bytes_max || layer.upload_bytes_max || layer.redact ||
+                     layer.resume || layer.notify;
   return !other && layer.hooks.empty() && layer.mcp_servers.empty() && layer.beyond.empty();
 }
 

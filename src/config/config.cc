@@ -176,6 +176,10 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
           "limits.jobs_running", ceiling, kFewer));
   TRY(set(limits.job_concurrency, layer.job_concurrency, managed.job_concurrency, layer,
           "limits.job_concurrency", ceiling, kFewer));
+  TRY(set(limits.subagent_depth, layer.subagent_depth, managed.subagent_depth, layer,
+          "limits.subagent_depth", ceiling, kFewer));
+  TRY(set(limits.subagents_running, layer.subagents_running, managed.subagents_running, layer,
+          "limits.subagents_running", ceiling, kFewer));
   OutputConfig& outputs = config.outputs;
   TRY(set(outputs.keep_days, layer.keep_days, managed.keep_days, layer, "outputs.keep_days",
           ceiling, kFewer));
@@ -256,6 +260,9 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
         "limits.web_fetch_redirects");
   judge(tighten(limits.jobs_running, layer.jobs_running, kFewer), "limits.jobs_running");
   judge(tighten(limits.job_concurrency, layer.job_concurrency, kFewer), "limits.job_concurrency");
+  judge(tighten(limits.subagent_depth, layer.subagent_depth, kFewer), "limits.subagent_depth");
+  judge(tighten(limits.subagents_running, layer.subagents_running, kFewer),
+        "limits.subagents_running");
   judge(tighten(config.resume, layer.resume, kResumeStricter), "runtime.resume");
   return asked;
 }

@@ -128,6 +128,8 @@ struct LimitConfig {
   std::uint64_t web_fetch_redirects = 5;
   std::uint64_t jobs_running = 16;     // per session
   std::uint64_t job_concurrency = 64;  // items of one job that run at once; at most 64
+  std::uint64_t subagent_depth = 2;
+  std::uint64_t subagents_running = 8;  // per session
 
   bool operator==(const LimitConfig&) const = default;
 };

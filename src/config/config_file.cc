@@ -467,6 +467,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("web_fetch_redirects", layer.web_fetch_redirects));
     TRY(section.take("jobs_running", layer.jobs_running));
     TRY(section.take("job_concurrency", layer.job_concurrency));
+    TRY(section.take("subagent_depth", layer.subagent_depth));
+    TRY(section.take("subagents_running", layer.subagents_running));
     if (const toml::node* cost = section.node("session_cost"))
       layer.beyond.push_back({"limits.session_cost", line_of(*cost)});
   } else if (name == "outputs") {

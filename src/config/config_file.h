@@ -55,6 +55,8 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> web_fetch_redirects;
   std::optional<Given<std::uint64_t>> jobs_running;
   std::optional<Given<std::uint64_t>> job_concurrency;
+  std::optional<Given<std::uint64_t>> subagent_depth;
+  std::optional<Given<std::uint64_t>> subagents_running;
   std::optional<Given<std::uint64_t>> keep_days;
   std::optional<Given<std::uint64_t>> output_bytes_max;
   std::optional<Given<std::uint64_t>> upload_bytes_max;

@@ -93,6 +93,8 @@ std::string setting(const ConfigLayer& layer, const std::string& key) {
   if (key == "limits.web_fetch_redirects") return number(layer.web_fetch_redirects);
   if (key == "limits.jobs_running") return number(layer.jobs_running);
   if (key == "limits.job_concurrency") return number(layer.job_concurrency);
+  if (key == "limits.subagent_depth") return number(layer.subagent_depth);
+  if (key == "limits.subagents_running") return number(layer.subagents_running);
   if (key == "runtime.resume") return "resumes unfinished turns without asking";
   return {};
 }

@@ -61,6 +61,20 @@ Result<std::string> cwd_of(const SandboxChoice& choice, const std::vector<std::s
   return cwd;
 }
 
+// The existing folders of `wanted` that are inside the roots, with symlinks resolved.
+std::vector<std::string> writable_of(const std::vector<std::string>& wanted,
+                                     const std::vector<std::string>& roots) {
+  std::vector<std::string> out;
+  for (const std::string& folder : wanted) {
+    std::error_code error;
+    std::string real = real_path(folder);
+    const bool inside = std::ranges::any_of(
+        roots, [&](const std::string& root) { return policy::is_within(real, root); });
+    if (inside && std::filesystem::is_directory(real, error)) out.push_back(std::move(real));
+  }
+  return out;
+}
+
 // Rejects a root that the profile itself would hide.
 Result<void> check_roots(const schema::SandboxProfile& profile) {
   for (const std::string& root : profile.roots) {
@@ -90,6 +104,13 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
     return fail(Code::invalid_params,
                 fmt::format("The managed configuration allows at most the sandbox mode {}.",
                             schema::name_of(*config.managed_sandbox)));
+  if (choice.write_roots && inputs.mode == schema::SandboxMode::workspace_write) {
+    std::vector<std::string> writable = writable_of(*choice.write_roots, inputs.roots);
+    if (writable.empty())
+      inputs.mode = schema::SandboxMode::read_only;
+    else
+      inputs.roots = std::move(writable);
+  }
   const bool network = choice.network.value_or(config.sandbox.network);
   inputs.network = network ? schema::CommandNetwork::host : schema::CommandNetwork::none;
   inputs.home = environment("HOME").value_or("");
@@ -102,7 +123,7 @@ Result<schema::SandboxProfile> sandbox_outline_of(const Config& config, const Sa
   // If SHELL is unset, as in services, each shell would look it up in the user database.
   inputs.environment.try_emplace("SHELL", schema::kShellProgram);
   if (choice.shell) {
-    add_write_folders(config, inputs.home, inputs.roots);
+    if (!choice.write_roots) add_write_folders(config, inputs.home, inputs.roots);
     inputs.added = config.shell_env;
   }
   inputs.denied = choice.hidden;

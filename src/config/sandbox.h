@@ -17,7 +17,9 @@ struct SandboxChoice {
   std::vector<std::string> additional_roots = {};
   std::optional<std::string> cwd = {};   // below a root; absolute or relative to the workspace
   std::vector<std::string> hidden = {};  // additional paths to hide
-  Environment variables = {};            // for the command; empty: the runtime's own environment
+  // Absolute folders inside the roots: the only writable ones. Absent: every root is writable.
+  std::optional<std::vector<std::string>> write_roots = {};
+  Environment variables = {};  // for the command; empty: the runtime's own environment
   // It is a command of a person or of the model, which gets [sandbox] write and [shell] env.
   bool shell = false;
 };

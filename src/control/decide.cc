@@ -2,6 +2,7 @@
 
 #include "control/decisions.h"
 #include "control/jobs/jobs.h"
+#include "control/subagents/subagents.h"
 
 namespace agentrt::control {
 namespace {
@@ -60,6 +61,14 @@ struct CommandTable {
   Decided operator()(const CreateJob& c) { return create_job(view, c, std::move(inputs)); }
   Decided operator()(const CancelJob& c) { return cancel_job(view, c, std::move(inputs)); }
   Decided operator()(const RetryJobItem& c) { return retry_job_item(view, c, std::move(inputs)); }
+  Decided operator()(const SpawnSubagent& c) { return spawn_subagent(view, c, std::move(inputs)); }
+  Decided operator()(const SendSubagentInput& c) {
+    return send_subagent_input(view, c, std::move(inputs));
+  }
+  Decided operator()(const ResumeSubagent& c) {
+    return resume_subagent(view, c, std::move(inputs));
+  }
+  Decided operator()(const CloseSubagent& c) { return close_subagent(view, c, std::move(inputs)); }
   template <class Read>
   Decided operator()(const Read&) {
     static_assert(Read::kTraits.effect == CommandEffect::reads,
@@ -116,30 +125,40 @@ struct ReportTable {
   Decided operator()(const ReportJobItems& r) { return job_items(view, r, std::move(inputs)); }
   Decided operator()(const ReportItemJudged& r) { return item_judged(view, r, std::move(inputs)); }
   Decided operator()(const ReportJobDue& r) { return job_due(view, r, std::move(inputs)); }
+  Decided operator()(const ReportWaitDue& r) { return wait_due(view, r, std::move(inputs)); }
 };
 
-}  // namespace
-
-namespace {
-
-// The end of an item may end its job.
+// Decides, and adds what the facts mean for jobs (the end of an item may end its job) and for the
+// parents of subagents.
 template <class Table, class What>
-Decided decide_with_jobs(const Session& view, const What& what, Inputs inputs) {
-  if (view.jobs.empty()) return std::visit(Table{view, inputs}, what);
-  const Inputs kept = inputs;
+Decided decide_all(const Session& view, const What& what, Inputs inputs) {
+  if (view.jobs.empty() && view.subagents.empty()) return std::visit(Table{view, inputs}, what);
+  Inputs later{.now = inputs.now,
+               .ids = inputs.ids.split(),
+               .boot = inputs.boot,
+               .settings = inputs.settings,
+               .session = inputs.session,
+               .request = inputs.request,
+               .principal = {},
+               .trace = {},
+               .params_hash = {},
+               .named = {},
+               .tasks = inputs.tasks,
+               .passed_since = inputs.passed_since};
   Decided decided = std::visit(Table{view, inputs}, what);
-  if (auto* accepted = std::get_if<Accepted>(&decided)) settle_jobs(view, accepted->facts, kept);
-  return decided;
+  if (auto* accepted = std::get_if<Accepted>(&decided)) settle_jobs(view, accepted->facts, later);
+  later.ids = later.ids.split();
+  return with_parents(view, std::move(decided), std::move(later));
 }
 
 }  // namespace
 
 Decided decide(const Session& view, const Command& command, Inputs inputs) {
-  return decide_with_jobs<CommandTable>(view, command, std::move(inputs));
+  return decide_all<CommandTable>(view, command, std::move(inputs));
 }
 
 Decided decide(const Session& view, const Report& report, Inputs inputs) {
-  return decide_with_jobs<ReportTable>(view, report, std::move(inputs));
+  return decide_all<ReportTable>(view, report, std::move(inputs));
 }
 
 }  // namespace agentrt::control

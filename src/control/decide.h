@@ -50,8 +50,12 @@ struct Settings {
   std::size_t background_processes_max = 32;  // per session, at once
   std::size_t jobs_max = 16;                  // running per session
   std::uint64_t job_concurrency_max = schema::kJobConcurrencyMax;  // items of a job at once
-  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;         // bytes behind refs
-  std::vector<schema::PermissionMode> modes_forbidden;  // by the host policy, for all callers
+  std::size_t subagent_depth_max = 2;     // 1: subagents cannot spawn others
+  std::size_t subagents_running_max = 8;  // per session
+  // Not closed, per session; a further one closes the one that was idle for the longest time.
+  std::size_t subagents_kept_max = 64;
+  std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
+  std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, for all callers
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   std::string home = "/nonexistent";  // what ~ in rules stands for
@@ -71,6 +75,7 @@ struct LaneReads {
   std::vector<std::string> missing_refs;  // of Needs::refs, those whose bytes are not stored
   std::optional<schema::JobRecord> job;   // of Needs::job or Needs::job_of, in its index row
   std::optional<schema::JobItemRecord> job_item;
+  bool thread_closed = false;  // Needs::thread was closed
 };
 
 // What was looked up for the decision: the ids that the command names in the store, and its folders
@@ -85,6 +90,8 @@ struct Named : LaneReads {
   std::optional<schema::ActionSnapshot> action;
   // Why the first output of the input that the session cannot use is refused.
   std::optional<Error> output;
+  std::optional<schema::SubagentSnapshot> subagent;  // the named one
+  std::optional<schema::Fact> spawned;  // the subagent.spawned of the id that the caller chose
   std::optional<schema::FolderFinding> folders;  // absent: the disk was not read
   struct Items {
     std::string ref;
@@ -152,8 +159,10 @@ struct Needs {
   std::optional<JobId> job;           // with its task
   std::optional<JobItemId> job_item;  // of that job
   std::optional<TaskId> job_of;       // the job that worked on this task last, or works on it next
+  // A thread that the command would create if it does not exist: it may have been closed.
+  std::optional<ThreadId> thread;
 
-  bool empty() const { return tasks.empty() && only_tasks(); }
+  bool empty() const { return tasks.empty() && !thread && only_tasks(); }
   // Whether records in memory may be enough.
   bool only_tasks() const { return !walk && lists.empty() && refs.empty() && !job && !job_of; }
 };

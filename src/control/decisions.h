@@ -21,6 +21,11 @@ Decided write_process_stdin(const Session&, const schema::WriteProcessStdin&, In
 Decided resize_process(const Session&, const schema::ResizeProcess&, Inputs);
 Decided terminate_process(const Session&, const schema::TerminateProcess&, Inputs);
 
+Decided spawn_subagent(const Session&, const schema::SpawnSubagent&, Inputs);
+Decided send_subagent_input(const Session&, const schema::SendSubagentInput&, Inputs);
+Decided resume_subagent(const Session&, const schema::ResumeSubagent&, Inputs);
+Decided close_subagent(const Session&, const schema::CloseSubagent&, Inputs);
+
 Decided respond_action(const Session&, const schema::RespondAction&, Inputs);
 Decided resolve_permission(const Session&, const schema::ResolvePermission&, Inputs);
 Decided set_policy(const Session&, const schema::SetPolicy&, Inputs);
@@ -72,5 +77,6 @@ Decided task_continues(const Session&, const schema::ReportTaskContinues&, Input
 Decided job_items(const Session&, const schema::ReportJobItems&, Inputs);
 Decided item_judged(const Session&, const schema::ReportItemJudged&, Inputs);
 Decided job_due(const Session&, const schema::ReportJobDue&, Inputs);
+Decided wait_due(const Session&, const schema::ReportWaitDue&, Inputs);
 
 }  // namespace agentrt::control

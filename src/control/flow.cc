@@ -10,6 +10,7 @@
 #include "control/hooks.h"
 #include "control/jobs/jobs.h"
 #include "control/safe_args.h"
+#include "control/subagents/subagents.h"
 #include "control/tool_calls.h"
 #include "schema/tools.h"
 #include "state/read_models.h"
@@ -33,6 +34,7 @@ Session part_of(const Session& view, const Thread& thread, const JobId& job_id) 
   part.additional_roots = view.additional_roots;
   part.policy = view.policy;
   part.has_policy = view.has_policy;
+  part.subagents = view.subagents;
   part.granted = view.granted;
   part.mode = view.mode;
   part.trust_refused = view.trust_refused;
@@ -48,6 +50,14 @@ Session part_of(const Session& view, const Thread& thread, const JobId& job_id) 
   own.status = thread.status;
   own.active = thread.active;
   own.policy = thread.policy;
+  own.last = thread.last;
+  own.subagent = thread.subagent;
+  // The threads above and below it: the first restrict it, and it may wait for the second.
+  for (const Thread* above = &own; above && above->subagent;) {
+    const state::Subagent* subagent = state::find_subagent(view, *above->subagent);
+    above = subagent ? find_thread(view, subagent->parent) : nullptr;
+    if (above) part.threads.emplace(above->id, *above);
+  }
   return part;
 }
 
@@ -95,6 +105,7 @@ bool only_creates(const Session& view, const state::ToolCall& call,
 
 Flow::Flow(Facts& facts, const Session& view, const Thread& thread, Inputs& inputs)
     : facts_(facts),
+      threads_(view.threads.size()),
       thread_(thread),
       inputs_(inputs),
       ids_(inputs.ids),
@@ -250,11 +261,8 @@ bool Flow::pauses() {
   return true;
 }
 
-// The only tools that the turn may call, if its submission names them.
-bool Flow::offers(const std::string& tool) {
-  const auto& only = turn().options.tools;
-  return !only || std::ranges::find(*only, tool) != only->end();
-}
+// Whether the turn's submission, and those of the agents above it, name the tool or none.
+bool Flow::offers(const std::string& tool) { return policy::has_tool(effective(), tool); }
 
 void Flow::ask_model() {
   const Turn& asking = turn();
@@ -286,14 +294,18 @@ bool Flow::call_waits() {
               "the runtime stopped while the call was in progress; its effect is unknown", false});
     return false;
   }
+  if (call.stage == state::CallStage::started)
+    if (auto result = wait_result(after_, thread_.id, call, false)) {
+      end_agent_call(facts_, scope_of(call), call, *std::move(result));
+      return false;
+    }
   if (call.stage == state::CallStage::started || call.stage == state::CallStage::stopped)
     return true;
   if (call.stage == state::CallStage::approved) {
     // The rules may have changed since the approval: a call that they deny now does not run.
     const policy::Judgement now = judge(call);
     if (now.decision == Decision::deny) return settle(call, now);
-    start_call(call, Json{"\"approved\""});
-    return true;
+    return start_call(call, Json{"\"approved\""});
   }
   if (auto wrong = wrong_call(after_, call)) {
     refuse_call(call, *std::move(wrong));
@@ -343,6 +355,7 @@ bool Flow::call_waits() {
     case tools::Runner::file:
     case tools::Runner::web:
     case tools::Runner::server:
+    case tools::Runner::agent:
       break;
   }
   return settle(call, judgement);
@@ -376,12 +389,16 @@ void Flow::add_started(const state::ToolCall& call, const Json& policy,
   if (shortened) add_full_args(facts_, scope_of(call), call.args);
 }
 
-void Flow::start_call(const state::ToolCall& call, const Json& policy) {
+// Returns whether the turn waits for the call.
+bool Flow::start_call(const state::ToolCall& call, const Json& policy) {
   add_started(call, policy, leaves_sandbox(effective(), call) ? std::optional(true) : std::nullopt);
+  if (auto request = tools::agent_call_in(call.tool, call.args.text))
+    return call_agents(call, *request);
   facts_.add(scope(), RunStatus{.status = Status::running,
                                 .phase = "tool",
                                 .title = "Running " + call.tool,
                                 .detail = beginning_of(call)});
+  return true;
 }
 
 void Flow::refuse_call(const state::ToolCall& call, Failure error) {
@@ -405,8 +422,7 @@ bool Flow::settle(const state::ToolCall& call, const policy::Judgement& judgemen
     case Decision::allow:
     case Decision::sandboxed:
       facts_.add(scope_of(call), evaluated(judgement, mode));
-      start_call(call, Json{"\"allowed\""});
-      return true;
+      return start_call(call, Json{"\"allowed\""});
     case Decision::deny:
     case Decision::unavailable: {
       facts_.add(scope_of(call), evaluated(judgement, mode));
@@ -438,7 +454,8 @@ void Flow::inspected(const state::ToolCall& call, const Binding& binding,
     PermissionEvaluated decision = evaluated(judgement, effective().mode);
     decision.digest = approval_digest(after_.id, call, binding, std::nullopt);
     facts_.add(scope_of(call), std::move(decision));
-    return start_call(call, Json{"\"allowed\""});
+    if (!start_call(call, Json{"\"allowed\""})) go_on();
+    return;
   }
   if (judgement.decision != Decision::ask) {
     if (!settle(call, judgement)) go_on();

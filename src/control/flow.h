@@ -10,6 +10,7 @@
 
 #include "control/judging.h"
 #include "control/turn_facts.h"
+#include "tools/tool.h"
 
 namespace agentrt::control {
 
@@ -66,9 +67,12 @@ class Flow {
   bool is_lost(const state::ToolCall& call) const;
   void run_in_session(const state::ToolCall& call);
   void begin(const state::ToolCall& call);
-  void start_call(const state::ToolCall& call, const schema::Json& policy);
+  bool start_call(const state::ToolCall& call, const schema::Json& policy);
   void add_started(const state::ToolCall& call, const schema::Json& policy,
                    std::optional<bool> outside = {});
+  bool call_agents(const state::ToolCall& call, const tools::AgentCall& request);
+  std::variant<std::string, schema::Failure> call_agent(const tools::SpawnCall& request);
+  std::variant<std::string, schema::Failure> call_agent(const tools::InputCall& request);
   bool settle(const state::ToolCall& call, const policy::Judgement& judgement);
   bool ask_input(const state::ToolCall& call);
   void ask_permission(const state::ToolCall& call, const policy::Judgement& judgement,
@@ -89,6 +93,7 @@ class Flow {
   const policy::Effective& effective();
 
   Facts& facts_;
+  const std::size_t threads_;  // of the session
   const Thread& thread_;
   const Inputs& inputs_;
   FreshIds& ids_;                               // of the inputs

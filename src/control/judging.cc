@@ -42,8 +42,10 @@ policy::Effective effective_policy(const Session& view, const Turn& turn, const 
 
 policy::Effective effective_policy(const Session& view, const Turn& turn, const std::string& home,
                                    policy::RuleSets& sets) {
-  return policy::derive(
-      {state::policy_of(view, turn.ids.thread), view.granted, view.mode, turn.options}, home, sets);
+  std::vector<policy::Sources> chain;
+  for (const state::Governing& each : state::governing(view, turn))
+    chain.push_back({*each.policy, view.granted, view.mode, *each.options, each.write_roots});
+  return policy::derive(chain, home, sets);
 }
 
 bool leaves_sandbox(const policy::Effective& policy, const state::ToolCall& call) {

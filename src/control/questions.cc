@@ -124,10 +124,7 @@ void Flow::offer(const state::ToolCall& call, const policy::Judgement& judgement
   const auto would_run = [&](const PolicyRule& rule) {
     const auto added = policy::compile({rule});
     if (!added) return false;
-    policy::Rules rules = *effective().rules;
-    rules.all.insert(rules.all.end(), added->all.begin(), added->all.end());
-    policy::Effective policy = effective();
-    policy.rules = std::make_shared<const policy::Rules>(std::move(rules));
+    const policy::Effective policy = policy::with_rules(effective(), *added);
     return judge_call(after_, policy, call, &binding).decision == schema::Decision::allow;
   };
   const std::string& home = inputs_.settings->home;

@@ -6,6 +6,8 @@
 #include "control/actions.h"
 #include "control/hooks.h"
 #include "control/processes.h"
+#include "control/subagents/subagents.h"
+#include "control/submit.h"
 #include "control/tool_calls.h"
 #include "control/turn_facts.h"
 
@@ -31,6 +33,14 @@ void drop_queued(Facts& facts, const Thread& thread, const Turn& turn, const std
                                              .turn_id = turn.ids.turn,
                                              .position = 0,
                                              .count = thread.queue.size() - 1});
+}
+
+// Whether the command means turns of this thread. One that names neither a thread nor a turn leaves
+// out the items of jobs and subagents, which end with their jobs and parents.
+bool is_meant(const Thread& thread, const InterruptTurn& command) {
+  if (command.thread_id && *command.thread_id != thread.id) return false;
+  if (command.thread_id || command.turn_id) return true;
+  return !thread.subagent && !(thread.active && thread.active->source == "job");
 }
 
 // Interrupts the turns of one thread that the command selects; adds them to `ended`.
@@ -95,6 +105,10 @@ std::variant<QueuedPlace, Error> find_queued(const Session& view, const ThreadId
 
 }  // namespace
 
+bool is_resumable(const Thread& thread) {
+  return thread.active && thread.status == Status::blocked && thread.resumable.value_or(false);
+}
+
 Decided interrupt_turn(const Session& view, const InterruptTurn& command, Inputs inputs) {
   if (!view.exists()) return no_session(inputs);
   if (command.thread_id && !find_thread(view, *command.thread_id))
@@ -108,8 +122,13 @@ Decided interrupt_turn(const Session& view, const InterruptTurn& command, Inputs
     // An item of a job ends only if the command names its thread or turn.
     const bool of_job = thread.active && thread.active->item;
     if (of_job && !command.thread_id && !command.turn_id) continue;
-    if (!command.thread_id || *command.thread_id == id)
-      interrupt_thread(facts, thread, command, reply.turn_ids);
+    if (!is_meant(thread, command)) continue;
+    interrupt_thread(facts, thread, command, reply.turn_ids);
+    const bool runs = thread.active && std::ranges::find(reply.turn_ids, thread.active->ids.turn) !=
+                                           reply.turn_ids.end();
+    if (runs && command.subagents != SubagentKeep::keep)
+      end_below(facts, view, id, command.reason.value_or("its parent was interrupted"),
+                reply.turn_ids);
   }
   reply.interrupted = !reply.turn_ids.empty();
   if (command.processes == ProcessKeep::end) {
@@ -162,15 +181,18 @@ Decided resume_thread(const Session& view, const ResumeThread& command, Inputs i
                           .turn_id = std::nullopt,
                           .sequence = view.sequence};
   if (thread->active) reply.turn_id = thread->active->ids.turn;
-  if (!thread->active || thread->status != Status::blocked || !thread->resumable.value_or(false))
-    return Unchanged{to_json(reply)};
-  if (command.resume_token && *command.resume_token != thread->active->ids.turn.text())
+  const bool own = is_resumable(*thread);
+  if (own && command.resume_token && *command.resume_token != thread->active->ids.turn.text())
     return refuse(Code::conflict, "the resume token is out of date: read the thread again",
                   fmt::format(R"({{"activeTurnId":{}}})", to_json(thread->active->ids.turn)));
   Facts facts{view, inputs};
-  facts.resume(*thread->active);
-  reply.resumed = true;
-  reply.status = Status::preparing;
+  if (own) {
+    facts.resume(*thread->active);
+    reply.status = Status::preparing;
+  }
+  const bool below = resume_below(facts, view, thread->id);
+  reply.resumed = own || below;
+  if (facts.empty()) return Unchanged{to_json(reply)};
   return accept(facts, std::move(reply));
 }
 

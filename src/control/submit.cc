@@ -1,10 +1,13 @@
 // control/submit.cc: decides how a submitted turn is accepted: started, queued or refused.
+#include "control/submit.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "control/folders.h"
 #include "control/jobs/jobs.h"
+#include "control/subagents/subagents.h"
 #include "control/submit.h"
 #include "control/tasks/task_facts.h"
 #include "control/turn_facts.h"
@@ -12,10 +15,6 @@
 namespace agentrt::control {
 
 using namespace schema;
-
-namespace {
-
-constexpr std::size_t kObjectiveBytes = 200;
 
 std::optional<Error> wrong_input(const std::vector<InputPart>& input) {
   if (input.empty()) return Error{Code::invalid_params, "input: expected at least one part", {}};
@@ -34,6 +33,59 @@ std::optional<Error> wrong_input(const std::vector<InputPart>& input) {
   return std::nullopt;
 }
 
+std::optional<Error> forbidden_choice(const std::optional<PermissionMode>& mode,
+                                      const std::optional<SandboxMode>& sandbox,
+                                      const Settings& settings) {
+  const auto among = [](const auto& list, const auto& value) {
+    return value && std::ranges::find(list, *value) != list.end();
+  };
+  if (among(settings.modes_forbidden, mode))
+    return Error{
+        Code::forbidden,
+        fmt::format("the managed configuration does not allow the mode {}", name_of(*mode)),
+        {}};
+  if (among(settings.sandboxes_forbidden, sandbox))
+    return Error{Code::forbidden,
+                 fmt::format("the managed configuration does not allow the sandbox mode {}",
+                             name_of(*sandbox)),
+                 {}};
+  return std::nullopt;
+}
+
+std::string objective_of(const std::vector<InputPart>& input) {
+  constexpr std::size_t kObjectiveBytes = 200;
+  for (const InputPart& part : input)
+    if (part.text) return std::string(utf8_prefix(*part.text, kObjectiveBytes));
+  const InputPart& first = input.front();
+  return std::string(
+      utf8_prefix(first.path ? *first.path : first.ref.value_or(""), kObjectiveBytes));
+}
+
+std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
+                                     const Inputs& inputs) {
+  if (auto error = needs_approver(task.constraints, inputs)) return error;
+  if (auto error = beneath_cancelled(&task, inputs)) return error;
+  const auto blockers = blockers_of(task);
+  if (!blockers.empty()) return still_blocked(task, blockers);
+  const bool waits = task.status == TaskStatus::accepted || task.status == TaskStatus::queued ||
+                     task.status == TaskStatus::retrying || task.status == TaskStatus::blocked ||
+                     retryable_end(task.status);
+  if (taken(view, task) || !waits) return wrong_state(task, "started");
+  return std::nullopt;
+}
+
+void next_attempt(Facts& facts, const state::Task& task, const TurnIds& turn, bool queued) {
+  const TaskWorker worker{WorkerKind::turn, turn.thread, {}, {}};
+  const TaskScope scope = facts.of(turn);
+  if (retryable_end(task.status))
+    facts.add(scope,
+              TaskRetrying{
+                  .reason = "submitted again", .previous_status = task.status, .worker = worker});
+  if (queued) facts.add(scope, TaskQueued{.reason = "thread", .worker = worker});
+}
+
+namespace {
+
 FolderChoice folders_of(const TurnOptions& options) {
   return {options.cwd, options.additional_roots.value_or(std::vector<std::string>{})};
 }
@@ -44,14 +96,6 @@ std::optional<Error> wrong_wait(const TurnOptions& options) {
   return Error{Code::invalid_params,
                fmt::format("options.askTimeoutMs: expected 0 to {}", kAskTimeoutMaxMs),
                {}};
-}
-
-std::string objective(const std::vector<InputPart>& input) {
-  for (const InputPart& part : input)
-    if (part.text) return std::string(utf8_prefix(*part.text, kObjectiveBytes));
-  const InputPart& first = input.front();
-  return std::string(
-      utf8_prefix(first.path ? *first.path : first.ref.value_or(""), kObjectiveBytes));
 }
 
 // The turn id was used before: the same params get the same reply, others are refused.
@@ -83,6 +127,25 @@ struct Place {
   ThreadId id;
   const Thread* thread = nullptr;  // null: a new thread
 };
+
+// A closed thread takes no turns, and that of a subagent takes them from its parent only.
+std::optional<Error> takes_no_turns(const Place& place, const Inputs& inputs) {
+  if (!place.thread && inputs.named.thread_closed)
+    return Error{Code::conflict, fmt::format("thread {} is closed", place.id.text()),
+                 R"({"status":"closed"})"};
+  if (!place.thread || !place.thread->subagent) return std::nullopt;
+  return Error{Code::conflict,
+               fmt::format("thread {} belongs to subagent {}: use send_subagent_input for it",
+                           place.id.text(), place.thread->subagent->text()),
+               fmt::format(R"({{"subagentId":{}}})", to_json(*place.thread->subagent))};
+}
+
+// Ends the running turn, and with it the work of the subagents below it.
+void interrupt(Facts& facts, const Session& view, const Thread& thread) {
+  std::vector<TurnId> ended;
+  facts.cancel(*thread.active, "interrupted by a newer turn");
+  end_below(facts, view, thread.id, "its parent was interrupted by a newer turn", ended);
+}
 
 std::optional<Error> no_room(const Session& view, const Place& place, QueuePolicy policy,
                              const Settings& settings) {
@@ -120,16 +183,6 @@ void take_constraints(const state::Task& task, TurnOptions& options) {
   if (given.tools) options.tools = given.tools;
 }
 
-void next_attempt(Facts& facts, const state::Task& task, const TurnIds& turn, bool queued) {
-  const TaskWorker worker{WorkerKind::turn, turn.thread, {}, {}};
-  const TaskScope scope = facts.of(turn);
-  if (retryable_end(task.status))
-    facts.add(scope,
-              TaskRetrying{
-                  .reason = "submitted again", .previous_status = task.status, .worker = worker});
-  if (queued) facts.add(scope, TaskQueued{.reason = "thread", .worker = worker});
-}
-
 void make_places(Facts& facts, const Session& view, const Place& place, const TurnOptions& options,
                  const Inputs& inputs) {
   if (!view.exists()) {
@@ -143,23 +196,6 @@ void make_places(Facts& facts, const Session& view, const Place& place, const Tu
 
 }  // namespace
 
-std::optional<Error> forbidden_options(const TurnOptions& options, const Settings& settings) {
-  const auto among = [](const auto& list, const auto& value) {
-    return value && std::ranges::find(list, *value) != list.end();
-  };
-  if (among(settings.modes_forbidden, options.mode))
-    return Error{
-        Code::forbidden,
-        fmt::format("the managed configuration does not allow the mode {}", name_of(*options.mode)),
-        {}};
-  if (among(settings.sandboxes_forbidden, options.sandbox))
-    return Error{Code::forbidden,
-                 fmt::format("the managed configuration does not allow the sandbox mode {}",
-                             name_of(*options.sandbox)),
-                 {}};
-  return std::nullopt;
-}
-
 Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs inputs) {
   if (inputs.named.turn) return repeated(*inputs.named.turn, inputs);
   if (auto error = wrong_input(command.input)) return *error;
@@ -167,7 +203,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   TurnOptions options = command.options.value_or(TurnOptions{});
   if (auto error = wrong_folders(view, "options.", folders_of(options), inputs)) return *error;
   if (auto error = wrong_wait(options)) return *error;
-  if (auto error = forbidden_options(options, *inputs.settings)) return *error;
+  if (auto error = forbidden_choice(options.mode, options.sandbox, *inputs.settings)) return *error;
   if (command.metadata && !command.metadata->text.starts_with('{'))
     return refuse(Code::invalid_params, "metadata: expected an object");
   auto existing = existing_task(view, command, inputs);
@@ -179,6 +215,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   place.id = command.thread_id ? *command.thread_id : inputs.ids.next<ThreadId>();
   place.thread = find_thread(view, place.id);
   if (auto error = thread_of_job(view, place.id)) return *error;
+  if (auto error = takes_no_turns(place, inputs)) return *error;
   const QueuePolicy policy = options.queue_policy.value_or(QueuePolicy::enqueue);
   const bool running = place.thread && place.thread->active;
   if (running && policy == QueuePolicy::reject) return busy(*place.thread);
@@ -195,7 +232,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
   const std::uint64_t position = queued ? place.thread->queue.size() + 1 : 0;
 
   Facts facts{view, inputs};
-  if (running && !queued) facts.cancel(*place.thread->active, "interrupted by a newer turn");
+  if (running && !queued) interrupt(facts, view, *place.thread);
   make_places(facts, view, place, options, inputs);
   if (task)
     next_attempt(facts, *task, turn, queued);
@@ -204,7 +241,7 @@ Decided submit_turn(const Session& view, const SubmitTurn& command, Inputs input
         facts.of(turn),
         TaskCreated{.visibility = command.task_id ? Visibility::foreground : Visibility::internal,
                     .status = queued ? TaskStatus::queued : TaskStatus::accepted,
-                    .objective = objective(command.input),
+                    .objective = objective_of(command.input),
                     .task_kind = "turn"});
   TurnSubmitted submitted{.status = queued ? Status::queued : Status::accepted,
                           .input = command.input,

@@ -1,12 +1,23 @@
-// control/submit.h: checks that commands which submit work share.
+// control/submit.h: checks and texts that every way to submit a turn shares.
 #pragma once
 
-#include "control/decide.h"
+#include "control/turn_facts.h"
 
 namespace agentrt::control {
 
-// The refusal of a mode or sandbox that the managed configuration forbids.
-std::optional<Error> forbidden_options(const schema::TurnOptions& options,
-                                       const Settings& settings);
+std::optional<Error> wrong_input(const std::vector<schema::InputPart>& input);
+// The objective of a turn's own task: the start of its input.
+std::string objective_of(const std::vector<schema::InputPart>& input);
+// A mode or sandbox that the managed configuration forbids.
+std::optional<Error> forbidden_choice(const std::optional<schema::PermissionMode>& mode,
+                                      const std::optional<schema::SandboxMode>& sandbox,
+                                      const Settings& settings);
+// Why a turn cannot be the next attempt of the task now.
+std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
+                                     const Inputs& inputs);
+// Records that the turn is the next attempt of the task; its turn.submitted follows.
+void next_attempt(Facts& facts, const state::Task& task, const schema::TurnIds& turn, bool queued);
+// Whether resume_thread would continue the thread's turn.
+bool is_resumable(const Thread& thread);
 
 }  // namespace agentrt::control

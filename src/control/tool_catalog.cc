@@ -45,6 +45,8 @@ std::string_view capability_of(tools::Runner runner) {
       return "person";
     case tools::Runner::web:
       return "network";
+    case tools::Runner::agent:
+      return "subagent";
     case tools::Runner::server:
       break;
   }

@@ -66,13 +66,11 @@ ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
   }
   if (file.real_path.empty()) return file;
   const policy::Effective& policy = query.policy;
-  const policy::Folders folders{query.cwd, policy.home};
   std::optional<std::string> why;
   if (policy.unreadable) why = policy.unreadable->message;
   for (const std::string& leads :
        {policy::normal_path(path, query.cwd, policy.home), file.real_path})
-    if (!why)
-      why = policy::path_refusal(*policy.rules, folders, tools::kReadFile.name, path, leads);
+    if (!why) why = policy::path_refusal(policy, query.cwd, tools::kReadFile.name, path, leads);
   if (!why) return file;
   ports::GivenFile refused;
   refused.ref = {.ref = file.ref.ref, .reason = *std::move(why)};

@@ -64,6 +64,7 @@ struct MaterialQuery {
   Sequence alone_from = 0;
   std::string instruction = {};
   std::function<Result<std::string>()> item = {};
+  std::optional<std::string> role = {};  // of a subagent
 };
 
 // Reads everything, or all but the files if `query.files` is set. Blocks; called on a worker.

@@ -40,6 +40,16 @@ std::string system_prompt(const std::string& cwd) {
       cwd);
 }
 
+std::string subagent_prompt(std::string_view role) {
+  return fmt::format(
+      "\nYou are a subagent with the role: {}. Another agent gave you the task in this "
+      "conversation "
+      "and waits for your result. The last message of your turn is all that it receives: state "
+      "the result there completely, with the paths, numbers and findings that it needs, and say "
+      "what you could not do. Do not ask it questions; make a reasonable assumption and name it.\n",
+      role);
+}
+
 std::string skills_index(const std::vector<ports::Skill>& skills) {
   if (skills.empty()) return {};
   std::string out =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ports/workspace.h"
@@ -11,6 +12,9 @@ namespace agentrt::conversation {
 // Short on purpose: a workspace adds its own rules in AGENTS.md. It depends on the workspace folder
 // only, so that providers can cache it: all requests of a session begin with the same text.
 std::string system_prompt(const std::string& cwd);
+
+// What a subagent learns in addition, at the end of its instructions.
+std::string subagent_prompt(std::string_view role);
 
 // The list of skills, one line each, followed by the text of each skill whose file the model's
 // tools cannot read (Skill::text). Empty if there are no skills.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "conversation/images.h"
+#include "conversation/system_prompt.h"
 #include "engine/answer_listener.h"
 
 namespace agentrt::engine {
@@ -33,6 +34,7 @@ Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& 
   const auto read = parts.outputs ? conversation::reader_of(*parts.outputs, query.session)
                                   : conversation::ReadImage{};
   conversation::attach_images(request.messages, query.images, read);
+  if (query.role) request.instructions += conversation::subagent_prompt(*query.role);
   return request;
 }
 

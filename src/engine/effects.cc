@@ -71,9 +71,10 @@ TurnId environment_of(const TurnIds& turn) {
 
 policy::Effective effective_policy(const Engine::Parts& parts, const state::Session& view,
                                    const state::Turn& turn) {
-  return policy::derive(
-      {state::policy_of(view, turn.ids.thread), view.granted, view.mode, turn.options}, parts.home,
-      parts.rule_sets);
+  std::vector<policy::Sources> chain;
+  for (const state::Governing& each : state::governing(view, turn))
+    chain.push_back({*each.policy, view.granted, view.mode, *each.options, each.write_roots});
+  return policy::derive(chain, parts.home, parts.rule_sets);
 }
 
 // A call without a command is not bound to an environment, which may differ between boots.
@@ -115,6 +116,8 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.last_ended = last_ended(view, turn.thread);
   query.told = told_in(view, turn.thread);
   add_item(view, turn, query, inputs);
+  if (const state::Subagent* subagent = state::subagent_of(view, turn.thread))
+    query.role = subagent->role;
   return query;
 }
 

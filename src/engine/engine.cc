@@ -180,6 +180,8 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<JudgingItem>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitJob>)
           return std::make_unique<JobTimer>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, AwaitSubagents>)
+          return std::make_unique<AwaitingSubagents>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunProcess>)
           return std::make_unique<RunningProcess>(
               parts_, view, what, log,

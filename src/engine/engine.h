@@ -108,6 +108,7 @@ class Engine {
   class Feeding;
   class JudgingItem;
   class JobTimer;
+  class AwaitingSubagents;
 
   // Whether the log has stored the view that calls for an effect.
   enum class Log { has_it, will_have_it };

@@ -168,4 +168,15 @@ Engine::Expiring::Expiring(const Parts& parts, const state::Session& view, const
 
 Engine::Expiring::~Expiring() { parts_.loop.cancel(timer_); }
 
+Engine::AwaitingSubagents::AwaitingSubagents(const Parts& parts, const state::Session& view,
+                                             const AwaitSubagents& what)
+    : parts_(parts) {
+  timer_ = parts.loop.after(what.timeout_ms,
+                            [&parts, session = view.id, turn = what.turn, call = what.call] {
+                              parts.reports.report(session, ReportWaitDue{turn, call}, {});
+                            });
+}
+
+Engine::AwaitingSubagents::~AwaitingSubagents() { parts_.loop.cancel(timer_); }
+
 }  // namespace agentrt::engine

@@ -40,4 +40,15 @@ class Engine::Expiring final : public Running {
   ports::Loop::TimerId timer_ = 0;
 };
 
+// Reports that the time limit of a wait for subagents has passed.
+class Engine::AwaitingSubagents final : public Running {
+ public:
+  AwaitingSubagents(const Parts& parts, const state::Session& view, const AwaitSubagents& what);
+  ~AwaitingSubagents() override;
+
+ private:
+  const Parts& parts_;
+  ports::Loop::TimerId timer_ = 0;
+};
+
 }  // namespace agentrt::engine

@@ -24,6 +24,13 @@ std::optional<Effect> call_effect(const state::Turn& turn, const state::ToolCall
     case tools::Runner::person:
     case tools::Runner::session:  // ended by the decision that started it
       return std::nullopt;
+    case tools::Runner::agent: {
+      const auto request = tools::agent_call_in(call.tool, call.args.text);
+      const auto* wait = request ? std::get_if<tools::WaitCall>(&*request) : nullptr;
+      if (!wait) return std::nullopt;
+      return Effect{"wait " + call.id.text(),
+                    AwaitSubagents{turn.ids.turn, call.id, wait->timeout_ms}};
+    }
     case tools::Runner::process:
       return Effect{key_of(process_of(call)),
                     RunProcess{turn.ids.turn, call.id, call.process.has_value()}};

@@ -63,6 +63,12 @@ struct CallTool {
   bool may_ask = false;                       // no question of the turn is open
   std::optional<state::ServerAnswer> answer;  // to its MCP server's last question
 };
+// Report when the time limit of a wait for subagents has passed. Their end ends the call itself.
+struct AwaitSubagents {
+  TurnId turn;
+  ToolCallId call;
+  std::int64_t timeout_ms = 0;  // from the start of the effect: a resumed turn waits anew
+};
 // Find the outcome of a process that another boot released.
 struct FindProcess {
   TurnId turn;
@@ -108,7 +114,7 @@ struct AwaitJob {
 struct Effect {
   std::string key;  // identifies the effect; the same in every plan
   std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunProcess, CallTool,
-               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob>
+               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob, AwaitSubagents>
       what;
 };
 

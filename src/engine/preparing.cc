@@ -66,6 +66,11 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
                policy::outcome_of(route).selected_name.value_or(""), parts.job_inputs);
   query.policy = effective_policy(parts, view, *turn);
   const state::Thread* thread = state::find_thread(view, what.turn.thread);
+  ports::ProcessRequest commands = commands_of(view, what);
+  if (query.policy.parent) {  // the parent of a subagent may have become stricter
+    commands.sandbox = query.policy.sandbox;
+    commands.write_roots = query.policy.write_roots;
+  }
   shared_ = std::make_shared<Shared>(Shared{.parts = parts,
                                             .session = view.id,
                                             .granted = view.granted,
@@ -74,7 +79,7 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
                                             .query = std::move(query),
                                             .told = thread ? thread->told : std::nullopt,
                                             .now = parts.loop.now(),
-                                            .commands = commands_of(view, what),
+                                            .commands = std::move(commands),
                                             .report = std::move(report),
                                             .keep = std::move(keep)});
   if (log == Log::has_it) stored();
@@ -140,8 +145,11 @@ void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
     read.policy_failed = failure_of(policy.error());
   // Away from the core: its rule sets are not for this thread, but the set of this turn is.
   policy::RuleSets sets(query.policy.rules);
-  query.policy = policy::derive({read.policy, shared.granted, shared.mode, shared.options},
-                                query.policy.home, sets);
+  const policy::Effective before = std::move(query.policy);
+  query.policy =
+      policy::derive({read.policy, shared.granted, shared.mode, shared.options}, before.home, sets);
+  query.policy.write_roots = before.write_roots;
+  if (before.parent) query.policy = policy::narrowed(std::move(query.policy), *before.parent);
   const conversation::Material material = gather(parts.workspace, parts.history, query);
   describe(material, read.context);
   if (material.history) read.history = material.history->loaded;

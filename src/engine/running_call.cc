@@ -36,13 +36,12 @@ class PathRules {
   }
 
   std::vector<std::string> denied() const {
-    return policy::denied_paths(*policy_.rules, {asked_.workspace, policy_.home});
+    return policy::denied_paths(policy_, asked_.workspace);
   }
 
   std::optional<Failure> operator()(const std::string& real_path) const {
     if (policy_.unreadable) return Failure{Category::denied, policy_.unreadable->message, false};
-    auto why = policy::path_refusal(*policy_.rules, {asked_.workspace, policy_.home}, asked_.tool,
-                                    asked_.text, real_path);
+    auto why = policy::path_refusal(policy_, asked_.workspace, asked_.tool, asked_.text, real_path);
     if (!why) why = judged_anew(real_path);
     if (!why) return std::nullopt;
     return Failure{Category::denied, *std::move(why), false};
@@ -274,7 +273,9 @@ Engine::RunningCall::~RunningCall() {
 std::move_only_function<std::optional<Failure>()> Engine::RunningCall::objection(
     const Parts& parts, const state::Session& view, const policy::Effective& policy,
     const state::ToolCall& call) {
-  if (tools::runner_of(call.tool) == tools::Runner::process) return [] { return std::nullopt; };
+  const tools::Runner runner = tools::runner_of(call.tool);
+  if (runner == tools::Runner::process || runner == tools::Runner::agent)
+    return [] { return std::nullopt; };
   state::ToolCall approved = call;
   approved.digest.emplace();
   const auto sight = may_read(view, policy, call) ? ports::Sight::file : ports::Sight::path;

@@ -339,7 +339,8 @@ Result<ports::ProcessRequest> Engine::RunningProcess::request_of(const state::Se
   request.additional_roots = view.additional_roots.value_or(std::vector<std::string>{});
   request.sandbox = policy.sandbox;
   request.network = policy.network;
-  request.hidden = policy::denied_paths(*policy.rules, {view.cwd, policy.home});
+  request.hidden = policy::denied_paths(policy, view.cwd);
+  request.write_roots = policy.write_roots;
   const tools::Tool* own = tools::find(call.tool);
   if (!own || own->runs != tools::Runner::process) return request;
   TRY_ASSIGN(const tools::Command command, own->command(call.args.text, Unknown::refuse));

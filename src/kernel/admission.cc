@@ -24,8 +24,9 @@ struct Admission::Pending {
   std::optional<ports::Reply> answer;  // given by the look-up: nothing is left to decide
 
   bool needs_look_up() const {
-    return hashes() || plan.new_turn || plan.new_task || plan.turn || plan.object || plan.folders ||
-           !plan.outputs.empty() || plan.new_job || plan.checks_items;
+    return hashes() || plan.new_turn || plan.new_task || plan.new_subagent || plan.turn ||
+           plan.object || plan.folders || !plan.outputs.empty() || plan.new_job ||
+           plan.checks_items;
   }
   // Whether a repetition must be told from another command with the same key or id.
   bool hashes() const { return key || plan.id_chosen; }
@@ -55,6 +56,13 @@ Result<void> keep_process(const store::IndexEntry& found, control::Named& named)
 // The decision reads a task or job when its command is first in the lane.
 Result<void> keep_nothing(const store::IndexEntry&, control::Named&) { return {}; }
 
+Result<void> keep_subagent(const store::IndexEntry& found, control::Named& named) {
+  SubagentSnapshot subagent;
+  TRY(from_json(found.row.record, subagent, Unknown::ignore));
+  named.subagent = std::move(subagent);
+  return {};
+}
+
 ObjectRow row_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::action:
@@ -65,6 +73,8 @@ ObjectRow row_of(ObjectKind kind) {
       return {state::kTaskKind, "", keep_nothing};
     case ObjectKind::job:
       return {kJobKind, "", keep_nothing};
+    case ObjectKind::subagent:
+      return {state::kSubagentKind, "", keep_subagent};
   }
   stop("an object has a kind");
 }
@@ -155,6 +165,8 @@ void Admission::admit_mutation(AdmissionPlan plan, Command command, ports::Calle
   if (pending->plan.new_turn) pending->claims.push_back("turn " + pending->plan.new_turn->text());
   if (pending->plan.new_task) pending->claims.push_back("task " + pending->plan.new_task->text());
   if (pending->plan.new_job) pending->claims.push_back("job " + pending->plan.new_job->text());
+  if (pending->plan.new_subagent)
+    pending->claims.push_back("subagent " + pending->plan.new_subagent->text());
   pending->work.command = std::move(command);
   pending->work.caller = std::move(caller);
   pending->work.reply_to = std::move(reply_to);
@@ -228,6 +240,9 @@ Result<void> Admission::find_ids(Pending& pending) const {
       named.turn = {std::move(found->submitted), found->status};
   }
   TRY_ASSIGN(named.output, refused_output(parts_.store, pending.session, plan.outputs));
+  if (plan.new_subagent) {
+    TRY_ASSIGN(named.spawned, find_spawned(parts_.store, *plan.new_subagent));
+  }
   if (plan.object) TRY(find_object(pending));
   if (!plan.checks_items) return {};
   // The items of a job that exists need no check: the decision repeats the reply.

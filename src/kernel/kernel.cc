@@ -35,11 +35,17 @@ Kernel::Kernel(Parts parts)
               .publish =
                   [this](const ports::FeedBatch& batch) {
                     if (listener_) listener_(batch);
+                    waits_.published(batch);
                     pack_after(parts_.limits.pack_after_ms);
                   }}),
+      waits_({.store = parts_.store,
+              .loop = parts_.loop,
+              .readers = parts_.readers,
+              .limits = parts_.limits}),
       reads_({.store = parts_.store,
               .readers = parts_.readers,
               .lanes = lanes_,
+              .waits = waits_,
               .settings = parts_.settings,
               .limits = parts_.limits,
               .boot = parts_.boot,
@@ -78,12 +84,15 @@ void Kernel::call(ports::Authorized<Command> command, ports::ReplyTo reply_to) {
     });
     return;
   }
-  auto counted = [this, reply_to = std::move(reply_to)](ports::Reply reply) mutable {
-    --in_flight_;
-    reply_to(std::move(reply));
-  };
-  parts_.loop.post([this, command = std::move(command), counted = std::move(counted)]() mutable {
+  parts_.loop.post([this, command = std::move(command), reply_to = std::move(reply_to)]() mutable {
     auto [request, caller] = std::move(command).take();
+    // A wait has its own limit and does not keep other commands out.
+    const bool waits = std::holds_alternative<WaitSubagents>(request);
+    if (waits) --in_flight_;
+    auto counted = [this, waits, reply_to = std::move(reply_to)](ports::Reply reply) mutable {
+      if (!waits) --in_flight_;
+      reply_to(std::move(reply));
+    };
     admission_.admit(std::move(request), std::move(caller), std::move(counted));
   });
 }

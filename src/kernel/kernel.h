@@ -95,6 +95,7 @@ class Kernel final : public ports::CommandSink,
   Lanes lanes_;
   std::vector<SessionId> to_recover_;
   std::unordered_set<SessionId> unrecovered_;
+  SubagentWaits waits_;
   ReadCommands reads_;
   Admission admission_;
   std::atomic<std::size_t> in_flight_{0};

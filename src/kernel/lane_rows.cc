@@ -34,6 +34,8 @@ control::Needs needs_of_work(const Work& work) {
 
 bool Lanes::has_needs(const Lane& lane, const control::Needs& needs) {
   if (!needs.only_tasks()) return false;
+  if (needs.thread && lane.view.threads_closed > 0 && !lane.view.threads.contains(*needs.thread))
+    return false;
   return std::ranges::all_of(needs.tasks, [&](const TaskId& id) {
     const state::Task* task = lane.tasks.find(id);
     while (task && task->parent_task_id) task = lane.tasks.find(*task->parent_task_id);

@@ -34,6 +34,7 @@ struct Limits {
   std::size_t tasks_kept_max = 1'024;       // records of tasks in memory per session
   std::size_t claims_waiting_max = 1'000;   // claim_task commands that wait, per session
   std::size_t events_scanned_max = 10'000;  // by one list_events with a type filter
+  std::size_t waiting_callers_max = 1'000;  // clients that wait for subagents, over all sessions
 };
 
 }  // namespace agentrt::kernel

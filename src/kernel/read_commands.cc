@@ -211,6 +211,16 @@ void ReadCommands::read(ListTasks query, ports::ReplyTo reply_to) {
       std::move(reply_to));
 }
 
+void ReadCommands::read(ListSubagents query, ports::ReplyTo reply_to) {
+  on_worker([this, query = std::move(
+                       query)] { return list_subagents(parts_.store, query, parts_.limits); },
+            std::move(reply_to));
+}
+
+void ReadCommands::read(WaitSubagents query, ports::ReplyTo reply_to) {
+  parts_.waits.wait(std::move(query), std::move(reply_to));
+}
+
 void ReadCommands::read(GetExecutionEnvironment query, ports::ReplyTo reply_to) {
   const SessionId session = query.session_id;
   with_view(

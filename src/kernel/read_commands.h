@@ -11,6 +11,7 @@
 #include "control/decide.h"
 #include "kernel/lanes.h"
 #include "kernel/limits.h"
+#include "kernel/subagent_reads.h"
 #include "ports/job_inputs.h"
 #include "ports/policies.h"
 
@@ -22,6 +23,7 @@ class ReadCommands {
     store::Store& store;
     ports::Worker& readers;
     Lanes& lanes;
+    SubagentWaits& waits;
     const control::Settings& settings;
     const Limits& limits;
     BootId boot;
@@ -55,6 +57,8 @@ class ReadCommands {
   void read(schema::ListTasks query, ports::ReplyTo reply_to);
   void read(schema::GetJob query, ports::ReplyTo reply_to);
   void read(schema::ListJobs query, ports::ReplyTo reply_to);
+  void read(schema::ListSubagents query, ports::ReplyTo reply_to);
+  void read(schema::WaitSubagents query, ports::ReplyTo reply_to);
 
   void read_closed(const SessionId& session, const ThreadId& thread, ports::ReplyTo reply_to);
   // Calls `read` with the members of the session's view that its policy depends on; without a

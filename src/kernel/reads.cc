@@ -259,4 +259,15 @@ Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& tu
   return found;
 }
 
+Result<std::optional<Fact>> find_spawned(store::Store& store, const SubagentId& subagent) {
+  TRY_ASSIGN(const auto entry, store.find("subagent", subagent.text()));
+  if (!entry) return std::nullopt;
+  TRY_ASSIGN(const auto events, store.events_at(entry->session, std::array{entry->row.first}));
+  TRY_ASSIGN(Fact fact, decode(events.front().event));
+  if (!std::holds_alternative<SubagentSpawned>(fact.payload))
+    return fail(Code::internal, fmt::format("the index row of subagent {} points to another fact",
+                                            subagent.text()));
+  return fact;
+}
+
 }  // namespace agentrt::kernel

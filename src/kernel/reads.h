@@ -51,5 +51,7 @@ struct FoundTurn {
   schema::Status status = schema::Status::accepted;
 };
 Result<std::optional<FoundTurn>> find_turn(store::Store& store, const TurnId& turn);
+// The subagent's subagent.spawned; empty: no such subagent.
+Result<std::optional<schema::Fact>> find_spawned(store::Store& store, const SubagentId& subagent);
 
 }  // namespace agentrt::kernel

@@ -169,6 +169,11 @@ Result<Gathered> gather(store::Store& store, const SessionId& session, const con
     TRY_ASSIGN(const bool stored, is_stored(store, ref));
     if (!stored) out.named.missing_refs.push_back(ref);
   }
+  if (needs.thread) {
+    TRY_ASSIGN(const auto closed, store.find(std::string(state::kThreadKind),
+                                             state::thread_row_id(session, *needs.thread)));
+    out.named.thread_closed = closed.has_value();
+  }
   out.named.foreign_tasks = std::move(records.foreign());
   for (auto& [_, task] : records.tasks()) out.tasks.push_back(std::move(task));
   return out;

@@ -5,6 +5,8 @@
 #include <ranges>
 #include <string_view>
 
+#include "policy/laxity.h"
+#include "policy/paths.h"
 #include "policy/rules.h"
 
 namespace agentrt::policy {
@@ -92,10 +94,72 @@ Effective derive(const Sources& sources, const std::string& home, RuleSets& sets
   out.network = sources.policy.network;
   out.interactive = turn.interactive.value_or(true) ? Interactive::yes : Interactive::no;
   out.home = home;
+  out.tools = turn.tools;
+  if (sources.write_roots) out.write_roots = *sources.write_roots;
   if (auto rules = sets.compiled(sources.policy.rules, sources.granted))
     out.rules = *std::move(rules);
   else
     out.unreadable = std::move(rules.error());
+  return out;
+}
+
+namespace {
+
+// The folders that both lists contain. An absent list contains every folder.
+std::optional<std::vector<std::string>> common_folders(
+    const std::optional<std::vector<std::string>>& a,
+    const std::optional<std::vector<std::string>>& b) {
+  if (!a || !b) return a ? a : b;
+  std::vector<std::string> out;
+  const auto add_inside = [&](const std::vector<std::string>& of,
+                              const std::vector<std::string>& others) {
+    for (const std::string& folder : of)
+      if (std::ranges::any_of(others,
+                              [&](const std::string& other) { return is_within(folder, other); }) &&
+          std::ranges::find(out, folder) == out.end())
+        out.push_back(folder);
+  };
+  add_inside(*a, *b);
+  add_inside(*b, *a);
+  return out;
+}
+
+}  // namespace
+
+bool has_tool(const Effective& policy, std::string_view tool) {
+  if (policy.tools && std::ranges::find(*policy.tools, tool) == policy.tools->end()) return false;
+  return !policy.parent || has_tool(*policy.parent, tool);
+}
+
+Effective narrowed(Effective own, Effective parent) {
+  if (!at_most_as_lax(own.mode, parent.mode) && at_most_as_lax(parent.mode, own.mode))
+    own.mode = parent.mode;
+  if (!at_most_as_lax(own.sandbox, parent.sandbox)) own.sandbox = parent.sandbox;
+  own.network = own.network && parent.network;
+  if (!own.unreadable) own.unreadable = parent.unreadable;
+  own.write_roots = common_folders(own.write_roots, parent.write_roots);
+  // Without a sandbox nothing would confine its writes.
+  if (own.write_roots && own.sandbox == schema::SandboxMode::full_access)
+    own.sandbox = schema::SandboxMode::workspace_write;
+  parent.interactive = own.interactive;
+  own.parent = std::make_shared<const Effective>(std::move(parent));
+  return own;
+}
+
+Effective derive(std::span<const Sources> chain, const std::string& home, RuleSets& sets) {
+  Effective out = derive(chain.back(), home, sets);
+  for (const Sources& below : chain.first(chain.size() - 1) | std::views::reverse)
+    out = narrowed(derive(below, home, sets), std::move(out));
+  return out;
+}
+
+Effective with_rules(const Effective& policy, const Rules& added) {
+  Effective out = policy;
+  Rules rules = *policy.rules;
+  rules.all.insert(rules.all.end(), added.all.begin(), added.all.end());
+  out.rules = std::make_shared<const Rules>(std::move(rules));
+  if (policy.parent)
+    out.parent = std::make_shared<const Effective>(with_rules(*policy.parent, added));
   return out;
 }
 

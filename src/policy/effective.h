@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ struct Effective {
   schema::SandboxMode sandbox = schema::SandboxMode::workspace_write;
   bool network = false;               // of commands in the sandbox
   std::string home = "/nonexistent";  // what ~ in rules, paths and commands stands for
+  // The only tools that may be called; absent: all.
+  std::optional<std::vector<std::string>> tools = std::nullopt;
+  // Absolute folders: the only ones to write in, of those that the sandbox makes writable; absent:
+  // all of them.
+  std::optional<std::vector<std::string>> write_roots = std::nullopt;
+  // Of a subagent: the policy of its parent now. A call needs the consent of both. Null: no parent.
+  std::shared_ptr<const Effective> parent = nullptr;
 
   bool asks_people() const { return interactive == Interactive::yes; }
 };
@@ -79,11 +87,26 @@ struct Sources {
   const std::vector<schema::PolicyRule>& granted;  // by users' answers, to the session
   std::optional<schema::PermissionMode> mode;      // set for the session by a user
   const schema::TurnOptions& turn;
+  const std::optional<std::vector<std::string>>* write_roots = nullptr;  // of a subagent
 };
 
 // The mode is that of the turn, else the one set for the session, else that of the policy files.
 // The sandbox is that of the turn, else that of the policy files. Rules of the files come before
 // granted ones.
 Effective derive(const Sources& sources, const std::string& home, RuleSets& sets);
+// The policy of a turn of a subagent, narrowed by those above it: `chain` lists its own sources,
+// then those of its parent, and so on. REQUIRES: the chain is not empty.
+Effective derive(std::span<const Sources> chain, const std::string& home, RuleSets& sets);
+
+// The policy of a subagent: never wider than that of its parent, also where the parent's has become
+// stricter since the subagent was spawned. A person can be asked if the subagent's own turn says
+// so.
+Effective narrowed(Effective own, Effective parent);
+
+// Whether neither this policy nor one above it lists tools without this one.
+bool has_tool(const Effective& policy, std::string_view tool);
+
+// The same policy with further rules, also in the policies above it.
+Effective with_rules(const Effective& policy, const Rules& added);
 
 }  // namespace agentrt::policy

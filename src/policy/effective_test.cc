@@ -145,4 +145,58 @@ TEST_CASE("a set that was compiled elsewhere is not compiled again") {
   CHECK(second.compilations() == 1);
 }
 
+TEST_CASE("a subagent's policy is never wider than its parent's, whichever changes") {
+  RuleSets sets;
+  Given parent;
+  parent.policy.mode = PermissionMode::default_;
+  Given child = parent;
+  child.turn.mode = PermissionMode::bypass;
+  child.turn.sandbox = SandboxMode::full_access;
+  child.policy.network = true;
+  const auto both = [&] { return narrowed(child.under(sets), parent.under(sets)); };
+  CHECK(both().mode == PermissionMode::default_);
+  CHECK(both().sandbox == SandboxMode::workspace_write);
+  CHECK_FALSE(both().network);
+  const Asked command{.tool = "shell", .text = "make", .cwd = "/w", .workspace = "/w"};
+  CHECK(judge(command, both()).decision == Decision::ask);
+  parent.policy.rules = {rule("shell(make)", RuleEffect::deny)};
+  CHECK(judge(command, both()).decision == Decision::deny);
+  // Of modes that cannot be compared, the stricter decision about each call counts.
+  parent.policy.rules.clear();
+  parent.policy.mode = PermissionMode::plan;
+  child.turn.mode = PermissionMode::untrusted;
+  CHECK(judge(command, both()).decision == Decision::deny);
+  const Asked reading{.tool = "read_file",
+                      .text = "a",
+                      .cwd = "/w",
+                      .workspace = "/w",
+                      .access = Access::read_only};
+  CHECK(judge(reading, both()).decision == Decision::ask);
+}
+
+TEST_CASE("tools and write roots of a subagent are the common part of the chain") {
+  RuleSets sets;
+  Given parent;
+  parent.policy.mode = PermissionMode::bypass;
+  parent.turn.tools = std::vector<std::string>{"write_file", "shell"};
+  Effective above = parent.under(sets);
+  above.write_roots = std::vector<std::string>{"/w/docs", "/w/src"};
+  Given child = parent;
+  child.turn.tools = std::vector<std::string>{"write_file", "read_file"};
+  Effective own = child.under(sets);
+  own.write_roots = std::vector<std::string>{"/w/docs/api", "/w/tests"};
+  const Effective policy = narrowed(own, above);
+  CHECK(policy.write_roots == std::vector<std::string>{"/w/docs/api"});
+  const auto decision = [&](const char* tool, const char* text) {
+    return judge({.tool = tool, .text = text, .cwd = "/w", .workspace = "/w"}, policy).decision;
+  };
+  CHECK(decision("write_file", "docs/api/a") == Decision::allow);
+  CHECK(decision("write_file", "docs/a") == Decision::deny);
+  CHECK(decision("read_file", "docs/a") == Decision::deny);  // the parent does not have it
+  CHECK(decision("shell", "ls") == Decision::deny);          // the child does not have it
+  CHECK(general_decision("shell", Access::changes, "/w", policy) == Decision::deny);
+  CHECK(path_refusal(policy, "/w", "write_file", "docs/api/a", "/w/src/a").has_value());
+  CHECK_FALSE(path_refusal(policy, "/w", "write_file", "docs/api/a", "/w/docs/api/a").has_value());
+}
+
 }  // namespace agentrt::policy

@@ -19,12 +19,12 @@ Verdict says(Decision decision, std::string reason) {
   return {DecisionSource::mode, decision, std::nullopt, std::move(reason)};
 }
 
-// Tools that change only the session itself.
+// Tools that change only the session itself, and start no work in it.
 bool stays_in_session(std::string_view tool) {
-  if (const tools::Tool* own = tools::find(tool))
-    return own->runs == tools::Runner::session || own->runs == tools::Runner::person;
-  const tools::ReservedName* reserved = tools::find_reserved(tool);
-  return reserved && reserved->stays_in_session;
+  const tools::Tool* own = tools::find(tool);
+  if (!own) return false;
+  return own->runs == tools::Runner::session || own->runs == tools::Runner::person ||
+         (own->runs == tools::Runner::agent && own->access == tools::Access::read);
 }
 
 // The folder of the session that holds the path; null: none does.

@@ -258,9 +258,31 @@ Judgement judge_any_command(std::string_view tool, const Effective& policy) {
   return out;
 }
 
-}  // namespace
+std::string joined(const std::vector<std::string>& words) {
+  return words.empty() ? std::string("none") : fmt::format("{}", fmt::join(words, ", "));
+}
 
-Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence) {
+// Why the subagent may not write at this path; nullopt: it may, or it is no subagent.
+std::optional<std::string> unwritable(const Effective& policy, std::string_view path) {
+  if (!policy.write_roots) return std::nullopt;
+  const auto holds = [&](const std::string& root) { return is_within(path, root); };
+  if (std::ranges::any_of(*policy.write_roots, holds)) return std::nullopt;
+  return fmt::format("{} is outside the folders that this subagent may write in ({}).", path,
+                     joined(*policy.write_roots));
+}
+
+// What the subagent was not given when it was spawned, and no answer can add.
+std::optional<std::string> withheld(const Asked& asked, const Effective& policy) {
+  if (policy.tools && !has_tool(policy, asked.tool))
+    return fmt::format("This turn may call only these tools: {}.", joined(*policy.tools));
+  if (!policy.write_roots) return std::nullopt;
+  if (asked.escalation == Escalation::outside_sandbox)
+    return "A subagent with write roots cannot leave the sandbox.";
+  if (asked.access != Access::changes || !is_file_tool(asked.tool)) return std::nullopt;
+  return unwritable(policy, normal_path(asked.text, asked.cwd, policy.home));
+}
+
+Judgement judge_alone(const Asked& asked, const Effective& policy, const Evidence& evidence) {
   Judgement out;
   if (tools::rule_form_of(asked.tool) == tools::RuleForm::command) {
     judge_shell(asked, policy, evidence, out);
@@ -272,15 +294,64 @@ Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evi
     ask_rules(asked, policy, out.chain);
   }
   out.chain.insert(out.chain.end(), evidence.said.begin(), evidence.said.end());
+  if (auto reason = withheld(asked, policy))
+    out.chain.push_back({DecisionSource::mode, Decision::deny, std::nullopt, std::move(reason)});
   if (policy.unreadable) out.chain.push_back(unreadable_verdict(*policy.unreadable));
   decide(asked, policy, out);
   return out;
 }
 
+// 0: it runs; 1: it runs if a grant still fits; then asking, no one to ask, and denial.
+int strictness(const Judgement& judgement) {
+  switch (judgement.decision) {
+    case Decision::allow:
+    case Decision::sandboxed:
+      return 0;
+    case Decision::ask:
+      return judgement.pending ? 1 : 2;
+    case Decision::unavailable:
+      return 3;
+    case Decision::deny:
+      break;
+  }
+  return 4;
+}
+
+// Takes the decision of the parent's policy where it is the stricter one.
+Judgement stricter(Judgement own, Judgement parent) {
+  const bool granted = own.granted || parent.granted;
+  if (strictness(parent) > strictness(own)) {
+    own.decision = parent.decision;
+    own.source = parent.source;
+    own.reason = "By the policy of the agent that spawned this subagent: " + parent.reason;
+    own.rule_refs = std::move(parent.rule_refs);
+    own.pending = parent.pending;
+    own.chain.insert(own.chain.end(), parent.chain.begin(), parent.chain.end());
+  }
+  own.granted = granted && strictness(own) == 0;
+  return own;
+}
+
+}  // namespace
+
+Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence) {
+  Judgement out = judge_alone(asked, policy, evidence);
+  if (!policy.parent || out.decision == Decision::deny) return out;
+  return stricter(std::move(out), judge(asked, *policy.parent, evidence));
+}
+
 Decision general_decision(std::string_view tool, Access access, const std::string& workspace,
                           const Effective& policy) {
-  if (tools::rule_form_of(tool) == tools::RuleForm::command)
-    return judge_any_command(tool, policy).decision;
+  if (tools::rule_form_of(tool) == tools::RuleForm::command) {
+    Judgement out = judge_any_command(tool, policy);
+    if (!has_tool(policy, tool)) return Decision::deny;
+    if (policy.parent) {
+      Judgement parent;
+      parent.decision = general_decision(tool, access, workspace, *policy.parent);
+      out = stricter(std::move(out), std::move(parent));
+    }
+    return out.decision;
+  }
   const Asked asked{.tool = std::string(tool),
                     .text = is_file_tool(tool) ? "." : "{}",
                     .cwd = workspace,
@@ -321,6 +392,23 @@ std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders
     if (std::ranges::find(out, path) == out.end()) out.push_back(std::move(path));
   }
   return out;
+}
+
+std::vector<std::string> denied_paths(const Effective& policy, const std::string& workspace) {
+  std::vector<std::string> out = denied_paths(*policy.rules, {workspace, policy.home});
+  if (!policy.parent) return out;
+  for (std::string& path : denied_paths(*policy.parent, workspace))
+    if (std::ranges::find(out, path) == out.end()) out.push_back(std::move(path));
+  return out;
+}
+
+std::optional<std::string> path_refusal(const Effective& policy, const std::string& workspace,
+                                        std::string_view tool, std::string_view called,
+                                        std::string_view real_path) {
+  auto why = path_refusal(*policy.rules, {workspace, policy.home}, tool, called, real_path);
+  if (!why && tools::access_of(tool) != tools::Access::read) why = unwritable(policy, real_path);
+  if (!why && policy.parent) why = path_refusal(*policy.parent, workspace, tool, called, real_path);
+  return why;
 }
 
 std::optional<std::string> path_refusal(const Rules& rules, const Folders& folders,

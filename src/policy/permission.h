@@ -74,6 +74,7 @@ struct Judgement {
   bool pending = false;  // ask, but a grant may allow it once `Evidence::now` is known
 };
 
+// Of a subagent: the stricter decision of its own policy and of those above it.
 Judgement judge(const Asked& asked, const Effective& policy, const Evidence& evidence = {});
 
 // The decision that a call of the tool gets unless a rule names its text, path or arguments. The
@@ -96,12 +97,18 @@ std::string exact_rule(const Asked& asked, const std::string& home);
 // Absolute paths that deny rules protect from reading; every sandbox hides them. A pattern
 // contributes the folder that it covers completely (secrets/**). Other patterns contribute nothing.
 std::vector<std::string> denied_paths(const Rules& rules, const Folders& folders);
+// The same for all rules of the policy and of those above it.
+std::vector<std::string> denied_paths(const Effective& policy, const std::string& workspace);
 
 // Why a file tool may not use `real_path`: the resolved path of the call, or a file below that
 // folder. The reason is a matching deny or ask rule. An ask rule that also matches `called` is no
 // reason, because the user was already asked about it. A deny for reading also forbids writing,
 // because the diff would show the old content. nullopt: allowed.
 std::optional<std::string> path_refusal(const Rules& rules, const Folders& folders,
+                                        std::string_view tool, std::string_view called,
+                                        std::string_view real_path);
+// The same by all rules of the policy and of those above it, and by the folders that it may write.
+std::optional<std::string> path_refusal(const Effective& policy, const std::string& workspace,
                                         std::string_view tool, std::string_view called,
                                         std::string_view real_path);
 

@@ -58,6 +58,8 @@ struct ProcessRequest {
   std::optional<schema::SandboxMode> sandbox;
   bool network = false;
   std::vector<std::string> hidden;  // paths that policy denies
+  // The only folders to write in, of those that the sandbox makes writable; absent: all of them.
+  std::optional<std::vector<std::string>> write_roots = {};
   bool background = false;
   bool tty = false;
   // Standard input: these bytes, a newline and the end of the file. Only in the foreground and

@@ -77,6 +77,9 @@ control::Settings settings_of(const RuntimeOptions& options,
   settings.model_retries_max = options.config.limits.model_retries_max;
   settings.jobs_max = options.config.limits.jobs_running;
   settings.job_concurrency_max = options.config.limits.job_concurrency;
+  settings.subagent_depth_max = options.config.limits.subagent_depth;
+  settings.subagents_running_max =
+      std::min<std::uint64_t>(options.config.limits.subagents_running, settings.subagents_kept_max);
   settings.output_keep_ms =
       static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
@@ -378,6 +381,7 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                                         .additional_roots = request.additional_roots,
                                         .cwd = request.cwd,
                                         .hidden = request.hidden,
+                                        .write_roots = request.write_roots,
                                         .variables = variables(request.turn, keep),
                                         .shell = true},
                   data, config::process_environment());
@@ -431,8 +435,11 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::connect_engine() {
-  kernel->observe({.begun = [this](const state::Session& view,
-                                   Sequence stored) { engine->foresee(view, stored); },
+  kernel->observe({.begun =
+                       [this](const state::Session& view, Sequence stored) {
+                         environments->inherit(view);
+                         engine->foresee(view, stored);
+                       },
                    .committed =
                        [this](const state::Session& view) {
                          engine->advance(view);

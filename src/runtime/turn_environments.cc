@@ -59,6 +59,9 @@ std::optional<TurnEnvironments::Variables> read_file(const std::string& path) {
   return std::move(stored.variables);
 }
 
+// The environment of a subagent between its turns is kept under its own id.
+TurnId kept_for(const SubagentId& subagent) { return TurnId{subagent.text()}; }
+
 bool is_name(std::string_view name) {
   constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
@@ -235,6 +238,34 @@ void TurnEnvironments::make_room() {
   });
 }
 
+// REQUIRES: mutex_ is held.
+void TurnEnvironments::copy(const TurnId& from, const TurnId& to) {
+  const auto known = entries_.find(from);
+  if (known == entries_.end() || entries_.contains(to) || entries_.size() >= kTurnsMax) return;
+  Entry entry = known->second;
+  if (!entry.variables && entry.stored) entry.variables = read_file(path_of(from));
+  if (entry.variables) {
+    entry.stored = true;
+    (void)parts_.worker.run([path = path_of(to), variables = *entry.variables] {
+      (void)write_file(path, schema::to_json(StoredEnvironment{variables}));
+    });
+  }
+  entries_.emplace(to, std::move(entry));
+}
+
+void TurnEnvironments::inherit(const state::Session& view) {
+  if (view.subagents.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (entries_.empty()) return;
+  for (const auto& [id, subagent] : view.subagents) {
+    if (subagent.parent_turn) copy(*subagent.parent_turn, kept_for(id));
+    const state::Thread* thread = state::find_thread(view, subagent.thread);
+    if (!thread) continue;
+    if (thread->active) copy(kept_for(id), thread->active->ids.turn);
+    for (const state::Turn& turn : thread->queue) copy(kept_for(id), turn.ids.turn);
+  }
+}
+
 void TurnEnvironments::committed(const state::Session& view) {
   std::unordered_set<TurnId> now;
   {
@@ -251,6 +282,8 @@ void TurnEnvironments::committed(const state::Session& view) {
       for (const state::Turn& turn : thread.queue) note(turn.ids.turn);
     }
     for (const auto& [job, _] : view.jobs) note(TurnId{job.text()});  // of all its items
+    for (const auto& [id, _] : view.subagents)
+      if (entries_.contains(kept_for(id))) now.insert(kept_for(id));
   }
   const auto before = open_.find(view.id);
   if (before != open_.end())

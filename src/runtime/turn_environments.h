@@ -63,6 +63,9 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   Variables variables_of(const TurnId& turn, Store store);
   // Null: the client of the turn supplied none.
   std::shared_ptr<const adapters::ModelSet> models_of(const TurnId& turn) const;
+  // Before effects of a commit start: a subagent keeps the environment of the turn that spawned it,
+  // and its turns get it. Core.
+  void inherit(const state::Session& view);
   // After a commit of the session: forgets the environments of its turns that have ended or
   // were removed from the queue. Core.
   void committed(const state::Session& view);
@@ -81,6 +84,7 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   Result<void> learn(const Variables& credentials);
   Variables own_variables() const;
   std::string path_of(const TurnId& turn) const;
+  void copy(const TurnId& from, const TurnId& to);
   void forget(const TurnId& turn);
   std::int64_t now_ms() const;
   // Removes environments that no turn has claimed in time. REQUIRES: mutex_ is held.

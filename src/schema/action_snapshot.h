@@ -13,7 +13,9 @@ struct ActionSnapshot {
   ThreadId thread_id;
   TurnId turn_id;
   std::optional<ToolCallId> tool_call_id;
-  std::string status;  // open, resolved
+  std::optional<SubagentId> subagent_id;  // that asks
+  std::optional<std::string> subagent;    // its nickname, or else its role
+  std::string status;                     // open, resolved
   std::string action_type;
   std::optional<std::string> prompt;
   std::optional<Json> schema;
@@ -45,10 +47,10 @@ struct ActionSnapshot {
   bool operator==(const ActionSnapshot&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ActionSnapshot, (),
-                      (action_id, session_id, thread_id, turn_id, tool_call_id, status, action_type,
-                       prompt, schema, decisions, digest, scopes, rules, tool_name, input, cwd,
-                       reason, sandbox, outside_sandbox, user, network, destructive, impact,
-                       rollback, executes_unknown, files, server, url, expires_at, required_at,
-                       decision, decision_source, resolved_at))
+                      (action_id, session_id, thread_id, turn_id, tool_call_id, subagent_id,
+                       subagent, status, action_type, prompt, schema, decisions, digest, scopes,
+                       rules, tool_name, input, cwd, reason, sandbox, outside_sandbox, user,
+                       network, destructive, impact, rollback, executes_unknown, files, server, url,
+                       expires_at, required_at, decision, decision_source, resolved_at))
 
 }  // namespace agentrt::schema

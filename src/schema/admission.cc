@@ -123,6 +123,24 @@ struct AdmissionTable {
     return on_owner(ObjectKind::job, c.job_id);
   }
 
+  AdmissionPlan operator()(const SpawnSubagent& c) const {
+    return {.lane = LaneChoice::named,
+            .new_subagent = c.subagent_id,
+            .tasks = c.task_id ? std::vector{*c.task_id} : std::vector<TaskId>{},
+            .id_chosen = c.subagent_id.has_value()};
+  }
+  AdmissionPlan operator()(const SendSubagentInput& c) const {
+    AdmissionPlan plan = on_owner(ObjectKind::subagent, c.subagent_id);
+    plan.outputs = outputs_in(c.input);
+    return plan;
+  }
+  AdmissionPlan operator()(const ResumeSubagent& c) const {
+    return on_owner(ObjectKind::subagent, c.subagent_id);
+  }
+  AdmissionPlan operator()(const CloseSubagent& c) const {
+    return on_owner(ObjectKind::subagent, c.subagent_id);
+  }
+
   AdmissionPlan operator()(const GetTrust& c) const { return {.reads_folder = c.cwd}; }
   AdmissionPlan operator()(const GetRules& c) const {
     return {.reads_folder = c.session_id ? std::nullopt : c.cwd};

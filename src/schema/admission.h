@@ -24,7 +24,7 @@ enum class LaneChoice {
 
 // The kinds of objects that are found by their id alone. A kind needs one row in
 // kernel/admission.cc, which says where it is found and what the decision needs of it.
-enum class ObjectKind { action, process, task, job };
+enum class ObjectKind { action, process, task, job, subagent };
 
 struct NamedObject {
   ObjectKind kind;
@@ -44,6 +44,7 @@ struct AdmissionPlan {
   // Existing tasks that the decision reads, with their ancestors. They are read when the command
   // reaches the front of its lane.
   std::vector<TaskId> tasks = {};
+  std::optional<SubagentId> new_subagent = {};
   // An existing turn of the session. A view holds only recent turns, so it is looked up.
   std::optional<TurnId> turn = {};
   // Outputs that must belong to the session.

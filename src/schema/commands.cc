@@ -9,6 +9,7 @@ namespace {
 
 static_assert(text_limit("idempotencyKey") == kIdempotencyKeySizeMax);
 static_assert(text_limit("input") == kStdinBytesMax);
+static_assert(list_limit("subagentIds") == kWaitedSubagentsMax);
 
 using Reader = Result<Command> (*)(std::string_view);
 

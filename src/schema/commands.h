@@ -14,6 +14,7 @@
 #include "schema/commands/jobs.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
+#include "schema/commands/subagents.h"
 #include "schema/commands/task_reads.h"
 #include "schema/commands/tasks.h"
 #include "schema/commands/tools.h"
@@ -29,7 +30,8 @@ using CommandTypes =
              WriteProcessStdin, ResizeProcess, TerminateProcess, CreateTask, UpdateTask, StartTask,
              RetryTask, ClaimTask, AppendTaskProgress, CompleteTask, FailTask, PauseTask,
              ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks,
-             CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem>;
+             CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem, SpawnSubagent, SendSubagentInput,
+             WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

@@ -23,6 +23,7 @@
 #include "schema/facts/routing.h"
 #include "schema/facts/runtime.h"
 #include "schema/facts/session.h"
+#include "schema/facts/subagent.h"
 #include "schema/facts/task.h"
 #include "schema/facts/task_graph.h"
 #include "schema/facts/tool.h"
@@ -43,7 +44,8 @@ using PayloadTypes = TypeList<
     TaskBlocked, TaskWaiting, TaskResumed, TaskCancelled, TaskFailed, TaskCompleted,
     TaskAttemptStarted, TaskAttemptCompleted, TaskAttemptFailed, TaskAccepted, TaskQueued,
     TaskUpdated, TaskProgress, TaskPaused, TaskRetrying, TaskCancelRequested, TaskTimedOut,
-    TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated, ModelRequested, ModelDelta,
+    TaskLost, TaskArchived, TaskDelegated, TaskDependencyUpdated, SubagentSpawned, SubagentStatus,
+    SubagentInput, SubagentCompleted, SubagentFailed, SubagentClosed, ModelRequested, ModelDelta,
     ModelCompleted, ModelFailed, ReasoningDelta, ReasoningSummary, ContextResolved,
     ToolCatalogResolved, HistoryWindowLoaded, HistoryReconstructed, TaskProfileResolved,
     RoutingCandidatesResolved, RoutingDecided, RoutingSingleCandidate, RoutingNotPossible,

@@ -11,15 +11,13 @@
 #include "schema/facts/history.h"
 #include "schema/facts/permission.h"
 #include "schema/facts/process.h"
-#include "schema/facts/subagent.h"
 #include "schema/facts/tool.h"
 
 namespace agentrt::schema {
 
 using Provisional = boost::mp11::mp_list<
     RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
-    LimitChanged, SubagentSpawned, SubagentStatus, SubagentInput, SubagentCompleted, SubagentFailed,
-    SubagentClosed, ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
+    LimitChanged, ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
     ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
     ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
     RollbackStarted, RollbackCompleted, EvidenceChanged>;

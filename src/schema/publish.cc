@@ -63,6 +63,8 @@ std::string reply_schema(SchemaWriter& writer, std::string_view event_ref) {
     return writer.of<TaskSnapshot>(Unknown::ignore);
   else if constexpr (std::is_same_v<C, ListTasks>)
     return page_schema(writer.of<TaskSnapshot>(Unknown::ignore));
+  else if constexpr (std::is_same_v<C, ListSubagents>)
+    return page_schema(writer.of<SubagentSnapshot>(Unknown::ignore));
   else if constexpr (std::is_same_v<C, GetSession>)
     return session_snapshot_schema(writer);
   else

@@ -272,13 +272,20 @@ struct ReportJobDue {
   JobId job;
 };
 
+// The time limit of a call that waits for subagents has passed.
+struct ReportWaitDue {
+  TurnId turn;
+  ToolCallId call;
+};
+
 using ReportTypes =
     TypeList<ReportRestarted, ReportPrepared, ReportToolsListed, ReportFragments,
              ReportModelCompleted, ReportModelFailed, ReportRetryDue, ReportInspected,
              ReportHookEnded, ReportActionExpired, ReportProcessReady, ReportProcessNews,
              ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
              ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue, ReportTaskDue,
-             ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue, ReportItemJudged>;
+             ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue, ReportItemJudged,
+             ReportWaitDue>;
 using Report = Sum<ReportTypes>;
 
 // A longer text is stored in the closing fact as a preview and a ref to its deltas.

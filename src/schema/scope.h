@@ -221,6 +221,16 @@ class JobItemScope : public TurnScope {
   }
 };
 
+// A subagent. Its facts belong to the thread of its parent; given the scope of the parent's turn,
+// to that turn as well.
+class SubagentScope : public SessionScope {
+ public:
+  SubagentScope(const ThreadScope& parent, SubagentId subagent) : SessionScope(parent) {
+    check(!subagent.empty(), "a fact of a subagent names it");
+    ids_.subagent_id = std::move(subagent);
+  }
+};
+
 // One request to a model, with its own span.
 class ModelScope : public TurnScope {
  public:

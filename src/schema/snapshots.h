@@ -10,6 +10,7 @@
 #include "schema/facts/routing.h"
 #include "schema/jobs.h"
 #include "schema/process_snapshot.h"
+#include "schema/subagent_snapshot.h"
 #include "schema/task_snapshot.h"
 #include "schema/values.h"
 
@@ -103,14 +104,15 @@ struct ThreadSnapshot {
   std::vector<TurnSnapshot> turns;  // the running turn and the one that ended last
   std::vector<ActionSnapshot> pending_requests;
   std::vector<QueuedTurnSnapshot> queued_turns;
+  std::vector<SubagentSnapshot> subagents;  // its descendants that are not closed
   std::vector<Incident> incidents;
   EmptySummary evidence_summary;
   std::optional<Outcome> last_outcome;
 };
 BOOST_DESCRIBE_STRUCT(ThreadSnapshot, (),
                       (thread_id, status, status_detail, status_reason, resumable, active_turn_id,
-                       turns, pending_requests, queued_turns, incidents, evidence_summary,
-                       last_outcome))
+                       turns, pending_requests, queued_turns, subagents, incidents,
+                       evidence_summary, last_outcome))
 
 struct TaskSummary {
   std::uint64_t active = 0;
@@ -158,8 +160,9 @@ struct SessionSnapshot {
   std::vector<ThreadSnapshot> threads;
   std::vector<TaskSnapshot> tasks;  // of running and queued turns
   TaskSummary task_summary;
-  std::vector<ProcessSnapshot> processes;  // running in the background
-  std::vector<JobSummary> jobs;            // running
+  std::vector<ProcessSnapshot> processes;   // running in the background
+  std::vector<JobSummary> jobs;             // running
+  std::vector<SubagentSnapshot> subagents;  // not closed
   RoutingLimitSummary routing_limit_summary;
   TelemetrySummary telemetry_summary;
   std::vector<std::string> evidence_refs;
@@ -171,8 +174,9 @@ struct SessionSnapshot {
 BOOST_DESCRIBE_STRUCT(SessionSnapshot, (),
                       (schema_version, runtime_id, session_id, title, cwd, additional_roots,
                        metadata, archived, status, created_at, updated_at, threads, tasks,
-                       task_summary, processes, jobs, routing_limit_summary, telemetry_summary,
-                       evidence_refs, history, history_cursor, generation, as_of_sequence))
+                       task_summary, processes, jobs, subagents, routing_limit_summary,
+                       telemetry_summary, evidence_refs, history, history_cursor, generation,
+                       as_of_sequence))
 
 struct Diagnostics {
   std::uint64_t turns = 0;          // submitted to the thread in total
@@ -198,6 +202,7 @@ struct ThreadRead {
   std::optional<Outcome> last_outcome;
   std::vector<Incident> incidents;
   std::vector<TaskSnapshot> tasks;
+  std::vector<SubagentSnapshot> subagents;  // its descendants that are not closed
   Diagnostics diagnostics;
   GenerationId generation;
   Sequence as_of_sequence = 0;
@@ -205,7 +210,7 @@ struct ThreadRead {
 BOOST_DESCRIBE_STRUCT(ThreadRead, (),
                       (session_id, thread_id, status, status_reason, resumable, resume_token,
                        active_turn_id, active_turn, pending_requests, queued_turns, last_outcome,
-                       incidents, tasks, diagnostics, generation, as_of_sequence))
+                       incidents, tasks, subagents, diagnostics, generation, as_of_sequence))
 
 // One row of list_sessions.
 struct SessionSummary {

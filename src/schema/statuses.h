@@ -25,6 +25,7 @@ BOOST_DEFINE_ENUM_CLASS(QueuePolicy, enqueue, reject, interrupt)
 BOOST_DEFINE_ENUM_CLASS(QueueChange, added, removed, promoted, started, cleared)
 BOOST_DEFINE_ENUM_CLASS(QueueKeep, keep, clear)
 BOOST_DEFINE_ENUM_CLASS(ProcessKeep, keep, end)
+BOOST_DEFINE_ENUM_CLASS(SubagentKeep, keep, end)
 
 BOOST_DEFINE_ENUM_CLASS(ItemKind, agent_message, reasoning, tool_call, command, file_change,
                         web_search, todo, error)

@@ -66,6 +66,9 @@ inline constexpr MemberLimit kTextLimits[] = {
     {"name", kNameSizeMax},
     {"tools", kNameSizeMax},
     {"instruction", kInstructionSizeMax},
+    {"prompt", kInputTextSizeMax},
+    {"role", kNameSizeMax},
+    {"nickname", kNameSizeMax},
 };
 inline constexpr MemberLimit kListLimits[] = {
     {"additionalRoots", kAdditionalRootsMax},
@@ -78,6 +81,8 @@ inline constexpr MemberLimit kListLimits[] = {
     {"nonRetryable", kTaskListMax},
     {"tools", kTaskListMax},
     {"items", kInlineItemsMax},
+    {"writeRoots", kAdditionalRootsMax},
+    {"subagentIds", 64},
 };
 inline constexpr MemberLimit kJsonLimits[] = {
     {"metadata", kMetadataBytesMax},        {"payload", kAnswerBytesMax},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/typed_line.h"
+#include "control/judging.h"
 #include "kernel/loader.h"
 #include "policy/shell/analysis.h"
 #include "schema/tools.h"
@@ -34,7 +35,8 @@ std::vector<store::IndexEntry> rows_of(store::Store& store, const SessionId& ses
   std::vector<store::IndexEntry> out;
   for (const std::string_view kind :
        {std::string_view("session"), std::string_view("turn"), std::string_view("task"),
-        state::kActionKind, state::kGrantKind, state::kTrustKind, kJobKind, kJobItemKind}) {
+        state::kActionKind, state::kSubagentKind, state::kGrantKind, state::kTrustKind, kJobKind,
+        kJobItemKind}) {
     const auto rows = store.list({.kind = std::string(kind), .session = session, .limit = 100'000});
     if (rows) out.insert(out.end(), rows->begin(), rows->end());
   }
@@ -286,6 +288,44 @@ Checked check_waits(const Facts& facts, const state::Session& view) {
   return std::nullopt;
 }
 
+Checked check_families(const Facts& facts, const control::Settings& settings) {
+  state::Session view;
+  policy::RuleSets sets;
+  for (const Fact& fact : facts) {
+    view.id = fact.ids.session;
+    const auto* started = std::get_if<ToolStarted>(&fact.payload);
+    const state::Subagent* child = started ? state::subagent_of(view, fact.ids.thread_id) : nullptr;
+    if (child && started->policy && started->policy->text == R"("allowed")") {
+      const state::Turn& turn = *view.threads.at(child->thread).active;
+      const state::Thread& parent = view.threads.at(child->parent);
+      const auto& above = parent.active ? parent.active : parent.last;
+      state::ToolCall call;
+      call.tool = started->tool_name;
+      call.args = started->safe_args.value_or(Json{"{}"});
+      if (above && control::judge_call(
+                       view, control::effective_policy(view, *above, settings.home, sets), call)
+                           .decision == Decision::deny)
+        return broken(invariant::kFamilies,
+                      fmt::format("{} calls {} in turn {}, which its parent may not",
+                                  child->id.text(), call.tool, turn.ids.turn.text()));
+    }
+    state::fold(view, fact);
+  }
+  for (const auto& [id, thread] : view.threads) {
+    if (!thread.subagent) continue;
+    const std::size_t open = thread.queue.size() + (thread.active ? 1 : 0);
+    const state::Subagent* subagent = state::find_subagent(view, *thread.subagent);
+    if (!subagent && open > 0)
+      return broken(invariant::kFamilies,
+                    fmt::format("{} is closed and still works", thread.subagent->text()));
+    if (subagent && (subagent->open != open || !view.threads.contains(subagent->parent)))
+      return broken(invariant::kFamilies,
+                    fmt::format("the parent of {} knows of {} open delegations, and it has {}",
+                                subagent->id.text(), subagent->open, open));
+  }
+  return std::nullopt;
+}
+
 Checked check_cancelled(const Facts& facts, bool asked_for) {
   for (const schema::Fact& fact : facts)
     if (!asked_for && std::holds_alternative<schema::TaskCancelled>(fact.payload))
@@ -330,6 +370,8 @@ Checked check_bounds(const state::Session& view, const control::Settings& settin
   };
   if (view.threads.size() > settings.threads_max)
     return over("threads", view.threads.size(), settings.threads_max);
+  if (view.subagents.size() > settings.subagents_kept_max)
+    return over("subagents", view.subagents.size(), settings.subagents_kept_max);
   if (view.traces.size() > state::kTracesMax)
     return over("traces", view.traces.size(), state::kTracesMax);
   for (const auto& [_, thread] : view.threads) {

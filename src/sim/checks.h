@@ -47,6 +47,8 @@ inline constexpr std::string_view kTyped =
     "a key answers only a question that could be read before it was pressed";
 inline constexpr std::string_view kEnvironments = "a command has the environment of its client";
 inline constexpr std::string_view kLeaving = "the owner leaves only when no work is open";
+inline constexpr std::string_view kFamilies =
+    "a subagent may do no more than its parent, which knows its state";
 inline constexpr std::string_view kJudged = "the validator finds nothing";
 }  // namespace invariant
 
@@ -101,6 +103,9 @@ Checked check_outputs(const Facts& facts, const std::map<ProcessId, RealProcess>
 // Each model request has ended, and each open turn says what it waits for. REQUIRES: the runtime is
 // idle.
 Checked check_waits(const Facts& facts, const state::Session& view);
+// A subagent starts no call that the policy of its parent denies at that time, and its parent knows
+// how many delegations it has. `facts`: of one session, all.
+Checked check_families(const Facts& facts, const control::Settings& settings);
 // No turn was cancelled, unless a command that may do so was sent to the session.
 Checked check_cancelled(const Facts& facts, bool asked_for);
 // A key of an answer was pressed when its question had been on the screen for the quiet time.

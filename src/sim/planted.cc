@@ -56,6 +56,15 @@ constexpr std::array kDefects = {
     PlantedDefect{Plant::exit_with_open_work, "exit_with_open_work",
                   "the owner of the data folder leaves while a question waits or a process runs",
                   50},
+    PlantedDefect{
+        Plant::wider_child, "wider_child",
+        "a session that is loaded forgets whose subagent a thread belongs to, so that its "
+        "parent's policy no longer restricts it",
+        100},
+    PlantedDefect{Plant::orphaned_child, "orphaned_child",
+                  "a session that is loaded forgets its subagents, so that their parents neither "
+                  "learn their end nor end them",
+                  100},
 };
 
 class PublishBeforeAppend final : public StoreOver {
@@ -136,6 +145,13 @@ void count_otherwise(state::Session& view) {
     if (thread.last) ++thread.turns;
 }
 
+void widen_children(state::Session& view) {
+  for (auto& [_, thread] : view.threads)
+    if (thread.active) thread.subagent.reset();
+}
+
+void orphan_children(state::Session& view) { view.subagents.clear(); }
+
 class AnswerRepeatAnew final : public StoreOver {
  public:
   using StoreOver::StoreOver;
@@ -192,6 +208,10 @@ std::unique_ptr<store::Store> plant_in_store(Plant plant, store::Store& inner,
       return std::make_unique<WrongSnapshot>(inner, drop_last_queued);
     case Plant::fold_differently_on_replay:
       return std::make_unique<WrongSnapshot>(inner, count_otherwise);
+    case Plant::wider_child:
+      return std::make_unique<WrongSnapshot>(inner, widen_children);
+    case Plant::orphaned_child:
+      return std::make_unique<WrongSnapshot>(inner, orphan_children);
     case Plant::answer_a_repeat_with_new_facts:
       return std::make_unique<AnswerRepeatAnew>(inner);
     case Plant::forget_the_turn_before:

@@ -43,6 +43,8 @@ enum class Plant {
   approve_typed_ahead,
   leak_client_environment,
   exit_with_open_work,
+  wider_child,
+  orphaned_child,
 };
 
 struct PlantedDefect {

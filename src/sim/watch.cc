@@ -219,6 +219,7 @@ Checked Watch::check_at_rest(const SessionId& session, const Seen& seen, const R
   const Facts all = facts(session);
   if (auto broken = check_outputs(all, processes)) return broken;
   if (auto broken = check_decisions(all, seen)) return broken;
+  if (auto broken = check_families(all, settings_)) return broken;
   return check_waits(all, replayed(session));
 }
 

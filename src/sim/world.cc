@@ -35,7 +35,9 @@ constexpr std::int64_t kClockAllowanceMs = 60'000;
 control::Settings settings_of(const Plan& plan) {
   control::Settings settings;
   settings.queue_turns_max = 4;
-  settings.threads_max = 3;
+  settings.threads_max = 8;
+  settings.subagents_running_max = 2;
+  settings.subagents_kept_max = 2;
   settings.after_restart =
       plan.resume_by_itself ? control::AfterRestart::resume : control::AfterRestart::ask;
   return settings;

@@ -14,16 +14,6 @@ namespace {
 
 using namespace schema;
 
-std::string input_preview(const std::vector<InputPart>& input) {
-  for (const InputPart& part : input) {
-    const auto& text = part.type == InputKind::text   ? part.text
-                       : part.type == InputKind::file ? part.path
-                                                      : part.ref;
-    if (text && !text->empty()) return std::string(utf8_prefix(*text, kInputPreviewBytes));
-  }
-  return {};
-}
-
 constexpr std::string_view kResumedReason = "resumed";  // of task.resumed: not by an answer
 constexpr std::string_view kClosedReason = "closed";  // of thread.updated: no further turn follows
 
@@ -185,6 +175,11 @@ class Folder {
   void operator()(const TaskCancelled&) { task_ended(session_.tasks.cancelled); }
   void operator()(const TaskFailed&) { task_ended(session_.tasks.failed); }
   void operator()(const TaskCompleted&) { task_ended(session_.tasks.completed); }
+  template <class P>
+    requires std::is_same_v<typename P::Scope, SubagentScope>
+  void operator()(const P& p) {
+    fold_subagent(session_, fact_, p);
+  }
 
   void operator()(const JobFact auto& p) { fold_job(session_, active(), fact_, p); }
 
@@ -236,6 +231,7 @@ class Folder {
     turn->answer_preview = std::string(utf8_prefix(text, kInputPreviewBytes));
     turn->usage = sum(turn->usage, p.usage);
     if (p.tool_calls.empty()) turn->answered = p.stop_reason;
+    note_answer(session_, fact_, p);
     turn->tools.clear();
     for (const RequestedCall& asked : p.tool_calls) {
       turn->tools.push_back({.id = asked.tool_call_id,

@@ -78,6 +78,24 @@ const Process* process_changed(const Session& session, const Fact& fact) {
   return ends && ended && ended->id == fact.ids.process_id ? &*ended : nullptr;
 }
 
+ObjectRow subagent_row(const Session& session, const Subagent& subagent) {
+  return {.kind = std::string(kSubagentKind),
+          .id = subagent.id.text(),
+          .parent = subagent.parent.text(),
+          .first = subagent.first,
+          .status = std::string(name_of(subagent.status)),
+          .open = false,  // the rows of its turns represent the open work
+          .record = to_json(subagent_snapshot(session, subagent))};
+}
+
+// The subagent that the fact is about.
+const Subagent* subagent_changed(const Session& session, const Fact& fact) {
+  if (fact.ids.subagent_id.empty()) return nullptr;
+  if (const Subagent* open = find_subagent(session, fact.ids.subagent_id)) return open;
+  const auto& closed = session.closed_subagent;
+  return closed && closed->id == fact.ids.subagent_id ? &*closed : nullptr;
+}
+
 // Whether the fact changes the turn's row.
 bool turns_row_changes(const Payload& payload) {
   return std::visit(
@@ -140,7 +158,7 @@ std::optional<ObjectRow> resolved_row(const Session& session, const ActionResolv
                                       const Fact& fact) {
   const Turn* turn = find_turn(session, fact.ids.turn_id);
   if (!turn || !turn->resolved || turn->resolved->id != fact.ids.action_id) return std::nullopt;
-  ActionSnapshot action = action_snapshot(session.id, *turn, *turn->resolved);
+  ActionSnapshot action = action_snapshot(session, *turn, *turn->resolved);
   action.status = "resolved";
   action.decision = p.decision;
   action.decision_source = p.decision_source;
@@ -273,11 +291,13 @@ std::optional<std::vector<ObjectRow>> own_rows(const Session& session, const Fac
   if (is_of_job(fact.payload)) return job_rows(session, fact);
   if (const Process* process = process_changed(session, fact))
     return std::vector{session_row(session), process_row(*process)};
+  if (const Subagent* subagent = subagent_changed(session, fact))
+    return std::vector{subagent_row(session, *subagent)};
   std::vector<ObjectRow> rows;
   if (std::holds_alternative<ActionRequired>(fact.payload)) {
     if (const Turn* waiting = turn_waiting_for(session, fact.ids.action_id))
       rows.push_back(
-          action_row(action_snapshot(session.id, *waiting, *waiting->action), fact.sequence));
+          action_row(action_snapshot(session, *waiting, *waiting->action), fact.sequence));
     return rows;
   }
   if (const auto* resolved = std::get_if<ActionResolved>(&fact.payload)) {

@@ -17,16 +17,19 @@ namespace agentrt::state {
 
 // The index row of one object; store::IndexRow has the same members.
 struct ObjectRow {
-  std::string kind;  // session, turn, task, attempt, process, job, job_item, output, action, grant,
-                     // trust, folder_mode
+  // session, thread, turn, task, attempt, process, job, job_item, subagent, output, action, grant,
+  // trust, folder_mode
+  std::string kind;
   std::string id;
-  std::string
-      parent;  // of a turn or process: its thread; of an attempt: its task; of a job item: its job
+  // Of a turn or process: its thread; of an attempt: its task; of a job item: its job; of a
+  // subagent: its parent's thread.
+  std::string parent;
   Sequence first = 0;
   std::string status;
   bool open = false;
-  // SessionSummary, TurnSnapshot, state::Task, state::TaskAttempt, ProcessSnapshot, JobRecord,
-  // JobItemRecord, OutputRecord, ActionSnapshot, GrantRecord, TrustRecord or FolderModeRecord
+  // SessionSummary, ThreadRead, TurnSnapshot, state::Task, state::TaskAttempt, ProcessSnapshot,
+  // JobRecord, JobItemRecord, SubagentSnapshot, OutputRecord, ActionSnapshot, GrantRecord,
+  // TrustRecord or FolderModeRecord
   std::string record;
   std::vector<std::string> terms = {};  // the lists that it is in
   std::optional<Timestamp> due = {};    // when the runtime must look at it again

@@ -81,12 +81,40 @@ std::optional<TurnId> active_turn_id(const Thread& thread) {
   return thread.active ? std::optional(thread.active->ids.turn) : std::nullopt;
 }
 
-std::vector<ActionSnapshot> pending_requests(const SessionId& session, const Thread& thread) {
-  if (!thread.active || !thread.active->action) return {};
-  return {action_snapshot(session, *thread.active, *thread.active->action)};
+void add_request(const Session& session, const Thread& thread, std::vector<ActionSnapshot>& out) {
+  if (thread.active && thread.active->action)
+    out.push_back(action_snapshot(session, *thread.active, *thread.active->action));
 }
 
-ThreadSnapshot thread_snapshot(const SessionId& session, const Thread& thread) {
+// The subagents below the thread: each child is followed by its own.
+void add_descendants(const Session& session, const ThreadId& thread,
+                     std::vector<const Subagent*>& out) {
+  for (const Subagent* child : children_of(session, thread)) {
+    out.push_back(child);
+    add_descendants(session, child->thread, out);
+  }
+}
+
+// The request of the thread's own turn, then those of the subagents below it.
+std::vector<ActionSnapshot> pending_requests(const Session& session, const Thread& thread) {
+  std::vector<ActionSnapshot> out;
+  add_request(session, thread, out);
+  std::vector<const Subagent*> below;
+  add_descendants(session, thread.id, below);
+  for (const Subagent* subagent : below)
+    if (const Thread* own = find_thread(session, subagent->thread)) add_request(session, *own, out);
+  return out;
+}
+
+std::vector<SubagentSnapshot> subagents_below(const Session& session, const ThreadId& thread) {
+  std::vector<const Subagent*> below;
+  add_descendants(session, thread, below);
+  std::vector<SubagentSnapshot> out;
+  for (const Subagent* subagent : below) out.push_back(subagent_snapshot(session, *subagent));
+  return out;
+}
+
+ThreadSnapshot thread_snapshot(const Session& session, const Thread& thread) {
   ThreadSnapshot out;
   out.thread_id = thread.id;
   out.status = public_status(thread.status);
@@ -98,6 +126,7 @@ ThreadSnapshot thread_snapshot(const SessionId& session, const Thread& thread) {
   if (thread.last) out.turns.push_back(turn_snapshot(*thread.last));
   out.pending_requests = pending_requests(session, thread);
   out.queued_turns = queued_turns(thread);
+  out.subagents = subagents_below(session, thread.id);
   out.incidents = thread.incidents;
   out.last_outcome = last_outcome(thread);
   return out;
@@ -108,14 +137,18 @@ ThreadSnapshot thread_snapshot(const SessionId& session, const Thread& thread) {
 std::string log_ref(Sequence sequence) { return fmt::format("log:{}", sequence); }
 std::string log_ref(Sequence first, Sequence last) { return fmt::format("log:{}-{}", first, last); }
 
-ActionSnapshot action_snapshot(const SessionId& session, const Turn& turn, const Action& action) {
+ActionSnapshot action_snapshot(const Session& session, const Turn& turn, const Action& action) {
   const ActionRequired& required = action.required;
   ActionSnapshot out;
   out.action_id = action.id;
-  out.session_id = session;
+  out.session_id = session.id;
   out.thread_id = turn.ids.thread;
   out.turn_id = turn.ids.turn;
   out.tool_call_id = action.call;
+  if (const Subagent* asks = subagent_of(session, turn.ids.thread)) {
+    out.subagent_id = asks->id;
+    out.subagent = asks->nickname.value_or(asks->role);
+  }
   out.status = "open";
   out.action_type = required.action_type;
   out.prompt = required.prompt;
@@ -320,7 +353,8 @@ SessionSummary session_summary(const Session& session) {
   const Turn* newest = nullptr;
   for (const auto& [_, thread] : session.threads)
     for (const auto* turn : {&thread.active, &thread.last})
-      if (*turn && (!newest || (*turn)->submitted > newest->submitted)) newest = &**turn;
+      if (*turn && !thread.subagent && (!newest || (*turn)->submitted > newest->submitted))
+        newest = &**turn;
   if (newest) out.preview = newest->preview;
   out.created_at = session.created_at;
   out.updated_at = session.at;
@@ -358,13 +392,15 @@ SessionSnapshot session_snapshot(const Session& session) {
   out.created_at = session.created_at;
   out.updated_at = session.at;
   for (const auto& [_, thread] : session.threads) {
-    out.threads.push_back(thread_snapshot(session.id, thread));
+    out.threads.push_back(thread_snapshot(session, thread));
     for (TaskSnapshot& task : open_tasks(session.id, thread)) out.tasks.push_back(std::move(task));
   }
   out.task_summary = session.tasks;
   for (const auto& [_, process] : session.processes)
     out.processes.push_back(process_snapshot(process));
   for (const auto& [_, job] : session.jobs) out.jobs.push_back(job_summary(session.id, job.record));
+  for (const auto& [_, subagent] : session.subagents)
+    out.subagents.push_back(subagent_snapshot(session, subagent));
   out.routing_limit_summary = session.routing;
   out.telemetry_summary.trace_ids = session.traces;
   out.as_of_sequence = session.sequence;
@@ -385,11 +421,12 @@ ThreadRead thread_read(const Session& session, const Thread& thread) {
     out.diagnostics.model_requests = thread.active->requests;
     out.diagnostics.retry_at = thread.active->retry_at;
   }
-  out.pending_requests = pending_requests(session.id, thread);
+  out.pending_requests = pending_requests(session, thread);
   out.queued_turns = queued_turns(thread);
   out.last_outcome = last_outcome(thread);
   out.incidents = thread.incidents;
   out.tasks = open_tasks(session.id, thread);
+  out.subagents = subagents_below(session, thread.id);
   out.diagnostics.turns = thread.turns;
   out.diagnostics.unknown_facts = session.unknown_facts;
   out.as_of_sequence = session.sequence;

@@ -13,7 +13,7 @@ schema::TaskSnapshot task_snapshot(const SessionId& session, const Turn& turn);
 // The whole record, with all the attempts and edges that it holds.
 schema::TaskSnapshot task_snapshot(const SessionId& session, const Task& task);
 schema::AttemptSnapshot attempt_snapshot(const TaskAttempt& attempt);
-schema::ActionSnapshot action_snapshot(const SessionId& session, const Turn& turn,
+schema::ActionSnapshot action_snapshot(const Session& session, const Turn& turn,
                                        const Action& action);
 schema::ProcessSnapshot process_snapshot(const Process& process);
 schema::SessionSummary session_summary(const Session& session);

@@ -37,6 +37,16 @@ const Turn* find_turn(const Session& session, const TurnId& id) {
   return nullptr;
 }
 
+std::string input_preview(const std::vector<InputPart>& input) {
+  for (const InputPart& part : input) {
+    const auto& text = part.type == InputKind::text   ? part.text
+                       : part.type == InputKind::file ? part.path
+                                                      : part.ref;
+    if (text && !text->empty()) return std::string(utf8_prefix(*text, kInputPreviewBytes));
+  }
+  return {};
+}
+
 Usage sum(Usage total, const Usage& more) {
   const auto add = [](std::optional<std::uint64_t>& to, const std::optional<std::uint64_t>& from) {
     if (from) to = to.value_or(0) + *from;

@@ -18,6 +18,7 @@
 #include "schema/snapshots.h"
 #include "state/calls.h"
 #include "state/jobs.h"
+#include "state/subagents.h"
 
 namespace agentrt::state {
 
@@ -172,6 +173,7 @@ struct Thread {
   std::optional<Turn> last;                 // the turn that ended last
   std::vector<schema::Incident> incidents;  // the newest kIncidentsMax
   std::uint64_t turns = 0;
+  std::optional<SubagentId> subagent;  // that works on it, closed or not
   // The environment of the turn that was prepared last, and that turn.
   std::optional<schema::ExecutionEnvironment> environment;
   std::optional<TurnId> environment_turn;
@@ -186,7 +188,8 @@ struct Thread {
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
-                       environment, environment_turn, environment_at, told, messages, policy))
+                       subagent, environment, environment_turn, environment_at, told, messages,
+                       policy))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {
@@ -224,6 +227,8 @@ struct Session {
   std::optional<Process> ended_process;        // the process that ended last
   std::map<JobId, Job> jobs;                   // that run; src/control limits their number
   std::optional<Job> ended_job;                // the job that ended last
+  std::map<SubagentId, Subagent> subagents;    // not closed
+  std::optional<Subagent> closed_subagent;     // the one that was closed last
   std::optional<schema::Visibility> new_task;  // of the task whose turn.submitted follows
   schema::TaskSummary tasks;
   schema::RoutingLimitSummary routing;
@@ -246,9 +251,9 @@ struct Session {
 BOOST_DESCRIBE_STRUCT(Session, (),
                       (id, sequence, at, title, cwd, additional_roots, metadata, archived,
                        created_at, params_hash, threads, closed_thread, threads_closed, processes,
-                       ended_process, jobs, ended_job, new_task, tasks, routing, policy, has_policy,
-                       granted, mode, trust_refused, greeted, server_tools, catalog, traces, turns,
-                       unknown_facts, snapshot))
+                       ended_process, jobs, ended_job, subagents, closed_subagent, new_task, tasks,
+                       routing, policy, has_policy, granted, mode, trust_refused, greeted,
+                       server_tools, catalog, traces, turns, unknown_facts, snapshot))
 
 }  // namespace agentrt::state
 
@@ -283,6 +288,9 @@ bool waits_for_person(const Turn& turn);
 
 // Whether a turn of another boot was left running and is not yet marked as blocked.
 bool interrupted_work(const Session& session, const BootId& boot);
+
+// The beginning of a turn's input.
+std::string input_preview(const std::vector<schema::InputPart>& input);
 
 // Adds token counts.
 schema::Usage sum(schema::Usage total, const schema::Usage& more);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kParent = "parent";
 constexpr std::string_view kBlockedBy = "blocked_by";
+constexpr std::string_view kSpawnedSubagent = "spawned_subagent";
 
 // The record of a task's row before version 3 of the store: it was made from one turn.
 struct OldAttempt {
@@ -342,7 +343,23 @@ class TaskFolder {
     end(p.status, {});
   }
   void operator()(const TaskArchived& p) { move_to(p.status, p.reason); }
-  void operator()(const TaskDelegated&) {}
+  // The edge to the subagent. A task that has many edges gets no more by itself.
+  void operator()(const TaskDelegated& p) {
+    if (!task_ || !p.subagent_id) return;
+    const auto known = [&](const TaskEdge& edge) {
+      return edge.relationship == kSpawnedSubagent && edge.target_id == p.subagent_id->text();
+    };
+    if (std::ranges::any_of(task_->edges, known) || task_->edges.size() >= kDelegationEdgesMax)
+      return;
+    task_->edges.push_back({std::string(kSpawnedSubagent),
+                            p.subagent_id->text(),
+                            {},
+                            EdgeStatus::active,
+                            {},
+                            fact_.at,
+                            fact_.at});
+    changed();
+  }
   void operator()(const TaskDependencyUpdated& p) {
     const std::optional<std::string> target = p.target_id ? p.target_id
                                               : p.target_task_id

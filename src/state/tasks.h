@@ -25,9 +25,10 @@ inline constexpr std::string_view kAttemptKind = "attempt";
 
 inline constexpr std::size_t kAttemptsKept =
     100;  // in the record; older ones have rows of their own
-inline constexpr std::size_t kTaskRefsKept = 256;      // output refs, newest first to go last
-inline constexpr std::int64_t kHeartbeatMs = 60'000;   // default for external workers
-inline constexpr std::int64_t kCancelGraceMs = 2'000;  // default
+inline constexpr std::size_t kDelegationEdgesMax = 64;  // edges of a record, if it gets one more
+inline constexpr std::size_t kTaskRefsKept = 256;       // output refs, newest first to go last
+inline constexpr std::int64_t kHeartbeatMs = 60'000;    // default for external workers
+inline constexpr std::int64_t kCancelGraceMs = 2'000;   // default
 
 struct TaskAttempt {
   RunId run_id;

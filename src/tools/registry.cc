@@ -8,8 +8,11 @@
 #include "tools/list_files.h"
 #include "tools/read_file.h"
 #include "tools/search_files.h"
+#include "tools/send_subagent_input.h"
 #include "tools/shell.h"
+#include "tools/spawn_subagent.h"
 #include "tools/update_plan.h"
+#include "tools/wait_subagents.h"
 #include "tools/web_fetch.h"
 #include "tools/write_file.h"
 
@@ -70,6 +73,10 @@ constexpr Tool tool() {
     out.address = [](std::string_view text) {
       return decoded<Args>(text).transform([](const Args& args) { return address(args); });
     };
+  if constexpr (kSpec.runs == Runner::agent)
+    out.agent_call = [](std::string_view text) {
+      return decoded<Args>(text).transform([](const Args& args) { return agent_call(args); });
+    };
   return out;
 }
 
@@ -84,13 +91,14 @@ constexpr std::array kTools = {
     tool<WebFetchArgs, kWebFetch>(),
     tool<UpdatePlanArgs, kUpdatePlan>(),
     tool<AskUserArgs, kAskUser>(),
+    tool<SpawnSubagentArgs, kSpawnSubagent>(),
+    tool<WaitSubagentsArgs, kWaitSubagents>(),
+    tool<SendSubagentInputArgs, kSendSubagentInput>(),
 };
 // clang-format on
 
 constexpr ReservedName kReserved[] = {
-    {.name = "spawn_subagent", .claude_hooks = {"Task", "Agent"}},
     {.name = "web_search"},
-    {.name = "wait_subagents", .stays_in_session = true},
 };
 
 }  // namespace
@@ -162,6 +170,11 @@ std::optional<std::string> address_in(std::string_view name, std::string_view ar
 std::optional<Question> question_in(std::string_view name, std::string_view args) {
   const Tool* tool = find(name);
   return tool && tool->question ? tool->question(args) : std::nullopt;
+}
+
+std::optional<AgentCall> agent_call_in(std::string_view name, std::string_view args) {
+  const Tool* tool = find(name);
+  return tool && tool->agent_call ? tool->agent_call(args) : std::nullopt;
 }
 
 // The schema's error comes first, because the model knows the schema. The tool's own decoder

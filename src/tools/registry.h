@@ -34,13 +34,14 @@ std::optional<Command> command_in(std::string_view name, std::string_view args);
 std::optional<std::string> address_in(std::string_view name, std::string_view args);
 // Absent: the tool asks no person, or the arguments do not decode.
 std::optional<Question> question_in(std::string_view name, std::string_view args);
+// Absent: the tool is not about subagents, or the arguments do not decode.
+std::optional<AgentCall> agent_call_in(std::string_view name, std::string_view args);
 // Why the arguments are invalid, in words that the model can act on.
 std::optional<schema::Failure> wrong_arguments(const Tool& tool, const schema::Json& args);
 
 // The name of a tool that this runtime does not offer yet. Rules and hook files may use it.
 struct ReservedName {
   std::string_view name;
-  bool stays_in_session = false;
   std::array<std::string_view, 2> claude_hooks = {};  // its names in Claude Code's hooks
 };
 std::span<const ReservedName> reserved_names();

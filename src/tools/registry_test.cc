@@ -77,6 +77,7 @@ TEST_CASE("the parts of every descriptor agree") {
     CHECK((tool.runs == Runner::process) == (tool.command != nullptr));
     CHECK((tool.runs == Runner::session) == (tool.run != nullptr));
     CHECK((tool.runs == Runner::person) == (tool.question != nullptr));
+    CHECK((tool.runs == Runner::agent) == (tool.agent_call != nullptr));
     CHECK((tool.rules == RuleForm::command) == (tool.runs == Runner::process));
     CHECK((tool.rules == RuleForm::path) == !tool.path.name.empty());
     CHECK((tool.rules == RuleForm::host) == (tool.runs == Runner::web));
@@ -105,7 +106,8 @@ TEST_CASE("reserved names have no tool") {
     CAPTURE(reserved.name);
     CHECK(runner_of(reserved.name) == Runner::server);
   }
-  CHECK(find_reserved("wait_subagents")->stays_in_session);
+  CHECK(agent_call_in("wait_subagents", "{}"));
+  CHECK_FALSE(agent_call_in("shell", R"({"command":"ls"})"));
 }
 
 TEST_CASE("a call says which path, address, command or question it is about") {

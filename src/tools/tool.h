@@ -14,6 +14,7 @@
 //   Question question(const Args&);                       required for Runner::person
 //   std::string address(const Args&);                     required for RuleForm::host
 //   std::optional<std::string> wrong(const Args&);        optional
+//   AgentCall agent_call(const Args&);                    required for Runner::agent
 //
 // PURE. Safe on any thread.
 #pragma once
@@ -24,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -43,6 +45,7 @@ enum class Runner {
   session,  // the decision that starts the call: a pure function, which ends it at once
   person,   // the user answers
   web,      // the runtime, with a request to a server on the web
+  agent,    // the session: it delegates work to a subagent, or waits for subagents
   server,   // an MCP server; never a built-in tool
 };
 
@@ -111,6 +114,25 @@ struct SessionResult {
   std::optional<std::string> item_text;  // for views of the turn
 };
 
+// Calls about subagents. A subagent is named by its id or, where only one of the caller's own fits,
+// by its nickname or role.
+struct SpawnCall {
+  std::string role;
+  std::string prompt;
+  std::optional<std::string> nickname;
+  std::optional<std::string> model;
+};
+struct InputCall {
+  std::string subagent;
+  std::string prompt;
+};
+struct WaitCall {
+  std::optional<std::vector<std::string>> subagents;  // absent: all of the caller's own
+  bool any = false;                                   // one of them suffices
+  std::int64_t timeout_ms = 0;
+};
+using AgentCall = std::variant<SpawnCall, InputCall, WaitCall>;
+
 struct Question {
   std::string text;
   std::optional<std::vector<std::string>> choices;  // default: any text is an answer
@@ -135,6 +157,8 @@ struct Tool : ToolSpec {
   std::optional<Question> (*question)(std::string_view args) = nullptr;
   // The canonical URL that the call requests. Null unless rules == RuleForm::host.
   std::optional<std::string> (*address)(std::string_view args) = nullptr;
+  // Null unless runs == Runner::agent.
+  std::optional<AgentCall> (*agent_call)(std::string_view args) = nullptr;
 };
 
 inline constexpr std::string_view kNotEmpty = R"("minLength":1)";  // of a string argument

@@ -110,46 +110,54 @@ void WorkRules::operator()(const JobCancelled& p) { job_ends(p.counts, JobState:
 
 // --- subagents ---
 
-void WorkRules::operator()(const SubagentSpawned&) {
+void WorkRules::operator()(const SubagentSpawned& p) {
   const std::string& id = hearing_.head().subagent_id;
   const Key key = hearing_.key(id);
   if (subagents_.find(key))
     return hearing_.fail("subagent.order", fmt::format("subagent {} is spawned a second time", id));
-  subagents_.at(key) = SubagentState::at_work;
+  subagents_.at(key).thread = p.child_thread_id.text();
 }
 
-WorkRules::SubagentState* WorkRules::open_subagent() {
+// The subagent, unless it is closed or unknown, which is a violation.
+WorkRules::Subagent* WorkRules::open_subagent(const ThreadId& thread) {
   const std::string& id = hearing_.head().subagent_id;
-  SubagentState* state = subagents_.find(hearing_.key(id));
-  if (state && *state != SubagentState::closed) return state;
-  if (state || !hearing_.excuses(subagents_))
+  Subagent* subagent = subagents_.find(hearing_.key(id));
+  if (subagent && !subagent->closed) {
+    if (!thread.empty() && !subagent->thread.empty() && thread.text() != subagent->thread)
+      hearing_.fail("subagent.order", fmt::format("subagent {} works on thread {}, not on {}", id,
+                                                  subagent->thread, thread.text()));
+    return subagent;
+  }
+  if (subagent || !hearing_.excuses(subagents_))
     hearing_.fail("subagent.order",
-                  fmt::format("subagent {} {}", id, state ? "is closed" : "was not spawned"));
+                  fmt::format("subagent {} {}", id, subagent ? "is closed" : "was not spawned"));
   return nullptr;
 }
 
-// Input and status updates reactivate a subagent.
-void WorkRules::at_work() {
-  if (SubagentState* state = open_subagent()) *state = SubagentState::at_work;
-}
-
-void WorkRules::delegation_ends() {
-  SubagentState* state = open_subagent();
-  if (!state) return;
-  if (*state == SubagentState::at_rest)
+void WorkRules::delegation_ends(const ThreadId& thread) {
+  Subagent* subagent = open_subagent(thread);
+  if (!subagent) return;
+  if (subagent->open == 0)
     hearing_.fail("subagent.order", fmt::format("the last delegation of subagent {} has ended",
                                                 hearing_.head().subagent_id));
-  *state = SubagentState::at_rest;
+  else
+    --subagent->open;
 }
 
-void WorkRules::operator()(const SubagentStatus&) { at_work(); }
-void WorkRules::operator()(const SubagentInput&) { at_work(); }
-void WorkRules::operator()(const SubagentCompleted&) { delegation_ends(); }
-void WorkRules::operator()(const SubagentFailed&) { delegation_ends(); }
-void WorkRules::operator()(const SubagentClosed&) {
-  open_subagent();
+// A status reactivates a subagent that was idle.
+void WorkRules::operator()(const SubagentStatus& p) {
+  Subagent* subagent = open_subagent(p.child_thread_id);
+  if (subagent && subagent->open == 0) subagent->open = 1;
+}
+void WorkRules::operator()(const SubagentInput& p) {
+  if (Subagent* subagent = open_subagent(p.child_thread_id)) ++subagent->open;
+}
+void WorkRules::operator()(const SubagentCompleted& p) { delegation_ends(p.child_thread_id); }
+void WorkRules::operator()(const SubagentFailed& p) { delegation_ends(p.child_thread_id); }
+void WorkRules::operator()(const SubagentClosed& p) {
+  (void)open_subagent(p.child_thread_id);
   const Key key = hearing_.key(hearing_.head().subagent_id);
-  subagents_.at(key) = SubagentState::closed;
+  subagents_.at(key).closed = true;
   subagents_.end(key);
 }
 

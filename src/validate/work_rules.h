@@ -45,7 +45,11 @@ class WorkRules {
     ItemState state = ItemState::pending;
     std::uint64_t attempts = 0;
   };
-  enum class SubagentState { at_work, at_rest, closed };
+  struct Subagent {
+    std::uint64_t open = 1;  // delegations that have not ended
+    bool closed = false;
+    std::string thread;  // of the subagent; empty: not named
+  };
   struct Channel {
     bool known = false;
     bool connected = false;
@@ -55,15 +59,14 @@ class WorkRules {
   Job* job();
   void job_ends(const std::optional<schema::JobCounts>& counts, JobState how);
   void item_ends(ItemState to, const std::optional<std::uint64_t>& attempt_count);
-  SubagentState* open_subagent();
-  void at_work();
-  void delegation_ends();
+  Subagent* open_subagent(const ThreadId& thread);
+  void delegation_ends(const ThreadId& thread);
   Channel* connected_channel();
 
   RuleContext& hearing_;
   Table<Job> jobs_;
   Table<Item> items_;
-  Table<SubagentState> subagents_;
+  Table<Subagent> subagents_;
   Table<Channel> channels_;
   Table<bool> peer_tasks_;
 };

@@ -335,7 +335,9 @@ def tool_names(tree: Tree):
     specs = [t for p, t in tree.having(".h") if p.startswith("src/tools/")]
     tools = {name for spec in specs for name in re.findall(r'\.name = "(\w+)",\n +\.desc', spec)}
     for path, text in tree.cpp:
-        judged = path.startswith("src/") and not path.startswith(("src/tools/", "src/sim/"))
+        # src/schema declares commands, and some have the name of a tool.
+        exempt = ("src/tools/", "src/sim/", "src/schema/")
+        judged = path.startswith("src/") and not path.startswith(exempt)
         if not judged or _is_test(path):
             continue
         code = cpp_text.blank(text, keep_strings=True)

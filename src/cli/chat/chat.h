@@ -146,6 +146,8 @@ class Chat {
   void show_output(const std::string& argument);
   void show_files();
   std::string no_files_text() const;
+  void show_tasks();
+  void show_agents();
   void show_servers();
   void show_usage();
 

@@ -6,11 +6,13 @@
 #include "cli/option_word.h"
 #include "cli/sessions/picker.h"
 #include "cli/sessions/session_ids.h"
+#include "cli/tasks/agents_view.h"
+#include "cli/tasks/job_view.h"
 #include "cli/turns/checks.h"
 #include "cli/views/action_view.h"
-#include "cli/tasks/job_view.h"
 #include "cli/views/rules_view.h"
 #include "cli/views/session_view.h"
+#include "cli/views/task_view.h"
 #include "schema/commands.h"
 #include "schema/text_limits.h"
 
@@ -44,6 +46,17 @@ Result<T> decoded(const Result<std::string>& reply) {
   T out;
   TRY(schema::from_json(*reply, out, schema::Unknown::ignore));
   return out;
+}
+
+// The rows of a list.
+template <class Row>
+Result<std::vector<Row>> rows_of(const Result<std::string>& reply) {
+  if (!reply) return std::unexpected(reply.error());
+  TRY_ASSIGN(const ListReply list, read_list(*reply));
+  std::vector<Row> rows(list.data.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    TRY(schema::from_json(list.data[i].text, rows[i], schema::Unknown::ignore));
+  return rows;
 }
 
 }  // namespace
@@ -97,6 +110,10 @@ void Chat::perform(const GivenCommand& given) {
       return show_output(argument);
     case Slash::files:
       return show_files();
+    case Slash::tasks:
+      return show_tasks();
+    case Slash::agents:
+      return show_agents();
     case Slash::mcp:
       return show_servers();
     case Slash::usage:
@@ -179,16 +196,9 @@ void Chat::show_approvals() {
   schema::ListActions params;
   params.limit = kRowsMax;
   courier_.call("list_actions", schema::to_json(params), [this](const Result<std::string>& reply) {
-    if (!reply) return problem(reply.error());
-    const auto list = read_list(*reply);
-    if (!list) return problem(list.error());
-    std::vector<schema::ActionSnapshot> actions(list->data.size());
-    for (std::size_t i = 0; i < actions.size(); ++i)
-      if (const auto read =
-              schema::from_json(list->data[i].text, actions[i], schema::Unknown::ignore);
-          !read)
-        return problem(read.error());
-    print("\n" + actions_text(actions, now_of_clock(), paper()));
+    const auto actions = rows_of<schema::ActionSnapshot>(reply);
+    if (!actions) return problem(actions.error());
+    print("\n" + actions_text(*actions, now_of_clock(), paper()));
   });
 }
 
@@ -383,6 +393,31 @@ void Chat::show_files() {
   if (recalling_) out += "  … the earlier turns are still being read\n";
   if (turns_left_out_) out += "  (without the oldest turns of this session)\n";
   print(out);
+}
+
+void Chat::show_tasks() {
+  if (!exists_) return hint("the session begins with your first message");
+  schema::ListTasks params;
+  params.session_id = session_;
+  params.limit = kRowsMax;
+  courier_.call("list_tasks", schema::to_json(params), [this](const Result<std::string>& reply) {
+    const auto tasks = rows_of<schema::TaskSnapshot>(reply);
+    if (!tasks) return problem(tasks.error());
+    print("\n" + tasks_text(*tasks, paper(), false));
+  });
+}
+
+void Chat::show_agents() {
+  if (!exists_) return hint("the session begins with your first message");
+  schema::ListSubagents params;
+  params.session_id = *session_;
+  params.limit = kRowsMax;
+  courier_.call("list_subagents", schema::to_json(params),
+                [this, session = *session_](const Result<std::string>& reply) {
+                  const auto agents = rows_of<schema::SubagentSnapshot>(reply);
+                  if (!agents) return problem(agents.error());
+                  print("\n" + agents_text({{session, *agents}}, now_of_clock(), paper()));
+                });
 }
 
 void Chat::show_servers() {

@@ -28,6 +28,8 @@ ThreadId thread_of(const schema::SessionSnapshot& session,
   for (const schema::ThreadSnapshot& thread : session.threads)
     known.threads.push_back({thread.thread_id, thread.active_turn_id});
   if (!turns.empty()) known.history.push_back({turns.front().thread_id, {}});
+  for (const schema::SubagentSnapshot& each : session.subagents)
+    known.subagents.push_back({each.thread_id});
   return thread_at_work(known);
 }
 

@@ -33,6 +33,8 @@ constexpr SlashCommand kCommands[] = {
     {Slash::diff, "/diff", "[FILE]", "show the changes that the session made to files"},
     {Slash::output, "/output", "[N]", "show the whole output of call N"},
     {Slash::files, "/files", "", "list the files that the session changed"},
+    {Slash::tasks, "/tasks", "", "show the tasks of the session as a tree"},
+    {Slash::agents, "/agents", "", "show the subagents of the session, and what they are doing"},
     {Slash::mcp, "/mcp", "", "list the MCP servers and their tools"},
     {Slash::usage, "/usage", "", "show the tokens of the session, and their cost if it is known"},
     {Slash::quit, "/quit", "", "leave; a running turn keeps running"},

@@ -33,6 +33,8 @@ enum class Slash {
   diff,
   output,
   files,
+  tasks,
+  agents,
   mcp,
   usage,
   quit,

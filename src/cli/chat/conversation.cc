@@ -94,7 +94,7 @@ std::string Conversation::take(const Envelope& event) {
       !news.empty())
     return view_ ? noted(news, Paint::dim)
                  : paint("· " + news, Paint::dim, style_.out_colour) + "\n";
-  if (event.thread_id != thread_) return {};
+  if (event.thread_id != thread_) return view_ ? joined(view_->show(event)) : std::string();
   std::string out;
   see(event, *payload, out);
   return out;
@@ -164,7 +164,9 @@ void Conversation::begin_turn(const Envelope& event, std::string& out) {
   out += message_text(event.turn_id);
   inputs_.erase(event.turn_id);
   said_something_ = true;
+  ChildLines children = view_ ? view_->children() : ChildLines(thread_);
   view_.emplace(event.turn_id, thread_, style_, Setting::conversation, calls_);
+  view_->set_children(std::move(children));
 }
 
 void Conversation::end_turn(const Envelope&, std::string& out) {
@@ -230,7 +232,8 @@ bool Conversation::blocked_for_model() const {
 }
 
 const ActionSnapshot* Conversation::question() const {
-  return active_ && view_ && view_->action() ? &*view_->action() : nullptr;
+  if (!view_) return nullptr;
+  return active_ ? view_->action() : view_->children().action();
 }
 
 std::optional<Doing> Conversation::doing() const {

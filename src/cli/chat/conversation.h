@@ -70,7 +70,7 @@ class Conversation {
   // Whether it is blocked: it waits for /continue. The reason; empty: it is not blocked.
   std::string blocked() const;
   bool blocked_for_model() const;
-  // The question that it waits for.
+  // The question that it waits for, or else one of its subagents, also after the turn; null: none.
   const schema::ActionSnapshot* question() const;
   // A call that the model is writing counts first: "write src/a.cc · 12 KiB".
   std::optional<Doing> doing() const;

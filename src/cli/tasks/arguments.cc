@@ -13,6 +13,21 @@ void add_tasks(CLI::App& app, Parsed& out) {
   tasks->add_flag("--internal", out.tasks.internal, "Also show the tasks behind single turns");
   tasks->add_flag("--watch", out.tasks.watch,
                   "Redraw when something changes; in a pipe, print one line per change");
+
+  CLI::App* agents = add_verb(app, out, "agents", "Show subagents and what they are doing",
+                              "  agentrt agents\n"
+                              "  agentrt agents --session demo --watch\n"
+                              "  agentrt agents --status running --json");
+  agents->add_option("--session", out.agents.session, "Only subagents of this session")
+      ->type_name("ID");
+  agents
+      ->add_option("--status", out.agents.statuses,
+                   "Only subagents with this status: queued, running, waiting_input, "
+                   "waiting_permission, blocked, completed, failed, cancelled or closed; "
+                   "repeatable")
+      ->type_name("STATUS")
+      ->allow_extra_args(false);
+  agents->add_flag("--watch", out.agents.watch, "Keep the tree up to date until Ctrl-C");
 }
 
 void add_jobs(CLI::App& app, Parsed& out) {

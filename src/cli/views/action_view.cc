@@ -98,6 +98,7 @@ std::string permission_question(const ActionSnapshot& action, Paper paper) {
   out += "\n";
   add_block(out, subject, Paint::cyan, paper);
   out += "\n";
+  if (action.subagent) add_row(out, "subagent", *action.subagent, Paint::yellow, paper);
   add_manner(out, action, paper);
   if (action.cwd) add_row(out, "folder", *action.cwd, Paint::plain, paper);
   if (action.reason) add_row(out, "reason", *action.reason, Paint::plain, paper);
@@ -144,6 +145,7 @@ std::vector<std::string> choices_of(const ActionSnapshot& action) {
 
 std::string input_question(const ActionSnapshot& action, Paper paper) {
   std::string out;
+  if (action.subagent) add_row(out, "subagent", *action.subagent, Paint::yellow, paper);
   add_block(out, action.prompt.value_or(""), Paint::bold, paper);
   const std::vector<std::string> choices = choices_of(action);
   for (std::size_t i = 0; i < choices.size(); ++i) out += choice_line(i + 1, choices[i], paper);
@@ -157,6 +159,7 @@ std::string form_question(const ActionSnapshot& action, Paper paper) {
       "\n\n";
   add_block(out, action.prompt.value_or(""), Paint::cyan, paper);
   out += "\n";
+  if (action.subagent) add_row(out, "subagent", *action.subagent, Paint::yellow, paper);
   if (action.url) add_row(out, "open", *action.url, Paint::yellow, paper);
   for (const FormField& field : form_fields(action.schema.value_or(Json{"{}"}))) {
     std::string about = field.takes_several()   ? "any of these"

@@ -19,6 +19,7 @@ struct Envelope {
   TaskId task_id;
   JobId job_id;
   ActionId action_id;
+  SubagentId subagent_id;
   ModelRequestId model_request_id;
   ToolCallId tool_call_id;
   schema::Json payload{"{}"};
@@ -27,7 +28,7 @@ struct Envelope {
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (),
                       (type, timestamp, sequence, session_id, thread_id, turn_id, task_id, job_id,
-                       action_id, model_request_id, tool_call_id, payload))
+                       action_id, subagent_id, model_request_id, tool_call_id, payload))
 
 // Ignores unknown members, so that events of newer runtimes are accepted.
 Result<Envelope> read_envelope(std::string_view text);

@@ -57,6 +57,7 @@ TurnText TurnView::show(const Envelope& event) {
   if (const std::string news = event.job_id.empty() ? "" : job_news(event.job_id, *payload);
       !news.empty())
     return note(news);
+  if (children_.show(event, *payload, page_)) return page_.take();
   if (event.turn_id != turn_) {
     // Another turn of the thread is blocked, and this turn is queued behind it.
     const auto* updated = std::get_if<ThreadUpdated>(&*payload);
@@ -70,6 +71,8 @@ TurnText TurnView::show(const Envelope& event) {
   show_payload(event, *payload);
   return page_.take();
 }
+
+const ActionSnapshot* TurnView::action() const { return action_ ? &*action_ : children_.action(); }
 
 TurnText TurnView::note(std::string_view text, Paint how) {
   page_.note(text, how);
@@ -270,34 +273,8 @@ TurnText TurnView::show_diff(std::string_view diff) {
 
 void TurnView::show_action(const Envelope& event, const ActionRequired& required) {
   page_.drop_message();
-  ActionSnapshot action;
-  action.action_id = event.action_id;
-  action.session_id = event.session_id;
-  action.action_type = required.action_type;
-  action.prompt = required.prompt;
-  action.schema = required.schema;
-  action.decisions = required.decisions;
-  action.digest = required.digest;
-  action.scopes = required.scopes;
-  action.rules = required.rules;
-  action.tool_name = required.tool_name;
-  action.input = required.input;
-  action.cwd = required.cwd;
-  action.reason = required.reason;
-  action.sandbox = required.sandbox;
-  action.outside_sandbox = required.outside_sandbox;
-  action.user = required.user;
-  action.network = required.network;
   if (required.user) user_ = required.user;
-  action.destructive = required.destructive;
-  action.impact = required.impact;
-  action.rollback = required.rollback;
-  action.executes_unknown = required.executes_unknown;
-  action.files = required.files;
-  action.server = required.server;
-  action.url = required.url;
-  action.expires_at = required.expires_at;
-  action_ = std::move(action);
+  action_ = action_of(event, required);
 }
 
 void TurnView::show_answer(const ActionResolved& resolved) {
@@ -371,6 +348,11 @@ void TurnView::show_end(const Envelope& event, const TurnCompleted& completed) {
   if (tools_ > 0) text += fmt::format(" · {} tool{}", tools_, tools_ == 1 ? "" : "s");
   if (setting_ == Setting::single) text += " · session " + event.session_id.text();
   page_.note(text, Paint::dim);
+  const std::size_t working = children_.working();
+  if (working > 0)
+    page_.note(fmt::format("{} subagent{} still running; see agentrt agents --session {}", working,
+                           working == 1 ? " is" : "s are", event.session_id.text()),
+               Paint::dim);
 }
 
 }  // namespace agentrt::cli

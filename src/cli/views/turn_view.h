@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "cli/tasks/child_lines.h"
 #include "cli/views/envelope.h"
 #include "cli/views/page.h"
 #include "schema/snapshots.h"
@@ -51,7 +52,8 @@ class TurnView {
         thread_(std::move(thread)),
         page_(style),
         setting_(setting),
-        calls_before_(calls_before) {}
+        calls_before_(calls_before),
+        children_(thread_) {}
 
   // The text to print for `event`; empty for events of other turns and for hidden ones.
   TurnText show(const Envelope& event);
@@ -63,8 +65,11 @@ class TurnView {
   // The turn and its task have both ended: no further events are expected.
   bool settled() const { return end_.ending != Ending::open && task_ended_; }
   const TurnEnd& end() const { return end_; }
-  // The open action that the turn waits for.
-  const std::optional<schema::ActionSnapshot>& action() const { return action_; }
+  // The open action that the turn waits for, or else one of its subagents; null: none.
+  const schema::ActionSnapshot* action() const;
+  // The subagents below the thread; a conversation passes them on to the view of the next turn.
+  const ChildLines& children() const { return children_; }
+  void set_children(ChildLines children) { children_ = std::move(children); }
   // The number of calls that needed a person when none could be asked.
   std::size_t unanswered() const { return unanswered_; }
   // nullopt once the turn has ended, and while it waits for a person.
@@ -112,6 +117,7 @@ class TurnView {
   std::string model_;                             // the model requested last
   std::optional<std::uint64_t> provider_status_;  // of the newest request, if it failed
   std::optional<schema::ActionSnapshot> action_;
+  ChildLines children_;
   std::optional<std::string> user_;  // that commands outside the sandbox run as
   std::size_t unanswered_ = 0;
   std::set<ModelRequestId> streamed_;     // requests whose text arrived in deltas

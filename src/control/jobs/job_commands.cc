@@ -63,14 +63,6 @@ std::optional<Error> wrong_job(const CreateJob& command, const Inputs& inputs) {
   return std::nullopt;
 }
 
-TurnOptions as_turn(const JobOptions& options) {
-  TurnOptions out;
-  out.mode = options.mode;
-  out.sandbox = options.sandbox;
-  out.interactive = options.interactive;
-  return out;
-}
-
 // The job id was used before: the same params get the same reply, others are refused.
 Decided repeated(const JobRecord& known, const Inputs& inputs) {
   if (!known.params_hash || *known.params_hash != inputs.params_hash)
@@ -249,7 +241,7 @@ Decided create_job(const Session& view, const CreateJob& asked, Inputs inputs) {
   const CreateJob command = with_constraints(asked, task);
   if (auto error = wrong_job(command, inputs)) return *error;
   const JobOptions options = command.options.value_or(JobOptions{});
-  if (auto error = forbidden_options(as_turn(options), *inputs.settings)) return *error;
+  if (auto error = forbidden_choice(options.mode, options.sandbox, *inputs.settings)) return *error;
   if (auto error = too_many_jobs(view, *inputs.settings)) return *error;
   check(inputs.named.items.has_value(), "the items of a new job were checked");
 

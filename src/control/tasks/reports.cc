@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "control/jobs/jobs.h"
+#include "control/subagents/subagents.h"
 #include "control/tasks/task_facts.h"
 #include "schema/admission.h"
 
@@ -33,6 +34,8 @@ void time_out(Facts& facts, const Session& view, const Task& task, bool whole_ta
                    whole_task ? TaskEnd::deadline : TaskEnd::timeout);
   if (const Turn* turn = turn_of(view, task)) {
     const Thread& thread = *find_thread(view, turn->ids.thread);
+    std::vector<TurnId> ended;
+    if (thread.active && &*thread.active == turn) end_below(facts, view, thread.id, reason, ended);
     facts.time_out(*turn, reason, whole_task);
     if (thread.active && &*thread.active == turn) return facts.start_next(thread);
     return facts.add(facts.of(turn->ids), QueueChanged{.change = QueueChange::removed,
@@ -99,8 +102,13 @@ void cancel_children(Facts& facts, const Session& view, const Task& task,
   for (const TaskId& id : page) {
     const Task* child = task_of(inputs, id);
     if (!child || ended(child->status) || child->status == TaskStatus::cancelling) continue;
-    if (const Turn* turn = turn_of(view, *child))
-      if (!touched.insert(turn->ids.thread).second) continue;
+    if (const Turn* turn = turn_of(view, *child)) {
+      std::vector<ThreadId> concerned = threads_below(view, turn->ids.thread);
+      concerned.push_back(turn->ids.thread);
+      if (std::ranges::any_of(concerned, [&](const ThreadId& id) { return touched.contains(id); }))
+        continue;
+      touched.insert(concerned.begin(), concerned.end());
+    }
     facts.request_cancel(*child, fmt::format("task {} was cancelled", task.task_id.text()), true);
   }
 }
@@ -185,6 +193,13 @@ struct ReadTable {
   void operator()(const RetryJobItem& c) {
     needs.job = c.job_id;
     needs.job_item = c.job_item_id;
+  }
+  void operator()(const SubmitTurn& c) { needs.thread = c.thread_id; }
+  void operator()(const StartTask& c) {
+    if (c.worker) needs.thread = c.worker->thread_id;
+  }
+  void operator()(const RetryTask& c) {
+    if (c.worker) needs.thread = c.worker->thread_id;
   }
   void operator()(const CompleteTask& c) {
     for (const TaskArtifact& artifact : c.artifacts.value_or(std::vector<TaskArtifact>{}))

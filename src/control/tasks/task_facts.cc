@@ -8,6 +8,7 @@
 
 #include "control/jobs/jobs.h"
 #include "control/processes.h"
+#include "control/subagents/subagents.h"
 #include "policy/laxity.h"
 
 namespace agentrt::control {
@@ -301,6 +302,9 @@ void Facts::request_cancel(const Task& task, const std::string& reason, bool pro
   const Turn* turn = turn_of(view_, task);
   if (turn) {
     const Thread& thread = *find_thread(view_, turn->ids.thread);
+    std::vector<TurnId> ended;
+    if (propagate && thread.active && &*thread.active == turn)
+      end_below(*this, view_, thread.id, reason, ended);
     cancel(*turn, reason);
     if (thread.active && &*thread.active == turn) return start_next(thread);
     return add(of(turn->ids), QueueChanged{.change = QueueChange::removed,
@@ -322,6 +326,18 @@ Result<Run> start_turn(Facts& facts, const Session& view, const Task& task,
                                        : inputs.ids.next<ThreadId>();
   if (auto error = thread_of_job(view, id)) return std::unexpected(*error);
   const Thread* thread = find_thread(view, id);
+  if (const state::Subagent* subagent = state::subagent_of(view, id)) {
+    if (auto error = input_refusal(view, *subagent, *inputs.settings))
+      return std::unexpected(*std::move(error));
+    const Attempt made = send_task(facts, view, *subagent, task, inputs.ids, inputs);
+    return Run{made.turn.run, made.turn.attempt, task.attempts_made + 1,
+               made.queued ? TaskStatus::queued : TaskStatus::running};
+  }
+  const auto was_there = [&](const state::TaskAttempt& each) {
+    return each.worker.thread_id == id;
+  };
+  if (!thread && (inputs.named.thread_closed || std::ranges::any_of(task.attempts, was_there)))
+    return fail(Code::conflict, fmt::format("thread {} is closed: name another worker", id.text()));
   if (!thread && view.threads.size() >= inputs.settings->threads_max)
     return fail(Code::limit_exceeded, fmt::format("the session has reached the limit of {} threads",
                                                   inputs.settings->threads_max));

@@ -104,6 +104,11 @@ class TaskDesk {
     for (const std::string& ref : needs.refs)
       if (std::ranges::find(stored_refs, ref) == stored_refs.end())
         named.missing_refs.push_back(ref);
+    named.thread_closed =
+        needs.thread && std::ranges::any_of(log_, [&](const schema::Fact& fact) {
+          const auto* updated = std::get_if<schema::ThreadUpdated>(&fact.payload);
+          return updated && updated->reason == "closed" && fact.ids.thread_id == *needs.thread;
+        });
     return named;
   }
   void walk(const Needs::Walk& walk, LaneReads& named) const {

@@ -52,18 +52,20 @@ struct InterruptTurn {
   std::optional<TurnId> turn_id;
   std::optional<std::string> reason;
   std::optional<QueueKeep> queue;
-  std::optional<ProcessKeep> processes;  // background processes that the turns started
+  std::optional<ProcessKeep> processes;   // background processes that the turns started
+  std::optional<SubagentKeep> subagents;  // of the interrupted turns' threads; default: end
   std::optional<std::string> idempotency_key;
 
   bool operator==(const InterruptTurn&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(InterruptTurn, (),
-                      (session_id, thread_id, turn_id, reason, queue, processes, idempotency_key))
+                      (session_id, thread_id, turn_id, reason, queue, processes, subagents,
+                       idempotency_key))
 
 struct ResumeThreadReply {
   SessionId session_id;
   ThreadId thread_id;
-  bool resumed = false;  // false: the thread had no turn to resume
+  bool resumed = false;  // false: neither the thread nor a subagent of it had a turn to resume
   Status status = Status::idle;
   std::optional<TurnId> turn_id;
   Sequence sequence = 0;

@@ -100,6 +100,8 @@ Scope scope() {
   else if constexpr (std::is_same_v<Scope, ProcessScope>)
     return ProcessScope{ToolScope{turn, StepId{"step_1"}, ToolCallId{"call_1"}},
                         ProcessId{"proc_1"}};
+  else if constexpr (std::is_same_v<Scope, SubagentScope>)
+    return SubagentScope{turn, SubagentId{"sub_1"}};
   else
     return ModelScope{turn, ModelRequestId{"mreq_1"}, SpanId{"b7ad6b7169203331"}};
 }

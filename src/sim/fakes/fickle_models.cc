@@ -16,7 +16,7 @@ constexpr std::size_t kLongText = 70 * 1024;  // more than a closing fact holds 
 struct Worded {
   std::string_view word, tool, args;
 };
-constexpr std::array<Worded, 7> kOtherTools = {{
+constexpr std::array<Worded, 10> kOtherTools = {{
     {"?", "ask_user", R"({"question":"Which?","choices":["a","b"]})"},
     {"read", "read_file", R"({"path":"a"})"},
     {"list", "list_files", "{}"},
@@ -24,8 +24,11 @@ constexpr std::array<Worded, 7> kOtherTools = {{
     {"plan", "update_plan", R"({"plan":[{"step":"look","status":"pending"}]})"},
     {"act", "mcp__sim__act", "{}"},
     {"act ask", "mcp__sim__act", R"({"how":"ask"})"},
+    {"spawn", "spawn_subagent", R"({"role":"helper","prompt":"help"})"},
+    {"await", "wait_subagents", R"({"timeoutMs":4000})"},
+    {"tell", "send_subagent_input", R"({"subagentId":"helper","prompt":"more"})"},
 }};
-constexpr std::array<const char*, 24> kCalls = {"ls",
+constexpr std::array<const char*, 28> kCalls = {"ls",
                                                 "ls",
                                                 "ls",
                                                 "ls",
@@ -48,6 +51,10 @@ constexpr std::array<const char*, 24> kCalls = {"ls",
                                                 "act ask",
                                                 "act",
                                                 "act",
+                                                "spawn",
+                                                "spawn",
+                                                "await",
+                                                "tell",
                                                 "plan"};
 constexpr std::uint64_t kBoastedTokens = std::uint64_t{1} << 40;
 

@@ -1,0 +1,62 @@
+#include "cli/tasks/agents_view.h"
+
+#include <doctest/doctest.h>
+
+namespace agentrt::cli {
+namespace {
+
+using schema::ChildStatus;
+using schema::SubagentSnapshot;
+
+constexpr Timestamp kNow{1'780'000'000'000};
+
+SubagentSnapshot agent(const std::string& name, ChildStatus status,
+                       const std::string& parent = "main") {
+  SubagentSnapshot out;
+  out.subagent_id = SubagentId{"sub_" + name};
+  out.thread_id = ThreadId{"thread_" + name};
+  out.parent_thread_id = ThreadId{parent == "main" ? "main" : "thread_" + parent};
+  out.depth = parent == "main" ? 1 : 2;
+  out.role = name;
+  out.status = status;
+  out.spawned_at = out.updated_at = kNow;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("subagents are shown as a tree with the command to type next") {
+  AgentsOfSession demo{SessionId{"demo"}, {}};
+  demo.subagents = {agent("tester", ChildStatus::blocked, "lead"),
+                    agent("lead", ChildStatus::running), agent("writer", ChildStatus::completed)};
+  demo.subagents[1].nickname = "anna";
+  demo.subagents[2].spawned_at = kNow + 1;
+  demo.subagents[2].preview = "All\nwritten.";
+  CHECK(agents_text({demo}, kNow, {0, Colour::off}) ==
+        "session demo\n"
+        "● lead anna     running            just now · sub_lead\n"
+        "└─ ○ tester     blocked            just now · sub_tester\n"
+        "      resume: agentrt call resume_subagent '{\"subagentId\":\"sub_tester\"}'\n"
+        "✓ writer        completed          just now · sub_writer · All written.\n");
+  CHECK(agents_text({}, kNow, {0, Colour::off}) == "No subagents.\n");
+}
+
+TEST_CASE("text of a model cannot write to the terminal") {
+  AgentsOfSession demo{SessionId{"demo"}, {agent("x", ChildStatus::failed)}};
+  demo.subagents[0].role = "\x1b[2J";
+  demo.subagents[0].last_error = schema::Failure{schema::Category::internal, "\x1b]0;t\x07", false};
+  CHECK_FALSE(agents_text({demo}, kNow, {60, Colour::off}).contains('\x1b'));
+  CHECK_FALSE(changes_text({}, {demo}).contains('\x1b'));
+}
+
+TEST_CASE("in a pipe, each change is one line that is not shortened") {
+  AgentsOfSession before{SessionId{"demo"}, {agent("lead", ChildStatus::running)}};
+  CHECK(changes_text({before}, {before}).empty());
+  AgentsOfSession now = before;
+  now.subagents[0].status = ChildStatus::completed;
+  now.subagents[0].preview = std::string(300, 'x');
+  const std::string text = changes_text({before}, {now});
+  CHECK(text.contains("demo sub_lead lead: completed · " + std::string(300, 'x') + "\n"));
+}
+
+}  // namespace agentrt::cli
