@@ -6,6 +6,7 @@ import subprocess
 import threading
 import unittest
 
+from chat_test import ChatCase
 from harness import BINARY, Case, types, wait_until
 from run_test import Terminal
 
@@ -328,9 +329,65 @@ class Restart(SubagentCase):
             self.check_session(session)
 
 
+class DelegatedTasks(SubagentCase):
+    def test_a_task_is_delegated_and_keeps_its_attempt_across_a_kill(self):
+        self.idle_parent()
+        self.daemon.ok("create_task", sessionId="s", taskId="part", objective="the hard part")
+        child = self.spawned(taskId="part", model="slow", prompt="Do the hard part.")
+        self.assertEqual(child["taskId"], "part")
+        self.assertRefused(self.spawn(taskId="part"), 409, "conflict")
+        self.assertRefused(self.spawn(taskId="none"), 404, "not_found")
+        self.crash()
+        self.home.script("slow", [{"text": "Late."}])
+        self.start()
+        self.wait_status("blocked")
+        self.assertEqual(self.daemon.ok("get_task", taskId="part")["status"], "blocked")
+        self.daemon.ok("resume_subagent", subagentId=child["subagentId"])
+        self.daemon.ok("wait_subagents", subagentIds=[child["subagentId"]])
+        part = self.daemon.ok("get_task", taskId="part")
+        self.assertEqual((part["status"], part["attemptCount"]), ("completed", 1))
+        self.assertEqual(part["attempts"][0]["worker"]["threadId"], child["threadId"])
+        self.assertIn(("spawned_subagent", child["subagentId"]),
+                      [(edge["relationship"], edge["targetId"]) for edge in part["relationships"]])
+        self.check_session("s")
+
+    def test_cancelling_a_task_ends_the_children_of_its_turn(self):
+        script = self.home.script("play", [{"toolCalls": [spawn(model="slow")]},
+                                           {"toolCalls": [wait()]}, {"text": "Thanks."}])
+        self.idle_parent()
+        self.daemon.ok("create_task", sessionId="s", taskId="whole", objective="all of it",
+                       threadId="t",
+                       constraints={"mode": "bypass", "model": f"script:{script}"})
+        self.daemon.ok("start_task", taskId="whole")
+        self.daemon.wait_event("s", lambda e: e["type"] == "run.status" and
+                               e["payload"]["phase"] == "subagents")
+        done = self.daemon.ok("cancel_task", taskId="whole", reason="enough")
+        self.assertEqual(done["status"], "cancelled")
+        self.crash()
+        self.start()
+        child = self.listed()[0]
+        self.assertEqual((child["status"], child["openDelegations"]), ("cancelled", 0))
+        self.assertEqual(self.daemon.ok("get_task", taskId=child["taskId"])["status"], "cancelled")
+        self.assertEqual(self.daemon.ok("get_session", sessionId="s")["status"], "idle")
+        self.check_session("s")
+
+
 class BackgroundOwner(SubagentCase):
     daemon_at_start = False
-    scripts = {**SubagentCase.scripts, "slow": [{"delayMs": 3_000, "text": "Late."}]}
+    scripts = {**SubagentCase.scripts, "slow": [{"delayMs": 3_000, "text": "Late."}],
+               "terms": [{"toolCalls": [shell("echo $TERM >> terms.txt")]}, {"text": "Done."}]}
+
+    def test_a_child_keeps_the_environment_of_the_client_whose_turn_spawned_it(self):
+        def run(term, *lines):
+            script = self.home.script(f"play_{term}", [*lines, {"toolCalls": [wait()]},
+                                                       {"text": "Thanks."}])
+            done = self.home.run("run", "--session", "s", *(["--new"] if term == "vt100" else []),
+                                 "--model", f"script:{script}", "--mode", "bypass", "go", TERM=term)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        run("vt100", {"toolCalls": [spawn(model="terms")]})
+        run("xterm", {"toolCalls": [{"name": "send_subagent_input",
+                                     "args": {"subagentId": "reviewer", "prompt": "Again."}}]})
+        self.assertEqual((self.home.workspace / "terms.txt").read_text(), "vt100\nvt100\n")
 
     def test_a_working_child_keeps_the_owner_running(self):
         self.home.environment["AGENTRT_OWNER_IDLE_MS"] = "200"
@@ -347,6 +404,28 @@ class BackgroundOwner(SubagentCase):
         self.assertEqual(listed[0]["status"], "completed")
 
 
+class InAConversation(ChatCase):
+    config = '[permissions]\nmode = "default"\nallow = ["spawn_subagent"]\n'
+    scripts = {"main": [{"text": "Hello there."}], "asks": SubagentCase.scripts["asks"]}
+
+    def test_a_child_is_shown_asked_about_and_listed(self):
+        chat = self.chat(lines=[{"toolCalls": [spawn(model="asks", nickname="anna")]},
+                                {"toolCalls": [wait()]}, {"text": "Thanks."}])
+        chat.type("go\r").sees("Run this command?").sees("subagent")
+        chat.answer("y").shows("anna finished").shows("Thanks.")
+        self.assertTrue((self.home.workspace / "made.txt").exists())
+        chat.type("/agents\r").shows("reviewer anna")
+        chat.type("/tasks\r").shows("Look at the code.")
+        chat.type("\x04").end()
+
+    def test_a_child_that_outlives_its_turn_is_asked_about_too(self):
+        chat = self.chat(lines=[{"toolCalls": [spawn(model="asks", nickname="anna")]},
+                                {"text": "It works on it."}])
+        chat.type("go\r").shows("It works on it.").sees("Run this command?")
+        chat.answer("y").shows("anna finished")
+        chat.type("\x04").end()
+
+
 class AtTheTerminal(SubagentCase):
     def test_agents_prints_a_tree(self):
         self.idle_parent()
@@ -355,7 +434,7 @@ class AtTheTerminal(SubagentCase):
         self.daemon.ok("wait_subagents", subagentIds=[one["subagentId"]])
         two = self.spawned(threadId=one["threadId"], role="tester", model="slow")
         shown = self.home.run("agents", "--session", "s").stdout
-        self.assertRegex(shown, r"session s\n✓ reviewer one +completed .*All good\.\n"
+        self.assertRegex(shown, r"session s\n✓ reviewer one +completed .*All good\. · \S+\n"
                                 r"└─ ● tester +running")
         found = json.loads(self.home.run("agents", "--status", "running", "--json").stdout)
         self.assertEqual([each["subagentId"] for each in found["data"]], [two["subagentId"]])

@@ -37,7 +37,7 @@ TEST_CASE("subagents are shown as a tree with the command to type next") {
         "● lead anna     running            just now · sub_lead\n"
         "└─ ○ tester     blocked            just now · sub_tester\n"
         "      resume: agentrt call resume_subagent '{\"subagentId\":\"sub_tester\"}'\n"
-        "✓ writer        completed          just now · sub_writer · All written.\n");
+        "✓ writer        completed          just now · All written. · sub_writer\n");
   CHECK(agents_text({}, kNow, {0, Colour::off}) == "No subagents.\n");
 }
 
