@@ -196,6 +196,7 @@ TurnEnvironments::Variables TurnEnvironments::variables_of(const TurnId& turn, S
     Entry& entry = entries_[turn];
     entry.claimed = true;
     if (!entry.variables && entry.stored) entry.variables = read_file(path_of(turn));
+    if (!entry.variables && entry.copy_of) entry.variables = read_file(path_of(*entry.copy_of));
     if (!entry.variables) entry.variables = own_variables();
     write = !entry.stored;
     entry.stored = true;
@@ -238,18 +239,29 @@ void TurnEnvironments::make_room() {
   });
 }
 
-// REQUIRES: mutex_ is held.
+// Gives `to` the environment of `from`, unless it has one. The core does not read files: variables
+// that are only in the file of `from` are read there when a command needs them. REQUIRES: mutex_ is
+// held.
 void TurnEnvironments::copy(const TurnId& from, const TurnId& to) {
   const auto known = entries_.find(from);
-  if (known == entries_.end() || entries_.contains(to) || entries_.size() >= kTurnsMax) return;
-  Entry entry = known->second;
-  if (!entry.variables && entry.stored) entry.variables = read_file(path_of(from));
-  if (entry.variables) {
-    entry.stored = true;
-    (void)parts_.worker.run([path = path_of(to), variables = *entry.variables] {
-      (void)write_file(path, schema::to_json(StoredEnvironment{variables}));
-    });
+  if (known == entries_.end()) return;
+  if (const auto has = entries_.find(to); has != entries_.end()) {
+    if (has->second.models) return;
+    has->second.models = known->second.models;  // after a restart, of the client that resumes
+    has->second.client = known->second.client;
+    return;
   }
+  if (entries_.size() >= parts_.turns_max) return;
+  Entry entry = known->second;
+  entry.claimed = true;
+  if (!entry.variables && !entry.stored) return;
+  if (!entry.variables && !entry.copy_of) entry.copy_of = from;
+  entry.stored = true;
+  (void)parts_.worker.run([source = path_of(entry.copy_of.value_or(from)), path = path_of(to),
+                           variables = entry.variables]() mutable {
+    if (!variables) variables = read_file(source);
+    if (variables) (void)write_file(path, schema::to_json(StoredEnvironment{*variables}));
+  });
   entries_.emplace(to, std::move(entry));
 }
 
@@ -282,8 +294,12 @@ void TurnEnvironments::committed(const state::Session& view) {
       for (const state::Turn& turn : thread.queue) note(turn.ids.turn);
     }
     for (const auto& [job, _] : view.jobs) note(TurnId{job.text()});  // of all its items
-    for (const auto& [id, _] : view.subagents)
-      if (entries_.contains(kept_for(id))) now.insert(kept_for(id));
+    for (const auto& [id, _] : view.subagents) {
+      const auto known = entries_.find(kept_for(id));
+      if (known == entries_.end()) continue;
+      known->second.claimed = true;
+      now.insert(kept_for(id));
+    }
   }
   const auto before = open_.find(view.id);
   if (before != open_.end())

@@ -74,6 +74,7 @@ class TurnEnvironments final : public ports::ClientEnvironments {
   struct Entry {
     std::optional<Variables> variables;  // absent: not read from its file yet
     bool stored = false;
+    std::optional<TurnId> copy_of;    // whose file has the variables until its own is written
     ports::ClientEnvironment client;  // as it was supplied
     std::shared_ptr<const adapters::ModelSet> models;
     std::int64_t since_ms = 0;

@@ -173,6 +173,43 @@ TEST_CASE("an environment goes when its turn is removed from the queue, not when
   CHECK(desk.default_model(second) == kKey);
 }
 
+TEST_CASE("a subagent keeps the environment of the turn that spawned it, also over a restart") {
+  Desk desk;
+  REQUIRE(desk.offer("vt100", kKey));
+  state::Session view = state::Given{}.session().thread_started().running("1").view();
+  const auto child_runs = [&](const char* turn) {
+    state::Thread& thread = view.threads[ThreadId{"thread_child"}];
+    thread.id = ThreadId{"thread_child"};
+    thread.active.emplace();
+    thread.active->ids.turn = TurnId{turn};
+    desk.environments->inherit(view);
+    desk.environments->committed(view);
+    desk.loop.run();
+  };
+  state::Subagent& child = view.subagents[SubagentId{"sub_1"}];
+  child.id = SubagentId{"sub_1"};
+  child.thread = ThreadId{"thread_child"};
+  child.parent = state::kThread;
+  child.parent_turn = kTurn;
+  child_runs("turn_c1");
+  const Variables given{{"TERM", "vt100"}};
+  CHECK(desk.environments->variables_of(TurnId{"turn_c1"}, Store::no) == given);
+  CHECK(desk.default_model(TurnId{"turn_c1"}) == kKey);
+  view.threads.at(state::kThread).active.reset();  // the parent's turn has ended
+  child_runs("turn_c2");
+  CHECK(desk.environments->variables_of(TurnId{"turn_c1"}, Store::no) ==
+        Variables{{"TERM", "own"}});
+  desk.start();
+  child_runs("turn_c3");
+  CHECK(desk.environments->variables_of(TurnId{"turn_c3"}, Store::no) == given);
+  view.subagents.clear();
+  child_runs("turn_c4");
+  view.threads.clear();
+  desk.environments->committed(view);
+  desk.loop.run();
+  CHECK_FALSE(desk.all_files().contains("vt100"));
+}
+
 TEST_CASE("variables that commands do not get, and what is no variable, are refused") {
   Desk desk;
   ports::ClientEnvironment client;

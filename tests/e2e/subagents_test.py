@@ -314,6 +314,20 @@ class Restart(SubagentCase):
         done = self.daemon.ok("wait_subagents", subagentIds=[child["subagentId"]])
         self.assertEqual(done["subagents"][0]["status"], "completed")
 
+    def test_an_answer_after_a_kill_continues_the_child(self):
+        self.idle_parent()
+        child = self.spawned(model="asks")
+        asked = self.wait_status("waiting_permission")
+        self.crash()
+        self.start()
+        read = self.daemon.ok("get_thread_read", sessionId="s", threadId="t")
+        self.assertEqual(read["pendingRequests"][0]["actionId"], asked["actionId"])
+        self.daemon.ok("respond_action", actionId=asked["actionId"], decision="allow")
+        done = self.daemon.ok("wait_subagents", subagentIds=[child["subagentId"]])
+        self.assertEqual(done["subagents"][0]["status"], "completed")
+        self.assertTrue((self.home.workspace / "made.txt").exists())
+        self.check_session("s")
+
     def test_kills_at_random_leave_no_child_or_exactly_one(self):
         for i, pause in enumerate((0.0, 0.02, 0.05, 0.1)):
             session = f"k{i}"
