@@ -200,6 +200,7 @@ TEST_CASE("a subagent keeps the environment of the turn that spawned it, also ov
   CHECK(desk.environments->variables_of(TurnId{"turn_c1"}, Store::no) ==
         Variables{{"TERM", "own"}});
   desk.start();
+  child_runs("turn_c2");
   child_runs("turn_c3");
   CHECK(desk.environments->variables_of(TurnId{"turn_c3"}, Store::no) == given);
   view.subagents.clear();
