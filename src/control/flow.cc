@@ -284,6 +284,23 @@ void Flow::end(Failure error) {
 
 // --- one call ---
 
+// Why the call is not judged at all: it is malformed, or its turn or host excludes it.
+std::optional<Failure> Flow::refusal_of(const state::ToolCall& call) {
+  if (auto wrong = wrong_call(after_, call)) return wrong;
+  if (!offers(call.tool))
+    return Failure{Category::denied,
+                   fmt::format("this turn may not call {}: its submission names the tools that it "
+                               "may call",
+                               call.tool),
+                   false};
+  const auto& forbidden = inputs_.settings->sandboxes_forbidden;
+  if (leaves_sandbox(effective(), call) &&
+      std::ranges::find(forbidden, SandboxMode::full_access) != forbidden.end())
+    return Failure{Category::denied,
+                   "the managed configuration does not allow commands outside the sandbox", false};
+  return std::nullopt;
+}
+
 // Advances the first call until it must wait. True: it waits.
 bool Flow::call_waits() {
   if (turn().tools.front().step.empty()) begin(turn().tools.front());
@@ -307,24 +324,8 @@ bool Flow::call_waits() {
     if (now.decision == Decision::deny) return settle(call, now);
     return start_call(call, Json{"\"approved\""});
   }
-  if (auto wrong = wrong_call(after_, call)) {
-    refuse_call(call, *std::move(wrong));
-    return false;
-  }
-  if (!offers(call.tool)) {
-    refuse_call(call, {Category::denied,
-                       fmt::format("this turn may not call {}: its submission names the tools that "
-                                   "it may call",
-                                   call.tool),
-                       false});
-    return false;
-  }
-  const auto& forbidden = inputs_.settings->sandboxes_forbidden;
-  if (leaves_sandbox(effective(), call) &&
-      std::ranges::find(forbidden, SandboxMode::full_access) != forbidden.end()) {
-    refuse_call(call,
-                {Category::denied,
-                 "the managed configuration does not allow commands outside the sandbox", false});
+  if (auto refusal = refusal_of(call)) {
+    refuse_call(call, *std::move(refusal));
     return false;
   }
   // The decision about the command of a job was made in the turn of another item.

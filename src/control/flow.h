@@ -61,6 +61,7 @@ class Flow {
   void end_item();
   bool reports_first();
   void calls();
+  std::optional<schema::Failure> refusal_of(const state::ToolCall& call);
   bool call_waits();
   void start_beside();
   bool joins_others(const state::ToolCall& call) const;

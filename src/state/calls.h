@@ -120,4 +120,14 @@ void start(ToolCall& call, const schema::ToolStarted& started, const StepId& ste
 // Records that a person allowed the call.
 void allow(ToolCall& call, const std::optional<std::string>& digest);
 
+// A call that the model is still writing: its item has started.
+struct WrittenCall {
+  StepId step;
+  ToolCallId id;
+  std::string tool;
+
+  bool operator==(const WrittenCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(WrittenCall, (), (step, id, tool))
+
 }  // namespace agentrt::state

@@ -34,16 +34,6 @@ inline constexpr std::size_t kTracesMax = 8;
 inline constexpr std::size_t kServerToolsMax = 512;
 inline constexpr std::size_t kMessagesKept = 32;
 
-// A call that the model is still writing: its item has started.
-struct WrittenCall {
-  StepId step;
-  ToolCallId id;
-  std::string tool;
-
-  bool operator==(const WrittenCall&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(WrittenCall, (), (step, id, tool))
-
 // A model request in flight.
 struct ModelCall {
   ModelRequestId id;
