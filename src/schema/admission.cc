@@ -125,8 +125,8 @@ struct AdmissionTable {
 
   AdmissionPlan operator()(const SpawnSubagent& c) const {
     return {.lane = LaneChoice::named,
-            .new_subagent = c.subagent_id,
             .tasks = c.task_id ? std::vector{*c.task_id} : std::vector<TaskId>{},
+            .new_subagent = c.subagent_id,
             .id_chosen = c.subagent_id.has_value()};
   }
   AdmissionPlan operator()(const SendSubagentInput& c) const {
