@@ -96,8 +96,16 @@ std::shared_ptr<const ports::HeldFiles> Engine::held_by(const SessionId& session
 }
 
 void Engine::drop_held(const state::Session& view, OfSession& session) {
+  // Until its process exists, the call that was judged is open and not yet the job's permission.
+  const auto is_open = [&](const ToolCallId& call) {
+    return std::ranges::any_of(view.threads, [&](const auto& entry) {
+      const auto& turn = entry.second.active;
+      return turn && turn->item &&
+             std::ranges::find(turn->tools, call, &state::ToolCall::id) != turn->tools.end();
+    });
+  };
   std::erase_if(session.held, [&](const auto& kept) {
-    return std::ranges::none_of(view.jobs, [&](const auto& entry) {
+    return !is_open(kept.first) && std::ranges::none_of(view.jobs, [&](const auto& entry) {
       const auto& permission = entry.second.permission;
       return permission && permission->call == kept.first;
     });
