@@ -48,6 +48,12 @@ Result<void> check_session(const Identity& identity, const std::optional<Session
                   : "the token is bound to one session: name that session, or use another token");
 }
 
+// A read of one object by its id. With a bound token it finds only objects of the token's session.
+template <class C>
+void look_only_in(const SessionId& session, schema::Command& command) {
+  if (auto* read = std::get_if<C>(&command); read && !read->session_id) read->session_id = session;
+}
+
 Result<void> check_binding(const Identity& identity, const schema::Command& command) {
   if (!identity.session) return {};
   const std::optional<SessionId> named = schema::session_of(command);
@@ -78,6 +84,10 @@ Result<ports::Authorized<schema::Command>> Authorization::command(const Identity
     return fail(Code::forbidden,
                 "work with this mode or sandbox needs a token with scope approve, because it "
                 "runs calls that otherwise need approval");
+  if (identity->session) {
+    look_only_in<schema::GetTask>(*identity->session, command);
+    look_only_in<schema::GetJob>(*identity->session, command);
+  }
   TRY(check_binding(*identity, command));
   return ports::Authorized(std::move(command), caller_of(*identity, std::move(origin)));
 }

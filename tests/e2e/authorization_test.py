@@ -133,7 +133,8 @@ class Matrix(AuthorizationCase):
     def test_a_bound_token_gives_commands_to_its_own_session_only(self):
         tokens = {scope: self.token(scope, sessionId="own")["token"] for scope in SCOPES[:3]}
         for name, scope, params, takes_session, needs_session in self.commands():
-            by_id_alone = any(name in params for name in ("actionId", "processId", "taskId"))
+            by_id_alone = any(name in params for name in ("actionId", "processId", "taskId",
+                                                         "jobId"))
             sessions = {"own": "passes", "other": "forbidden", "none_such": "forbidden"}
             cases = [({**params, "sessionId": session}, expected)
                      for session, expected in sessions.items() if takes_session]
