@@ -24,7 +24,7 @@ constexpr std::array kDefects = {
     TaskDefect{TaskPlant::double_claim, "double_claim", 20},
     TaskDefect{TaskPlant::forgotten_attempt, "forgotten_attempt", 5},
     TaskDefect{TaskPlant::revived_lost_run, "revived_lost_run", 60},
-    TaskDefect{TaskPlant::start_under_cancelled, "start_under_cancelled", 60},
+    TaskDefect{TaskPlant::start_under_cancelled, "start_under_cancelled", 400},
     TaskDefect{TaskPlant::early_unblock, "early_unblock", 20},
     TaskDefect{TaskPlant::dropped_timer, "dropped_timer", 20},
 };
