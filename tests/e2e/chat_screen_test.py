@@ -120,6 +120,11 @@ class Screens(ChatCase):
         chat.until(lambda: chat.screen.text().endswith("\n>"), "the prompt")
         chat.type("/usage\n").sees("cost unknown").type("\x04")
         self.assertEqual(chat.end(), 0)
+        self.assertIn("\n· continue with: ", chat.screen.all_text())
+        again = ChatTerminal(self, "--plain", "--continue").sees("All done.")
+        again.until(lambda: again.screen.text().endswith("\n>"), "the prompt")
+        self.assertNotIn(">\n› go", again.screen.all_text(), "no prompt before what was said")
+        again.type("\x04").end()
         self.assertNotRegex(chat.raw.decode(), r"\x1b\[[0-9]*[A-HJK]")
 
     def test_a_question_calls_a_person_who_looks_elsewhere(self):

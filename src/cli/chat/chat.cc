@@ -78,6 +78,7 @@ int Chat::run() {
   while (!done_) step();
   write(canvas_.erase());
   if (!text_.empty()) write(text_ + "\r\n");
+  if (prompt_shown_) write("\n");
   terminal_.reset();
   if (!signals_.asked_to_leave()) write(farewell());
   return exit_code_;

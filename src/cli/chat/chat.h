@@ -154,7 +154,8 @@ class Chat {
   // chat_screen.cc: what is on the screen.
   void print(std::string_view text);  // complete lines
   // A paragraph, wrapped between words; `mark` is before its first line.
-  void say(std::string_view text, std::string_view mark = "  ", Paint how = Paint::plain);
+  void say(std::string_view text, std::string_view mark = "  ", Paint mark_paint = Paint::plain,
+           Paint text_paint = Paint::plain);
   void problem(const Error& error);
   void hint(std::string_view text);  // shown for a while
   void draw(bool now);

@@ -63,12 +63,12 @@ void Chat::print(std::string_view text) {
   dirty_ = true;
 }
 
-void Chat::say(std::string_view text, std::string_view mark, Paint how) {
+void Chat::say(std::string_view text, std::string_view mark, Paint mark_paint, Paint text_paint) {
   const std::size_t width = paper().width, taken = width_of(mark);
-  std::string before = paint(mark, how, colour());
+  std::string before = paint(mark, mark_paint, colour());
   for (std::string& line : wrap(one_line(text), width > taken ? width - taken : 0)) {
     while (width > 0 && line.ends_with(' ')) line.pop_back();
-    print(std::exchange(before, "  ") + line + "\n");
+    print(std::exchange(before, "  ") + paint(line, text_paint, colour()) + "\n");
   }
 }
 
@@ -131,7 +131,9 @@ void Chat::draw_plain() {
     out += std::exchange(prompt_shown_, false) ? "\n" : "";
     out += std::exchange(notes_, {});
   }
-  const bool ready = question_ ? !answer_sent_ : !busy() && unfinished_.empty();
+  const bool caught_up =
+      !opening_ && !recalling_ && !connecting_ && (!stream_ || seen_ >= caught_up_);
+  const bool ready = question_ ? !answer_sent_ : !busy() && unfinished_.empty() && caught_up;
   if (ready && !prompt_shown_ && context_.output.screen().in_terminal && !line_open_) {
     out += question_ ? "  > " : "> ";
     prompt_shown_ = true;

@@ -95,9 +95,11 @@ void Chat::begin_session(OpenedSession opened) {
   if (session.title) title += " · " + *session.title;
   if (session.cwd != context_.cwd) title += " · in " + session.cwd;
   if (turns.size() > replayed)
-    title += fmt::format(" · {}{} earlier turns, see agentrt show {}", turns.size() - replayed,
-                         turns_left_out_ ? "+" : "", session.session_id.text());
-  print(paint("· " + one_line(title), Paint::dim, colour()) + "\n\n");
+    title +=
+        fmt::format(" · {}{} earlier turns: agentrt show {} --transcript", turns.size() - replayed,
+                    turns_left_out_ ? "+" : "", session.session_id.text());
+  say(title, "· ", Paint::dim, Paint::dim);
+  print("\n");
   recall(
       std::make_shared<Recall>(*session_, turns_left_out_ ? oldest - 1 : 0, seen_, conversation_));
   read_policy();
