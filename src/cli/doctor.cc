@@ -291,10 +291,12 @@ int examine(Context& context) {
   checks.push_back(check_clock(*data));
   checks.push_back(check_open_files());
   if (config) check_layers(context, *config, *data, checks);
-  checks.push_back(describe_terminal(context.output.screen()));
-  context.output.out(context.form() == Form::json
-                         ? checks_json(checks)
-                         : checks_text(checks, context.output.screen().out_colour));
+  const Screen& screen = context.output.screen();
+  checks.push_back(describe_terminal(screen));
+  context.output.out(
+      context.form() == Form::json
+          ? checks_json(checks)
+          : checks_text(checks, {screen.out_terminal ? screen.width : 0, screen.out_colour}));
   return all_good(checks) ? kExitDone : kExitFailed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "cli/views/layout.h"
 #include "schema/json.h"
 
 namespace agentrt::cli {
@@ -68,10 +69,8 @@ void Output::note(std::string_view text) {
   if (form_ == Form::json) return;
   const std::size_t width = screen_.err_terminal ? terminal_width(screen_.width) : 0;
   std::string out;
-  for (std::string& line : wrap(one_line(text), width > 2 ? width - 2 : 0)) {
-    while (width > 2 && line.ends_with(' ')) line.pop_back();
+  for (const std::string& line : prose_lines(one_line(text), width > 2 ? width - 2 : 0))
     out += paint((out.empty() ? "· " : "  ") + line, Paint::yellow, screen_.err_colour) + "\n";
-  }
   err(out);
 }
 

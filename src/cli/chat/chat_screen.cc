@@ -7,6 +7,7 @@
 
 #include "cli/chat/chat.h"
 #include "cli/views/action_view.h"
+#include "cli/views/layout.h"
 #include "cli/views/turn_view.h"
 
 namespace agentrt::cli {
@@ -66,10 +67,8 @@ void Chat::print(std::string_view text) {
 void Chat::say(std::string_view text, std::string_view mark, Paint mark_paint, Paint text_paint) {
   const std::size_t width = paper().width, taken = width_of(mark);
   std::string before = paint(mark, mark_paint, colour());
-  for (std::string& line : wrap(one_line(text), width > taken ? width - taken : 0)) {
-    while (width > 0 && line.ends_with(' ')) line.pop_back();
+  for (const std::string& line : prose_lines(one_line(text), width > taken ? width - taken : 0))
     print(std::exchange(before, "  ") + paint(line, text_paint, colour()) + "\n");
-  }
 }
 
 void Chat::problem(const Error& error) {

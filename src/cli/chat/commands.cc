@@ -105,11 +105,11 @@ std::string common_start(const std::vector<const SlashCommand*>& commands) {
 
 std::string help_text(std::size_t width, bool colour) {
   const Paper paper{width, colour ? Colour::on : Colour::off};
-  std::vector<Key> commands;
+  std::vector<KeyRow> commands;
   for (const SlashCommand& command : kCommands)
     commands.push_back(
         {fmt::format("{} {}", command.name, command.argument), std::string(command.meaning)});
-  const std::vector<Key> keys = {
+  const std::vector<KeyRow> keys = {
       {"Enter", "send the message; while a turn runs, queue it"},
       {"Alt-Enter", "begin a new line; so does a backslash before Enter"},
       {"Esc, Ctrl-C", "interrupt the turn; Ctrl-C again leaves"},
@@ -120,10 +120,10 @@ std::string help_text(std::size_t width, bool colour) {
       {"Tab", "complete a command, or a file after @"},
       {"!COMMAND", "run a command of your own; its output can be sent with the next message"},
   };
-  const auto listed = [&](const std::vector<Key>& rows) {
+  const auto listed = [&](const std::vector<KeyRow>& rows) {
     if (width > 0 && width < kHelpColumnsMin) {  // the meaning below, not beside
       std::string out;
-      for (const Key& row : rows) {
+      for (const KeyRow& row : rows) {
         out += paint(row.key, Paint::cyan, paper.colour) + "\n";
         add_paragraph(out, row.meaning, Paint::plain, paper);
       }

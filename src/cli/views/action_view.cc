@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/sessions/session_ids.h"
 #include "cli/views/form_view.h"
 #include "cli/views/layout.h"
 #include "cli/views/trust_view.h"
@@ -89,13 +90,17 @@ std::string manner_of(const ActionSnapshot& action) {
   return out;
 }
 
+std::string heading(std::string_view text, Paint how, Paper paper) {
+  std::string out;
+  for (const std::string& line : prose_lines(visible_line(text), paper.width))
+    out += paint(line, how, paper.colour) + "\n";
+  return out;
+}
+
 std::string permission_question(const ActionSnapshot& action, Paper paper) {
   const std::string subject = subject_of(action);
   std::string out;
-  const std::string heading = heading_of(action);
-  for (const std::string& line : wrap(heading, paper.width))
-    out += paint(line, is_outside(action) ? Paint::alarm : Paint::bold, paper.colour) + "\n";
-  out += "\n";
+  out += heading(heading_of(action), is_outside(action) ? Paint::alarm : Paint::bold, paper) + "\n";
   add_block(out, subject, Paint::cyan, paper);
   out += "\n";
   if (action.subagent) add_row(out, "subagent", *action.subagent, Paint::yellow, paper);
@@ -120,8 +125,7 @@ std::string permission_question(const ActionSnapshot& action, Paper paper) {
 
 std::string trust_question(const ActionSnapshot& action, Paper paper) {
   std::string out =
-      paint(visible_line(action.prompt.value_or("Trust these files?")), Paint::bold, paper.colour) +
-      "\n\n";
+      heading(action.prompt.value_or("Trust these files?"), Paint::bold, paper) + "\n";
   const auto files = action.files.value_or(std::vector<PolicyFile>{});
   out += trust_files_text(files, paper) + "\n";
   const bool described = std::ranges::any_of(
@@ -261,7 +265,7 @@ Wider wider_words(const ActionSnapshot& action) {
   return {'t', "yes, every call of the tool"};
 }
 
-std::vector<Key> permission_keys(const ActionSnapshot& action) {
+std::vector<KeyRow> permission_keys(const ActionSnapshot& action) {
   constexpr std::string_view kSession = "in this session";
   constexpr std::string_view kAlways = "always in this folder";
   const bool session = offers(action, AnswerScope::session);
@@ -269,7 +273,7 @@ std::vector<Key> permission_keys(const ActionSnapshot& action) {
   const std::string_view what =
       is_about_a_path(action) ? "yes, for this path" : "yes, exactly this";
   const std::string* exact = offered_rule(action, true);
-  std::vector<Key> keys{{"y", "yes, once"}};
+  std::vector<KeyRow> keys{{"y", "yes, once"}};
   if (session) keys.push_back({"s", lasting(what, kSession, exact)});
   if (always) keys.push_back({"a", lasting(what, kAlways, exact)});
   if (const std::string* wider = wider_rule(action)) {
@@ -317,7 +321,7 @@ Result<RespondAction> read_decision(const ActionSnapshot& action, std::string_vi
   }
   if (!permission) return wrong("type y or n");
   std::string keys;
-  for (const Key& key : permission_keys(action))
+  for (const KeyRow& key : permission_keys(action))
     keys += (keys.empty() ? "" : key.key == "n" ? " or " : ", ") + key.key;
   return wrong("type " + keys);
 }
@@ -342,8 +346,8 @@ std::string answer_prompt(const ActionSnapshot& action, Paper paper) {
     return keys_text({{"y", "trust them as they are now"}, {"n", "continue without them"}}, paper);
   const FormHint typed = form_hint(action);
   if (is(action, kElicitationAction))
-    return keys_text({action.url ? Key{"y", "I have finished there"}
-                                 : Key{std::string(typed.what), std::string(typed.meaning)},
+    return keys_text({action.url ? KeyRow{"y", "I have finished there"}
+                                 : KeyRow{std::string(typed.what), std::string(typed.meaning)},
                       {"/n", "decline"},
                       {"/c", "cancel"}},
                      paper);
@@ -381,12 +385,18 @@ std::string elsewhere_text(const ActionSnapshot& action, Paper paper) {
 std::string actions_text(const std::vector<ActionSnapshot>& actions, Timestamp now, Paper paper) {
   if (actions.empty()) return "No requests are waiting for a decision.\n";
   Table table{{"ACTION", "WAITS", "SESSION", "WHAT"}, {}};
+  std::vector<SessionId> sessions;
+  for (const ActionSnapshot& action : actions)
+    if (std::ranges::find(sessions, action.session_id) == sessions.end())
+      sessions.push_back(action.session_id);
+  const std::vector<std::string> names = short_ids(sessions);
   for (const ActionSnapshot& action : actions) {
+    const auto at = std::ranges::find(sessions, action.session_id) - sessions.begin();
     std::string what =
         is(action, kPermissionAction) ? subject_of(action) : action.prompt.value_or("");
     if (is_outside(action)) what = "OUTSIDE THE SANDBOX: " + what;
     table.rows.push_back({action.action_id.text(), spoken_age(action.required_at, now),
-                          action.session_id.text(), what});
+                          names[static_cast<std::size_t>(at)], what});
   }
   std::string out = render(table, paper.width, paper.colour);
   for (const ActionSnapshot& action : actions) {

@@ -4,10 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/layout.h"
 #include "schema/codec.h"
 
 namespace agentrt::cli {
 namespace {
+
+constexpr std::size_t kHealthCells = 8;       // "not ok  "
+constexpr std::size_t kFindingCellsMin = 20;  // below that, the terminal breaks the lines
 
 struct CheckRow {
   std::string name;
@@ -29,19 +33,30 @@ bool all_good(const std::vector<Check>& checks) {
                      [](const Check& check) { return check.health == Health::good; });
 }
 
-std::string checks_text(const std::vector<Check>& checks, Colour colour) {
-  std::size_t width = 0;
-  for (const Check& check : checks) width = std::max(width, width_of(check.name));
+std::string checks_text(const std::vector<Check>& checks, Paper paper) {
+  std::size_t names = 0;
+  for (const Check& check : checks) names = std::max(names, width_of(check.name));
+  const std::size_t column = kHealthCells + names + 2;
+  const std::size_t room =
+      paper.width >= column + kFindingCellsMin ? paper.width - column : std::size_t{0};
+  // In its column, if there is room for one.
+  const auto finding = [&](std::string_view text, Paint how) {
+    std::string out;
+    for (const std::string& line : prose_lines(one_line(text), room)) {
+      if (!out.empty()) out += "\n" + std::string(column, ' ');
+      out += paint(line, how, paper.colour);
+    }
+    return out + "\n";
+  };
   std::string out;
   for (const Check& check : checks) {
     const bool good = check.health == Health::good;
-    out += fmt::format(
-        "{}  {}{}  {}\n",
-        good ? paint("ok    ", Paint::green, colour) : paint("not ok", Paint::red, colour),
-        check.name, std::string(width - width_of(check.name), ' '), one_line(check.finding));
-    if (!good)
-      out += fmt::format("        {}{}\n", std::string(width + 2, ' '),
-                         paint("→ " + one_line(check.remedy), Paint::yellow, colour));
+    out += fmt::format("{}  {}{}  {}",
+                       good ? paint("ok    ", Paint::green, paper.colour)
+                            : paint("not ok", Paint::red, paper.colour),
+                       check.name, std::string(names - width_of(check.name), ' '),
+                       finding(check.finding, Paint::plain));
+    if (!good) out += std::string(column, ' ') + finding("→ " + check.remedy, Paint::yellow);
   }
   return out;
 }

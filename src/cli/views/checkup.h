@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/views/terminal.h"
+#include "cli/views/call_view.h"
 
 namespace agentrt::cli {
 
@@ -18,7 +18,7 @@ struct Check {
 };
 
 bool all_good(const std::vector<Check>& checks);
-std::string checks_text(const std::vector<Check>& checks, Colour colour);
+std::string checks_text(const std::vector<Check>& checks, Paper paper);
 // {"ok": …, "checks": [{"name", "ok", "finding", "remedy"?}]}
 std::string checks_json(const std::vector<Check>& checks);
 

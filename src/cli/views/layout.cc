@@ -15,15 +15,25 @@ constexpr std::size_t kTextCellsMin = 20;  // beside a name; otherwise the text 
 std::string hanging(std::string_view text, std::size_t column, Paint how, Paper paper) {
   const std::size_t room = paper.width > column ? paper.width - column : 0;
   std::string out;
-  for (std::string& line : wrap(text, room)) {
+  for (const std::string& line : prose_lines(text, room)) {
     if (!out.empty()) out += "\n" + std::string(column, ' ');
-    while (room > 0 && line.ends_with(' ')) line.pop_back();
     out += paint(line, how, paper.colour);
   }
   return out + "\n";
 }
 
 }  // namespace
+
+std::vector<std::string> prose_lines(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines = wrap(text, width);
+  if (lines.size() == 1) return lines;
+  for (std::string& line : lines) {
+    if (&line != &lines.front()) line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
+    while (line.ends_with(' ')) line.pop_back();
+  }
+  if (lines.back().empty()) lines.pop_back();
+  return lines;
+}
 
 void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
              Paper paper) {
@@ -56,11 +66,11 @@ void add_paragraph(std::string& out, std::string_view text, Paint how, Paper pap
   out += "  " + hanging(one_line(text), 2, how, paper);
 }
 
-std::string keys_text(const std::vector<Key>& keys, Paper paper) {
+std::string keys_text(const std::vector<KeyRow>& keys, Paper paper) {
   std::size_t widest = 0;
-  for (const Key& key : keys) widest = std::max(widest, width_of(key.key));
+  for (const KeyRow& key : keys) widest = std::max(widest, width_of(key.key));
   std::string out;
-  for (const Key& key : keys) {
+  for (const KeyRow& key : keys) {
     const std::string pad(widest - width_of(key.key) + 2, ' ');
     out += "  " + paint(key.key, Paint::cyan, paper.colour) + pad +
            hanging(visible_line(key.meaning), widest + 4, Paint::plain, paper);

@@ -13,6 +13,10 @@
 
 namespace agentrt::cli {
 
+// The text in lines of at most `width` columns, without the spaces at which it was broken. A word
+// that is wider than a line is cut. Width 0: one line.
+std::vector<std::string> prose_lines(std::string_view text, std::size_t width);
+
 // "  name         text"
 void add_row(std::string& out, std::string_view name, std::string_view text, Paint how,
              Paper paper);
@@ -22,11 +26,11 @@ void add_block(std::string& out, std::string_view text, Paint how, Paper paper);
 void add_paragraph(std::string& out, std::string_view text, Paint how, Paper paper);
 
 // What a person may type, and what it means.
-struct Key {
+struct KeyRow {
   std::string key;
   std::string meaning;
 };
 // One key per line, and the mark behind which the answer is typed.
-std::string keys_text(const std::vector<Key>& keys, Paper paper);
+std::string keys_text(const std::vector<KeyRow>& keys, Paper paper);
 
 }  // namespace agentrt::cli

@@ -7,6 +7,7 @@
 #include "cli/views/action_view.h"
 #include "cli/views/checkup.h"
 #include "cli/views/event_line.h"
+#include "cli/views/layout.h"
 #include "cli/views/rules_view.h"
 #include "cli/views/session_view.h"
 #include "cli/views/trust_view.h"
@@ -176,10 +177,13 @@ TEST_CASE("a checkup names each finding and the remedy for what is not ok") {
   const std::vector<Check> checks = {{"disk", Health::good, "9 MiB", ""},
                                      {"clock", Health::bad, "1970", "set it"}};
   CHECK(!all_good(checks));
-  CHECK(checks_text(checks, Colour::off) ==
+  CHECK(checks_text(checks, {}) ==
         "ok      disk   9 MiB\n"
         "not ok  clock  1970\n"
         "               → set it\n");
+  CHECK(checks_text({{"disk", Health::good, "a long finding that needs two lines", ""}}, {40}) ==
+        "ok      disk  a long finding that needs\n"
+        "              two lines\n");
   CHECK(checks_json(checks) ==
         "{\"ok\":false,\"checks\":[{\"name\":\"disk\",\"ok\":true,\"finding\":\"9 MiB\"},"
         "{\"name\":\"clock\",\"ok\":false,\"finding\":\"1970\",\"remedy\":\"set it\"}]}\n");
@@ -269,7 +273,9 @@ TEST_CASE("leaving the sandbox is the loudest thing on the screen, and granted o
         "  y  yes, once\n  n  no; n REASON also tells the model why\n  > ");
   CHECK(read_answer(action, "s").error().message == "type y or n");
   CHECK(read_answer(action, "a").error().message == "type y or n");
-  const std::string listed = actions_text({action}, kNow, {200, Colour::off});
+  action.session_id = SessionId("sess_01m7jz00000000000000000000");
+  const std::string listed = actions_text({action, action}, kNow, {200, Colour::off});
+  CHECK(listed.contains("  sess_01m7jz0000  OUTSIDE"));
   CHECK(listed.contains("OUTSIDE THE SANDBOX: npm publish\n"));
   CHECK(
       listed.contains("action_1 runs OUTSIDE THE SANDBOX as ada, with the machine's network; runs "
@@ -286,6 +292,15 @@ TEST_CASE("a denial may have a reason") {
   CHECK(read_answer(action, "n  use git mv, Not mv ")->reason == "use git mv, Not mv");
   CHECK(read_answer(action, "NO not now")->reason == "not now");
   CHECK(!read_answer(action, "y please"));
+}
+
+TEST_CASE("a line that is full before a space does not move the next one to the right") {
+  std::string out;
+  add_row(out, "name", "eight888 next words", Paint::plain, {15 + 20, Colour::off});
+  CHECK(out == "  name         eight888 next words\n");
+  out.clear();
+  add_row(out, "name", "exactly twenty chars and more", Paint::plain, {15 + 20, Colour::off});
+  CHECK(out == "  name         exactly twenty chars\n               and more\n");
 }
 
 TEST_CASE("questions break at spaces, and a continued command line is marked") {
