@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "control/decide.h"
 #include "kernel/loader.h"
 #include "sim/store_over.h"
 

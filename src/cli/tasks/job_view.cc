@@ -48,13 +48,6 @@ std::string mark_of(JobItemStatus status, Colour colour) {
   return " ";
 }
 
-// 1234567 as 1,234,567.
-std::string grouped(std::uint64_t number) {
-  std::string out = std::to_string(number);
-  for (std::size_t at = out.size(); at > 3;) out.insert(at -= 3, ",");
-  return out;
-}
-
 std::uint64_t total_of(const JobCounts& counts) {
   return counts.pending + counts.running + counts.completed + counts.failed + counts.reported;
 }

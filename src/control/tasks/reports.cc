@@ -180,9 +180,12 @@ struct ReadTable {
       needs.lists.push_back({"free@" + *c.worker.name + suffix, kClaimCandidates, true});
   }
   void operator()(const StartTask& c) {
-    if (c.worker && c.worker->job_id) needs.job = c.worker->job_id;
+    if (!c.worker) return;
+    needs.thread = c.worker->thread_id;
+    needs.job = c.worker->job_id;
   }
   void operator()(const RetryTask& c) {
+    if (c.worker) needs.thread = c.worker->thread_id;
     if (c.worker && c.worker->job_id)
       needs.job = c.worker->job_id;
     else
@@ -195,12 +198,6 @@ struct ReadTable {
     needs.job_item = c.job_item_id;
   }
   void operator()(const SubmitTurn& c) { needs.thread = c.thread_id; }
-  void operator()(const StartTask& c) {
-    if (c.worker) needs.thread = c.worker->thread_id;
-  }
-  void operator()(const RetryTask& c) {
-    if (c.worker) needs.thread = c.worker->thread_id;
-  }
   void operator()(const CompleteTask& c) {
     for (const TaskArtifact& artifact : c.artifacts.value_or(std::vector<TaskArtifact>{}))
       needs.refs.push_back(artifact.ref);

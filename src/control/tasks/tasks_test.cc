@@ -191,7 +191,7 @@ TEST_CASE("a blocked task that is started with a turn starts by itself") {
   desk.command(completes("a", run));
   desk.settle();
   CHECK(desk.task("b").status == TaskStatus::running);
-  const Turn* turn = state::find_turn(desk.view(), *desk.task("b").turn_id);
+  const state::Turn* turn = state::find_turn(desk.view(), *desk.task("b").turn_id);
   REQUIRE(turn);
   CHECK(turn->source == "task");
   CHECK(turn->ids.run == desk.task("b").current_run_id);
