@@ -148,7 +148,8 @@ class SameFacts(ModelCase):
                 self.assertEqual([t.get("name") or t["function"]["name"]
                                   for t in bodies[0]["tools"]],
                                  ["shell", "read_file", "write_file", "edit_file", "list_files",
-                                  "search_files", "web_fetch", "update_plan", "ask_user"])
+                                  "search_files", "web_fetch", "update_plan", "ask_user",
+                                  "spawn_subagent", "wait_subagents", "send_subagent_input"])
                 self.assertIn(str(self.home.workspace), told)
 
     def test_calls_and_results_stand_as_each_wire_wants_them(self):

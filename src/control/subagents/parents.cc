@@ -194,13 +194,6 @@ std::vector<Draft> end_wait(const Session& after, Inputs& inputs) {
   return {};
 }
 
-// The reply names the last fact of the decision. Every reply ends with that member.
-void renumber(std::string& reply, Sequence before, Sequence last) {
-  const std::string old = fmt::format(R"("sequence":{}}})", before);
-  if (!reply.ends_with(old)) return;
-  reply.replace(reply.size() - old.size(), old.size(), fmt::format(R"("sequence":{}}})", last));
-}
-
 }  // namespace
 
 Result<std::vector<SubagentId>> waited_for(const Session& view, const ThreadId& thread,
@@ -276,7 +269,6 @@ Decided with_parents(const Session& view, Decided decision, Inputs inputs) {
         return concerns_parent(view, draft);
       }))
     return decision;
-  const Sequence before = view.sequence + accepted->facts.size();
   Continued family{view, accepted->facts, inputs.now};
   for (std::size_t from = 0; from < accepted->facts.size();) {
     const std::size_t end = accepted->facts.size();
@@ -294,7 +286,6 @@ Decided with_parents(const Session& view, Decided decision, Inputs inputs) {
     inputs.ids = inputs.ids.split();
     family.add(end_wait(family.after, inputs));
   }
-  renumber(accepted->reply, before, view.sequence + accepted->facts.size());
   return decision;
 }
 
