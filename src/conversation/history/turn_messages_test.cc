@@ -174,6 +174,21 @@ TEST_CASE("a result that is all of its stored output does not point to it") {
   CHECK(result_with(named, std::string(100, '\0')) == named);
 }
 
+TEST_CASE("the end of a background command does not change the result of its call") {
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  const auto take = [&](Payload payload) {
+    Fact fact;
+    fact.ids.tool_call_id = ToolCallId{"a"};
+    fact.payload = std::move(payload);
+    reading.take(fact);
+  };
+  take(ModelCompleted{.tool_calls = {call("a")}});
+  take(ToolResult{.preview = "[Running in the background as proc_1.]"});
+  const auto told = reading.messages();
+  take(ProcessCompleted{.exit_code = 3});
+  CHECK(reading.messages() == told);
+}
+
 TEST_CASE("the model receives how a command ended and its output until then") {
   TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
   const auto take = [&](const char* id, Payload payload) {
