@@ -81,7 +81,8 @@ void TurnReading::take(const Fact& fact) {
     outcome.is_error = outcome.known = true;
     bytes_ += outcome.text.size();
   } else if (const auto* process = std::get_if<ProcessCompleted>(&fact.payload)) {
-    // A command in the background may end after its call: what the model was told stays the same.
+    // A command in the background may end after its call: the result that the model got stays as it
+    // is.
     if (about().known) return;
     about().exit_code = process->exit_code;
     about().signal = process->signal ? process->signal->text : "";
