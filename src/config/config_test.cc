@@ -78,7 +78,8 @@ TEST_CASE("without any file the defaults hold") {
   const auto config = files.load();
   REQUIRE(config);
   CHECK(config->models.empty());
-  CHECK(config->limits == LimitConfig{});
+  CHECK(config->limits ==
+        LimitConfig{50, 1000, 100'000, 256, 32, 3, 30'000, 10 << 20, 5, 16, 64, 2, 8});
   CHECK(config->resume == Resume::ask);
   CHECK(config->sandbox == SandboxConfig{SandboxMode::workspace_write, false, false});
   CHECK(config->files.size() == 3);
@@ -123,7 +124,7 @@ TEST_CASE("every section of the user's file is taken") {
                                                  {RuleEffect::deny, "shell(c)", RuleOrigin::user}},
                                                 RuleOrigin::user});
   CHECK(config->sandbox == SandboxConfig{SandboxMode::read_only, true, true});
-  CHECK(config->limits == LimitConfig{7, 8, 4, 5, 6, 9, 10, 11, 12, 2, 5});
+  CHECK(config->limits == LimitConfig{7, 8, 4, 5, 6, 9, 10, 11, 12, 2, 5, 2, 8});
   CHECK(config->resume == Resume::auto_);
 }
 

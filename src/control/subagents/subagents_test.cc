@@ -222,8 +222,8 @@ TEST_CASE("interrupting the parent ends its children, unless they are kept") {
   const Fact& failed = both.fact_of<SubagentFailed>();
   CHECK(failed.ids.turn_id.empty());  // the parent's turn has ended
   CHECK(std::get<SubagentFailed>(failed.payload).error->category == Category::cancelled);
-  // Of its own facts; what its parents learn follows.
-  CHECK(both.reply<InterruptTurnReply>().sequence <= both.after.sequence);
+  // The reply names the last fact of the command itself; what its parents learn follows.
+  CHECK(both.reply<InterruptTurnReply>().sequence + 1 == failed.sequence);
   command.subagents = SubagentKeep::keep;
   const Outcome one = when(view, command, inputs_with(12));
   CHECK(one.reply<InterruptTurnReply>().turn_ids.size() == 1);
