@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/views/terminal.h"
 #include "schema/codec.h"
 
 namespace agentrt::cli {

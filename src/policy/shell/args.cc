@@ -144,7 +144,8 @@ Braces braces_at(const Units& units, std::size_t open) {
 }
 
 // Appends every word that the braces in `units` produce: the text before the first braces, each of
-// their choices and each word of the rest. False: too many, or a case that is not implemented.
+// their choices and each word of the rest. False: too many, or bash's result depends on more
+// than these units.
 bool expand(const Units& units, std::vector<Units>& out) {
   for (std::size_t open = 0; open < units.size(); ++open) {
     if (!is_active(units[open], '{')) continue;
