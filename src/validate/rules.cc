@@ -198,7 +198,7 @@ constexpr Rule kRules[] = {
      "the end of a job while items are running, or its completion while items are pending"},
     {"subagent.order", must, core, settled, "A subagent is active between spawned and closed.",
      "a subagent that is spawned twice, any event of it before it was spawned or after it was "
-     "closed, a delegation that ends twice, or events that name different child threads"},
+     "closed, a delegation that ends twice, or events that name different threads"},
     {"channel.order", must, full, provisional,
      "Whether a channel is connected is known at any time.",
      "traffic on a channel that is not connected; a channel that is connected or resumed while it "

@@ -115,7 +115,9 @@ void WorkRules::operator()(const SubagentSpawned& p) {
   const Key key = hearing_.key(id);
   if (subagents_.find(key))
     return hearing_.fail("subagent.order", fmt::format("subagent {} is spawned a second time", id));
-  subagents_.at(key).thread = p.child_thread_id.text();
+  Subagent& subagent = subagents_.at(key);
+  subagent.thread = p.child_thread_id.text();
+  subagent.parent = hearing_.head().thread_id;
 }
 
 // The subagent, unless it is closed or unknown, which is a violation.
@@ -126,6 +128,10 @@ WorkRules::Subagent* WorkRules::open_subagent(const ThreadId& thread) {
     if (!thread.empty() && !subagent->thread.empty() && thread.text() != subagent->thread)
       hearing_.fail("subagent.order", fmt::format("subagent {} works on thread {}, not on {}", id,
                                                   subagent->thread, thread.text()));
+    const std::string& parent = hearing_.head().thread_id;
+    if (!parent.empty() && !subagent->parent.empty() && parent != subagent->parent)
+      hearing_.fail("subagent.order", fmt::format("subagent {} belongs to thread {}, not to {}", id,
+                                                  subagent->parent, parent));
     return subagent;
   }
   if (subagent || !hearing_.excuses(subagents_))

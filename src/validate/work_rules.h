@@ -49,6 +49,7 @@ class WorkRules {
     std::uint64_t open = 1;  // delegations that have not ended
     bool closed = false;
     std::string thread;  // of the subagent; empty: not named
+    std::string parent;  // the thread that its events belong to; empty: not named
   };
   struct Channel {
     bool known = false;
