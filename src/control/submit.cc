@@ -8,7 +8,6 @@
 #include "control/folders.h"
 #include "control/jobs/jobs.h"
 #include "control/subagents/subagents.h"
-#include "control/submit.h"
 #include "control/tasks/task_facts.h"
 #include "control/turn_facts.h"
 
@@ -59,19 +58,6 @@ std::string objective_of(const std::vector<InputPart>& input) {
   const InputPart& first = input.front();
   return std::string(
       utf8_prefix(first.path ? *first.path : first.ref.value_or(""), kObjectiveBytes));
-}
-
-std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
-                                     const Inputs& inputs) {
-  if (auto error = needs_approver(task.constraints, inputs)) return error;
-  if (auto error = beneath_cancelled(&task, inputs)) return error;
-  const auto blockers = blockers_of(task);
-  if (!blockers.empty()) return still_blocked(task, blockers);
-  const bool waits = task.status == TaskStatus::accepted || task.status == TaskStatus::queued ||
-                     task.status == TaskStatus::retrying || task.status == TaskStatus::blocked ||
-                     retryable_end(task.status);
-  if (taken(view, task) || !waits) return wrong_state(task, "started");
-  return std::nullopt;
 }
 
 void next_attempt(Facts& facts, const state::Task& task, const TurnIds& turn, bool queued) {

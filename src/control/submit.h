@@ -12,9 +12,6 @@ std::string objective_of(const std::vector<schema::InputPart>& input);
 std::optional<Error> forbidden_choice(const std::optional<schema::PermissionMode>& mode,
                                       const std::optional<schema::SandboxMode>& sandbox,
                                       const Settings& settings);
-// Why a turn cannot be the next attempt of the task now.
-std::optional<Error> no_next_attempt(const Session& view, const state::Task& task,
-                                     const Inputs& inputs);
 // Records that the turn is the next attempt of the task; its turn.submitted follows.
 void next_attempt(Facts& facts, const state::Task& task, const schema::TurnIds& turn, bool queued);
 // Whether resume_thread would continue the thread's turn.
