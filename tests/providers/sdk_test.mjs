@@ -20,8 +20,11 @@ let double, url, openai, anthropic;
 
 before(async () => {
   double = spawn('/usr/bin/python3', ['double.py', '--key', key], {
-    cwd: here, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } });
-  const line = await new Promise((resolve) => double.stdout.once('data', (data) => resolve(String(data))));
+    cwd: here, stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } });
+  const line = await new Promise((resolve) => {
+    double.stdout.once('data', (data) => resolve(String(data)));
+  });
   url = line.trim().split(' ').pop();
   openai = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
   anthropic = new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 });
@@ -84,7 +87,7 @@ test('messages stream thinking, text and calls', async () => {
   assert.equal(message.usage.output_tokens, 20);
 });
 
-test('a conversation goes on where the request says it is', async () => {
+test('a conversation continues where the request says it is', async () => {
   const messages = [...user, { role: 'assistant', content: 'a' }, { role: 'user', content: 'b' },
     { role: 'assistant', content: 'c' }, { role: 'user', content: 'd' }];
   const message = await anthropic.messages.stream({ model: 'talk', max_tokens: 9, messages })

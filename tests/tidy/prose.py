@@ -12,6 +12,9 @@ BARRIER = "\0"
 
 _PYTHON = re.compile(r'"""(?:\\.|.)*?"""|\'\'\'(?:\\.|.)*?\'\'\'|"(?:\\.|[^"\\\n])*"'
                      r"|'(?:\\.|[^'\\\n])*'|#[^\n]*", re.DOTALL)
+# Comments and strings of TypeScript and CSS; regular expressions may be taken for either.
+_SCRIPT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|`(?:\\.|[^`\\])*`'
+                     r"|(?<![:\w])//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MARKDOWN_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 # Signs around a sentence: quotes, comment signs, escaped line breaks, stars of a block comment.
 _SIGNS = re.compile(r"""^(?://+|\#+|/\*|R?["'(]+)|["')]+$|\*/$|\\[nt]|(?m:^[ \t]*\*)""")
@@ -25,6 +28,8 @@ def prose(path: str, text: str) -> str:
         return _sentences(cpp_text.texts(text), text)
     if path.endswith(".py"):
         return _sentences(_PYTHON.finditer(text), text)
+    if path.endswith((".ts", ".tsx", ".mjs", ".css")):
+        return _sentences(_SCRIPT.finditer(text), text)
     return re.sub(r"(?m)^[ \t]*#", _spaces, text)
 
 

@@ -21,9 +21,10 @@ HEADER_LINES_MAX = 300
 FUNCTION_LINES_MAX = 70
 FOLDER_SOURCES_MAX = 20
 
-SKIPPED_FOLDERS = {".git", "build", ".cache", "node_modules", "__pycache__"}
+SKIPPED_FOLDERS = {".git", "build", ".cache", "node_modules", "__pycache__", "dist"}
 CPP = {".cc", ".h"}
-LINED = CPP | {".py", ".txt", ".cmake", ".sh", ""}
+WEB = {".ts", ".tsx", ".mjs", ".css"}
+LINED = CPP | WEB | {".py", ".txt", ".cmake", ".sh", ""}
 TEXT = LINED | {".md", ".toml", ".jsonl", ".yml"}
 BANNED_WORDS = {"util", "utils", "helper", "helpers", "manager", "managers", "common", "misc",
                 "impl", "v2"}
@@ -213,14 +214,14 @@ def purity(tree: Tree):
 
 def sizes(tree: Tree):
     used = set()
-    for path, text in tree.having(".cc", ".h", ".py"):
+    for path, text in tree.having(".cc", ".h", ".py", *WEB):
         limit = HEADER_LINES_MAX if path.endswith(".h") else SOURCE_LINES_MAX
         offences = []
         lines = text.count("\n")
         if lines > limit:
             offences.append(Offence("file_size", path, limit,
                                     f"{lines} lines, limit {limit}: split it"))
-        if not path.endswith(".py"):
+        if path.endswith((".cc", ".h")):
             for name, first, count in cpp_text.functions(text):
                 if count > FUNCTION_LINES_MAX:
                     offences.append(Offence("function_size", path, first,
@@ -268,7 +269,7 @@ def wording(tree: Tree):
     pattern = re.compile(r"\b(?:%s)\b" % "|".join(
         "(" + phrase.lower().replace(" ", r"\s+") + ")" for phrase, _ in advice))
     for path, text in tree.texts.items():
-        if not path.endswith((".md", ".cc", ".h", ".py", ".cmake", "CMakeLists.txt", "dev")):
+        if not path.endswith((".md", ".cc", ".h", ".py", ".cmake", "CMakeLists.txt", "dev", *WEB)):
             continue
         sentences = prose.prose(path, text)
         for match in pattern.finditer(sentences.lower()):
