@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/image.h"
+#include "base/tokens.h"
 #include "conversation/system_prompt.h"
 #include "policy/paths.h"
 #include "policy/permission.h"
@@ -16,8 +17,6 @@ namespace agentrt::conversation {
 using namespace schema;
 
 namespace {
-
-constexpr std::size_t kBytesPerToken = 4;
 
 // "file a.txt", "output out_1"
 std::string name_in(const InputPart& part) {

@@ -4,9 +4,9 @@
 // model request of the turn it calls gather() and put_material(). Nothing is kept here: the engine
 // holds the TurnFiles while the turn runs.
 //
-// Three quarters of a model's context, at four bytes per token, are for instructions and messages.
-// The rest is reserved for tool descriptions and the answer. Files and turns that do not fit are
-// omitted, and context.resolved lists them.
+// Three quarters of a model's context (base/tokens.h estimates its bytes) are for instructions and
+// messages. The rest is reserved for tool descriptions and the answer. Files and turns that do not
+// fit are omitted, and context.resolved lists them.
 #pragma once
 
 #include <cstdint>

@@ -234,9 +234,9 @@ TEST_CASE("a turn is asked with the files it was prepared with, whatever became 
   CHECK(request.messages.back().text.contains("before"));
 }
 
-TEST_CASE("three quarters of the context, at four bytes a token, are for what is said") {
-  CHECK(messages_bytes_max(1'000, 0) == 3'000);
-  CHECK(messages_bytes_max(1'000, 500) == 2'500);
+TEST_CASE("three quarters of the context, at three bytes per token, are for what is said") {
+  CHECK(messages_bytes_max(1'000, 0) == 2'250);
+  CHECK(messages_bytes_max(1'000, 500) == 1'750);
   CHECK(messages_bytes_max(1'000, 4'000) == 0);
   Files files;
   files.told.text = std::string(100, 'x');
@@ -246,7 +246,7 @@ TEST_CASE("three quarters of the context, at four bytes a token, are for what is
   CHECK_FALSE(past.asked.bytes_max.has_value());
   query.context_tokens = 10'000;
   gather(files, past, query);
-  CHECK(past.asked.bytes_max == 30'000 - system_prompt("/w").size() - 100);
+  CHECK(past.asked.bytes_max == 22'500 - system_prompt("/w").size() - 100);
 }
 
 TEST_CASE(
@@ -259,7 +259,7 @@ TEST_CASE(
   MaterialQuery query = kQuery;
   query.context_tokens = 10'000;
   const Material material = gather(files, past, query);
-  const std::size_t left = 30'000 - system_prompt("/w").size() - 1'000;
+  const std::size_t left = 22'500 - system_prompt("/w").size() - 1'000;
   CHECK(past.asked.bytes_max == left);
   REQUIRE(material.files->given.size() == 2);
   CHECK(material.files->given[0].text.size() == 1'000);

@@ -181,7 +181,7 @@ class SameFacts(ModelCase):
 
 
 class Context(ModelCase):
-    models = {"small": ("openai_chat", "hello", {"context_tokens": 1600}),
+    models = {"small": ("openai_chat", "hello", {"context_tokens": 2133}),
               **{provider: (provider, "hello", {}) for provider in PROVIDERS}}
 
     def test_what_does_not_fit_into_the_context_is_left_out_and_said(self):
