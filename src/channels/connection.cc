@@ -202,6 +202,7 @@ void Connection::respond(Response response) {
   }
   reply_head_ = response_head(response, request.head, keep_);
   reply_body_ = request.head.method == Method::head ? std::string{} : std::move(response.body);
+  reply_embedded_ = request.head.method == Method::head ? std::string_view{} : response.embedded;
   held_ = HeldReply(budget, reply_body_.capacity());
   reply_sent_ = 0;
   state_ = State::writing;
@@ -243,14 +244,15 @@ void Connection::fetched(Result<std::string> piece) {
 }
 
 void Connection::write_reply() {
-  const std::size_t total = reply_head_.size() + reply_body_.size();
+  const std::string_view body = reply_embedded_.empty() ? reply_body_ : reply_embedded_;
+  const std::size_t total = reply_head_.size() + body.size();
   while (reply_sent_ < total) {
     std::array<iovec, 2> pieces;
     std::size_t count = 0;
     if (reply_sent_ < reply_head_.size())
       pieces[count++] = as_iovec(std::string_view(reply_head_).substr(reply_sent_));
     const std::size_t body_sent = reply_sent_ - std::min(reply_sent_, reply_head_.size());
-    pieces[count++] = as_iovec(std::string_view(reply_body_).substr(body_sent));
+    pieces[count++] = as_iovec(body.substr(body_sent));
     const auto taken = write_now({pieces.data(), count});
     if (!taken) return close();
     reply_sent_ += *taken;
@@ -266,6 +268,7 @@ void Connection::write_reply() {
 void Connection::reply_written() {
   reply_head_ = {};
   reply_body_ = {};
+  reply_embedded_ = {};
   held_ = {};
   body_source_ = nullptr;
   request = {};
@@ -352,6 +355,9 @@ void Connection::end_stream_of(const std::string& token_id) {
 // --- ending ---
 
 void Connection::tick(Instant now) {
+  if (identity && identity->expires_at && context_.services.tokens.expired(*identity))
+    end_stream_of(identity->id);
+  if (state_ == State::closed) return;
   if (const auto subscriber = subscriber_) return subscriber->tick(now);
   if (wants_room_ && state_ == State::fetching && now < deadline_) {
     const Instant until = deadline_;

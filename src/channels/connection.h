@@ -117,7 +117,8 @@ class Connection final : public Exchange,
   Keep keep_ = Keep::open;
   std::string reply_head_;
   std::string reply_body_;
-  HeldReply held_;  // the bytes of reply_body_
+  std::string_view reply_embedded_;  // sent instead of reply_body_
+  HeldReply held_;                   // the bytes of reply_body_
   std::size_t reply_sent_ = 0;
   std::shared_ptr<BodySource> body_source_;
   std::uint64_t body_left_ = 0;  // bytes still to be requested from body_source_

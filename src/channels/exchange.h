@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "channels/inbox.h"
+#include "channels/login_codes.h"
 #include "channels/output_access.h"
+#include "channels/page.h"
 #include "channels/reply_budget.h"
 #include "channels/request.h"
 #include "channels/sse_hub.h"
@@ -37,6 +39,8 @@ struct Services {
   OutputAccess outputs;
   ports::Metrics& metrics;
   Tokens& tokens;
+  LoginCodes logins;
+  const Page& page;
   const Documents& documents;
   SseHub& hub;
   std::shared_ptr<Inbox> inbox;

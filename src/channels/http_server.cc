@@ -55,6 +55,8 @@ class HttpServer::Network {
                   OutputAccess(outputs),
                   metrics,
                   tokens,
+                  LoginCodes(tokens),
+                  options_.page,
                   documents_,
                   hub_,
                   inbox_,

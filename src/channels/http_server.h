@@ -37,6 +37,7 @@ struct HttpOptions {
   // For /v1/owner/leave; empty: the request is refused. Any thread.
   Leave leave;
   ports::ClientEnvironments* environments = nullptr;  // outlives the server; null: none are taken
+  Page page;                                          // empty: there is none
 };
 
 class HttpServer {

@@ -67,6 +67,9 @@ inline constexpr std::size_t kEventsPageBytesMax = std::size_t{8} << 20;
 inline constexpr std::size_t kOutputPieceBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kTokensMax = 1'000;
 inline constexpr std::size_t kTokenNameSizeMax = 128;
+inline constexpr std::size_t kLoginCodesMax = 16;  // open at once
+inline constexpr Duration kLoginCodeTime{60'000};  // within which a code is used
+inline constexpr Duration kLoginTokenTime{std::chrono::hours{12}};
 inline constexpr std::size_t kFramesBytesMax = std::size_t{128} << 10;  // rendered at once
 inline constexpr int kListenBacklog = 1'024;
 inline constexpr int kAcceptBurst = 64;  // accepted before other connections are served

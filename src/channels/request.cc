@@ -94,7 +94,7 @@ std::string response_head(const Response& response, const Head& request, Keep ke
   fmt::format_to(to, "HTTP/1.1 {} {}\r\n", response.status, reason(response.status));
   if (response.status != 204 && response.status != 304)
     fmt::format_to(to, "Content-Type: {}\r\nContent-Length: {}\r\n", response.content_type,
-                   response.length.value_or(response.body.size()));
+                   response.length.value_or(response.embedded.size() + response.body.size()));
   fmt::format_to(to, "Cache-Control: {}\r\n{}", response.cache_control, kNoSniff);
   append_request_id(out, request);
   for (const auto& [name, value] : response.fields) fmt::format_to(to, "{}: {}\r\n", name, value);

@@ -32,6 +32,7 @@ struct Head {
   std::optional<std::string> if_range;
   std::optional<std::string> if_none_match;
   std::string accept;
+  std::string accept_encoding;
   std::string request_id;
   std::string traceparent;
   std::string client_folder;  // Agentrt-Cwd, percent-encoded: the folder that the client runs in
@@ -58,7 +59,8 @@ struct Response {
   std::string content_type = "application/json";
   std::string_view cache_control = "no-store";
   std::string body;
-  std::optional<std::uint64_t> length;                           // of a body that is sent in pieces
+  std::string_view embedded;            // instead of `body`: bytes that outlive the server
+  std::optional<std::uint64_t> length;  // of a body that is sent in pieces
   std::vector<std::pair<std::string_view, std::string>> fields;  // further header fields
   bool only_reads = false;  // may be refused if pending replies hold too many bytes
 };

@@ -119,6 +119,17 @@ bool accepts_stream(std::string_view accept) {
   return false;
 }
 
+bool accepts_gzip(std::string_view accept_encoding) {
+  while (!accept_encoding.empty()) {
+    std::string_view entry = next_part(accept_encoding, ',');
+    const std::string_view coding = trimmed(next_part(entry, ';'));
+    if (!equal_ignoring_case(coding, "gzip") && coding != "*") continue;
+    const std::string_view weight = trimmed(entry);
+    return weight.find_first_not_of("qQ=0. ") != weight.npos || weight.empty();
+  }
+  return false;
+}
+
 std::optional<std::string_view> bearer_token(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (!equal_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) return std::nullopt;

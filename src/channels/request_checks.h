@@ -27,6 +27,8 @@ Result<void> check_origin(const Head& head, std::span<const std::string> names);
 // application/json, with or without parameters.
 bool is_json(std::string_view content_type);
 bool accepts_stream(std::string_view accept);
+// Whether Accept-Encoding names gzip, or *, with a weight above 0.
+bool accepts_gzip(std::string_view accept_encoding);
 // The token in "Bearer TOKEN".
 std::optional<std::string_view> bearer_token(std::string_view authorization);
 // The trace id in a W3C traceparent.

@@ -87,6 +87,7 @@ struct RequestReader::Parser {
     out.if_range = field(request, http::field::if_range);
     out.if_none_match = field(request, http::field::if_none_match);
     out.accept = field(request, http::field::accept).value_or("");
+    out.accept_encoding = field(request, http::field::accept_encoding).value_or("");
     const auto last_event_id = request.find("Last-Event-ID");
     if (last_event_id != request.end()) out.last_event_id = last_event_id->value();
     out.request_id = named_field(request, "X-Request-Id");

@@ -23,6 +23,12 @@ constexpr std::array kRoutes{
     Route{Method::post, "/v1/tokens", Access::admin, post_token},
     Route{Method::get, "/v1/tokens", Access::admin, get_tokens},
     Route{Method::delete_, "/v1/tokens/{id}", Access::admin, delete_token},
+    Route{Method::post, "/v1/login-codes", Access::any_token, post_login_code},
+    Route{Method::post, "/v1/login", Access::open, post_login},
+    Route{Method::get, "/v1/token", Access::any_token, get_own_token},
+    Route{Method::delete_, "/v1/token", Access::any_token, delete_own_token},
+    Route{Method::get, "/", Access::open, get_page},
+    Route{Method::get, "/assets/{name}", Access::open, get_asset},
     Route{Method::post, "/v1/turns/{id}/environment", Access::submit, post_environment, nullptr,
           true},
     Route{Method::get, "/v1/environments", Access::admin, get_environments, nullptr, true},
@@ -38,6 +44,7 @@ bool fits(std::string_view pattern, const std::vector<std::string>& path,
           std::vector<std::string>& ids) {
   ids.clear();
   std::size_t at = 0;
+  if (pattern == "/") return path.empty();
   while (!pattern.empty()) {
     pattern.remove_prefix(1);  // the slash
     const std::size_t end = std::min(pattern.find('/'), pattern.size());
@@ -106,7 +113,7 @@ Result<void> check_access(const RouteMatch& match, const Identity* identity, boo
   if (!match.route)
     return fail(Code::method_not_allowed, fmt::format("this route takes {}", match.allow));
   const Access access = match.route->access;
-  if (access == Access::by_call) return {};
+  if (access == Access::by_call || access == Access::any_token) return {};
   if (match.route->local) {
     TRY(Authorization::check_scope(identity, scope_of(access)));
     if (!local) return fail(Code::not_found, "there is no such route");

@@ -16,9 +16,10 @@
 namespace agentrt::channels {
 
 enum class Access {
-  open,        // no token; returns no data
+  open,        // no token; returns no data, or checks a login code itself
   by_command,  // the scope of the command named by {command}
   by_call,     // any token; each contained call is checked separately
+  any_token,   // any token; concerns that token alone
   read,
   submit,
   approve,

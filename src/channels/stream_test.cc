@@ -292,6 +292,20 @@ TEST_CASE("revoking a token closes the streams it opened, and no others") {
   CHECK(ours.id() == "id: 2");
 }
 
+TEST_CASE("the streams of a token end when it expires") {
+  TestServer s;
+  s.feed.append("s", 1);
+  const auto token = s.tokens->create({{TokenScope::read}, {}, {}, {}, Timestamp{2'000}});
+  Follower theirs(s, "/v1/sessions/s/events",
+                  fmt::format("Authorization: Bearer {}\r\n", token->token));
+  CHECK(!theirs.head().empty());
+  CHECK(theirs.id() == "id: 1");
+  const Instant before = Clock::now();
+  s.wall_ms = 2'000;
+  CHECK(theirs.client.closes());
+  CHECK(Clock::now() - before < std::chrono::seconds(1));
+}
+
 TEST_CASE("a follower that goes away, or half away, leaves nothing behind") {
   TestServer s;
   s.feed.append("s", 1);

@@ -21,10 +21,12 @@ struct TokenRecord {
   std::optional<std::string> cwd;
   std::optional<std::string> name;
   Timestamp created_at;
+  std::optional<Timestamp> expires_at;
   std::optional<Timestamp> revoked_at;
 };
 BOOST_DESCRIBE_STRUCT(TokenRecord, (),
-                      (token_id, sha256, scopes, session_id, cwd, name, created_at, revoked_at))
+                      (token_id, sha256, scopes, session_id, cwd, name, created_at, expires_at,
+                       revoked_at))
 
 // Reads the token in DATA/token; creates the file if it is missing. Removes other users' access to
 // the file.

@@ -27,7 +27,7 @@ std::optional<std::string> from_hex(std::string_view text) {
 
 std::string hash_of(std::string_view token) { return std::string(bytes_of(sha256(token))); }
 
-Result<void> check_wanted(const NewToken& wanted) {
+Result<void> check_wanted(const NewToken& wanted, Timestamp now) {
   if (wanted.scopes.empty())
     return fail(Code::invalid_params, "scopes: name at least one of read, submit, approve, admin");
   if (wanted.name && wanted.name->size() > kTokenNameSizeMax)
@@ -43,7 +43,13 @@ Result<void> check_wanted(const NewToken& wanted) {
   if (wanted.cwd && (!wanted.cwd->starts_with('/') || wanted.cwd->contains('\0') ||
                      wanted.cwd->size() > schema::kFolderBytesMax))
     return fail(Code::invalid_params, "cwd: expected an absolute path");
+  if (wanted.expires_at && *wanted.expires_at <= now)
+    return fail(Code::invalid_params, "expiresAt: expected a time in the future");
   return {};
+}
+
+bool in_force(const TokenView& view, Timestamp now) {
+  return !view.revoked_at && (!view.expires_at || now < *view.expires_at);
 }
 
 }  // namespace
@@ -65,7 +71,7 @@ Result<std::unique_ptr<Tokens>> Tokens::open(const std::string& data,
 
 Tokens::Entry Tokens::entry_of(TokenView view, std::string hash) {
   auto identity = std::make_shared<const Identity>(
-      Identity{view.token_id.text(), view.scopes, view.session_id, view.cwd});
+      Identity{view.token_id.text(), view.scopes, view.session_id, view.cwd, view.expires_at});
   return {std::move(view), std::move(hash), std::move(identity)};
 }
 
@@ -84,7 +90,7 @@ Result<void> Tokens::load() {
                                                  data_, record.token_id.text()));
     entries_.push_back(entry_of(
         {record.token_id, std::move(record.scopes), record.session_id, std::move(record.cwd),
-         std::move(record.name), record.created_at, record.revoked_at},
+         std::move(record.name), record.created_at, record.expires_at, record.revoked_at},
         *std::move(hash)));
   }
   return {};
@@ -92,11 +98,25 @@ Result<void> Tokens::load() {
 
 std::shared_ptr<const Identity> Tokens::find(std::string_view token) const {
   const std::string hash = hash_of(token);
+  const Timestamp now = now_();
   std::shared_ptr<const Identity> found;
   const std::scoped_lock lock(mutex_);
   for (const Entry& entry : entries_)
-    if (equal_in_constant_time(entry.hash, hash) && !entry.view.revoked_at) found = entry.identity;
+    if (equal_in_constant_time(entry.hash, hash) && in_force(entry.view, now))
+      found = entry.identity;
   return found;
+}
+
+std::optional<TokenView> Tokens::find_id(std::string_view id) const {
+  const Timestamp now = now_();
+  const std::scoped_lock lock(mutex_);
+  for (const Entry& entry : entries_)
+    if (entry.view.token_id.text() == id && in_force(entry.view, now)) return entry.view;
+  return std::nullopt;
+}
+
+bool Tokens::expired(const Identity& identity) const {
+  return identity.expires_at && *identity.expires_at <= now_();
 }
 
 Result<void> Tokens::store(const std::vector<Entry>& entries) const {
@@ -105,29 +125,30 @@ Result<void> Tokens::store(const std::vector<Entry>& entries) const {
     if (entry.view.token_id.text() == kFirstTokenId) continue;
     const TokenView& view = entry.view;
     records.push_back({view.token_id, hex(entry.hash), view.scopes, view.session_id, view.cwd,
-                       view.name, view.created_at.value_or(Timestamp{}), view.revoked_at});
+                       view.name, view.created_at.value_or(Timestamp{}), view.expires_at,
+                       view.revoked_at});
   }
   return write_token_records(data_, records);
 }
 
 Result<Tokens::Created> Tokens::create(const NewToken& wanted) {
-  TRY(check_wanted(wanted));
+  const Timestamp now = now_();
+  TRY(check_wanted(wanted, now));
   TRY_ASSIGN(std::string token, random_token());
   TRY_ASSIGN(const std::string seed, random_token());
-  const Timestamp now = now_();
   FreshIds ids(now, std::stoull(seed.substr(0, 16), nullptr, 16));
-  TokenView view{
-      ids.next<TokenId>(), wanted.scopes, wanted.session_id, wanted.cwd, wanted.name, now, {}};
+  TokenView view{ids.next<TokenId>(), wanted.scopes, wanted.session_id, wanted.cwd,
+                 wanted.name,         now,           wanted.expires_at, {}};
   if (redact_ && view.name) view.name = redact_(*std::move(view.name));
   const std::scoped_lock lock(mutex_);
   std::vector<Entry> changed = entries_;
   if (changed.size() >= kTokensMax) {
-    const auto revoked =
-        std::ranges::find_if(changed, [](const Entry& e) { return e.view.revoked_at.has_value(); });
-    if (revoked == changed.end())
+    const auto spent =
+        std::ranges::find_if(changed, [&](const Entry& e) { return !in_force(e.view, now); });
+    if (spent == changed.end())
       return fail(Code::limit_exceeded,
                   fmt::format("the limit of {} tokens is reached; revoke one first", kTokensMax));
-    changed.erase(revoked);  // a forgotten revoked token stays invalid: its hash is in no list
+    changed.erase(spent);  // a forgotten token stays invalid: its hash is in no list
   }
   changed.push_back(entry_of(view, hash_of(token)));
   TRY(store(changed));

@@ -4,7 +4,7 @@
 // read the data folder controls the runtime. Further tokens are stored in DATA/tokens.json as
 // SHA-256 hashes; the text of a token is returned only once, at its creation. Scopes are
 // independent, except that admin implies them all. Approving is separate from submitting, so that
-// an agent cannot approve its own calls. A token may be bound to one session.
+// an agent cannot approve its own calls. A token may be bound to one session, and may expire.
 //
 // Files are replaced atomically. An unreadable file prevents the start: a damaged list must not
 // count as "no tokens", which would also forget revocations.
@@ -36,6 +36,7 @@ struct Identity {
   std::vector<TokenScope> scopes;
   std::optional<SessionId> session;   // present: only this session
   std::optional<std::string> folder;  // where it creates that session
+  std::optional<Timestamp> expires_at = {};
 
   bool allows(TokenScope scope) const;
 };
@@ -48,20 +49,22 @@ struct TokenView {
   std::optional<std::string> cwd;  // of a bound token: the folder in which it creates the session
   std::optional<std::string> name;
   std::optional<Timestamp> created_at;  // absent for the first token
+  std::optional<Timestamp> expires_at;  // absent: never
   std::optional<Timestamp> revoked_at;
 
   bool operator==(const TokenView&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TokenView, (),
-                      (token_id, scopes, session_id, cwd, name, created_at, revoked_at))
+                      (token_id, scopes, session_id, cwd, name, created_at, expires_at, revoked_at))
 
 struct NewToken {
   std::vector<TokenScope> scopes;
   std::optional<SessionId> session_id;
   std::optional<std::string> name;
   std::optional<std::string> cwd = {};
+  std::optional<Timestamp> expires_at = {};
 };
-BOOST_DESCRIBE_STRUCT(NewToken, (), (scopes, session_id, name, cwd))
+BOOST_DESCRIBE_STRUCT(NewToken, (), (scopes, session_id, name, cwd, expires_at))
 
 // The id of the token in DATA/token.
 inline constexpr std::string_view kFirstTokenId = "local";
@@ -84,10 +87,15 @@ class Tokens {
   static Result<std::unique_ptr<Tokens>> open(const std::string& data,
                                               std::function<Timestamp()> now, Redact redact = {});
 
-  // The identity of a token; nullptr if it is unknown or revoked.
+  // The identity of a token; nullptr if it is unknown, revoked or expired.
   std::shared_ptr<const Identity> find(std::string_view token) const;
+  // The public view of a valid token; nothing if it is unknown, revoked or expired.
+  std::optional<TokenView> find_id(std::string_view id) const;
+  bool expired(const Identity& identity) const;
+  Timestamp now() const { return now_(); }
 
-  // Fails with invalid_params, limit_exceeded (kTokensMax in use) or unavailable.
+  // Revoked and expired tokens make room. Fails with invalid_params, limit_exceeded (kTokensMax
+  // in use) or unavailable.
   Result<Created> create(const NewToken& wanted);
   // Idempotent. Fails with not_found, with unavailable, or with conflict for the first token, which
   // is replaced by editing its file.

@@ -280,7 +280,8 @@ void add_tokens(CLI::App& app, Parsed& out) {
   CLI::App* create =
       add_verb(*token, out, "create", "Create a token and print it; it is shown only once",
                "  agentrt token create --scope read --scope submit\n"
-               "  agentrt token create --scope read --session sess_0… --name ci");
+               "  agentrt token create --scope read --session sess_0… --name ci\n"
+               "  agentrt token create --scope read --expires 12h");
   create
       ->add_option("--scope", out.token_create.scopes,
                    "What the token may do: read, submit, approve or admin; repeatable")
@@ -297,6 +298,11 @@ void add_tokens(CLI::App& app, Parsed& out) {
       ->type_name("DIR");
   create->add_option("--name", out.token_create.name, "A name to recognise the token by")
       ->type_name("NAME");
+  create
+      ->add_option(
+          "--expires", out.token_create.expires,
+          "The token becomes invalid after this time: 45s, 30m, 12h or 7d (default: never)")
+      ->type_name("TIME");
   add_verb(*token, out, "list", "List tokens without their secrets", "  agentrt token list");
   CLI::App* revoke = add_verb(*token, out, "revoke", "Revoke a token and close its streams at once",
                               "  agentrt token revoke tok_0…");
@@ -415,6 +421,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("agents")) return parsed.agents;
   if (got("explain")) return parsed.explain;
   if (got("trust")) return parsed.trust;
+  if (got("open")) return parsed.open;
   if (got("approve") || got("deny")) {
     AnswerArguments answer = parsed.answer;
     answer.decision = got("approve") ? "allow" : "deny";
@@ -486,6 +493,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_sandbox(app, parsed);
   add_tasks(app, parsed);
   add_decisions(app, parsed);
+  add_page(app, parsed);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (words.empty())
     return Answer{kUsageExit, "", "No command was given; see agentrt --help.", json};

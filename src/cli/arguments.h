@@ -74,7 +74,12 @@ struct JobsArguments {
 };
 struct TokenCreateArguments {
   std::vector<std::string> scopes;
-  std::optional<std::string> session, cwd, name;
+  std::optional<std::string> session, cwd, name, expires;
+};
+struct OpenArguments {
+  std::string session;  // empty: the list of sessions
+  std::vector<std::string> scopes;
+  bool browser = false;
 };
 struct TokenListArguments {};
 struct TokenRevokeArguments {
@@ -142,7 +147,7 @@ using Verb =
                  TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
                  SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
                  AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
-                 RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments>;
+                 RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments, OpenArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

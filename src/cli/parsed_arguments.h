@@ -20,6 +20,7 @@ struct Parsed {
   EventsArguments events;
   TokenCreateArguments token_create;
   TokenRevokeArguments token_revoke;
+  OpenArguments open;
   SchemaArguments schema;
   ValidateArguments validate;
   SandboxArguments sandbox;
@@ -47,5 +48,7 @@ void add_decisions(CLI::App& app, Parsed& out);
 // Declares the commands of cli/tasks: tasks, jobs and agents.
 void add_tasks(CLI::App& app, Parsed& out);
 void add_jobs(CLI::App& app, Parsed& out);
+// Declares the commands of cli/page: open.
+void add_page(CLI::App& app, Parsed& out);
 
 }  // namespace agentrt::cli

@@ -1,4 +1,7 @@
 // cli/tokens.cc: `agentrt token create|list|revoke`.
+#include <array>
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "cli/sessions/session_ids.h"
@@ -14,8 +17,9 @@ struct TokenParams {
   std::optional<std::string> session_id;
   std::optional<std::string> cwd;
   std::optional<std::string> name;
+  std::optional<Timestamp> expires_at;
 };
-BOOST_DESCRIBE_STRUCT(TokenParams, (), (scopes, session_id, cwd, name))
+BOOST_DESCRIBE_STRUCT(TokenParams, (), (scopes, session_id, cwd, name, expires_at))
 
 // A token in a reply; `token` (the secret) is only in the reply that created it.
 struct TokenRow {
@@ -25,10 +29,34 @@ struct TokenRow {
   std::optional<std::string> session_id;
   std::optional<std::string> name;
   std::optional<std::string> created_at;
+  std::optional<Timestamp> expires_at;
   std::optional<std::string> revoked_at;
 };
 BOOST_DESCRIBE_STRUCT(TokenRow, (),
-                      (token_id, token, scopes, session_id, name, created_at, revoked_at))
+                      (token_id, token, scopes, session_id, name, created_at, expires_at,
+                       revoked_at))
+
+std::string state_of(const TokenRow& row) {
+  if (row.revoked_at) return "revoked";
+  return row.expires_at && *row.expires_at <= now_of_clock() ? "expired" : "valid";
+}
+
+// "45s", "30m", "12h" or "7d" from now.
+Result<std::optional<Timestamp>> expiry_of(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  constexpr std::string_view kUnits = "smhd";
+  constexpr std::array<std::int64_t, 4> kUnitMs{1'000, 60'000, 3'600'000, 86'400'000};
+  constexpr std::int64_t kCountMax = 100'000;
+  std::int64_t count = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, count);
+  const std::size_t unit = stop + 1 == end ? kUnits.find(*stop) : kUnits.npos;
+  if (error != std::errc{} || unit == kUnits.npos || count < 1 || count > kCountMax)
+    return fail(
+        Code::invalid_params,
+        fmt::format("--expires {} is not a time; write for example 45s, 30m, 12h or 7d.", *text));
+  return now_of_clock() + count * kUnitMs[unit];
+}
 
 Result<TokenRow> read_token_row(const std::string& text) {
   TokenRow row;
@@ -63,8 +91,10 @@ int create_token(Context& context, const TokenCreateArguments& arguments) {
   if (const auto problem = scope_problem(arguments.scopes)) return context.output.problem(*problem);
   const auto folder = folder_option("--cwd", arguments.cwd);
   if (!folder) return context.output.problem(folder.error());
+  const auto expires_at = expiry_of(arguments.expires);
+  if (!expires_at) return context.output.problem(expires_at.error());
   return with_runtime(context, [&](const Client& client, Signals&) -> Result<int> {
-    TokenParams params{arguments.scopes, arguments.session, *folder, arguments.name};
+    TokenParams params{arguments.scopes, arguments.session, *folder, arguments.name, *expires_at};
     if (arguments.session) {
       TRY_ASSIGN(params.session_id, expanded_id(client, *arguments.session));
     }
@@ -91,12 +121,12 @@ int list_tokens(Context& context) {
       return kExitDone;
     }
     TRY_ASSIGN(const ListReply list, read_list(reply));
-    Table table{{"TOKEN", "SCOPES", "STATE", "CREATED", "SESSION", "NAME"}, {}};
+    Table table{{"TOKEN", "SCOPES", "STATE", "CREATED", "EXPIRES", "SESSION", "NAME"}, {}};
     for (const schema::Json& text : list.data) {
       TRY_ASSIGN(const TokenRow row, read_token_row(text.text));
       table.rows.push_back({row.token_id, fmt::format("{}", fmt::join(row.scopes, ",")),
-                            row.revoked_at ? "revoked" : "valid",
-                            row.created_at.value_or("").substr(0, 10),
+                            state_of(row), row.created_at.value_or("").substr(0, 10),
+                            row.expires_at ? format(*row.expires_at).substr(0, 16) + "Z" : "never",
                             row.session_id.value_or("any"), row.name.value_or("")});
     }
     const Screen& screen = context.output.screen();

@@ -28,12 +28,14 @@ struct OwnerFile {
   std::int64_t pid = 0;
   std::optional<OwnerKind> kind;
   std::optional<std::string> url;
+  std::optional<std::string> host_name;
   std::string socket;
   std::optional<Timestamp> started_at;
   std::optional<std::string> config;
   std::optional<std::string> config_digest;
 };
-BOOST_DESCRIBE_STRUCT(OwnerFile, (), (pid, kind, url, socket, started_at, config, config_digest))
+BOOST_DESCRIBE_STRUCT(OwnerFile, (),
+                      (pid, kind, url, host_name, socket, started_at, config, config_digest))
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -62,6 +64,7 @@ Owner read_owner_file(const std::string& data) {
   owner.pid = stored.pid;
   owner.kind = stored.kind;
   owner.url = std::move(stored.url);
+  owner.host_name = std::move(stored.host_name);
   owner.started_at = stored.started_at;
   owner.config = std::move(stored.config);
   owner.config_digest = stored.config_digest.value_or("");
@@ -212,6 +215,7 @@ Result<void> DataFolder::announce(Owner owner) const {
   OwnerFile stored{.pid = ::getpid(),
                    .kind = owner.kind,
                    .url = std::move(owner.url),
+                   .host_name = std::move(owner.host_name),
                    .socket = socket_path(path_),
                    .started_at = owner.started_at,
                    .config = std::move(owner.config),

@@ -33,9 +33,10 @@ Result<std::string> resolve_data_folder(const std::optional<std::string>& flag,
 BOOST_DEFINE_ENUM_CLASS(OwnerKind, background, serve)
 
 struct Owner {
-  std::int64_t pid = 0;            // 0: the owner has not said yet
-  std::optional<OwnerKind> kind;   // absent: the owner has not said yet
-  std::optional<std::string> url;  // absent: reached by the socket alone
+  std::int64_t pid = 0;                  // 0: the owner has not said yet
+  std::optional<OwnerKind> kind;         // absent: the owner has not said yet
+  std::optional<std::string> url;        // absent: reached by the socket alone
+  std::optional<std::string> host_name;  // the first name that it accepts besides its address
   std::string socket;
   std::optional<Timestamp> started_at;
   std::optional<std::string> config;  // the file named by its --config, as an absolute path

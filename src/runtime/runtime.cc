@@ -31,6 +31,7 @@
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
 #include "runtime/mcp_servers.h"
+#include "runtime/page_pack.h"
 #include "runtime/process_output.h"
 #include "runtime/sandbox.h"
 #include "runtime/tools.h"
@@ -507,6 +508,7 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
   channels::HttpOptions http = http_options(options);
   http.problem = [this] { return problem(); };
   http.environments = environments.get();
+  TRY_ASSIGN(http.page, channels::Page::read(page_pack()));
   if (on_leave) http.leave = [this](channels::LeaveWhen when) { return leave(when); };
   server = std::make_unique<channels::HttpServer>(std::move(http), *kernel, *kernel, *outputs,
                                                   metrics, *tokens, published_document);
@@ -526,6 +528,8 @@ Owner Runtime::Parts::announcement(const RuntimeOptions& options) const {
   Owner owner;
   owner.kind = on_leave ? OwnerKind::background : OwnerKind::serve;
   if (options.listen) owner.url = url;
+  if (options.listen && !options.listen->host_names.empty())
+    owner.host_name = options.listen->host_names.front();
   owner.started_at = wall_clock();
   if (const auto& named = options.config.sources.named)
     owner.config = std::filesystem::absolute(*named).string();

@@ -21,7 +21,7 @@ struct Parameter {
 constexpr std::array kParameters{
     Parameter{"id", "path", R"({"type":"string"})", "The id of the session, token or turn."},
     Parameter{"threadId", "path", R"({"type":"string"})", "The id of a thread of that session."},
-    Parameter{"name", "path", R"({"type":"string"})", "The document's file name."},
+    Parameter{"name", "path", R"({"type":"string"})", "The file name of the document or asset."},
     Parameter{"ref", "path", R"({"type":"string"})", "The ref of an output."},
     Parameter{"sessionId", "query", R"({"type":"string"})",
               "The session that the output belongs to; required."},
@@ -97,6 +97,25 @@ constexpr std::array kRoutes{
     Route{"/v1/tokens/{id}", "delete", "revoke_token",
           "Revokes a token and closes the streams it opened.", "admin", "id", "",
           R"({"$ref":"#/components/schemas/token"})"},
+    Route{"/v1/login-codes", "post", "create_login_code",
+          "A code that works once, within 60 seconds, to sign in to the page.", kAny, "",
+          R"({"type":"object","properties":{"scopes":{"type":"array","minItems":1,"items":)"
+          R"({"enum":["read","submit","approve"]}}},"additionalProperties":false})",
+          R"({"type":"object","required":["code","scopes","expiresAt"],"properties":{"code":)"
+          R"({"type":"string"},"scopes":{"type":"array","items":{"type":"string"}},)"
+          R"("expiresAt":{"type":"string","format":"date-time"}}})"},
+    Route{"/v1/login", "post", "login", "Trades a login code for a token of 12 hours.", kOpen, "",
+          R"({"type":"object","required":["code"],"properties":{"code":{"type":"string"}},)"
+          R"("additionalProperties":false})",
+          R"({"$ref":"#/components/schemas/token.created"})"},
+    Route{"/v1/token", "get", "own_token", "The caller's own token, without its text.", kAny, "",
+          "", R"({"$ref":"#/components/schemas/token"})"},
+    Route{"/v1/token", "delete", "sign_out", "Revokes the caller's own token.", kAny, "", "",
+          R"({"$ref":"#/components/schemas/token"})"},
+    Route{"/", "get", "page", "The inspector page; it contains no data.", kOpen, "", "", kText,
+          "text/html"},
+    Route{"/assets/{name}", "get", "asset", "A file of the page.", kOpen, "name", "", kText,
+          "text/javascript"},
     Route{"/v1/turns/{id}/environment", "post", "turn_environment",
           "The environment of the client for its turn; served on the Unix socket only.", "submit",
           "id",
@@ -202,6 +221,7 @@ constexpr std::string_view kTokenMembers =
     R"(["read","submit","approve","admin"]}},"sessionId":{"type":"string"},)"
     R"("cwd":{"type":"string"},"name":{"type":"string"},)"
     R"("createdAt":{"type":"string","format":"date-time"},)"
+    R"("expiresAt":{"type":"string","format":"date-time"},)"
     R"("revokedAt":{"type":"string","format":"date-time"})";
 
 std::string schemas(const std::vector<CommandSchemas>& commands) {
@@ -229,7 +249,8 @@ std::string schemas(const std::vector<CommandSchemas>& commands) {
   out += R"(,"token.params":{"type":"object","required":["scopes"],"properties":{"scopes":)"
          R"({"type":"array","minItems":1,"items":{"type":"string","enum":)"
          R"(["read","submit","approve","admin"]}},"sessionId":{"type":"string"},)"
-         R"("cwd":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false})";
+         R"("cwd":{"type":"string"},"name":{"type":"string"},"expiresAt":{"type":"string",)"
+         R"("format":"date-time"}},"additionalProperties":false})";
   out += fmt::format(R"(,"token":{{"type":"object","required":["tokenId","scopes"],"properties":)"
                      R"({{{0}}}}},"token.created":{{"type":"object","required":["tokenId",)"
                      R"("token","scopes"],"properties":{{{0},"token":{{"type":"string"}}}}}})",

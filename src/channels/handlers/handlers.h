@@ -33,6 +33,16 @@ void post_token(Services& services, const ExchangePtr& exchange);
 void get_tokens(Services& services, const ExchangePtr& exchange);
 void delete_token(Services& services, const ExchangePtr& exchange);
 
+// login_handlers.cc
+void post_login_code(Services& services, const ExchangePtr& exchange);
+void post_login(Services& services, const ExchangePtr& exchange);
+void get_own_token(Services& services, const ExchangePtr& exchange);
+void delete_own_token(Services& services, const ExchangePtr& exchange);
+
+// page_handlers.cc
+void get_page(Services& services, const ExchangePtr& exchange);
+void get_asset(Services& services, const ExchangePtr& exchange);
+
 // owner_handlers.cc
 void post_leave(Services& services, const ExchangePtr& exchange);
 void get_environments(Services& services, const ExchangePtr& exchange);

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -30,6 +31,19 @@ inline std::optional<std::string> test_document(std::string_view file) {
   if (file == "openapi.json") return R"({"openapi":"3.1.0"})";
   if (file == "events.json") return R"({"type":"object"})";
   return std::nullopt;
+}
+
+// A page of two files, as the build packs them: "<!doctype html>" and "let a = 1;".
+inline std::string_view test_page() {
+  using namespace std::literals;
+  static constexpr std::string_view kPack =
+      "events.json text/javascript;charset=utf-8 30\n"
+      "index.html text/html;charset=utf-8 35\n\n"
+      "\x1f\x8b\x08\0\0\0\0\0\x02\xff\xcb\x49\x2d\x51\x48\x54\xb0\x55\x30\xb4\x06\0"
+      "\x64\x95\x31\x96\x0a\0\0\0"
+      "\x1f\x8b\x08\0\0\0\0\0\x02\xff\xb3\x51\x4c\xc9\x4f\x2e\xa9\x2c\x48\x55\xc8\x28\xc9"
+      "\xcd\xb1\x03\0\x48\xec\xb9\x87\x0f\0\0\0"sv;
+  return kPack;
 }
 
 struct TestReply {
@@ -166,12 +180,14 @@ inline std::unique_ptr<Tokens> open_tokens(const std::string& folder) {
 // A running server on fakes.
 class TestServer {
  public:
-  explicit TestServer(HttpLimits limits = {}) : tokens(open_tokens(folder.path)) {
+  explicit TestServer(HttpLimits limits = {})
+      : tokens(*Tokens::open(folder.path, [this] { return Timestamp{wall_ms}; })) {
     HttpOptions options;
     options.tcp = HttpAddress{};
     options.socket_path = folder.path + "/agentrt.sock";
     options.host_names = {"agent.example"};
     options.limits = limits;
+    options.page = Page::read(test_page()).value();
     server.emplace(std::move(options), sink, feed, outputs, metrics, *tokens, test_document);
     const auto started = server->start();
     REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
@@ -219,6 +235,7 @@ class TestServer {
   }
 
   TestFolder folder;
+  std::atomic<std::int64_t> wall_ms{1'000};  // the clock that tokens expire by
   std::unique_ptr<Tokens> tokens;
   FakeSink sink;
   FakeFeed feed;

@@ -1,0 +1,23 @@
+#include "cli/parsed_arguments.h"
+
+namespace agentrt::cli {
+
+void add_page(CLI::App& app, Parsed& out) {
+  CLI::App* open = add_verb(app, out, "open", "Print a one-time link to the inspector page",
+                            "  agentrt open\n"
+                            "  agentrt open sess_0…              # open the page at this session\n"
+                            "  agentrt open --scope read         # a page that only looks\n"
+                            "  agentrt open --browser            # open it in the browser\n"
+                            "\n"
+                            "The daemon must be running: agentrt serve.");
+  open->add_option("SESSION", out.open.session,
+                   "Open the page at this session; the beginning of its id is enough")
+      ->type_name("");
+  open->add_option("--scope", out.open.scopes,
+                   "What the page may do: read, submit or approve; repeatable (default: all three)")
+      ->type_name("SCOPE")
+      ->allow_extra_args(false);
+  open->add_flag("--browser", out.open.browser, "Open the link in the browser of this machine");
+}
+
+}  // namespace agentrt::cli
