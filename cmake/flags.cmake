@@ -27,6 +27,7 @@ if(NOT AGENTRT_SANITIZE)
     add_link_options(-fuse-ld=mold)
   endif()
 endif()
+option(AGENTRT_WEB "Build the inspector page, which needs Node and the packages of web/" ON)
 option(AGENTRT_PCH "Precompile the headers that most units include" ON)
 # Equal for all targets: a precompiled header can be used only with the macros it was built with.
 add_compile_definitions(FMT_SHARED SIMDJSON_THREADS_ENABLED=1)

@@ -26,6 +26,7 @@ CPP = {".cc", ".h"}
 WEB = {".ts", ".tsx", ".mjs", ".css"}
 LINED = CPP | WEB | {".py", ".txt", ".cmake", ".sh", ""}
 TEXT = LINED | {".md", ".toml", ".jsonl", ".yml"}
+DESIGN_VALUES = "web/src/style/tokens.css"
 BANNED_WORDS = {"util", "utils", "helper", "helpers", "manager", "managers", "common", "misc",
                 "impl", "v2"}
 MARKS = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
@@ -249,6 +250,18 @@ def line_length(tree: Tree):
                               f"{len(line)} columns, limit {LINE_COLUMNS_MAX}")
 
 
+def design_values(tree: Tree):
+    """Colours, sizes and spaces of the page are variables of one file."""
+    value = re.compile(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(|\b[\d.]+(?:px|rem|em)\b")
+    for path, text in tree.having(".css"):
+        if path == DESIGN_VALUES:
+            continue
+        for number, line in enumerate(text.split("\n"), 1):
+            if not line.startswith("@media") and (found := value.search(line)):
+                yield Offence("design_values", path, number,
+                              f"`{found.group()}`: name it in {DESIGN_VALUES} and use the variable")
+
+
 def names(tree: Tree):
     for path in tree.paths:
         for word in re.split(r"[/_.\-]", path):
@@ -391,8 +404,8 @@ def doc_links(tree: Tree):
                           "no page links to this one: README.md or docs/ must")
 
 
-RULES = [layering, architecture, third_party, purity, sizes, line_length, names, wording, marks,
-         machine_paths, dead_headers, test_support, tool_names, folders, doc_links]
+RULES = [layering, architecture, third_party, purity, sizes, line_length, design_values, names,
+         wording, marks, machine_paths, dead_headers, test_support, tool_names, folders, doc_links]
 
 
 def offences(root: pathlib.Path) -> list[Offence]:

@@ -111,6 +111,16 @@ class Rules(unittest.TestCase):
         self.assertEqual(found({"src/base/a.cc": "// " + "x" * 98}),
                          [("line_length", "src/base/a.cc")])
 
+    def test_design_values_are_named_in_one_file(self):
+        for line in ["a { color: #fff; }", "a { width: 12px; }", "a { color: rgb(0 0 0 / 1%); }"]:
+            with self.subTest(line):
+                self.assertEqual(found({"web/src/style/a.css": line}),
+                                 [("design_values", "web/src/style/a.css")])
+                self.assertEqual(found({"web/src/style/tokens.css": line}), [])
+        for line in ["a { width: var(--space-8); }", "@media (max-width: 800px) {",
+                     "a { margin: 0; width: 50%; flex: 1; }"]:
+            self.assertEqual(found({"web/src/style/a.css": line}), [])
+
     def test_a_long_function_needs_an_exception_with_a_reason(self):
         text = "namespace a {\nint f(int x) {\n" + "  ++x;\n" * 69 + "}\n}\n"
         self.assertEqual(found({"src/base/a.cc": text}), [("function_size", "src/base/a.cc")])

@@ -1,0 +1,75 @@
+// How values are written: times, durations, sizes, counts.
+import { signal } from "@preact/signals";
+
+// The present, updated often enough for relative times.
+export const now = signal(Date.now());
+setInterval(() => { now.value = Date.now(); }, 5_000);
+
+export function relative(at: string, present = now.value): string {
+  const ms = present - Date.parse(at);
+  if (!Number.isFinite(ms)) return "unknown";
+  const future = ms < -1_000;
+  const seconds = Math.abs(ms) / 1_000;
+  const text = seconds < 10 ? "now" : seconds < 60 ? `${Math.floor(seconds)} s`
+    : seconds < 3_600 ? `${Math.floor(seconds / 60)} min`
+    : seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h`
+    : seconds < 30 * 86_400 ? `${Math.floor(seconds / 86_400)} d`
+    : at.slice(0, 10);
+  if (text === "now") return future ? "soon" : "just now";
+  if (text === at.slice(0, 10)) return text;
+  return future ? `in ${text}` : `${text} ago`;
+}
+
+export function exact(at: string): string {
+  return `${at.replace("T", " ").replace("Z", "")} UTC`;
+}
+
+export function clock(at: string): string {
+  return at.slice(11, 23);
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1_024) return `${count} B`;
+  if (count < 1_048_576) return `${(count / 1_024).toFixed(1)} KiB`;
+  if (count < 1_073_741_824) return `${(count / 1_048_576).toFixed(1)} MiB`;
+  return `${(count / 1_073_741_824).toFixed(1)} GiB`;
+}
+
+export function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+// Controls, and marks that change the direction of text.
+const hidden = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200e\\u200f" +
+  "\\u202a-\\u202e\\u2066-\\u2069]", "g");
+// Control sequences of terminals: CSI, OSC and the short ones.
+const sequences = new RegExp("\\u001b(?:\\[[0-9;?]*[ -/]*[@-~]|" +
+  "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])", "g");
+
+// Makes characters visible that would hide or reorder text.
+export function safeText(text: string): string {
+  return text.replace(hidden,
+    (found) => `\u27e8${found.codePointAt(0)!.toString(16).padStart(4, "0")}\u27e9`);
+}
+
+// A plain view of a terminal's output.
+export function withoutAnsi(text: string): string {
+  return text.replace(sequences, "").replace(/\r\n/g, "\n");
+}
+
+export function oneLine(text: string, max = 160): string {
+  const line = safeText(text.replace(/\s+/g, " ").trim());
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
+}

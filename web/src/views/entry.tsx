@@ -1,0 +1,142 @@
+// One entry of the timeline: a text, a tool call with its output, a change of a file, an approval.
+import { useEffect, useState } from "preact/hooks";
+import { client } from "../auth";
+import { subject } from "../log/fold_tools";
+import type { Entry, Turn } from "../log/view";
+import { bytes, duration, oneLine, safeText, withoutAnsi } from "../text/format";
+import { Diff } from "../text/diff";
+import { Markdown } from "../text/markdown";
+import { Fold, Time } from "../ui/parts";
+import { Shape, Status, toneOf } from "../ui/status";
+import { ApprovalCard } from "./approval";
+import { Chain } from "./chain";
+import type { Shown } from "./session";
+
+const outputShown = 16 * 1024;      // characters of an output in the timeline
+const outputReadMax = 256 * 1024;   // bytes of a stored output that are read at once
+
+// Bytes behind a ref, read when they are asked for.
+function Stored({ outputRef }: { outputRef: string }) {
+  const [text, setText] = useState<string | null>(null);
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const abort = new AbortController();
+    void (async () => {
+      let found = "";
+      const decoder = new TextDecoder();
+      const pieces = client.value!.output(outputRef,
+        { end: outputReadMax, signal: abort.signal });
+      for await (const piece of pieces) found += decoder.decode(piece, { stream: true });
+      setText(found);
+    })().catch((error: Error) => { if (!abort.signal.aborted) setProblem(error.message); });
+    return () => abort.abort();
+  }, [outputRef]);
+  if (problem) return <p class="error-text">{problem}</p>;
+  if (text === null) return <p class="muted">Reading…</p>;
+  if (text.startsWith("diff --git") || text.startsWith("--- ")) return <Diff diff={text} />;
+  return <pre class="output" tabIndex={0}>{safeText(withoutAnsi(text))}</pre>;
+}
+
+function Output({ text, clipped }: { text: string; clipped: number }) {
+  const plain = withoutAnsi(text);
+  const tail = plain.length > outputShown ? plain.slice(-outputShown) : plain;
+  const hidden = clipped + plain.length - tail.length;
+  return <pre class="output" tabIndex={0}>
+    {hidden > 0 && <span class="muted">({bytes(hidden)} before this are in the log){"\n"}</span>}
+    {safeText(tail)}</pre>;
+}
+
+interface Step { step?: string; text?: string; title?: string; status?: string }
+
+function Plan({ args }: { args: unknown }) {
+  const given = args as { plan?: Step[]; steps?: Step[] } | undefined;
+  const steps = given?.plan ?? given?.steps ?? [];
+  if (!Array.isArray(steps)) return null;
+  return <ol class="plan">{steps.map((each, at) => <li key={at} class={`plan-${each.status ?? ""}`}>
+    {each.status === "completed" ? <Shape tone="succeeded" />
+      : each.status === "in_progress" ? <Shape tone="running" /> : <span class="plan-open" />}
+    <span class="visually-hidden">{each.status ?? "unknown"}</span>
+    <span>{safeText(each.step ?? each.text ?? each.title ?? "")}</span></li>)}</ol>;
+}
+
+function toolLine(entry: Entry): string {
+  const text = subject(entry.args);
+  if (entry.kind === "todo") return "plan";
+  return entry.kind === "command" ? `$ ${text}` : `${entry.toolName ?? entry.kind} ${text}`;
+}
+
+function Tool({ entry, shown }: { entry: Entry; shown: Shown }) {
+  const process = entry.processId ? shown.view.processes.get(entry.processId) : undefined;
+  const output = process?.output || entry.preview || "";
+  const ran = process?.background && process.status === "running" ? "running" : entry.status;
+  const failed = toneOf(ran) === "failed";
+  const command = subject(entry.args);
+  const summary = <span class="tool-line">
+    <Shape tone={toneOf(ran)} />
+    {entry.outsideSandbox && <span class="tag tag-failed">outside the sandbox</span>}
+    <code>{oneLine(toolLine(entry), 200)}</code>
+    <span class="tool-meta">
+      {entry.change && <><span class="added">+{entry.change.linesAdded}</span>{" "}
+        <span class="removed">-{entry.change.linesRemoved}</span> </>}
+      {entry.exitCode !== undefined && entry.exitCode !== 0 && <span class="error-text">
+        exit {entry.exitCode} </span>}
+      {process?.background && <span>background </span>}
+      {entry.durationMs !== undefined && duration(entry.durationMs)}
+      <span class="visually-hidden">{ran}</span>
+    </span>
+  </span>;
+  const open = entry.kind === "file_change" || entry.kind === "todo" || failed;
+  return <Fold summary={summary} open={open} key={`${entry.id}:${failed}`}>
+    {entry.kind === "todo" && <Plan args={entry.args} />}
+    {entry.kind === "command" && (command.length > 90 || command.includes("\n")) &&
+      <pre class="code code-command" tabIndex={0}>{safeText(command)}</pre>}
+    {entry.diff && <Diff diff={entry.diff} />}
+    {entry.kind !== "file_change" && entry.kind !== "todo" && output &&
+      <Output text={output} clipped={process?.clipped ?? 0} />}
+    {process && process.missing > 0 && <p class="muted">The log lacks {bytes(process.missing)} of
+      this output.</p>}
+    {entry.error && entry.error.category !== "exit_nonzero" && <p class="error-text">
+      {entry.error.category}: {safeText(entry.error.message)}</p>}
+    {entry.outputRef && !entry.diff && <Fold summary={<span>Stored output</span>}>
+      <Stored outputRef={entry.outputRef} /></Fold>}
+    {entry.decision?.chain && <Fold summary={<span class="muted">Why it was allowed or not:{" "}
+      {entry.decision.decision} by {entry.decision.decisionSource}</span>}>
+      <Chain verdicts={entry.decision.chain} decision={entry.decision.decision} /></Fold>}
+  </Fold>;
+}
+
+function Answered({ entry, shown }: { entry: Entry; shown: Shown }) {
+  const action = shown.view.actions.get(entry.actionId ?? "");
+  if (!action) return null;
+  if (!action.resolved) return <ApprovalCard action={action} past={shown.past} />;
+  const { decision, scope, answeredBy, decisionSource, reason } = action.resolved;
+  return <p class="answered"><Status word={decision} />
+    <span>{oneLine(action.required.prompt ?? action.required.toolName ?? "", 120)} — {" "}
+      {decision}{scope && scope !== "once" ? ` (${scope})` : ""} by{" "}
+      {oneLine(answeredBy ?? decisionSource, 60)}{reason ? `: ${oneLine(reason, 120)}` : ""}</span>
+    {action.resolvedAt && <Time at={action.resolvedAt} />}</p>;
+}
+
+export function EntryView({ entry, shown, turn }: { entry: Entry; shown: Shown; turn: Turn }) {
+  const attributes = { "data-testid": "item", "data-kind": entry.kind, class: `entry entry-${
+    entry.kind}` };
+  switch (entry.kind) {
+    case "input":
+      if (!entry.text) return null;
+      return <div {...attributes}><div class="prompt">{safeText(entry.text)}</div></div>;
+    case "agent_message":
+      return entry.text ? <div {...attributes}><Markdown text={entry.text} /></div> : null;
+    case "reasoning":
+      return <div {...attributes}><Fold summary={<span class="muted">Reasoning
+        {entry.streaming ? "…" : ""}</span>}><p class="reasoning">{safeText(entry.text)}</p></Fold>
+      </div>;
+    case "approval":
+      return <div {...attributes}><Answered entry={entry} shown={shown} /></div>;
+    case "error":
+      return <div {...attributes}><p class="error-text"><Shape tone="failed" />{" "}
+        {safeText(entry.error?.message ?? entry.text)} {entry.text && `(${entry.text})`}</p></div>;
+    default:
+      return <div {...attributes} data-turn={turn.turnId}>
+        <Tool entry={entry} shown={shown} /></div>;
+  }
+}
