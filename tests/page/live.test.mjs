@@ -1,0 +1,146 @@
+// The page equals the log: after kill -9, in many tabs, with hostile texts; and its token stays
+// where it belongs.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Browser, show, state, until, World } from "./browser.mjs";
+
+const hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> [x](javascript:alert(3)) " +
+  "![i](http://127.0.0.1:9/i.png) \u202edesrever\u0007 \u001b[31mred";
+
+const scripts = {
+  main: [{ text: "word ".repeat(40), deltas: 20, delayMs: 400 }],
+  hostile: [{ reasoning: hostile, text: hostile, toolCalls: [
+    { name: "shell", args: { command: `echo '${hostile}'` } },
+    { name: hostile.slice(0, 40), args: { path: hostile } },
+    { name: "update_plan", args: { plan: [{ step: hostile, status: "pending" }] } }] },
+  { text: hostile }],
+};
+
+let world;
+let browser;
+
+before(async () => {
+  world = await World.create(scripts);
+  browser = await Browser.open();
+});
+after(async () => {
+  await browser?.close();
+  await world?.remove();
+});
+
+async function last(sessionId) {
+  return (await world.call("list_events", { sessionId, limit: 1 })).asOfSequence;
+}
+
+async function upToDate(page, sessionId) {
+  const sequence = await last(sessionId);
+  await until(async () => (await page.getByTestId("as-of").innerText()).includes(
+    String(sequence)), `fact ${sequence}`);
+}
+
+test("the link is used up, and the token is in no address or request line", async () => {
+  const link = await world.agentrt("open");
+  const page = await browser.context.newPage();
+  await page.goto(link);
+  await page.getByTestId("session-list").waitFor();
+  const code = /login=(\w+)/.exec(link)[1];
+  assert.ok(!page.url().includes(code));
+  const token = await page.evaluate(() => sessionStorage.getItem("agentrt.token"));
+  assert.match(token, /^[0-9a-f]{64}$/);
+  for (const url of browser.requests) {
+    assert.ok(!url.includes(token), url);
+    assert.ok(url.startsWith(world.url), `${url} is loaded from elsewhere`);
+  }
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  await page.goBack();
+  assert.ok(!page.url().includes(code), "not in the history");
+  const second = await browser.context.newPage();
+  await second.goto("about:blank");
+  await second.goto(link);
+  await second.getByTestId("login-error").getByText("agentrt open").waitFor();
+  await page.close();
+  await second.close();
+});
+
+test("a new tab gets the token of another one; signing out ends both", async () => {
+  const page = await browser.page(world);
+  const second = await browser.context.newPage();
+  await second.goto(`${world.url}/#/inbox`);
+  await second.getByTestId("inbox").waitFor();
+  await page.getByText("Sign out").click();
+  await page.getByTestId("login-token").waitFor();
+  await second.getByTestId("login-token").waitFor();
+  await page.close();
+  await second.close();
+});
+
+test("after kill -9 the page shows every missed fact once", async () => {
+  const page = await browser.page(world);
+  await world.submit("killed", "Say something");
+  await show(page, "#/session/killed");
+  await page.getByTestId("timeline").getByText("Say something").waitFor();
+  await page.getByLabel("Prompt").fill("a draft");
+  await world.end("SIGKILL");
+  await state(page, "reconnecting");
+  await world.start();
+  await state(page, "live");
+  await upToDate(page, "killed");
+  assert.equal(await page.locator("[data-kind=input]").count(), 1);
+  await page.reload();
+  await page.getByTestId("timeline").getByText("Say something").waitFor();
+  await upToDate(page, "killed");
+  assert.equal(await page.getByLabel("Prompt").inputValue(), "a draft");
+  await page.close();
+});
+
+test("a prompt is sent with Enter, not while an input method composes", async () => {
+  const page = await browser.page(world);
+  await world.call("create_session", { sessionId: "typed" });
+  await show(page, "#/session/typed");
+  const prompt = page.getByLabel("Prompt");
+  await prompt.fill("hello");
+  await prompt.dispatchEvent("keydown", { key: "Enter", isComposing: true });
+  await page.waitForTimeout(200);
+  assert.equal(await page.locator("[data-kind=input]").count(), 0);
+  await prompt.press("Enter");
+  await page.locator("[data-kind=input]").getByText("hello").waitFor();
+  await world.fact("typed", (e) => e.type === "turn.completed");
+  await upToDate(page, "typed");
+  assert.equal(await prompt.inputValue(), "");
+  await page.close();
+});
+
+test("twelve tabs of one session all show its end", async () => {
+  await world.call("create_session", { sessionId: "many" });
+  const first = await browser.page(world);
+  const pages = [first];
+  while (pages.length < 12) pages.push(await browser.context.newPage());
+  for (const page of pages) await page.goto(`${world.url}/#/session/many`);
+  await Promise.all(pages.map((page) => page.getByTestId("timeline").waitFor()));
+  await world.submit("many", "hello");
+  await world.fact("many", (e) => e.type === "turn.completed");
+  for (const page of pages) await upToDate(page, "many");
+  for (const page of pages) await page.close();
+});
+
+test("hostile texts are shown, and nothing runs or is loaded", async () => {
+  const page = await browser.page(world);
+  await world.call("create_session", { sessionId: "hostile", title: hostile });
+  await world.submit("hostile", hostile, { model: "hostile", mode: "bypass" });
+  await world.call("create_task", { sessionId: "hostile", objective: hostile });
+  await world.fact("hostile", (e) => e.type === "turn.completed");
+  browser.requests.length = 0;
+  for (const view of ["", "/log", "/tasks", "/agents", "/processes", "/usage", "/policy"]) {
+    await show(page, `#/session/hostile${view}`);
+    await state(page, "live");
+    await page.locator("main h1").waitFor();
+    for (const fold of await page.locator("summary").all()) await fold.click().catch(() => {});
+    assert.equal(await page.locator("img, iframe, object, main script").count(), 0, view);
+    assert.equal(await page.locator("a[href^=javascript]").count(), 0, view);
+    const text = await page.locator("main").innerText();
+    assert.ok(!/[\u202e\u0007\u001b]/.test(text), `${view} has raw control characters`);
+  }
+  for (const url of browser.requests) assert.ok(url.startsWith(world.url), url);
+  assert.deepEqual(browser.problems, []);
+  await page.close();
+});
