@@ -422,6 +422,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("explain")) return parsed.explain;
   if (got("trust")) return parsed.trust;
   if (got("open")) return parsed.open;
+  if (got("demo")) return parsed.demo;
   if (got("approve") || got("deny")) {
     AnswerArguments answer = parsed.answer;
     answer.decision = got("approve") ? "allow" : "deny";

@@ -81,6 +81,12 @@ struct OpenArguments {
   std::vector<std::string> scopes;
   bool browser = false;
 };
+struct DemoArguments {
+  bool automatic = false;
+  bool exit = false;
+  bool keep = false;
+  bool browser = false;
+};
 struct TokenListArguments {};
 struct TokenRevokeArguments {
   std::string token;
@@ -147,7 +153,8 @@ using Verb =
                  TokenRevokeArguments, SchemaArguments, DoctorArguments, ValidateArguments,
                  SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
                  AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
-                 RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments, OpenArguments>;
+                 RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments, OpenArguments,
+                 DemoArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

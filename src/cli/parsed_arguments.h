@@ -21,6 +21,7 @@ struct Parsed {
   TokenCreateArguments token_create;
   TokenRevokeArguments token_revoke;
   OpenArguments open;
+  DemoArguments demo;
   SchemaArguments schema;
   ValidateArguments validate;
   SandboxArguments sandbox;
@@ -48,7 +49,7 @@ void add_decisions(CLI::App& app, Parsed& out);
 // Declares the commands of cli/tasks: tasks, jobs and agents.
 void add_tasks(CLI::App& app, Parsed& out);
 void add_jobs(CLI::App& app, Parsed& out);
-// Declares the commands of cli/page: open.
+// Declares the commands of cli/page: open and demo.
 void add_page(CLI::App& app, Parsed& out);
 
 }  // namespace agentrt::cli

@@ -41,6 +41,7 @@ int perform(Context& context) {
           [&](const TrustArguments& arguments) { return trust_workspace(context, arguments); },
           [&](const RulesArguments& arguments) { return list_rules(context, arguments); },
           [&](const RemoveRuleArguments& arguments) { return remove_rules(context, arguments); },
+          [&](const DemoArguments& arguments) { return demo(context, arguments); },
           [&](const OpenArguments& arguments) { return open_page(context, arguments); },
           [&](const ValidateArguments& arguments) { return validate_stream(context, arguments); },
           [&](const SandboxArguments& arguments) { return run_sandboxed(context, arguments); }},

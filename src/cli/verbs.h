@@ -30,6 +30,7 @@ int explain(Context& context, const ExplainArguments& arguments);
 int list_rules(Context& context, const RulesArguments& arguments);
 int remove_rules(Context& context, const RemoveRuleArguments& arguments);
 int trust_workspace(Context& context, const TrustArguments& arguments);
+int demo(Context& context, const DemoArguments& arguments);
 int open_page(Context& context, const OpenArguments& arguments);
 int validate_stream(Context& context, const ValidateArguments& arguments);
 

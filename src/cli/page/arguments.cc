@@ -18,6 +18,18 @@ void add_page(CLI::App& app, Parsed& out) {
       ->type_name("SCOPE")
       ->allow_extra_args(false);
   open->add_flag("--browser", out.open.browser, "Open the link in the browser of this machine");
+
+  CLI::App* demo =
+      add_verb(app, out, "demo", "Show a whole session, without a model or configuration",
+               "  agentrt demo                  # prints a link to the page; Ctrl-C ends it\n"
+               "  agentrt demo --auto --exit    # answers the approval itself and ends\n"
+               "\n"
+               "Script models call real tools in a real sandbox: a failing test, a fix, an\n"
+               "approval, a background server, subagents and a job.");
+  demo->add_flag("--auto", out.demo.automatic, "Answer the approval instead of you");
+  demo->add_flag("--exit", out.demo.exit, "End after the last step");
+  demo->add_flag("--keep", out.demo.keep, "Keep the folders of the demo and print their name");
+  demo->add_flag("--browser", out.demo.browser, "Open the link in the browser of this machine");
 }
 
 }  // namespace agentrt::cli
