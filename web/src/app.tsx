@@ -1,5 +1,5 @@
 // The frame of the page: navigation, connection, and the view that the address names.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { client, decided, me, signOut } from "./auth";
 import { openActions, poll, readActions } from "./data";
 import { Keys, useKeys } from "./keys";
@@ -55,6 +55,9 @@ function Bar({ onHelp }: { onHelp: () => void }) {
 
 function View() {
   const at = route.value;
+  // Another view starts at its top; the timeline then goes to its end by itself.
+  const place = at.page === "session" ? `${at.sessionId}/${at.view}` : at.page;
+  useLayoutEffect(() => scrollTo({ top: 0 }), [place]);
   switch (at.page) {
     case "sessions":
       return <Sessions />;

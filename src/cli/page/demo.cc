@@ -19,10 +19,6 @@
 namespace agentrt::cli {
 namespace {
 
-constexpr std::string_view kSession = "demo";
-constexpr int kStepMs = 60'000;  // without progress for this long, a step has failed
-constexpr int kEndMs = 10'000;   // for the processes of the demo to end
-
 // The members of facts that the story looks at.
 struct Said {
   std::optional<std::string> kind;
@@ -65,6 +61,10 @@ struct LiveProcesses {
   std::vector<LiveProcess> processes;
 };
 BOOST_DESCRIBE_STRUCT(LiveProcesses, (), (processes))
+
+constexpr std::string_view kSession = "demo";
+constexpr int kStepMs = 60'000;  // without progress for this long, a step has failed
+constexpr int kEndMs = 10'000;   // for the processes of the demo to end
 
 class Story {
  public:
