@@ -9,6 +9,9 @@ const hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> [x](javas
 
 const scripts = {
   main: [{ text: "word ".repeat(40), deltas: 20, delayMs: 400 }],
+  long: [{ text: "Some words of a long answer.\n\n".repeat(40), deltas: 60, delayMs: 2500 }],
+  terminal: [{ toolCalls: [{ name: "shell", args: { background: true, tty: true,
+    command: "printf '\\033[1mname? \\033[0m'; read name; echo \"hello $name\"; sleep 300" } }] }],
   hostile: [{ reasoning: hostile, text: hostile, toolCalls: [
     { name: "shell", args: { command: `echo '${hostile}'` } },
     { name: hostile.slice(0, 40), args: { path: hostile } },
@@ -107,6 +110,50 @@ test("a prompt is sent with Enter, not while an input method composes", async ()
   await world.fact("typed", (e) => e.type === "turn.completed");
   await upToDate(page, "typed");
   assert.equal(await prompt.inputValue(), "");
+  await page.close();
+});
+
+test("nothing moves while an answer streams in", async () => {
+  const page = await browser.page(world);
+  await world.call("create_session", { sessionId: "still" });
+  await show(page, "#/session/still");
+  await page.getByTestId("composer").waitFor();
+  await world.submit("still", "hello", { model: "long" });
+  await page.locator("[data-kind=input]").waitFor();
+  await page.evaluate(() => {
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) window.shifts.push({ value: entry.value,
+        what: entry.sources.map((source) => source.node?.outerHTML?.slice(0, 80)) });
+    }).observe({ type: "layout-shift" });
+  });
+  await world.fact("still", (e) => e.type === "model.completed");
+  assert.deepEqual(await page.evaluate(() => window.shifts), []);
+  // The measure itself: something that does move is noticed.
+  await page.evaluate(() => {
+    const block = document.createElement("div");
+    block.style.height = "90px";
+    document.querySelector(".timeline").prepend(block);
+    scrollTo({ top: 0 });
+  });
+  await until(() => page.evaluate(() => window.shifts.length > 0), "a shift");
+  await page.close();
+});
+
+test("a terminal is drawn as rows, and takes input", async () => {
+  const page = await browser.page(world);
+  await world.submit("term", "Start it", { model: "terminal", mode: "bypass" });
+  await world.fact("term", (e) => e.type === "process.output");
+  await show(page, "#/session/term/processes");
+  const terminal = page.getByTestId("terminal");
+  await terminal.getByText("name?").waitFor();
+  await page.getByLabel("Input for the process").fill("Ada");
+  await page.getByLabel("Input for the process").press("Enter");
+  await terminal.getByText("hello Ada").waitFor();
+  await page.getByText("Terminate", { exact: true }).click();
+  await page.getByText("Confirm: terminate").click();
+  await page.locator("[data-testid=process-row][data-status=terminated]").waitFor();
+  assert.deepEqual(browser.problems, []);
   await page.close();
 });
 

@@ -3,7 +3,8 @@ import { useRef, useState } from "preact/hooks";
 import { can, client } from "../auth";
 import type { Thread } from "../log/view";
 import { oneLine, plural } from "../text/format";
-import { Button } from "../ui/parts";
+import { Button, Time } from "../ui/parts";
+import { Status } from "../ui/status";
 import type { Shown } from "./session";
 
 // A draft survives reload and sign-out. Its key stays until it was accepted, so that sending again
@@ -86,9 +87,13 @@ export function Composer({ shown, thread }: { shown: Shown; thread: Thread | und
     if (event.key === "Escape") field.current?.blur();
   };
   const active = thread?.activeTurnId;
+  const turn = active ? shown.view.turns.get(active) : undefined;
   const resumable = thread?.resumable ?? false;
-  return <>
+  return <div class="composer-area">
     {thread && <Queue shown={shown} thread={thread} />}
+    {turn && <p class="turn-now" role="status"><Status word={turn.status} />
+      <span>{turn.phase}</span>
+      {turn.startedAt && <span class="turn-when">started <Time at={turn.startedAt} /></span>}</p>}
     <form class="composer" data-testid="composer" onSubmit={(event) => {
       event.preventDefault();
       void send();
@@ -110,5 +115,5 @@ export function Composer({ shown, thread }: { shown: Shown; thread: Thread | und
           disabled={busy || !draft.text.trim()}>Send</Button>
       </div>
     </form>
-  </>;
+  </div>;
 }

@@ -62,11 +62,12 @@ function useEnd(key: string, size: number, follow: boolean): { fresh: number; ju
   } };
 }
 
+// Shown when the turn has ended. Until then its state is beside the prompt, where new content does
+// not move it.
 function TurnFoot({ turn }: { turn: Turn }) {
   const usage = turn.usage;
   return <footer class="turn-foot">
     <Status word={turn.status} quiet />
-    {turn.phase && !turn.endedAt && <span>{turn.phase}</span>}
     {turn.durationMs !== undefined && <span>{duration(turn.durationMs)}</span>}
     {turn.model && <span>{oneLine(turn.model, 40)}</span>}
     {usage && <span>{count(usage.inputTokens)} in · {count(usage.outputTokens)} out</span>}
@@ -80,7 +81,7 @@ function TurnView({ turn, shown }: { turn: Turn; shown: Shown }) {
   return <section class="turn" id={`turn-${turn.turnId}`} aria-label="Turn">
     {turn.entries.map((entry) =>
       <EntryView key={entry.id} entry={entry} shown={shown} turn={turn} />)}
-    <TurnFoot turn={turn} />
+    {turn.endedAt && <TurnFoot turn={turn} />}
   </section>;
 }
 
