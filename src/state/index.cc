@@ -96,16 +96,13 @@ const Subagent* subagent_changed(const Session& session, const Fact& fact) {
   return closed && closed->id == fact.ids.subagent_id ? &*closed : nullptr;
 }
 
-// Whether the fact changes the turn's row.
+// Whether the fact changes the turn's row. Every status counts: a list that still said
+// waiting_permission after the answer would call a person for nothing.
 bool turns_row_changes(const Payload& payload) {
   return std::visit(
-      []<class P>(const P& p) {
-        if constexpr (std::is_same_v<P, RunStatus>)
-          return p.status == Status::blocked || p.status == Status::preparing ||
-                 p.status == Status::waiting_permission || p.status == Status::waiting_input;
-        else
-          return std::is_same_v<P, TurnSubmitted> || std::is_same_v<P, TurnCompleted> ||
-                 std::is_same_v<P, TurnFailed>;
+      []<class P>(const P&) {
+        return std::is_same_v<P, RunStatus> || std::is_same_v<P, TurnSubmitted> ||
+               std::is_same_v<P, TurnCompleted> || std::is_same_v<P, TurnFailed>;
       },
       payload);
 }

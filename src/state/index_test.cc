@@ -94,7 +94,15 @@ TEST_CASE("facts in the middle of an answer write no rows") {
   Given past = busy_thread().said("1", "Hel");
   CHECK(last_rows(past).empty());
   CHECK(last_rows(past.fact(step_scope("1"), ItemUpdated{})).empty());
-  CHECK(last_rows(past.fact(turn_scope("1"), RunStatus{.status = Status::streaming})).empty());
+}
+
+TEST_CASE("the rows of a turn and its session follow every status") {
+  Given past = busy_thread();
+  for (const Status status : {Status::waiting_permission, Status::running, Status::streaming}) {
+    past.fact(turn_scope("1"), RunStatus{.status = status});
+    CHECK(last_rows(past) == Rows{fmt::format("session sess_1 {}", name_of(status)),
+                                  fmt::format("turn turn_1 {} open", name_of(status))});
+  }
 }
 
 TEST_CASE("a fact that names a turn the view does not hold writes no row of it") {

@@ -68,6 +68,21 @@ class Gate(DecisionCase):
                  "process.started", "tool.result", "turn.completed"]
         self.assertEqual([e for e in events if e in order], order)
 
+    def test_the_list_of_sessions_follows_the_answer(self):
+        def listed():
+            rows = self.daemon.ok("list_sessions")["data"]
+            return next(row["status"] for row in rows if row["sessionId"] == "s")
+
+        turn = self.submit(line(call("while [ ! -e go ]; do sleep 0.05; done")), {"text": "Done."})
+        action = self.action()
+        self.assertEqual(listed(), "waiting_permission")
+        self.answer(action)
+        self.daemon.wait_event("s", lambda e: e["type"] == "process.started")
+        self.assertEqual(listed(), "running")
+        (self.home.workspace / "go").touch()
+        self.daemon.wait_turn(turn)
+        self.assertEqual(listed(), "idle")
+
     def test_no_is_told_to_the_model_and_the_turn_goes_on(self):
         turn = self.submit(line(call("touch made.txt")), {"text": "Fine."})
         self.assertEqual(self.answer(self.action(), "deny", reason="not today").status, 200)
