@@ -130,7 +130,11 @@ export function Timeline({ shown }: { shown: Shown }) {
   const { view, log, past } = shown;
   const here = route.value;
   const wanted = here.page === "session" ? here.thread : null;
-  const thread = (wanted && view.threads.get(wanted)) || mainThread(view);
+  // The thread that is being read stays, also if another one starts to work.
+  const read = useRef("");
+  const thread = (wanted && view.threads.get(wanted)) || view.threads.get(read.current) ||
+    mainThread(view);
+  if (thread && !past) read.current = thread.threadId;
   const [most, setMost] = useState(turnsAtFirst);
   const turns = (thread?.turnIds ?? []).map((id) => view.turns.get(id)!)
     .filter((turn) => turn.startedAt || !thread!.queue.includes(turn.turnId));
