@@ -6,6 +6,8 @@ import { Browser, show, until, World } from "./browser.mjs";
 const scripts = {
   plain: [{ toolCalls: [{ name: "shell", args: { command: "touch made" } }] }, { text: "Made." }],
   danger: [{ toolCalls: [{ name: "shell", args: { command: "rm -rf build" } }] }, { text: "Ok." }],
+  parent: [{ toolCalls: [{ name: "spawn_subagent", args: { role: "helper", prompt: "Help",
+    model: "plain" } }] }, { toolCalls: [{ name: "wait_subagents", args: {} }] }],
   question: [{ toolCalls: [{ name: "ask_user", args: { question: "Which database?",
     choices: ["SQLite", "Postgres"] } }] }, { text: "Thanks." }],
 };
@@ -120,6 +122,25 @@ test("after a lost race the card says how it was answered", async () => {
   await card.getByText(/Someone else answered first: deny/).waitFor();
   await page.unroute("**/v1/commands/list_actions");
   assert.equal(await answers(), 1);
+});
+
+test("what a subagent asks is shown with its parent's timeline, and in the inbox", async () => {
+  await world.submit(session, "Delegate", { model: "parent", mode: "default" });
+  const first = await world.fact(session, (e) => e.type === "action.required");
+  await world.call("respond_action", { actionId: first.actionId, decision: "allow",
+    digest: first.payload.digest });
+  const action = await world.fact(session, (e) => e.type === "action.required" &&
+    e.threadId !== first.threadId);
+  await show(page, "#/inbox");
+  const card = page.locator(`[data-action-id="${action.actionId}"]`);
+  await card.getByText("helper (subagent)").waitFor();
+  await show(page, `#/session/${session}`);
+  await card.getByText("helper (subagent)").waitFor();
+  await card.getByTestId("approval-deny").click();
+  const answer = await world.fact(session, (e) => e.type === "action.resolved" &&
+    e.actionId === action.actionId);
+  assert.equal(answer.payload.decision, "deny");
+  await card.waitFor({ state: "detached" });
 });
 
 test("a token without the scope can look but not answer", async () => {

@@ -1,5 +1,5 @@
-// Streams of the page: a hidden tab has none, a replaced store is read again, a bound token sees its
-// session alone; and the keyboard.
+// Streams of the page: a hidden tab has none, a replaced store is read again, a bound token sees
+// its session alone; and the keyboard.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Browser, show, state, until, violations, World } from "./browser.mjs";

@@ -2,7 +2,7 @@
 import type { Action } from "../log/view";
 import { safeText } from "../text/format";
 import { Diff } from "../text/diff";
-import { Copy } from "../ui/parts";
+import { Copy, shortId } from "../ui/parts";
 
 // The diff of an edit, from its old and new text.
 function editDiff(input: Record<string, unknown>): string | null {
@@ -39,9 +39,11 @@ export function What({ action }: { action: Action }) {
   </div>;
 }
 
-export function Where({ action }: { action: Action }) {
+export function Where({ action, asker }: { action: Action; asker?: string }) {
   const asked = action.required;
   return <div data-testid="approval-where"><dt>Where</dt><dd>
+    session <b>{shortId(action.sessionId)}</b>
+    {asker && <>, asked by <b>{safeText(asker)}</b></>}{", "}
     {asked.cwd ? <code>{safeText(asked.cwd)}</code> : "folder unknown"}
     {", sandbox "}<b>{asked.outsideSandbox ? "none" : asked.sandbox ?? "unknown"}</b>
     {asked.network !== undefined && <>, {asked.network ? "with" : "without"} network</>}

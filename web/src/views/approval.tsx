@@ -84,8 +84,8 @@ function useAnswer(action: Action, onAnswered?: () => void) {
   return { sent, problem, answer };
 }
 
-export function ApprovalCard({ action, link, onAnswered, past }: {
-  action: Action; link?: boolean; onAnswered?: () => void; past?: boolean;
+export function ApprovalCard({ action, link, onAnswered, past, asker }: {
+  action: Action; link?: boolean; onAnswered?: () => void; past?: boolean; asker?: string;
 }) {
   const asked = action.required;
   const ref = useRef<HTMLElement>(null);
@@ -134,7 +134,7 @@ export function ApprovalCard({ action, link, onAnswered, past }: {
       user.</p>}
     <What action={action} />
     <dl class="facts">
-      <Where action={action} />
+      <Where action={action} {...(asker ? { asker } : {})} />
       <div data-testid="approval-why"><dt>Why</dt>
         <dd>{action.evaluated?.chain?.length ? <Chain verdicts={action.evaluated.chain} />
           : safeText(asked.reason ?? "The log gives no reason.")}</dd></div>

@@ -39,7 +39,8 @@ async function detail(rt: Agentrt, action: Action, signal: AbortSignal): Promise
   return out;
 }
 
-function Detailed({ action, onGone }: { action: Action; onGone: () => void }) {
+function Detailed({ action, asker, onGone }:
+  { action: Action; asker: string | undefined; onGone: () => void }) {
   const rt = client.value!;
   const [full, setFull] = useState(action);
   useEffect(() => {
@@ -47,7 +48,8 @@ function Detailed({ action, onGone }: { action: Action; onGone: () => void }) {
     detail(rt, action, abort.signal).then(setFull, () => {});
     return () => abort.abort();
   }, [rt, action.actionId]);
-  return <ApprovalCard action={full} link onAnswered={onGone} />;
+  return <ApprovalCard action={full} link onAnswered={onGone}
+    {...(asker ? { asker: `${asker} (subagent)` } : {})} />;
 }
 
 export function Inbox() {
@@ -64,7 +66,8 @@ export function Inbox() {
         An approval or a question appears here when an agent cannot continue without a person.
       </Empty>}
       {sorted.map((row) =>
-        <Detailed key={row.actionId} action={asAction(row)} onGone={refresh} />)}
+        <Detailed key={row.actionId} action={asAction(row)} asker={row.subagent}
+          onGone={refresh} />)}
     </div>
   </main>;
 }

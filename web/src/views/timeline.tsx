@@ -5,6 +5,7 @@ import { go, route, sessionPath } from "../route";
 import { count, duration, oneLine, plural } from "../text/format";
 import { Button, Empty, shortId, Time } from "../ui/parts";
 import { Shape, Status, toneOf } from "../ui/status";
+import { ApprovalCard } from "./approval";
 import { Composer } from "./composer";
 import { EntryView } from "./entry";
 import type { Shown } from "./session";
@@ -126,6 +127,17 @@ function Rail({ view, turns }: { view: View; turns: Turn[] }) {
   </aside>;
 }
 
+// Open approvals of other threads, such as those of subagents: the session waits for them, too.
+function OtherAsks({ shown, threadId }: { shown: Shown; threadId: string }) {
+  const open = [...shown.view.actions.values()].filter((action) =>
+    !action.resolved && action.threadId !== threadId);
+  if (open.length === 0) return null;
+  return <section class="other-asks" aria-label="Asked by other threads">
+    {open.map((action) => <ApprovalCard key={action.actionId} action={action} past={shown.past}
+      asker={threadName(shown.view, action.threadId ?? "")} />)}
+  </section>;
+}
+
 export function Timeline({ shown }: { shown: Shown }) {
   const { view, log, past } = shown;
   const here = route.value;
@@ -153,6 +165,7 @@ export function Timeline({ shown }: { shown: Shown }) {
           A turn is one prompt and all the work it causes. Write the first prompt below.</Empty>}
         {visible.map((turn) => <TurnView key={turn.turnId} turn={turn} shown={shown} />)}
       </div>
+      <OtherAsks shown={shown} threadId={thread?.threadId ?? ""} />
       {fresh > 0 && <button type="button" class="fresh" onClick={jump}>{fresh} new ↓</button>}
       <Composer shown={shown} thread={thread} />
     </div>
