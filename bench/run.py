@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 import build  # noqa: E402
 import commands  # noqa: E402
 import facts  # noqa: E402
+import history  # noqa: E402
 import jobs  # noqa: E402
 import machine  # noqa: E402
 import models  # noqa: E402
@@ -30,7 +31,7 @@ import tasks  # noqa: E402
 import terminal  # noqa: E402
 import turns  # noqa: E402
 
-PARTS = {"facts": facts, "starts": starts, "turns": turns, "commands": commands,
+PARTS = {"facts": facts, "starts": starts, "turns": turns, "history": history, "commands": commands,
          "streams": streams, "models": models, "packing": packing, "sandbox": sandbox,
          "policy": policy, "terminal": terminal, "tasks": tasks, "jobs": jobs}
 ON_REQUEST = {"build": build}  # too slow for every run

@@ -15,4 +15,7 @@ constexpr std::uint64_t estimated_tokens(std::size_t bytes) {
   return (bytes + kBytesPerToken - 1) / kBytesPerToken;
 }
 
+// What an image or document counts for: about 1,600 tokens, as providers count a large image.
+inline constexpr std::size_t kImageCountedBytes = 1'600 * kBytesPerToken;
+
 }  // namespace agentrt

@@ -215,6 +215,22 @@ void add_owner(CLI::App& app, Parsed& out) {
   add_config(*own, out.arguments);
 }
 
+void add_history(CLI::App& app, Parsed& out) {
+  CLI::App* compact =
+      add_verb(app, out, "compact", "Replace older turns, as the model sees them, by a summary",
+               "  agentrt compact demo\n"
+               "  agentrt compact demo --instructions 'keep the names of all files'");
+  compact->add_option("session", out.compact.session, "The session")
+      ->type_name("SESSION")
+      ->required();
+  compact->add_option("--thread", out.compact.thread, "The thread (default: the one used last)")
+      ->type_name("ID");
+  compact
+      ->add_option("--instructions", out.compact.instructions,
+                   "What the summary must mention, at most 4 KiB")
+      ->type_name("TEXT");
+}
+
 void add_reads(CLI::App& app, Parsed& out) {
   CLI::App* sessions = add_verb(app, out, "sessions", "List sessions, newest first",
                                 "  agentrt sessions\n"
@@ -407,6 +423,7 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("serve")) return parsed.serve;
   if (got("own")) return OwnArguments{};
   if (got("stop")) return parsed.stop;
+  if (got("compact")) return parsed.compact;
   if (got("resume")) return parsed.resume;
   if (got("call")) return parsed.call;
   if (got("sessions")) return parsed.sessions;
@@ -486,6 +503,8 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_chat(app, parsed);
   add_serve(app, parsed);
   add_owner(app, parsed);
+  add_history(app, parsed);
+  add_history(app, parsed);
   add_reads(app, parsed);
   add_jobs(app, parsed);
   add_others(app, parsed);

@@ -43,6 +43,10 @@ struct OwnArguments {};  // hidden: the background owner that commands start
 struct StopArguments {
   bool yes = false;
 };
+struct CompactArguments {
+  std::string session;
+  std::optional<std::string> thread, instructions;
+};
 struct CallArguments {
   std::string command;
   std::string params = "{}";  // "-" reads standard input
@@ -154,7 +158,7 @@ using Verb =
                  SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
                  AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
                  RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments, OpenArguments,
-                 DemoArguments>;
+                 DemoArguments, CompactArguments>;
 
 struct Arguments {
   std::optional<std::string> data, config;

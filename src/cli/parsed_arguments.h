@@ -33,6 +33,7 @@ struct Parsed {
   ExplainArguments explain;
   TrustArguments trust;
   StopArguments stop;
+  CompactArguments compact;
   ResumeArguments resume;
   RulesArguments rules;
   RemoveRuleArguments remove_rule;

@@ -22,6 +22,7 @@ int perform(Context& context) {
           [&](const ServeArguments& arguments) { return serve(context, arguments); },
           [&](const OwnArguments&) { return own(context); },
           [&](const StopArguments& arguments) { return stop_owner(context, arguments); },
+          [&](const CompactArguments& arguments) { return compact_thread(context, arguments); },
           [&](const ResumeArguments& arguments) { return resume_session(context, arguments); },
           [&](const CallArguments& arguments) { return call(context, arguments); },
           [&](const SessionsArguments& arguments) { return list_sessions(context, arguments); },

@@ -10,6 +10,7 @@ int chat(Context& context, const ChatArguments& arguments);
 int serve(Context& context, const ServeArguments& arguments);
 int own(Context& context);
 int stop_owner(Context& context, const StopArguments& arguments);
+int compact_thread(Context& context, const CompactArguments& arguments);
 int call(Context& context, const CallArguments& arguments);
 int resume_session(Context& context, const ResumeArguments& arguments);
 int list_sessions(Context& context, const SessionsArguments& arguments);

@@ -121,6 +121,16 @@ Result<void> apply_routing(Config& config, const ConfigLayer& layer, const Ceili
   return {};
 }
 
+// Settings that a managed file does not bound.
+void set_unbounded(Config& config, const ConfigLayer& layer) {
+  ContextConfig& context = config.context;
+  if (layer.compact) context.compact = layer.compact->value;
+  if (layer.compact_at) context.compact_at = layer.compact_at->value;
+  if (layer.compact_model) context.compact_model = layer.compact_model->value;
+  if (layer.compact_timeout_ms) context.compact_timeout_ms = layer.compact_timeout_ms->value;
+  if (layer.notify) config.notify = layer.notify->value;
+}
+
 // Applies a trusted file completely, within the ceiling if there is one.
 Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin origin,
                            const Ceiling* ceiling) {
@@ -187,8 +197,8 @@ Result<void> apply_trusted(Config& config, const ConfigLayer& layer, RuleOrigin 
           "outputs.bytes_max", ceiling, kFewer));
   TRY(set(outputs.upload_bytes_max, layer.upload_bytes_max, managed.upload_bytes_max, layer,
           "outputs.upload_bytes_max", ceiling, kFewer));
+  set_unbounded(config, layer);
   join(config.redact, layer.redact);
-  if (layer.notify) config.notify = layer.notify->value;
   return set(config.resume, layer.resume, managed.resume, layer, "runtime.resume", ceiling,
              kResumeStricter);
 }
@@ -236,6 +246,10 @@ std::vector<std::string> apply_untrusted(Config& config, const ConfigLayer& laye
   if (layer.allow) asked.emplace_back("permissions.allow");
   join_rules(config, RuleEffect::ask, layer.ask, RuleOrigin::workspace);
   join_rules(config, RuleEffect::deny, layer.deny, RuleOrigin::workspace);
+  if (layer.compact) asked.emplace_back("context.compact");
+  if (layer.compact_at) asked.emplace_back("context.compact_at");
+  if (layer.compact_model) asked.emplace_back("context.compact_model");
+  if (layer.compact_timeout_ms) asked.emplace_back("context.compact_timeout_ms");
   const auto judge = [&asked](bool taken, const char* key) {
     if (!taken) asked.emplace_back(key);
   };

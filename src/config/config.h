@@ -143,6 +143,18 @@ struct OutputConfig {
   bool operator==(const OutputConfig&) const = default;
 };
 
+BOOST_DEFINE_ENUM_CLASS(Compact, auto_, off)
+
+// How a conversation is kept within the context window of a model.
+struct ContextConfig {
+  Compact compact = Compact::auto_;            // off: only compact_thread compacts
+  double compact_at = 0.8;                     // share of the window that a request may use
+  std::optional<std::string> compact_model;    // writes the summary; default: that of the turn
+  std::uint64_t compact_timeout_ms = 120'000;  // per request
+
+  bool operator==(const ContextConfig&) const = default;
+};
+
 // What to do at start with turns that an earlier process left unfinished.
 BOOST_DEFINE_ENUM_CLASS(Resume, ask, auto_)
 
@@ -191,6 +203,7 @@ struct Config {
   std::map<std::string, std::string> shell_env;  // variables that commands get
   LimitConfig limits;
   OutputConfig outputs;
+  ContextConfig context;
   std::vector<std::string> redact;  // names of environment variables that hold secrets
   Resume resume = Resume::ask;
   Notify notify = Notify::bell;

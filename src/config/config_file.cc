@@ -94,6 +94,10 @@ class Section {
       if (const auto* value = found.as_integer(); value && value->get() >= 0)
         return static_cast<std::uint64_t>(value->get());
       return wrong(key, found, "must be a whole number, 0 or more.");
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (const auto* value = found.as_floating_point()) return value->get();
+      if (const auto* value = found.as_integer()) return static_cast<double>(value->get());
+      return wrong(key, found, "must be a number.");
     } else if constexpr (std::is_enum_v<T>) {
       return read_word<T>(key, found);
     } else if constexpr (std::is_same_v<T, std::map<std::string, std::string>>) {
@@ -146,6 +150,15 @@ class Section {
   const std::string& path_;
   std::set<std::string> known_;
 };
+
+Result<void> check_context(const ConfigLayer& layer) {
+  if (const auto& at = layer.compact_at; at && (at->value < 0.1 || at->value > 0.95))
+    return wrong_at(layer.path, at->line, "context.compact_at", "must be from 0.1 to 0.95.");
+  if (const auto& ms = layer.compact_timeout_ms; ms && (ms->value < 1 || ms->value > 3'600'000))
+    return wrong_at(layer.path, ms->line, "context.compact_timeout_ms",
+                    "must be from 1 to 3,600,000.");
+  return {};
+}
 
 Result<std::int64_t> read_price(Section& section, std::string_view key) {
   const toml::node* found = section.node(key);
@@ -475,6 +488,12 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("keep_days", layer.keep_days));
     TRY(section.take("bytes_max", layer.output_bytes_max));
     TRY(section.take("upload_bytes_max", layer.upload_bytes_max));
+  } else if (name == "context") {
+    TRY(section.take("compact", layer.compact));
+    TRY(section.take("compact_at", layer.compact_at));
+    TRY(section.take("compact_model", layer.compact_model));
+    TRY(section.take("compact_timeout_ms", layer.compact_timeout_ms));
+    TRY(check_context(layer));
   } else if (name == "redact") {
     TRY(section.take("names", layer.redact));
   } else if (name == "terminal") {
@@ -487,8 +506,8 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
   static const std::set<std::string> kSections = {
-      "models",  "routing", "permissions", "sandbox",     "limits",   "runtime",
-      "outputs", "redact",  "hooks",       "mcp_servers", "terminal", shell_section()};
+      "models", "routing", "permissions", "sandbox",  "limits",  "runtime",      "outputs",
+      "redact", "hooks",   "mcp_servers", "terminal", "context", shell_section()};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {

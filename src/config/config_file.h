@@ -60,6 +60,10 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> keep_days;
   std::optional<Given<std::uint64_t>> output_bytes_max;
   std::optional<Given<std::uint64_t>> upload_bytes_max;
+  std::optional<Given<Compact>> compact;
+  std::optional<Given<double>> compact_at;
+  std::optional<Given<std::string>> compact_model;
+  std::optional<Given<std::uint64_t>> compact_timeout_ms;
   std::optional<Given<std::vector<std::string>>> redact;
   std::optional<Given<Resume>> resume;
   std::optional<Given<Notify>> notify;

@@ -87,7 +87,7 @@ Decided file_change(const Session& view, const ReportFileChange& report, Inputs 
     return accept(facts);
   }
   const ToolScope scope = scope_of(facts, open);
-  add_output(facts, scope, report.diff, inputs);
+  add_output(facts, scope, report.diff, inputs, KeptFor::session);
   FileChange change = report.change;
   change.diff_ref = report.diff.ref.text();
   ToolProgress progress;

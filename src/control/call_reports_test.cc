@@ -36,12 +36,13 @@ ReportModelCompleted calls(const std::vector<Written>& written) {
 Given with_server(Policy policy) {
   Given past = asked_under(std::move(policy));
   ToolCatalogResolved catalog;
+  catalog.tools.emplace();
   for (const std::string name : {"mcp__s__look", "mcp__s__act"}) {
     CatalogTool tool;
     tool.tool_name = name;
     tool.runtime_owner = "s";
     tool.is_read_only = name == "mcp__s__look";
-    catalog.tools.push_back(tool);
+    catalog.tools->push_back(tool);
   }
   past.fact(state::turn_scope("1"), catalog);
   return past;
@@ -156,7 +157,7 @@ TEST_CASE("tools of MCP servers are offered up to a limit; the rest are reported
     many[i].runtime_owner = "s";
   }
   const auto catalog = tool_catalog(past.view(), policy_of(past.view()), many, {});
-  CHECK(catalog.tools.back().tool_name == "mcp__s__" + std::to_string(state::kServerToolsMax - 1));
+  CHECK(catalog.tools->back().tool_name == "mcp__s__" + std::to_string(state::kServerToolsMax - 1));
   REQUIRE(catalog.missing.has_value());
   CHECK(catalog.missing->back().reason ==
         "3 MCP tools are omitted: the limit is 512; choose tools with tools or disabled_tools");
@@ -328,7 +329,8 @@ TEST_CASE("the catalogue says what a call would get, in every mode, sandbox and 
         options.sandbox = sandbox;
         options.interactive = interactive;
         const policy::Effective policy = policy_of(view);
-        for (const CatalogTool& tool : tool_catalog(view, policy, {}, {}).tools) {
+        const ToolCatalogResolved catalog = tool_catalog(view, policy, {}, {});
+        for (const CatalogTool& tool : *catalog.tools) {
           const auto known = args.find(tool.tool_name);
           if (known == args.end()) continue;
           state::ToolCall call;
@@ -348,7 +350,8 @@ TEST_CASE("the catalogue says what a call would get, in every mode, sandbox and 
 TEST_CASE("the catalogue says what each tool gets under the turn's policy") {
   const auto word = [](Policy policy, const std::string& tool) {
     const Given past = with_server(policy);
-    for (const CatalogTool& each : tool_catalog(past.view(), policy_of(past.view()), {}, {}).tools)
+    const auto catalog = tool_catalog(past.view(), policy_of(past.view()), {}, {});
+    for (const CatalogTool& each : *catalog.tools)
       if (each.tool_name == tool) return each.policy;
     return std::string("missing");
   };

@@ -42,6 +42,7 @@ struct CommandTable {
   Decided operator()(const TerminateProcess& c) {
     return terminate_process(view, c, std::move(inputs));
   }
+  Decided operator()(const CompactThread& c) { return compact_thread(view, c, std::move(inputs)); }
   Decided operator()(const CreateTask& c) { return create_task(view, c, std::move(inputs)); }
   Decided operator()(const UpdateTask& c) { return update_task(view, c, std::move(inputs)); }
   Decided operator()(const StartTask& c) { return start_task(view, c, std::move(inputs)); }
@@ -126,6 +127,10 @@ struct ReportTable {
   Decided operator()(const ReportItemJudged& r) { return item_judged(view, r, std::move(inputs)); }
   Decided operator()(const ReportJobDue& r) { return job_due(view, r, std::move(inputs)); }
   Decided operator()(const ReportWaitDue& r) { return wait_due(view, r, std::move(inputs)); }
+  Decided operator()(const ReportCompactionPlanned& r) {
+    return compaction_planned(view, r, std::move(inputs));
+  }
+  Decided operator()(const ReportCompacted& r) { return compacted(view, r, std::move(inputs)); }
 };
 
 // Decides, and adds what the facts mean for jobs (the end of an item may end its job) and for the

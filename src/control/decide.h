@@ -55,7 +55,9 @@ struct Settings {
   // Not closed, per session; a further one closes the one that was idle for the longest time.
   std::size_t subagents_kept_max = 64;
   std::int64_t output_keep_ms = 30LL * 24 * 3'600 * 1'000;  // bytes behind refs
-  std::vector<schema::PermissionMode> modes_forbidden;      // by the host policy, for all callers
+  bool compacts = true;                // by itself, within the turn that needs it
+  std::uint64_t compact_percent = 80;  // of the context window that a request may use
+  std::vector<schema::PermissionMode> modes_forbidden;  // by the host policy, for all callers
   std::vector<schema::SandboxMode> sandboxes_forbidden;
   std::string default_cwd = "/";
   std::string home = "/nonexistent";  // what ~ in rules stands for

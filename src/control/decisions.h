@@ -21,6 +21,8 @@ Decided write_process_stdin(const Session&, const schema::WriteProcessStdin&, In
 Decided resize_process(const Session&, const schema::ResizeProcess&, Inputs);
 Decided terminate_process(const Session&, const schema::TerminateProcess&, Inputs);
 
+Decided compact_thread(const Session&, const schema::CompactThread&, Inputs);
+
 Decided spawn_subagent(const Session&, const schema::SpawnSubagent&, Inputs);
 Decided send_subagent_input(const Session&, const schema::SendSubagentInput&, Inputs);
 Decided resume_subagent(const Session&, const schema::ResumeSubagent&, Inputs);
@@ -78,5 +80,7 @@ Decided job_items(const Session&, const schema::ReportJobItems&, Inputs);
 Decided item_judged(const Session&, const schema::ReportItemJudged&, Inputs);
 Decided job_due(const Session&, const schema::ReportJobDue&, Inputs);
 Decided wait_due(const Session&, const schema::ReportWaitDue&, Inputs);
+Decided compaction_planned(const Session&, const schema::ReportCompactionPlanned&, Inputs);
+Decided compacted(const Session&, const schema::ReportCompacted&, Inputs);
 
 }  // namespace agentrt::control

@@ -52,6 +52,7 @@ Session part_of(const Session& view, const Thread& thread, const JobId& job_id) 
   own.policy = thread.policy;
   own.last = thread.last;
   own.subagent = thread.subagent;
+  own.context = thread.context;
   // The threads above and below it: the first restrict it, and it may wait for the second.
   for (const Thread* above = &own; above && above->subagent;) {
     const state::Subagent* subagent = state::find_subagent(view, *above->subagent);
@@ -131,7 +132,7 @@ const policy::Effective& Flow::effective() {
 ToolCatalogResolved Flow::catalog(const std::vector<CatalogTool>& of_servers,
                                   const std::vector<MissingServer>& missing) {
   ToolCatalogResolved all = tool_catalog(after_, effective(), of_servers, missing);
-  std::erase_if(all.tools, [&](const CatalogTool& tool) { return !offers(tool.tool_name); });
+  std::erase_if(*all.tools, [&](const CatalogTool& tool) { return !offers(tool.tool_name); });
   return all;
 }
 
@@ -141,6 +142,7 @@ void Flow::go_on() {
   if (turn().hook || turn().action) return;  // already waiting
   if (runs_command(after_, turn())) return run_item_command();
   if (pauses()) return;
+  if (turn().work) return static_cast<void>(compacts_first());
   if (hook_waits()) return;
   if (!turn().tools.empty()) return calls();
   if (turn().answered) return finish();
@@ -265,6 +267,7 @@ bool Flow::pauses() {
 bool Flow::offers(const std::string& tool) { return policy::has_tool(effective(), tool); }
 
 void Flow::ask_model() {
+  if (compacts_first()) return;
   const Turn& asking = turn();
   if (asking.requests >= inputs_.settings->turn_steps_max)
     return end({Category::unavailable,

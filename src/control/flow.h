@@ -88,6 +88,7 @@ class Flow {
   void finish();
   void complete();
   void ask_model();
+  bool compacts_first();  // true: the turn waits for a compaction
   void end(schema::Failure error);
   policy::Judgement judge(const state::ToolCall& call, const schema::Binding* now = nullptr);
   // The policy that the turn is under, with the facts added so far.

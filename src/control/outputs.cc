@@ -9,7 +9,7 @@ namespace agentrt::control {
 using namespace schema;
 
 void add_output(Facts& facts, const SessionScope& scope, const KeptOutput& output,
-                const Inputs& inputs) {
+                const Inputs& inputs, KeptFor how_long) {
   OutputSpilled spilled{.output_ref = output.ref.text(),
                         .size = output.size,
                         .media_type = output.media_type,
@@ -18,7 +18,8 @@ void add_output(Facts& facts, const SessionScope& scope, const KeptOutput& outpu
                         .digest = output.digest,
                         .truncated = output.whole_size.has_value(),
                         .redacted = !output.redacted.empty(),
-                        .expires_at = inputs.now + inputs.settings->output_keep_ms};
+                        .expires_at = {}};
+  if (how_long == KeptFor::days) spilled.expires_at = inputs.now + inputs.settings->output_keep_ms;
   if (!output.preview.empty()) spilled.preview = output.preview;
   facts.add(scope, std::move(spilled));
   if (output.whole_size)

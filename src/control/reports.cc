@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "control/context/compaction.h"
+#include "control/context/contexts.h"
 #include "control/flow.h"
 #include "control/jobs/jobs.h"
 #include "control/output_facts.h"
@@ -40,11 +42,13 @@ HistoryWindowLoaded with_omitted(HistoryWindowLoaded window, const Thread& threa
   return window;
 }
 
+policy::RoutingAnswer routing_of(const Turn& turn, const ReportPrepared& report) {
+  return policy::route({turn.options.model, report.candidates, report.default_model,
+                        report.fallback, report.excluded});
+}
+
 // Routes the turn, or blocks it if there is no model. True: it continues.
-bool route(Facts& facts, const Turn& turn, const ReportPrepared& report) {
-  const policy::RoutingAnswer answer =
-      policy::route({turn.options.model, report.candidates, report.default_model, report.fallback,
-                     report.excluded});
+bool route(Facts& facts, const Turn& turn, const policy::RoutingAnswer& answer) {
   std::visit([&](const auto& routing) { facts.add(facts.of(turn.ids), routing); }, answer);
   const RoutingOutcome& outcome = policy::outcome_of(answer);
   if (!outcome.selected_name && turn.item) {  // no person waits for the turn of an item
@@ -181,8 +185,8 @@ class Stream {
   Sequence first_reasoning_, last_reasoning_;
 };
 
-// Stores the text inline if it is short, otherwise a preview and the ref of the deltas. `beside`:
-// bytes of other members of the fact.
+// Stores the text inline if it is short, otherwise a preview and the ref of the whole text.
+// `beside`: bytes of other members of the fact.
 template <class P>
 void put_text(P& payload, const std::string& text, std::uint64_t bytes, const std::string& ref,
               std::size_t beside = 0) {
@@ -221,7 +225,10 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
                            .provider = turn.call->provider,
                            .model = turn.call->model,
                            .duration_ms = inputs.since(turn.call->at)};
-  put_text(completed, report.text, report.text_bytes, stream.text_ref(), args_bytes);
+  const std::string ref = report.whole_text ? report.whole_text->ref.text() : stream.text_ref();
+  if (report.whole_text)
+    add_output(facts, stream.scope(), *report.whole_text, inputs, KeptFor::session);
+  put_text(completed, report.text, report.text_bytes, ref, args_bytes);
   put_raw(facts, stream.scope(), report.raw, completed, inputs);
   completed.provider_state = report.provider_state;
   facts.add(stream.scope(), std::move(completed));
@@ -232,7 +239,7 @@ void close_answer(Facts& facts, const Stream& stream, const Turn& turn,
   }
   if (stream.message()) {
     ItemCompleted item{.kind = ItemKind::agent_message};
-    put_text(item, report.text, report.text_bytes, stream.text_ref());
+    put_text(item, report.text, report.text_bytes, ref, report.whole_text ? args_bytes : 0);
     facts.add(StepScope{facts.of(turn.ids), *stream.message()}, std::move(item));
   }
 }
@@ -291,14 +298,27 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
   adopt_policy(facts, view, facts.of(turn.ids), report.policy);
   Flow flow{facts, view, *thread, inputs};
   if (flow.asks_for_trust(report.policy.files)) return accept(facts);
+  for (const KeptOutput& file : report.files)
+    add_output(facts, facts.of(turn.ids), file, inputs, KeptFor::session);
+  ContextResolved context = report.context;
+  if (report.environment) context.environment = environment_of(*report.environment, *thread);
   if (runs_command(view, turn)) {
-    facts.add(facts.of(turn.ids), report.context);
+    facts.add(facts.of(turn.ids), std::move(context));
     flow.go_on();
     return accept(facts);
   }
   if (report.history) facts.add(facts.of(turn.ids), with_omitted(*report.history, *thread));
-  facts.add(facts.of(turn.ids), report.context);
-  facts.add(facts.of(turn.ids), flow.catalog(report.server_tools, report.missing_servers));
+  const policy::RoutingAnswer routing = routing_of(turn, report);
+  ToolCatalogResolved catalog = flow.catalog(report.server_tools, report.missing_servers);
+  describe_request({report, policy::outcome_of(routing), catalog, *thread, turn}, context);
+  if (context.omitted_through > thread->omitted_through)
+    facts.add(facts.of(turn.ids),
+              RuntimeWarning{.code = "turns_omitted",
+                             .message = "the oldest turns do not fit into the model's context and "
+                                        "are not sent; compact_thread would summarise them",
+                             .boot_id = {}});
+  facts.add(facts.of(turn.ids), std::move(context));
+  facts.add(facts.of(turn.ids), without_repetition(std::move(catalog), view));
   facts.add(facts.of(turn.ids), plain_profile(turn));
   facts.add(facts.of(turn.ids),
             RoutingCandidatesResolved{.candidate_count = report.candidates.size(),
@@ -306,7 +326,7 @@ Decided prepared(const Session& view, const ReportPrepared& report, Inputs input
                                       .excluded = report.excluded,
                                       .hard_constraints = {},
                                       .preferences = {}});
-  if (route(facts, turn, report)) flow.go_on();
+  if (route(facts, turn, routing)) flow.go_on();
   return accept(facts);
 }
 
@@ -317,13 +337,14 @@ Decided tools_listed(const Session& view, const ReportToolsListed& report, Input
   Facts facts{view, inputs};
   Flow flow{facts, view, *thread, inputs};
   facts.add(facts.of(thread->active->ids),
-            flow.catalog(report.server_tools, report.missing_servers));
+            without_repetition(flow.catalog(report.server_tools, report.missing_servers), view));
   return accept(facts);
 }
 
 Decided fragments(const Session& view, const ReportFragments& report, Inputs inputs) {
   const Thread* thread = thread_of_request(view, report.request);
-  if (!thread) return Unchanged{};
+  // Of a summary only the whole text is stored.
+  if (!thread || thread->active->call->purpose) return Unchanged{};
   Facts facts{view, inputs};
   Stream stream{facts, *thread->active, inputs};
   stream.add(report.pieces);
@@ -335,6 +356,7 @@ Decided model_completed(const Session& view, const ReportModelCompleted& report,
   const Thread* thread = thread_of_request(view, report.request);
   if (!thread) return Unchanged{};
   const Turn& turn = *thread->active;
+  if (turn.call->purpose) return summary_written(view, *thread, report, std::move(inputs));
   Facts facts{view, inputs};
   Stream stream{facts, turn, inputs};
   stream.add(report.pieces);
@@ -350,7 +372,7 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
   const Turn& turn = *thread->active;
   Facts facts{view, inputs};
   Stream stream{facts, turn, inputs};
-  stream.add(report.pieces);
+  if (!turn.call->purpose) stream.add(report.pieces);
   const std::optional<ModelRetry> retry = retry_of(turn, report, inputs);
   Failure error = report.error;
   if (asks_too_long_a_wait(report, *inputs.settings))
@@ -363,6 +385,7 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
                      .provider = turn.call->provider,
                      .model = turn.call->model,
                      .duration_ms = inputs.since(turn.call->at)};
+  if (report.context_full) failed.context_full = true;
   put_raw(facts, stream.scope(), report.raw, failed, inputs);
   facts.add(stream.scope(), std::move(failed));
   Turn with_items = turn;
@@ -378,6 +401,11 @@ Decided model_failed(const Session& view, const ReportModelFailed& report, Input
                         .detail = fmt::format("retry {} of {} in {} ms: {}", retry->number,
                                               inputs.settings->model_retries_max, retry->after_ms,
                                               report.error.message)});
+  } else if (turn.call->purpose) {
+    summary_failed(facts, *thread, turn, error);
+  } else if (report.context_full && !turn.overflowed &&
+             may_compact(*thread, turn, *inputs.settings)) {
+    begin_compaction(facts, turn, "overflow");
   } else {
     facts.fail(turn, error);
     facts.start_next(*thread);
@@ -394,6 +422,10 @@ Decided retry_due(const Session& view, const ReportRetryDue& report, Inputs inpu
   Facts facts{view, inputs};
   if (turn.pausing) {
     facts.hold_paused(turn);
+    return accept(facts);
+  }
+  if (turn.compaction) {
+    Flow{facts, view, *thread, inputs}.go_on();
     return accept(facts);
   }
   facts.request_model(turn, ids, turn.provider.value_or(""), turn.model.value_or(""),

@@ -59,17 +59,18 @@ ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& p
                                  std::vector<CatalogTool> of_servers,
                                  std::vector<MissingServer> missing) {
   ToolCatalogResolved out;
+  std::vector<CatalogTool>& list = out.tools.emplace();
   for (const tools::Tool& tool : tools::all())
-    out.tools.push_back({.tool_name = std::string(tool.name),
-                         .description = std::string(tool.description),
-                         .input_schema = Json{std::string(tool.input_schema())},
-                         .capabilities = {std::string(capability_of(tool.runs))},
-                         .policy = word_of(view, policy, tool.name),
-                         .runtime_owner = std::string(kOwnTools),
-                         .is_read_only = tool.access == tools::Access::read,
-                         .is_concurrency_safe = tool.side_by_side,
-                         .is_destructive = tool.destructive,
-                         .interrupt_behavior = "cancel"});
+    list.push_back({.tool_name = std::string(tool.name),
+                    .description = std::string(tool.description),
+                    .input_schema = Json{std::string(tool.input_schema())},
+                    .capabilities = {std::string(capability_of(tool.runs))},
+                    .policy = word_of(view, policy, tool.name),
+                    .runtime_owner = std::string(kOwnTools),
+                    .is_read_only = tool.access == tools::Access::read,
+                    .is_concurrency_safe = tool.side_by_side,
+                    .is_destructive = tool.destructive,
+                    .interrupt_behavior = "cancel"});
   // The view stores at most kServerToolsMax tools, and a tool that it does not store cannot be
   // called, so further ones are not offered.
   if (of_servers.size() > state::kServerToolsMax) {
@@ -82,7 +83,7 @@ ToolCatalogResolved tool_catalog(const Session& view, const policy::Effective& p
   }
   for (CatalogTool& tool : of_servers) {
     tool.policy = word_of(view, policy, tool.tool_name);
-    out.tools.push_back(std::move(tool));
+    list.push_back(std::move(tool));
   }
   if (!missing.empty()) out.missing = std::move(missing);
   return out;

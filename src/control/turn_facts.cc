@@ -80,6 +80,11 @@ void Facts::close_request(const Turn& turn, Category category, const std::string
   close_items(turn, category == Category::cancelled ? Status::cancelled : Status::failed, error);
 }
 
+// A compaction in progress ends with its turn.
+void Facts::end_compaction(const Turn& turn, const Failure& error) {
+  if (turn.compaction && turn.compaction->started) add(of(turn.ids), CompactionFailed{error});
+}
+
 void Facts::end_attempt(const Turn& turn, Status status, const Failure& error) {
   if (turn.started_at) add(of(turn.ids), TaskAttemptFailed{.status = status, .error = error});
 }
@@ -118,6 +123,7 @@ void Facts::cancel(const Turn& turn, const std::string& reason) {
   if (turn.item) return stop_item(turn, error);
   close_request(turn, Category::cancelled, reason);
   close_tools(*this, turn, error, inputs_.boot);
+  end_compaction(turn, error);
   end_attempt(turn, Status::cancelled, error);
   add(of(turn.ids), TurnFailed{.status = Status::cancelled,
                                .reason = reason,
@@ -130,6 +136,7 @@ void Facts::time_out(const Turn& turn, const std::string& reason, bool whole_tas
   const Failure error{Category::timeout, reason, true};
   close_request(turn, Category::timeout, reason);
   close_tools(*this, turn, error, inputs_.boot);
+  end_compaction(turn, error);
   end_attempt(turn, Status::timed_out, error);
   add(of(turn.ids), TurnFailed{.status = Status::timed_out,
                                .reason = reason,
@@ -144,6 +151,7 @@ void Facts::time_out(const Turn& turn, const std::string& reason, bool whole_tas
 void Facts::fail(const Turn& turn, Failure error) {
   if (turn.item)
     return fail_item(turn, Status::failed, error, item_retry(view_, turn, error, inputs_));
+  end_compaction(turn, error);
   end_attempt(turn, Status::failed, error);
   add(of(turn.ids), TurnFailed{.status = Status::failed,
                                .reason = error.message,

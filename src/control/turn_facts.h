@@ -85,6 +85,7 @@ class Facts {
 
  private:
   bool held(const Turn& turn) const;
+  void end_compaction(const Turn& turn, const schema::Failure& error);
   void end_attempt(const Turn& turn, schema::Status status, const schema::Failure& error);
   void fail_item(const Turn& turn, schema::Status status, const schema::Failure& error,
                  std::optional<Timestamp> retry_at);

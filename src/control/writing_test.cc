@@ -116,7 +116,7 @@ TEST_CASE("tools that become known during a turn are in its catalogue") {
   ReportToolsListed report{TurnId{"turn_1"}, {{.tool_name = "mcp__a__b"}}, {{"c", "too slow"}}};
   const Outcome outcome = when(asked(), report);
   CHECK(outcome.shape() == "tool.catalog.resolved");
-  CHECK(outcome.payload_of<ToolCatalogResolved>().tools.back().tool_name == "mcp__a__b");
+  CHECK(outcome.payload_of<ToolCatalogResolved>().tools->back().tool_name == "mcp__a__b");
   CHECK(outcome.after.server_tools.size() == 1);
   report.turn = TurnId{"turn_9"};
   CHECK(when(asked(), report).shape() == "unchanged");

@@ -1,8 +1,6 @@
 #include "conversation/images.h"
 
 #include <algorithm>
-#include <chrono>
-#include <future>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,26 +9,6 @@
 
 namespace agentrt::conversation {
 namespace {
-
-constexpr std::chrono::seconds kReadTime{30};
-
-// Waits for the answer to an asynchronous read. The answer may come after the wait is over.
-template <class T>
-class Awaited {
- public:
-  auto taker() {
-    return [promise = promise_](Result<T> value) { promise->set_value(std::move(value)); };
-  }
-  Result<T> wait() {
-    std::future<Result<T>> future = promise_->get_future();
-    if (future.wait_for(kReadTime) != std::future_status::ready)
-      return fail(Code::unavailable, "it cannot be read now");
-    return future.get();
-  }
-
- private:
-  std::shared_ptr<std::promise<Result<T>>> promise_ = std::make_shared<std::promise<Result<T>>>();
-};
 
 // Why the image is not sent; absent: it may be.
 std::optional<std::string> fault_of(std::string_view bytes, const ports::StoredImage& image,
@@ -96,15 +74,9 @@ void attach_images(std::vector<ports::Message>& messages, ImagesSent sent, const
   }
 }
 
-ReadImage reader_of(ports::Outputs& outputs, SessionId session) {
-  return [&outputs,
-          session = std::move(session)](const ports::StoredImage& image) -> Result<std::string> {
-    Awaited<std::shared_ptr<ports::OpenOutput>> open;
-    outputs.open(image.ref, session, open.taker());
-    TRY_ASSIGN(const auto output, open.wait());
-    Awaited<std::string> bytes;
-    output->read(0, ImageLimits{}.image_bytes_max, bytes.taker());
-    return bytes.wait();
+ReadImage image_reader(ReadOutput read, SessionId session) {
+  return [read = std::move(read), session = std::move(session)](const ports::StoredImage& image) {
+    return read(session, image.ref);
   };
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "conversation/material.h"
+#include "conversation/stored_parts.h"
 #include "ports/models.h"
-#include "ports/outputs.h"
 
 namespace agentrt::conversation {
 
@@ -30,8 +30,7 @@ using ReadImage = std::function<Result<std::string>(const ports::StoredImage& im
 void attach_images(std::vector<ports::Message>& messages, ImagesSent sent, const ReadImage& read,
                    const ImageLimits& limits = {});
 
-// Reads outputs of the session, at most ImageLimits::image_bytes_max bytes each. Blocks, so it must
-// not run on the worker that serves `outputs`. `outputs` must outlive the result.
-ReadImage reader_of(ports::Outputs& outputs, SessionId session);
+// Reads images that the session owns. Blocks.
+ReadImage image_reader(ReadOutput read, SessionId session);
 
 }  // namespace agentrt::conversation

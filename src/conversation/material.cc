@@ -1,10 +1,10 @@
 #include "conversation/material.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
+#include "base/digest.h"
 #include "base/image.h"
 #include "base/tokens.h"
 #include "conversation/system_prompt.h"
@@ -17,37 +17,6 @@ namespace agentrt::conversation {
 using namespace schema;
 
 namespace {
-
-// "file a.txt", "output out_1"
-std::string name_in(const InputPart& part) {
-  return fmt::format("{} {}", name_of(part.type), part.path ? *part.path : part.ref.value_or(""));
-}
-
-// The user's input as a message, with attached files in place.
-ports::Message question_of(const std::vector<InputPart>& input,
-                           const std::vector<ports::GivenFile>& files) {
-  ports::Message question;
-  auto file = files.begin();
-  for (const InputPart& part : input) {
-    if (!question.text.empty()) question.text += '\n';
-    if (part.type == InputKind::text) {
-      question.text += part.text.value_or("");
-      continue;
-    }
-    const std::string name = name_in(part);
-    if (file == files.end() || file->ref.reason) {
-      question.text += fmt::format("[{}: not attached, {}]", name,
-                                   file == files.end() ? "unread" : *file->ref.reason);
-    } else if (file->attachment) {
-      question.text += fmt::format("[{}: attached]", name);
-      question.attachments.push_back(*file->attachment);
-    } else {
-      question.text += fmt::format("[{}]\n{}\n[end of {}]", name, file->text, name);
-    }
-    if (file != files.end()) ++file;
-  }
-  return question;
-}
 
 // Policy rules that deny a file to the model also apply to attached files. An output has no path:
 // its bytes were given by a client that may submit to the session.
@@ -76,190 +45,143 @@ ports::GivenFile given(ports::Workspace& workspace, const MaterialQuery& query,
   return refused;
 }
 
-// The files that the input names, as many as fit.
-std::vector<ports::GivenFile> all_given(ports::Workspace& workspace, const MaterialQuery& query,
-                                        const std::vector<InputPart>& input,
-                                        std::optional<std::size_t> room) {
-  std::vector<ports::GivenFile> out;
-  for (const InputPart& part : input) {
+// Stores a copy of the file. What is sent is what is stored: secrets are redacted in both.
+std::optional<KeptOutput> keep(ports::OutputKeeper* keeper, ports::GivenFile& file) {
+  if (file.ref.reason) return std::nullopt;
+  if (keeper == nullptr) {
+    file.ref.reason = "it cannot be stored";
+    return std::nullopt;
+  }
+  ports::OutputMeta meta;
+  if (file.attachment) meta.media_type = file.attachment->media_type;
+  auto kept = keeper->keep_bytes(file.attachment ? file.attachment->bytes : file.text, meta);
+  if (!kept) {
+    file.ref.reason = "it cannot be stored: " + kept.error().message;
+    return std::nullopt;
+  }
+  file.ref.output_ref = kept->ref.text();
+  file.ref.size = kept->size;
+  if (file.attachment) file.ref.media_type = file.attachment->media_type;
+  return *std::move(kept);
+}
+
+// The input of a job's item: the instruction of the job, and the item.
+void add_item(const MaterialQuery& query, Result<ports::HistoryWindow>& window) {
+  if (!query.item || !window || !window->question) return;
+  auto item = query.item();
+  if (!item) {
+    window = std::unexpected(std::move(item).error());
+    return;
+  }
+  ports::Message& question = window->messages.at(*window->question);
+  question.text = query.instruction + "\nThe input, as JSON:\n" + *std::move(item);
+  window->bytes += question.text.size();
+  window->own_bytes += question.text.size();
+}
+
+std::size_t counted_bytes(const ports::GivenFile& file) {
+  if (file.ref.reason) return 0;
+  return file.attachment ? kImageCountedBytes : file.text.size();
+}
+
+}  // namespace
+
+std::size_t messages_bytes_max(std::optional<std::uint64_t> context_tokens,
+                               std::size_t other_bytes) {
+  const std::size_t all = static_cast<std::size_t>(context_tokens.value_or(kContextTokensDefault)) *
+                          kBytesPerToken / 100 * kContextShare;
+  return all > other_bytes ? all - other_bytes : 0;
+}
+
+std::size_t size_of(const TurnFiles& files) {
+  return files.instructions.text.size() + skills_index(files.instructions.skills).size();
+}
+
+std::string instructions_text(const TurnFiles& files, const MaterialQuery& query) {
+  std::string out = system_prompt(query.cwd);
+  if (!files.instructions.text.empty())
+    out +=
+        "\nInstructions from AGENTS.md and CLAUDE.md files, the closest to this folder last; where "
+        "they disagree, the last one applies:\n" +
+        files.instructions.text;
+  out += skills_index(files.instructions.skills);
+  if (query.role) out += subagent_prompt(*query.role);
+  return out;
+}
+
+Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query) {
+  Material material{query.files, {}};
+  if (!query.files) {
+    auto read = std::make_shared<TurnFiles>();
+    read->instructions = workspace.instructions(query.cwd);
+    material.files = std::move(read);
+  }
+  ports::HistoryQuery asked = query.history;
+  if (asked.fit_bytes)
+    asked.fit_bytes = messages_bytes_max(
+        query.context_tokens, instructions_text(*material.files, query).size() + query.tool_bytes);
+  material.history = history.window(asked);
+  add_item(query, material.history);
+  return material;
+}
+
+std::vector<KeptOutput> give_files(ports::Workspace& workspace, ports::OutputKeeper* keeper,
+                                   const MaterialQuery& query, Material& material) {
+  std::vector<KeptOutput> out;
+  if (!material.history || material.history->answered || query.item) return out;
+  std::size_t room = messages_bytes_max(
+      query.context_tokens, instructions_text(*material.files, query).size() + query.tool_bytes);
+  room -= std::min(room, material.history->own_bytes);
+  for (const InputPart& part : material.history->input) {
     if (part.type == InputKind::text) continue;
     ports::GivenFile file = given(workspace, query, part);
-    if (room && file.text.size() > *room) {
+    if (file.text.size() > room) {
       ports::GivenFile refused;
       refused.ref = {.ref = file.ref.ref,
                      .reason = fmt::format("its {} bytes do not fit into the context of the model",
                                            file.text.size())};
       file = std::move(refused);
     }
-    if (room) *room -= file.text.size();
-    out.push_back(std::move(file));
+    room -= file.text.size();
+    if (auto kept = keep(keeper, file)) out.push_back(*std::move(kept));
+    material.given.push_back(std::move(file));
   }
   return out;
 }
 
-std::size_t bytes_of(const ports::GivenFile& file) {
-  return file.text.size() + (file.attachment ? file.attachment->bytes.size() : 0);
-}
-
-// A file of an earlier turn's input, if it is still what that turn was given.
-ports::GivenFile given_again(ports::Workspace& workspace, const MaterialQuery& query,
-                             const InputPart& part, const std::vector<ContextRef>& then) {
-  ports::GivenFile left_out;
-  left_out.ref.ref = part.type == InputKind::file ? "file:" + part.path.value_or("")
-                                                  : "output:" + part.ref.value_or("");
-  const auto before = std::ranges::find(then, left_out.ref.ref, &ContextRef::ref);
-  if (before == then.end()) {
-    left_out.ref.reason = "it was not attached to this message either";
-    return left_out;
-  }
-  ports::GivenFile file = given(workspace, query, part);
-  if (file.ref.reason)
-    left_out.ref.reason = "it was attached to this message, and now: " + *file.ref.reason;
-  else if (file.ref.digest != before->digest)
-    left_out.ref.reason = "it has changed since this message";
-  else
-    return file;
-  return left_out;
-}
-
-// The files of earlier turns, as many as fit into `room` bytes of text.
-void read_earlier(ports::Workspace& workspace, const MaterialQuery& query,
-                  const ports::HistoryWindow& window, std::optional<std::size_t> room,
-                  TurnFiles& files) {
-  std::size_t left = kEarlierFileBytesMax;
-  for (auto turn = window.with_files.rbegin(); turn != window.with_files.rend(); ++turn) {
-    auto& again = files.earlier[turn->asked];
-    for (const InputPart& part : turn->input) {
-      if (part.type == InputKind::text) continue;
-      ports::GivenFile file = given_again(workspace, query, part, turn->files);
-      if (bytes_of(file) > left || (room && file.text.size() > *room)) {
-        ports::GivenFile too_large;
-        too_large.ref = {.ref = file.ref.ref,
-                         .reason = fmt::format("its {} bytes do not fit again", bytes_of(file))};
-        file = std::move(too_large);
-      }
-      left -= bytes_of(file);
-      if (room) *room -= file.text.size();
-      again.push_back(std::move(file));
-    }
-  }
-}
-
-// The input of a job's item: the instruction of the job, and the item.
-void add_item(const MaterialQuery& query, Result<ports::HistoryWindow>& window) {
-  if (!query.item || !window) return;
-  auto item = query.item();
-  if (!item) {
-    window = std::unexpected(std::move(item).error());
-    return;
-  }
-  const auto text = [](std::string of) { return InputPart{InputKind::text, std::move(of), {}}; };
-  window->input = {text(query.instruction), text("The input, as JSON:\n" + *std::move(item))};
-  for (const InputPart& part : window->input) window->bytes += part.text->size();
-}
-
-// Calls `visit` with each file of the turn and of earlier ones.
-template <class Visit>
-void each_file(const TurnFiles& files, const Visit& visit) {
-  std::ranges::for_each(files.given, visit);
-  for (const auto& [_, given] : files.earlier) std::ranges::for_each(given, visit);
-}
-
-std::size_t texts_in(const TurnFiles& files) {
-  std::size_t size = 0;
-  each_file(files, [&](const ports::GivenFile& file) { size += file.text.size(); });
-  return size;
-}
-
-}  // namespace
-
-std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruction_bytes) {
-  const std::size_t all = static_cast<std::size_t>(context_tokens) * kBytesPerToken / 4 * 3;
-  return all > instruction_bytes ? all - instruction_bytes : 0;
-}
-
-std::size_t size_of(const TurnFiles& files) {
-  std::size_t size =
-      files.instructions.text.size() + skills_index(files.instructions.skills).size();
-  each_file(files, [&](const ports::GivenFile& file) { size += bytes_of(file); });
-  return size;
-}
-
-Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query) {
-  std::shared_ptr<TurnFiles> read;
-  if (!query.files) {
-    read = std::make_shared<TurnFiles>();
-    read->instructions = workspace.instructions(query.cwd);
-  }
-  Material material{query.files ? query.files : read, {}};
-  const ports::Instructions& instructions = material.files->instructions;
-  ports::HistoryQuery asked{.session = query.session,
-                            .thread = query.turn.thread,
-                            .turn = query.turn.turn,
-                            .bytes_max = {},
-                            .up_to = query.up_to,
-                            .last_ended = query.last_ended,
-                            .told = query.told,
-                            .alone_from = query.alone_from};
-  if (query.context_tokens)
-    asked.bytes_max = messages_bytes_max(
-        *query.context_tokens, system_prompt(query.cwd).size() + instructions.text.size() +
-                                   skills_index(instructions.skills).size());
-  const auto leave_room = [&] {
-    if (asked.bytes_max) *asked.bytes_max -= std::min(*asked.bytes_max, texts_in(*material.files));
-  };
-  leave_room();
-  material.history = history.window(asked);
-  add_item(query, material.history);
-  if (!read || !material.history) return material;
-  read->given = all_given(workspace, query, material.history->input, asked.bytes_max);
-  if (asked.bytes_max && texts_in(*read) > 0) {
-    leave_room();
-    material.history = history.window(asked);
-    add_item(query, material.history);
-  }
-  if (!material.history) return material;
-  std::optional<std::size_t> room = asked.bytes_max;
-  if (room) *room -= std::min(*room, material.history->bytes);
-  read_earlier(workspace, query, *material.history, room, *read);
-  return material;
-}
-
-void describe(const Material& material, ContextResolved& context) {
+void describe(const Material& material, const MaterialQuery& query, ReportPrepared& report) {
+  ContextResolved& context = report.context;
   const ports::Instructions& instructions = material.files->instructions;
   context.instruction_refs = instructions.refs;
   context.omitted = instructions.omitted;
   context.missing = instructions.missing;
   for (const ports::Skill& skill : instructions.skills) context.workspace_refs.push_back(skill.ref);
-  for (const ports::GivenFile& file : material.files->given)
+  const std::string text = instructions_text(*material.files, query);
+  context.instructions_digest = std::string(kDigestPrefix) + hex(bytes_of(sha256(text)));
+  report.request_bytes = text.size();
+  for (const ports::GivenFile& file : material.given) {
     (file.ref.reason ? context.missing : context.workspace_refs).push_back(file.ref);
-  for (const auto& [_, given] : material.files->earlier)
-    for (const ports::GivenFile& file : given)
-      (file.ref.reason ? context.omitted : context.workspace_refs).push_back(file.ref);
-  if (material.history)
-    std::ranges::copy(material.history->omitted, std::back_inserter(context.omitted));
-  else
+    report.new_bytes += counted_bytes(file);
+  }
+  if (!material.history) {
     context.missing.push_back({.ref = "history", .reason = material.history.error().message});
+    return;
+  }
+  const ports::HistoryWindow& window = *material.history;
+  report.request_bytes += window.bytes + report.new_bytes;
+  report.new_bytes += window.own_bytes;
+  if (window.turns_omitted == 0) return;
+  context.omitted_through = window.omitted_through;
+  context.omitted.push_back({.ref = "history",
+                             .reason = fmt::format("the oldest turns do not fit: {} of them are "
+                                                   "not sent",
+                                                   window.turns_omitted)});
 }
 
-void put_material(Material material, const std::string& cwd, ports::ModelRequest& request) {
-  const ports::Instructions& instructions = material.files->instructions;
-  request.instructions = system_prompt(cwd);
-  if (!instructions.text.empty())
-    request.instructions +=
-        "\nInstructions from AGENTS.md and CLAUDE.md files, the closest to this folder last; where "
-        "they disagree, the last one applies:\n" +
-        instructions.text;
-  request.instructions += skills_index(instructions.skills);
+void put_material(Material material, const MaterialQuery& query, ports::ModelRequest& request) {
+  request.instructions = instructions_text(*material.files, query);
   request.tools = std::move(material.history->tools);
   request.messages = std::move(material.history->messages);
-  for (const ports::EarlierInput& before : material.history->with_files)
-    if (const auto files = material.files->earlier.find(before.asked);
-        files != material.files->earlier.end())
-      request.messages.at(before.message) = question_of(before.input, files->second);
-  std::ranges::move(material.history->before, std::back_inserter(request.messages));
-  request.messages.push_back(question_of(material.history->input, material.files->given));
-  std::ranges::move(material.history->so_far, std::back_inserter(request.messages));
 }
 
 }  // namespace agentrt::conversation

@@ -1,17 +1,12 @@
 // conversation/material.h: assembles a model request from files and the log.
 //
-// The engine is the only user. When it prepares a turn, it calls gather() and describe(). For each
-// model request of the turn it calls gather() and put_material(). Nothing is kept here: the engine
-// holds the TurnFiles while the turn runs.
-//
-// Three quarters of a model's context (base/tokens.h estimates its bytes) are for instructions and
-// messages. The rest is reserved for tool descriptions and the answer. Files and turns that do not
-// fit are omitted, and context.resolved lists them.
+// The engine is the only user. When it prepares a turn, it calls gather(), give_files() and
+// describe(). For each model request of the turn it calls gather() and put_material(). Nothing is
+// kept here: the engine holds the TurnFiles while the turn runs.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,30 +14,30 @@
 
 #include "policy/effective.h"
 #include "ports/models.h"
+#include "ports/outputs.h"
 #include "ports/workspace.h"
-#include "schema/scope.h"
+#include "schema/reports.h"
 
 namespace agentrt::conversation {
 
-// The content of the files that a turn uses. All requests of a turn use the files that it was
-// prepared with, as listed in its context.resolved, even if the files change meanwhile.
+// The context window of a model whose configuration names none, in tokens.
+inline constexpr std::uint64_t kContextTokensDefault = 64'000;
+// The share of the window, in percent, that a request may use; the rest is for the answer.
+inline constexpr std::uint64_t kContextShare = 80;
+
+// The files that all requests of a turn use, as listed in its context.resolved, even if the files
+// change meanwhile.
 struct TurnFiles {
   ports::Instructions instructions;
-  std::vector<ports::GivenFile> given;  // one per file of the input, in order
-  // The same for the inputs of earlier turns, by the sequence of their turn.submitted. The log
-  // stores digests and not contents, so a file is included only if it is unchanged since that turn.
-  // For any other file, `ref.reason` says why it is omitted.
-  std::map<Sequence, std::vector<ports::GivenFile>> earlier;
 };
-// Limit of all files of earlier turns together, in bytes. Those of the newest turns come first.
-inline constexpr std::size_t kEarlierFileBytesMax = 10 << 20;
-// The memory that the files need, in bytes: instructions, skills, texts and attachments.
+// The memory that the files need, in bytes.
 std::size_t size_of(const TurnFiles& files);
 
 struct Material {
   std::shared_ptr<const TurnFiles> files;  // never null
-  // Errors: those of ports::History::window(). The files of inputs are then not read.
+  // Errors: those of ports::History::window().
   Result<ports::HistoryWindow> history;
+  std::vector<ports::GivenFile> given = {};  // the files of the input; see give_files()
 };
 
 // Which images a model is sent. Others are named in words.
@@ -55,13 +50,10 @@ struct MaterialQuery {
   std::optional<std::uint64_t> context_tokens;  // of the requested model
   ImagesSent images = ImagesSent::all;          // to the requested model
   policy::Effective policy = {};                // of the turn; keeps files from the model
-  Sequence up_to = 0;                // from the view that plans the request; see HistoryQuery
-  std::optional<TurnId> last_ended;  // the last ended turn of the thread
-  std::vector<Sequence> told = {};   // see HistoryQuery
+  ports::HistoryQuery history = {};             // from the view that plans the request
+  std::size_t tool_bytes = 0;                   // of the tools that were offered last
   std::shared_ptr<const TurnFiles> files = nullptr;  // those of the turn, if already read
-  // Of an item of a job: the sequence of its turn.submitted, the instruction of the job, and how to
-  // read the item.
-  Sequence alone_from = 0;
+  // Of an item of a job: the instruction of the job, and how to read the item.
   std::string instruction = {};
   std::function<Result<std::string>()> item = {};
   std::optional<std::string> role = {};  // of a subagent
@@ -70,15 +62,25 @@ struct MaterialQuery {
 // Reads everything, or all but the files if `query.files` is set. Blocks; called on a worker.
 Material gather(ports::Workspace& workspace, ports::History& history, const MaterialQuery& query);
 
-// The size limit of a request's messages and attached texts, in bytes: the part of the context that
-// the system prompt, instructions and skills (`instruction_bytes`) leave. 0: there is no room.
-std::size_t messages_bytes_max(std::uint64_t context_tokens, std::size_t instruction_bytes);
+// How many bytes of messages a request may have beside `other_bytes` of instructions and tools.
+std::size_t messages_bytes_max(std::optional<std::uint64_t> context_tokens,
+                               std::size_t other_bytes);
+
+// The system prompt with the instructions and skills of the workspace.
+std::string instructions_text(const TurnFiles& files, const MaterialQuery& query);
+
+// Reads the files that the input names and stores copies of them, which this and all later requests
+// of the thread send. A file that is missing or cannot be stored has a reason instead. Nothing is
+// read if a model has answered the turn. Blocks; called on a worker. `keeper` may be null.
+std::vector<schema::KeptOutput> give_files(ports::Workspace& workspace, ports::OutputKeeper* keeper,
+                                           const MaterialQuery& query, Material& material);
 
 // Records in the turn's context the files that were read, the files and turns that were omitted,
-// and what is missing with the reason. A history that could not be read is one of the missing.
-void describe(const Material& material, schema::ContextResolved& context);
+// what is missing with the reason, and the size of the request. A history that could not be read is
+// one of the missing.
+void describe(const Material& material, const MaterialQuery& query, schema::ReportPrepared& report);
 
 // Fills the request from the material. REQUIRES: material.history holds a value.
-void put_material(Material material, const std::string& cwd, ports::ModelRequest& request);
+void put_material(Material material, const MaterialQuery& query, ports::ModelRequest& request);
 
 }  // namespace agentrt::conversation

@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "base/tokens.h"
+#include "conversation/stored_parts.h"
 #include "conversation/system_prompt.h"
 #include "policy/rules.h"
 
@@ -35,6 +37,30 @@ struct Past final : ports::History {
   Result<ports::HistoryWindow> given;
 };
 
+struct Keeper final : ports::OutputKeeper {
+  Result<KeptOutput> keep_file(const std::string&, const ports::OutputMeta&) override {
+    return fail(Code::unavailable, "not used");
+  }
+  Result<KeptOutput> keep_bytes(std::string_view bytes, const ports::OutputMeta& meta) override {
+    if (full) return fail(Code::storage_full, "the disk is full");
+    KeptOutput out;
+    out.ref = OutputRef{"out_" + std::to_string(kept.size() + 1)};
+    out.size = bytes.size();
+    out.media_type = meta.media_type;
+    kept[out.ref.text()] = std::string(bytes);
+    return out;
+  }
+  ReadOutput reader() {
+    return [this](const SessionId&, const std::string& ref) -> Result<std::string> {
+      const auto found = kept.find(ref);
+      if (found == kept.end()) return fail(Code::not_found, "there is no such output");
+      return found->second;
+    };
+  }
+  std::map<std::string, std::string> kept;
+  bool full = false;
+};
+
 ports::Message message(ports::Role role, const std::string& text) {
   ports::Message out;
   out.role = role;
@@ -51,21 +77,16 @@ const MaterialQuery kQuery{
 
 }  // namespace
 
-TEST_CASE("earlier turns, the question and its results so far are in that order") {
+TEST_CASE("a request has the instructions, the tools and the conversation") {
   Files files;
   files.told.text = "Use tabs.";
   Past past;
   past.given->messages = {message(ports::Role::user, "old"),
                           message(ports::Role::assistant, "answer")};
-  past.given->input = {text("what"), text("now?")};
-  past.given->so_far = {message(ports::Role::assistant, "calling"),
-                        message(ports::Role::tool, "result")};
   past.given->tools = {{"shell", "runs", Json{"{}"}}};
   ports::ModelRequest request;
-  put_material(gather(files, past, kQuery), "/w", request);
-  std::vector<std::string> texts;
-  for (const ports::Message& each : request.messages) texts.push_back(each.text);
-  CHECK(texts == std::vector<std::string>{"old", "answer", "what\nnow?", "calling", "result"});
+  put_material(gather(files, past, kQuery), kQuery, request);
+  CHECK(request.messages == past.given->messages);
   CHECK(request.tools.size() == 1);
   CHECK(request.instructions.starts_with(system_prompt("/w")));
   CHECK(request.instructions.ends_with("Use tabs."));
@@ -81,238 +102,121 @@ TEST_CASE("a file that a rule keeps from the model is not given, wherever its pa
   MaterialQuery query = kQuery;
   query.policy.rules = std::make_shared<const policy::Rules>(
       *policy::compile({{RuleEffect::deny, "read_file(./secrets/**)", RuleOrigin::user}}));
-  const Material material = gather(files, past, query);
-  REQUIRE(material.files->given.size() == 3);
-  CHECK(material.files->given[0].ref.reason.has_value());
-  CHECK(material.files->given[0].text.empty());
-  CHECK(material.files->given[1].ref.reason.has_value());
-  CHECK(material.files->given[2].text == "inside");
+  Material material = gather(files, past, query);
+  Keeper keeper;
+  CHECK(give_files(files, &keeper, query, material).size() == 1);
+  REQUIRE(material.given.size() == 3);
+  CHECK(material.given[0].ref.reason.has_value());
+  CHECK(material.given[1].ref.reason.has_value());
+  CHECK(material.given[2].text == "inside");
+  CHECK(keeper.kept.size() == 1);
 }
 
-TEST_CASE("files stand where the input has them, as text, attached, or with why they are not") {
+TEST_CASE("the files of an input are stored, and the context names the copies") {
   Files files;
   files.files["a.txt"].text = "inside";
+  files.files["a.txt"].ref.ref = "file:a.txt";
   files.files["b.png"].attachment = ports::Attachment{"b.png", "image/png", "bytes"};
+  files.files["b.png"].ref.ref = "file:b.png";
   files.files["c"].ref = {.ref = "file:c", .reason = "it is too large"};
+  files.files["s out_9"].text = "uploaded";
+  files.files["s out_9"].ref.ref = "output:out_9";
   Past past;
-  past.given->input = {text("see"), file("a.txt"), file("b.png"), file("c"), text("?")};
-  const Material material = gather(files, past, kQuery);
-  ContextResolved context;
-  describe(material, context);
-  CHECK(context.workspace_refs.size() == 2);
-  REQUIRE(context.missing.size() == 1);
-  CHECK(context.missing[0].reason == "it is too large");
-  ports::ModelRequest request;
-  put_material(material, "/w", request);
-  const ports::Message& question = request.messages.back();
-  CHECK(question.text ==
-        "see\n[file a.txt]\ninside\n[end of file a.txt]\n[file b.png: attached]\n"
-        "[file c: not attached, it is too large]\n?");
-  REQUIRE(question.attachments.size() == 1);
-  CHECK(question.attachments[0].bytes == "bytes");
+  past.given->input = {text("see"), file("a.txt"), file("b.png"), file("c"), output("out_9")};
+  past.given->own_bytes = past.given->bytes = 3;
+  Material material = gather(files, past, kQuery);
+  Keeper keeper;
+  const auto kept = give_files(files, &keeper, kQuery, material);
+  REQUIRE(kept.size() == 3);
+  ReportPrepared report;
+  describe(material, kQuery, report);
+  REQUIRE(report.context.workspace_refs.size() == 3);
+  CHECK(report.context.workspace_refs[0].output_ref == "out_1");
+  CHECK_FALSE(report.context.workspace_refs[0].media_type.has_value());
+  CHECK(report.context.workspace_refs[1].media_type == "image/png");
+  REQUIRE(report.context.missing.size() == 1);
+  CHECK(report.context.missing[0].reason == "it is too large");
+  CHECK(report.new_bytes == 3 + 6 + kImageCountedBytes + 8);
+  CHECK(report.request_bytes == report.new_bytes + system_prompt("/w").size());
+  CHECK(report.context.instructions_digest.has_value());
+
+  Material again = gather(files, past, kQuery);
+  keeper.full = true;
+  CHECK(give_files(files, &keeper, kQuery, again).empty());
+  CHECK(again.given[0].ref.reason == "it cannot be stored: the disk is full");
+  past.given->answered = true;  // what a model has answered stays as it was sent
+  Material answered = gather(files, past, kQuery);
+  CHECK(give_files(files, &keeper, kQuery, answered).empty());
+  CHECK(answered.given.empty());
 }
 
-namespace {
-
-ports::GivenFile read_as(const std::string& path, const std::string& text,
-                         const std::string& digest) {
-  ports::GivenFile out;
-  out.text = text;
-  out.ref = {.ref = "file:" + path, .digest = digest, .size = text.size()};
-  return out;
+TEST_CASE("stored parts are put where they belong, and what cannot be read is named") {
+  Keeper keeper;
+  keeper.kept = {{"out_1", "one"}, {"out_2", "PNG"}, {"out_3", "three"}};
+  ports::Message question;
+  question.text = "a[]b[]c";
+  question.parts = {{.session = {}, .ref = "out_1", .media_type = {}, .name = {}, .offset = 2},
+                    {.session = {}, .ref = "out_2", .media_type = "image/png", .name = "p.png"},
+                    {.session = {}, .ref = "out_3", .media_type = {}, .name = {}, .offset = 5},
+                    {.session = {}, .ref = "out_x", .media_type = {}, .name = {}, .offset = 7}};
+  std::vector<ports::Message> messages{question};
+  CHECK(put_stored_parts(messages, ImagesSent::all, keeper.reader()) == 1);
+  CHECK(messages[0].text ==
+        "a[one]b[three]c[output:out_x is not available: there is no such output]");
+  REQUIRE(messages[0].attachments.size() == 1);
+  CHECK(messages[0].attachments[0] == ports::Attachment{"p.png", "image/png", "PNG"});
+  messages = {question};
+  put_stored_parts(messages, ImagesSent::none, keeper.reader());
+  CHECK(messages[0].attachments.empty());
+  CHECK(messages[0].text.contains("[The image p.png is not shown"));
 }
 
-// Two earlier turns: the first was given b.png, the second a.txt and gone.txt, and not c.
-Past with_earlier_files() {
-  Past past;
-  past.given->messages = {message(ports::Role::user, "names b.png"),
-                          message(ports::Role::assistant, "seen"),
-                          message(ports::Role::user, "names others")};
-  past.given->with_files = {
-      {3, 0, {text("look"), file("b.png")}, {{.ref = "file:b.png", .digest = "sha256:b"}}},
-      {9,
-       2,
-       {file("a.txt"), file("gone.txt"), file("c")},
-       {{.ref = "file:a.txt", .digest = "sha256:a"},
-        {.ref = "file:gone.txt", .digest = "sha256:g"}}}};
-  past.given->input = {text("and now?")};
-  return past;
-}
-
-Files with_files() {
-  Files files;
-  files.files["a.txt"] = read_as("a.txt", "inside", "sha256:a");
-  files.files["b.png"].ref = {.ref = "file:b.png", .digest = "sha256:b"};
-  files.files["b.png"].attachment = ports::Attachment{"b.png", "image/png", "bytes"};
-  files.files["gone.txt"].ref = {.ref = "file:gone.txt", .reason = "there is no such file"};
-  files.files["c"] = read_as("c", "never given", "sha256:c");
-  return files;
-}
-
-}  // namespace
-
-TEST_CASE("outputs of the session are attached like files, also those of earlier turns") {
-  Files files;
-  files.files["s out_1"].text = "uploaded";
-  files.files["s out_1"].ref = {.ref = "output:out_1", .digest = "sha256:1"};
-  files.files["s out_2"].ref = {.ref = "output:out_2", .reason = "it has expired"};
-  Past past;
-  past.given->messages = {message(ports::Role::user, "old"),
-                          message(ports::Role::assistant, "answer")};
-  past.given->with_files = {
-      {3, 0, {output("out_1")}, {{.ref = "output:out_1", .digest = "sha256:1"}}}};
-  past.given->input = {output("out_1"), output("out_2")};
-  const Material material = gather(files, past, kQuery);
-  ports::ModelRequest request;
-  put_material(material, "/w", request);
-  CHECK(request.messages.front().text == "[output out_1]\nuploaded\n[end of output out_1]");
-  CHECK(request.messages.back().text ==
-        "[output out_1]\nuploaded\n[end of output out_1]\n[output out_2: not attached, it has "
-        "expired]");
-  ContextResolved context;
-  describe(material, context);
-  CHECK(context.missing.size() == 1);
-}
-
-TEST_CASE("files of earlier turns are attached again, or it is said why they are not") {
-  Files files = with_files();
-  Past past = with_earlier_files();
-  const Material material = gather(files, past, kQuery);
-  ports::ModelRequest request;
-  put_material(material, "/w", request);
-  CHECK(request.messages[0].text == "look\n[file b.png: attached]");
-  REQUIRE(request.messages[0].attachments.size() == 1);
-  CHECK(request.messages[0].attachments[0].bytes == "bytes");
-  CHECK(request.messages[1].text == "seen");
-  CHECK(request.messages[2].text ==
-        "[file a.txt]\ninside\n[end of file a.txt]\n[file gone.txt: not attached, it was attached "
-        "to this message, and now: there is no such file]\n[file c: not attached, it was not "
-        "attached to this message either]");
-  ContextResolved context;
-  describe(material, context);
-  CHECK(context.workspace_refs.size() == 2);
-  CHECK(context.omitted.size() == 2);
-  CHECK(context.missing.empty());
-
-  files.files["a.txt"] = read_as("a.txt", "other", "sha256:other");
-  past = with_earlier_files();
-  put_material(gather(files, past, kQuery), "/w", request);
-  CHECK(request.messages[2].text.starts_with(
-      "[file a.txt: not attached, it has changed since this message]"));
-}
-
-TEST_CASE("files of earlier turns take what the conversation leaves, the newest first") {
-  Files files = with_files();
-  Past past = with_earlier_files();
-  MaterialQuery query = kQuery;
-  query.context_tokens = 10'000;
-  past.given->bytes = messages_bytes_max(10'000, system_prompt("/w").size()) - 5;
-  ports::ModelRequest request;
-  put_material(gather(files, past, query), "/w", request);
-  CHECK(request.messages[2].text.starts_with(
-      "[file a.txt: not attached, its 6 bytes do not fit again]"));
-  files.files["b.png"].attachment->bytes.assign(kEarlierFileBytesMax - 5, 'x');
-  put_material(gather(files, past, kQuery), "/w", request);
-  CHECK(request.messages[2].text.starts_with("[file a.txt]\ninside"));
-  CHECK(request.messages[0].attachments.empty());
-}
-
-TEST_CASE("a turn is asked with the files it was prepared with, whatever became of them") {
-  Files files;
-  files.told.text = "Use tabs.";
-  files.files["a.txt"].text = "before";
-  Past past;
-  past.given->input = {file("a.txt")};
-  MaterialQuery query = kQuery;
-  query.files = gather(files, past, query).files;
-  CHECK(size_of(*query.files) == std::string("Use tabs.before").size());
-  files.told.text = "Use blanks.";
-  files.files["a.txt"].text = "after";
-  ports::ModelRequest request;
-  put_material(gather(files, past, query), "/w", request);
-  CHECK(request.instructions.ends_with("Use tabs."));
-  CHECK(request.messages.back().text.contains("before"));
-}
-
-TEST_CASE("three quarters of the context, at three bytes per token, are for what is said") {
-  CHECK(messages_bytes_max(1'000, 0) == 2'250);
-  CHECK(messages_bytes_max(1'000, 500) == 1'750);
-  CHECK(messages_bytes_max(1'000, 4'000) == 0);
+TEST_CASE("the room for messages is what instructions and tools leave of the window") {
+  CHECK(messages_bytes_max(1'000, 0) == 2'400);
+  CHECK(messages_bytes_max(1'000, 500) == 1'900);
+  CHECK(messages_bytes_max(1'000, 3'000) == 0);
+  CHECK(messages_bytes_max(std::nullopt, 0) == 153'600);
   Files files;
   files.told.text = std::string(100, 'x');
   Past past;
   MaterialQuery query = kQuery;
-  gather(files, past, query);
-  CHECK_FALSE(past.asked.bytes_max.has_value());
   query.context_tokens = 10'000;
+  query.tool_bytes = 5'000;
   gather(files, past, query);
-  CHECK(past.asked.bytes_max == 22'500 - system_prompt("/w").size() - 100);
-}
-
-TEST_CASE(
-    "files that are given take their part of the context, and those that do not fit are named") {
-  Files files;
-  files.files["a.txt"].text = std::string(1'000, 'a');
-  files.files["b.txt"].text = std::string(50'000, 'b');
-  Past past;
-  past.given->input = {file("a.txt"), file("b.txt")};
-  MaterialQuery query = kQuery;
-  query.context_tokens = 10'000;
+  CHECK_FALSE(past.asked.fit_bytes.has_value());
+  query.history.fit_bytes = 0;
   const Material material = gather(files, past, query);
-  const std::size_t left = 22'500 - system_prompt("/w").size() - 1'000;
-  CHECK(past.asked.bytes_max == left);
-  REQUIRE(material.files->given.size() == 2);
-  CHECK(material.files->given[0].text.size() == 1'000);
-  CHECK(material.files->given[1].text.empty());
-  CHECK(material.files->given[1].ref.reason ==
-        "its 50000 bytes do not fit into the context of the model");
-  query.files = material.files;
-  gather(files, past, query);
-  CHECK(past.asked.bytes_max == left);
+  CHECK(past.asked.fit_bytes == 24'000 - instructions_text(*material.files, query).size() - 5'000);
 }
 
-TEST_CASE("history that cannot be read is missing, and what did not fit is omitted") {
+TEST_CASE("turns that do not fit are reported with what is omitted") {
   Files files;
   Past past;
-  past.given->omitted.push_back({.ref = "history", .reason = "too long"});
-  ContextResolved context;
-  describe(gather(files, past, kQuery), context);
-  REQUIRE(context.omitted.size() == 1);
-  CHECK(context.omitted[0].reason == "too long");
-  past.given = fail(Code::internal, "damaged");
-  context = {};
-  describe(gather(files, past, kQuery), context);
-  REQUIRE(context.missing.size() == 1);
-  CHECK(context.missing[0].reason == "damaged");
+  past.given->turns_omitted = 3;
+  past.given->omitted_through = 70;
+  ReportPrepared report;
+  describe(gather(files, past, kQuery), kQuery, report);
+  REQUIRE(report.context.omitted.size() == 1);
+  CHECK(report.context.omitted[0].reason == "the oldest turns do not fit: 3 of them are not sent");
+  CHECK(report.context.omitted_through == 70);
+  past.given = fail(Code::unavailable, "not stored yet");
+  ReportPrepared none;
+  describe(gather(files, past, kQuery), kQuery, none);
+  REQUIRE(none.context.missing.size() == 1);
+  CHECK(none.context.missing[0].reason == "not stored yet");
 }
 
-TEST_CASE("skills are listed by name, what they are for and where they lie") {
+TEST_CASE("the question of a job's item is its instruction and its input") {
   Files files;
-  files.told.text = "Use tabs.\n";
-  files.told.skills = {{"deploy",
-                        "how to deploy",
-                        "/w/.agentrt/skills/deploy/SKILL.md",
-                        {.ref = "file:/w/.agentrt/skills/deploy/SKILL.md", .digest = "sha256:1"},
-                        {}}};
-  files.told.missing = {{.ref = "file:/w/broken", .reason = "no head"}};
   Past past;
-  past.given->input = {text("hi")};
-  Material material = gather(files, past, kQuery);
-  ContextResolved context;
-  describe(material, context);
-  CHECK(context.workspace_refs.at(0).digest == "sha256:1");
-  CHECK(context.missing.at(0).reason == "no head");
+  past.given->messages = {message(ports::Role::user, "")};
+  past.given->question = 0;
+  MaterialQuery query = kQuery;
+  query.instruction = "Translate.";
+  query.item = [] { return Result<std::string>{R"({"a":1})"}; };
   ports::ModelRequest request;
-  put_material(std::move(material), "/w", request);
-  CHECK(request.instructions.ends_with(
-      "Use tabs.\n" +
-      skills_index({{"deploy", "how to deploy", "/w/.agentrt/skills/deploy/SKILL.md", {}, {}}})));
-  CHECK(request.instructions.contains(
-      "- deploy: how to deploy (/w/.agentrt/skills/deploy/SKILL.md)\n"));
-  CHECK(skills_index({}).empty());
-  CHECK(
-      skills_index({{"own", "mine", "/c/own/SKILL.md", {}, "Do it."}})
-          .ends_with("- own: mine (its text follows)\n[skill own]\nDo it.\n[end of skill own]\n"));
+  put_material(gather(files, past, query), query, request);
+  CHECK(request.messages.back().text == "Translate.\nThe input, as JSON:\n{\"a\":1}");
 }
 
 }  // namespace agentrt::conversation

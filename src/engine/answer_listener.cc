@@ -27,7 +27,9 @@ AnswerListener::AnswerListener(const Engine::Parts& parts, SessionId session,
       request_(std::move(request)),
       answer_(parts.redactor),
       reasoning_(parts.redactor),
-      written_(parts.redactor) {}
+      written_(parts.redactor) {
+  answer_.text_max = kModelOutputBytesMax;
+}
 
 void AnswerListener::offer(const std::vector<ports::OfferedTool>& tools) {
   for (const ports::OfferedTool& tool : tools)
@@ -38,7 +40,7 @@ void AnswerListener::offer(const std::vector<ports::OfferedTool>& tools) {
 
 void AnswerListener::Said::add(std::string_view told) {
   bytes += told.size();
-  text += utf8_prefix(told, kTextInlineMax - std::min(text.size(), kTextInlineMax));
+  text += utf8_prefix(told, text_max - std::min(text.size(), text_max));
 }
 
 void AnswerListener::on_text(std::string_view text) { take(answer_, text); }
@@ -179,6 +181,12 @@ void AnswerListener::on_completed(StopReason reason, const Usage& usage) {
     if (reason == StopReason::max_tokens && !last.args.text.starts_with('{')) last.wrong = kCutOff;
     reason = StopReason::tool_use;
   }
+  std::string whole;
+  if (too_long_for_a_fact()) {
+    whole = std::move(answer_.text);
+    answer_.text = std::string(utf8_prefix(whole, kPreviewBytes));
+  }
+  long_text_ = std::move(whole);
   end(ReportModelCompleted{.request = request_,
                            .calls = std::move(calls_),
                            .stop_reason = reason,
@@ -203,6 +211,7 @@ void AnswerListener::on_failed(const ports::ModelFault& fault) {
                         .error = fault.error,
                         .provider_status = fault.provider_status,
                         .ended_by_provider = fault.ended_by_provider,
+                        .context_full = fault.context_full,
                         .retry_after_ms = fault.retry_after_ms,
                         .raw = {}});
 }
@@ -214,21 +223,31 @@ void AnswerListener::fail(Category category, std::string why, bool ended_by_prov
              .retry_after_ms = {}});
 }
 
-// Stores the raw exchange before the facts that refer to it. If that fails, the facts omit it.
+// Whether model.completed has no room for the text beside the arguments of the calls.
+bool AnswerListener::too_long_for_a_fact() const {
+  return parts_.keeper && answer_.bytes + args_bytes_ > kTextInlineMax;
+}
+
+// Stores a long text and the raw exchange before the facts that refer to them. If that fails, the
+// facts refer to the fragments of the text, and omit the raw exchange.
 template <class Report>
 void AnswerListener::end(Report report) {
-  if (!raw_) return parts_.reports.report(session_, std::move(report), {});
-  auto task =
-      std::make_shared<ports::Step>([&parts = parts_, session = session_, raw = *std::move(raw_),
-                                     report = std::move(report)]() mutable {
-        auto request = parts.keeper->keep_bytes(raw.request, {});
-        auto response = parts.keeper->keep_bytes(raw.response, {});
-        if (request && response)
-          report.raw = KeptExchange{*std::move(request), *std::move(response)};
-        parts.loop.post([&parts, session, report = std::move(report)]() mutable {
-          parts.reports.report(session, std::move(report), {});
-        });
-      });
+  if (!raw_ && long_text_.empty()) return parts_.reports.report(session_, std::move(report), {});
+  auto task = std::make_shared<ports::Step>([&parts = parts_, session = session_,
+                                             raw = std::move(raw_), text = std::move(long_text_),
+                                             report = std::move(report)]() mutable {
+    if (raw) {
+      auto request = parts.keeper->keep_bytes(raw->request, {});
+      auto response = parts.keeper->keep_bytes(raw->response, {});
+      if (request && response) report.raw = KeptExchange{*std::move(request), *std::move(response)};
+    }
+    if constexpr (std::is_same_v<Report, ReportModelCompleted>)
+      if (!text.empty())
+        if (auto kept = parts.keeper->keep_bytes(text, {})) report.whole_text = *std::move(kept);
+    parts.loop.post([&parts, session, report = std::move(report)]() mutable {
+      parts.reports.report(session, std::move(report), {});
+    });
+  });
   run_soon(parts_.loop, parts_.worker, std::move(task));
 }
 

@@ -42,8 +42,9 @@ class AnswerListener final : public ports::ModelListener,
     void add(std::string_view told);
 
     policy::RedactingStream redaction;  // a secret may span two fragments
-    std::string text;                   // at most kTextInlineMax bytes
+    std::string text;                   // at most `text_max` bytes
     std::uint64_t bytes = 0;
+    std::size_t text_max = schema::kTextInlineMax;
   };
   struct Raw {
     std::string request, response;
@@ -57,6 +58,7 @@ class AnswerListener final : public ports::ModelListener,
   void gathered();
   void show_writing_after(std::int64_t ms);
   void fail(schema::Category category, std::string why, bool ended_by_provider);
+  bool too_long_for_a_fact() const;
   template <class Report>
   void end(Report report);
 
@@ -72,6 +74,7 @@ class AnswerListener final : public ports::ModelListener,
   std::size_t args_bytes_ = 0;
   std::optional<schema::Json> state_;
   std::optional<Raw> raw_;
+  std::string long_text_;  // of a complete answer, to be stored as an output
   bool flush_posted_ = false, gathering_ = false, stored_ = false, elapsed_ = false;
   bool writing_timed_ = false;  // a timer for the report of the written calls runs
   bool writing_due_ = false;    // it has ended

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "conversation/images.h"
-#include "conversation/system_prompt.h"
+#include "conversation/stored_parts.h"
 #include "engine/answer_listener.h"
+#include "engine/compacting.h"
 
 namespace agentrt::engine {
 
@@ -28,13 +31,27 @@ Result<ports::ModelRequest> put_together(const Engine::Parts& parts, const Ask& 
   request.model_name = what.model_name;
   request.ended_requests = what.ended_by_provider;
   request.cwd = query.cwd;
-  put_material(std::move(material), query.cwd, request);
+  put_material(std::move(material), query, request);
   if (ahead && has_images(request.messages))
     return fail(Code::unavailable, "the refs of the images are not stored yet");
-  const auto read = parts.outputs ? conversation::reader_of(*parts.outputs, query.session)
-                                  : conversation::ReadImage{};
-  conversation::attach_images(request.messages, query.images, read);
-  if (query.role) request.instructions += conversation::subagent_prompt(*query.role);
+  const auto read =
+      parts.outputs ? conversation::reader_of(*parts.outputs) : conversation::ReadOutput{};
+  if (put_stored_parts(request.messages, query.images, read) > 0 && ahead)
+    return fail(Code::unavailable, "a ref of the conversation is not stored yet");
+  conversation::attach_images(
+      request.messages, query.images,
+      read ? conversation::image_reader(read, query.session) : conversation::ReadImage{});
+  return request;
+}
+
+// Assembles the request for a piece of a summary. Blocks; on a worker.
+Result<ports::ModelRequest> put_summary_together(const Engine::Parts& parts, const Ask& what,
+                                                 const CompactionQuery& query) {
+  TRY_ASSIGN(ports::ModelRequest request, summary_request(parts, query));
+  request.id = what.request;
+  request.turn = environment_of(what.turn);
+  request.model_name = what.model_name;
+  request.ended_requests = what.ended_by_provider;
   return request;
 }
 
@@ -45,6 +62,7 @@ struct Engine::Asking::Shared {
   const Parts& parts;
   const Ask what;
   const conversation::MaterialQuery query;
+  const std::optional<CompactionQuery> summary;  // set if it asks for a summary
   std::shared_ptr<AnswerListener> listener;
   bool stored = false;
   std::optional<Result<ports::ModelRequest>> ready;
@@ -59,19 +77,23 @@ Engine::Asking::Asking(const Parts& parts, const state::Session& view, const Ask
   check(turn != nullptr, "a plan is of its view");
   query.policy = effective_policy(parts, view, *turn);
   query.files = std::move(files);
-  shared_ = std::make_shared<Shared>(
-      Shared{.parts = parts,
-             .what = what,
-             .query = std::move(query),
-             .listener = std::make_shared<AnswerListener>(parts, view.id, what.request),
-             .stored = log == Log::has_it});
+  shared_ = std::make_shared<Shared>(Shared{
+      .parts = parts,
+      .what = what,
+      .query = std::move(query),
+      .summary = what.summary
+                     ? std::optional(compaction_query(parts, view, what.turn, what.model_name))
+                     : std::nullopt,
+      .listener = std::make_shared<AnswerListener>(parts, view.id, what.request),
+      .stored = log == Log::has_it});
   gather_all(shared_);
 }
 
 void Engine::Asking::gather_all(const std::shared_ptr<Shared>& shared) {
   const bool ahead = !shared->stored;
   auto task = std::make_shared<ports::Step>([shared, ahead, &parts = shared->parts] {
-    auto request = put_together(parts, shared->what, shared->query, ahead);
+    auto request = shared->summary ? put_summary_together(parts, shared->what, *shared->summary)
+                                   : put_together(parts, shared->what, shared->query, ahead);
     parts.loop.post([shared, ahead, request = std::move(request)]() mutable {
       if (!shared->listener->wanted()) return;
       if (!shared->stored)
@@ -98,6 +120,10 @@ void Engine::Asking::ask(const std::shared_ptr<Shared>& shared,
   ++shared->parts.metrics.model_requests;
   if (request) {
     shared->listener->offer(request->tools);
+    if (shared->summary)
+      shared->parts.loop.after(shared->parts.context.timeout_ms, [weak = std::weak_ptr(shared)] {
+        if (const auto alive = weak.lock()) end_late(alive);
+      });
     return shared->parts.models.start(*std::move(request), shared->listener);
   }
   const Code code = request.error().code;
@@ -106,6 +132,20 @@ void Engine::Asking::ask(const std::shared_ptr<Shared>& shared,
                                .provider_status = {},
                                .ended_by_provider = false,
                                .retry_after_ms = {}});
+}
+
+// A request for a summary has a deadline, because the turn waits for it.
+void Engine::Asking::end_late(const std::shared_ptr<Shared>& shared) {
+  if (!shared->listener->wanted()) return;
+  shared->parts.models.cancel(shared->what.request);
+  shared->listener->on_failed(
+      {.error = {Category::timeout,
+                 fmt::format("the summary took longer than {} ms (context.compact_timeout_ms)",
+                             shared->parts.context.timeout_ms),
+                 false},
+       .provider_status = {},
+       .ended_by_provider = false,
+       .retry_after_ms = {}});
 }
 
 Engine::Asking::~Asking() {

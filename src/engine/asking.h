@@ -21,6 +21,7 @@ class Engine::Asking final : public Running {
   struct Shared;
   static void gather_all(const std::shared_ptr<Shared>& shared);
   static void ask(const std::shared_ptr<Shared>& shared, Result<ports::ModelRequest> request);
+  static void end_late(const std::shared_ptr<Shared>& shared);
 
   std::shared_ptr<Shared> shared_;  // core only
 };

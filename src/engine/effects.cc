@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::int64_t kBusyRetryMs = 50;  // retry delay if the worker is full
 
-std::optional<TurnId> last_ended(const state::Session& view, const ThreadId& thread) {
-  const auto found = view.threads.find(thread);
-  if (found == view.threads.end() || !found->second.last) return std::nullopt;
-  return found->second.last->ids.turn;
-}
-
 std::optional<std::uint64_t> context_of(const std::vector<Candidate>& candidates,
                                         const std::string& name) {
   const auto found = std::ranges::find(candidates, name, &Candidate::name);
@@ -39,7 +33,6 @@ void add_item(const state::Session& view, const TurnIds& turn, conversation::Mat
               ports::JobInputs* inputs) {
   const state::Turn* own = state::find_turn(view, turn.turn);
   if (!own || !own->item) return;
-  query.alone_from = own->submitted;
   const auto job = view.jobs.find(turn.job.value_or(JobId{}));
   if (job == view.jobs.end() || !inputs) return;
   const JobRecord& record = job->second.record;
@@ -98,9 +91,26 @@ void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::S
     loop.after(kBusyRetryMs, [&loop, &worker, task] { run_soon(loop, worker, task); });
 }
 
-std::vector<Sequence> told_in(const state::Session& view, const ThreadId& thread) {
-  const state::Thread* found = state::find_thread(view, thread);
-  return found ? found->messages : std::vector<Sequence>{};
+ports::HistoryQuery history_of(const state::Session& view, const TurnIds& turn) {
+  ports::HistoryQuery query;
+  query.session = view.id;
+  query.thread = turn.thread;
+  query.turn = turn.turn;
+  query.up_to = view.sequence;
+  if (const state::Thread* thread = state::find_thread(view, turn.thread)) {
+    query.omitted_through = thread->omitted_through;
+    if (!thread->boundaries.empty()) {
+      query.covered_through = thread->boundaries.back().covers_through;
+      query.continuation_ref = thread->boundaries.back().continuation_ref;
+    }
+  }
+  if (const state::Turn* own = state::find_turn(view, turn.turn)) {
+    query.submitted = own->submitted;
+    query.catalog = own->catalog;
+    query.alone = own->item.has_value();
+    if (own->compaction) query.summary = own->compaction->summary;
+  }
+  return query;
 }
 
 conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& turn,
@@ -112,9 +122,8 @@ conversation::MaterialQuery query_of(const state::Session& view, const TurnIds& 
   query.cwd = view.cwd;
   query.context_tokens = context_of(candidates, model);
   query.images = images_for(candidates, model);
-  query.up_to = view.sequence;
-  query.last_ended = last_ended(view, turn.thread);
-  query.told = told_in(view, turn.thread);
+  query.history = history_of(view, turn);
+  query.tool_bytes = view.catalog_bytes;
   add_item(view, turn, query, inputs);
   if (const state::Subagent* subagent = state::subagent_of(view, turn.thread))
     query.role = subagent->role;

@@ -46,8 +46,8 @@ schema::Failure failure_of(const Error& error);
 // Runs `task` on the worker as soon as it has room.
 void run_soon(ports::Loop& loop, ports::Worker& worker, std::shared_ptr<ports::Step> task);
 
-// The facts of the thread with a message to the model; every query of its history needs them.
-std::vector<Sequence> told_in(const state::Session& view, const ThreadId& thread);
+// The conversation that the turn's requests contain, as the view has it.
+ports::HistoryQuery history_of(const state::Session& view, const schema::TurnIds& turn);
 
 // What a turn is asked with, as the view has it, by that one of the candidates. The policy is for
 // the caller to add.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/asking.h"
+#include "engine/compacting.h"
 #include "engine/feeding.h"
 #include "engine/gates.h"
 #include "engine/preparing.h"
@@ -188,6 +189,8 @@ std::unique_ptr<Engine::Running> Engine::start(const state::Session& view, const
           return std::make_unique<JudgingItem>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitJob>)
           return std::make_unique<JobTimer>(parts_, view, what);
+        else if constexpr (std::is_same_v<What, Compact>)
+          return std::make_unique<Compacting>(parts_, view, what);
         else if constexpr (std::is_same_v<What, AwaitSubagents>)
           return std::make_unique<AwaitingSubagents>(parts_, view, what);
         else if constexpr (std::is_same_v<What, RunProcess>)

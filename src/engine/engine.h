@@ -72,6 +72,12 @@ class Engine {
     // Must outlive the engine, and be served by another worker than `worker`; null: images in tool
     // results cannot be read.
     ports::Outputs* outputs = nullptr;
+    // How conversations are kept within the context window.
+    struct Context {
+      bool compacts = true;                   // by itself, within the turn that needs it
+      std::optional<std::string> model = {};  // that writes summaries; absent: that of the turn
+      std::int64_t timeout_ms = 120'000;      // per request for a summary
+    } context = {};
     // Must outlive the engine; null: there are no jobs.
     ports::JobInputs* job_inputs = nullptr;
   };
@@ -109,6 +115,7 @@ class Engine {
   class JudgingItem;
   class JobTimer;
   class AwaitingSubagents;
+  class Compacting;
 
   // Whether the log has stored the view that calls for an effect.
   enum class Log { has_it, will_have_it };

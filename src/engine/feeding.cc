@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "conversation/stored_parts.h"
 #include "schema/arguments.h"
 
 namespace agentrt::engine {
@@ -147,15 +148,8 @@ struct Engine::JudgingItem::Shared {
 
 Engine::JudgingItem::JudgingItem(const Parts& parts, const state::Session& view,
                                  const JudgeItem& what) {
-  const state::Turn* turn = state::find_turn(view, what.turn.turn);
-  check(turn != nullptr, "a plan is of its view");
-  ports::HistoryQuery query{.session = view.id,
-                            .thread = what.turn.thread,
-                            .turn = what.turn.turn,
-                            .bytes_max = {},
-                            .up_to = view.sequence,
-                            .last_ended = {},
-                            .alone_from = turn->submitted};
+  ports::HistoryQuery query = history_of(view, what.turn);
+  query.catalog = 0;
   shared_ = std::make_shared<Shared>(
       Shared{.parts = parts, .query = std::move(query), .schema = what.schema});
   judge(shared_);
@@ -168,8 +162,12 @@ void Engine::JudgingItem::judge(const std::shared_ptr<Shared>& shared) {
     auto window = parts.history.window(shared->query);
     std::optional<std::string> wrong;
     if (window) {
-      const bool answered = !window->so_far.empty();
-      wrong = wrong_value(shared->schema, answered ? window->so_far.back().text : "");
+      std::vector<ports::Message> last;
+      if (window->answered) last.push_back(std::move(window->messages.back()));
+      conversation::put_stored_parts(last, conversation::ImagesSent::none,
+                                     parts.outputs ? conversation::reader_of(*parts.outputs)
+                                                   : conversation::ReadOutput{});
+      wrong = wrong_value(shared->schema, last.empty() ? "" : last.front().text);
     }
     parts.loop.post([shared, read = window.has_value(), wrong = std::move(wrong)] {
       if (!shared->wanted) return;

@@ -48,12 +48,17 @@ std::optional<Effect> next_effect(const state::Turn& turn) {
   if (turn.hook) return Effect{"hook " + turn.hook->id, RunHook{turn.ids, turn.hook->id}};
   if (turn.call)
     return Effect{"ask " + turn.call->id.text(),
-                  Ask{turn.ids, turn.call->id, turn.call->model_name, turn.ended_by_provider}};
+                  Ask{turn.ids, turn.call->id, turn.call->model_name, turn.ended_by_provider,
+                      turn.call->purpose.has_value()}};
   if (turn.prepared && !turn.tools.empty()) {
     const state::ToolCall& call = turn.tools.front();
     if (call.stage == state::CallStage::started) return std::nullopt;
     return Effect{"inspect " + call.id.text(), Inspect{turn.ids.turn, call.id}};
   }
+  if (turn.prepared && turn.compaction &&
+      (!turn.compaction->started || turn.compaction->done >= turn.compaction->pieces))
+    return Effect{fmt::format("compact {} {}", turn.ids.turn.text(), turn.compaction->done),
+                  Compact{turn.ids}};
   if (turn.prepared && turn.retry_at)
     return Effect{fmt::format("retry {} {}", turn.ids.turn.text(), turn.requests),
                   AwaitRetry{turn.ids.turn, *turn.retry_at}};

@@ -26,6 +26,7 @@ struct Ask {
   ModelRequestId request;
   std::string model_name;
   std::uint64_t ended_by_provider = 0;
+  bool summary = false;  // it asks for a summary of older turns
 };
 // Send the request again at this time.
 struct AwaitRetry {
@@ -111,10 +112,15 @@ struct AwaitJob {
   std::int64_t within_ms = 0;
 };
 
+// Plan a compaction of the turn's conversation, or complete one whose summary is written.
+struct Compact {
+  schema::TurnIds turn;
+};
+
 struct Effect {
   std::string key;  // identifies the effect; the same in every plan
   std::variant<Prepare, Ask, AwaitRetry, RunHook, Inspect, AwaitAnswer, RunProcess, CallTool,
-               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob, AwaitSubagents>
+               FindProcess, FollowProcess, FeedJob, JudgeItem, AwaitJob, AwaitSubagents, Compact>
       what;
 };
 

@@ -11,6 +11,18 @@ using namespace schema;
 
 namespace {
 
+// Takes what was read on the worker.
+void take(ReportPrepared found, ReportPrepared& report) {
+  report.context = std::move(found.context);
+  report.environment = std::move(found.environment);
+  report.files = std::move(found.files);
+  report.request_bytes = found.request_bytes;
+  report.new_bytes = found.new_bytes;
+  report.history = std::move(found.history);
+  report.policy = std::move(found.policy);
+  report.policy_failed = std::move(found.policy_failed);
+}
+
 // A request with the settings that all commands of the turn share.
 ports::ProcessRequest commands_of(const state::Session& view, const Prepare& what) {
   ports::ProcessRequest request;
@@ -34,6 +46,7 @@ struct Engine::Preparing::Shared {
   const TurnOptions options;
   const conversation::MaterialQuery query;
   const std::optional<Surroundings> told;  // what the model knows about its surroundings
+  const bool fits;  // the oldest turns are omitted if the request would be too long
   const Timestamp now;
   const ports::ProcessRequest commands;
   ReportPrepared report;
@@ -71,17 +84,19 @@ Engine::Preparing::Preparing(const Parts& parts, const state::Session& view, con
     commands.sandbox = query.policy.sandbox;
     commands.write_roots = query.policy.write_roots;
   }
-  shared_ = std::make_shared<Shared>(Shared{.parts = parts,
-                                            .session = view.id,
-                                            .granted = view.granted,
-                                            .mode = view.mode,
-                                            .options = turn->options,
-                                            .query = std::move(query),
-                                            .told = thread ? thread->told : std::nullopt,
-                                            .now = parts.loop.now(),
-                                            .commands = std::move(commands),
-                                            .report = std::move(report),
-                                            .keep = std::move(keep)});
+  shared_ =
+      std::make_shared<Shared>(Shared{.parts = parts,
+                                      .session = view.id,
+                                      .granted = view.granted,
+                                      .mode = view.mode,
+                                      .options = turn->options,
+                                      .query = std::move(query),
+                                      .told = thread ? thread->told : std::nullopt,
+                                      .fits = !parts.context.compacts || turn->compaction_failed,
+                                      .now = parts.loop.now(),
+                                      .commands = std::move(commands),
+                                      .report = std::move(report),
+                                      .keep = std::move(keep)});
   if (log == Log::has_it) stored();
   read(shared_);
 }
@@ -104,10 +119,7 @@ void Engine::Preparing::read(const std::shared_ptr<Shared>& shared) {
       if (too_early && shared->stored) return read(shared);
       if (too_early) return;
       if (shared->wanted && files) shared->keep(std::move(files));
-      shared->report.context = std::move(found.context);
-      shared->report.history = std::move(found.history);
-      shared->report.policy = std::move(found.policy);
-      shared->report.policy_failed = std::move(found.policy_failed);
+      take(std::move(found), shared->report);
       arrived(shared);
     });
   });
@@ -150,33 +162,39 @@ void Engine::Preparing::read_all(const Shared& shared, ReportPrepared& read,
       policy::derive({read.policy, shared.granted, shared.mode, shared.options}, before.home, sets);
   query.policy.write_roots = before.write_roots;
   if (before.parent) query.policy = policy::narrowed(std::move(query.policy), *before.parent);
-  const conversation::Material material = gather(parts.workspace, parts.history, query);
-  describe(material, read.context);
+  if (shared.fits) query.history.fit_bytes = 0;  // gather() computes the room
+  conversation::Material material = gather(parts.workspace, parts.history, query);
+  read.files = give_files(parts.workspace, parts.keeper, query, material);
+  describe(material, query, read);
   if (material.history) read.history = material.history->loaded;
   if (auto environment = parts.processes.environment(shared.commands))
-    read.context.environment = *std::move(environment);
+    read.environment = *std::move(environment);
   else
     read.context.missing.push_back({.ref = "environment", .reason = environment.error().message});
-  describe_surroundings(shared, query.policy, material, read.context);
+  describe_surroundings(shared, query.policy, material, read);
   if (material.history) files = material.files;  // otherwise the files of the input were not read
 }
 
 // Blocks; on a worker.
 void Engine::Preparing::describe_surroundings(const Shared& shared, const policy::Effective& policy,
                                               const conversation::Material& material,
-                                              ContextResolved& context) {
-  Surroundings now = conversation::surroundings_of(
-      {.now = shared.now,
-       .cwd = shared.query.cwd,
-       .additional_roots = shared.commands.additional_roots,
-       .environment = context.environment ? &*context.environment : nullptr,
-       .git = shared.parts.workspace.git(shared.query.cwd),
-       .policy = policy});
-  // Messages of turns that are no longer sent are lost, so the first one is compared instead.
-  std::optional<Surroundings> known = shared.told;
-  if (material.history && material.history->opened_with) known = material.history->opened_with;
-  context.message = conversation::surroundings_message(known, now);
-  if (context.message) context.surroundings = std::move(now);
+                                              ReportPrepared& read) {
+  Surroundings now =
+      conversation::surroundings_of({.now = shared.now,
+                                     .cwd = shared.query.cwd,
+                                     .additional_roots = shared.commands.additional_roots,
+                                     .environment = read.environment ? &*read.environment : nullptr,
+                                     .git = shared.parts.workspace.git(shared.query.cwd),
+                                     .policy = policy});
+  // If the oldest turns are not sent any more, the message about the surroundings is lost with
+  // them.
+  const bool lost =
+      material.history && material.history->omitted_through > shared.query.history.omitted_through;
+  read.context.message = conversation::surroundings_message(lost ? std::nullopt : shared.told, now);
+  if (!read.context.message) return;
+  read.new_bytes += read.context.message->size();
+  read.request_bytes += read.context.message->size();
+  read.context.surroundings = std::move(now);
 }
 
 void Engine::Preparing::arrived(const std::shared_ptr<Shared>& shared) {

@@ -26,7 +26,7 @@ class Engine::Preparing final : public Running {
                        std::shared_ptr<const conversation::TurnFiles>& files);
   static void describe_surroundings(const Shared& shared, const policy::Effective& policy,
                                     const conversation::Material& material,
-                                    schema::ContextResolved& context);
+                                    schema::ReportPrepared& read);
   static void ask_servers(const std::shared_ptr<Shared>& shared);
   static void listed(const std::shared_ptr<Shared>& shared, ports::ToolListing listing);
   static void arrived(const std::shared_ptr<Shared>& shared);

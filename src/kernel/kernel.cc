@@ -29,7 +29,7 @@ Kernel::Kernel(Parts parts)
               .limits = parts_.limits,
               .redactor = parts_.redactor,
               .boot = parts_.boot,
-              .history = kept_history_,
+              .conversations = conversations_,
               .observers = observers_,
               .clock = clock_,
               .publish =
@@ -115,7 +115,7 @@ void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
 }
 
 Result<ports::HistoryWindow> Kernel::window(const ports::HistoryQuery& query) {
-  return conversation::history_window(parts_.store, parts_.limits.history, query, kept_history_);
+  return conversation::history_window(parts_.store, query, conversations_);
 }
 
 void Kernel::recover(ports::Step done) {

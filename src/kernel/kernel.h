@@ -75,6 +75,9 @@ class Kernel final : public ports::CommandSink,
   void read(ports::PageQuery query, ports::PageTo page_to) override;
   const GenerationId& generation() const override { return parts_.store.generation(); }
   Result<ports::HistoryWindow> window(const ports::HistoryQuery& query) override;
+  // Drops the conversations of a session from memory, because its log was changed by an erasure or
+  // deleted. Any thread.
+  void discard_conversations(const SessionId& session) { conversations_.discard(session); }
   // Timers of tasks that the process must stay alive for. Any thread.
   std::size_t armed_timers() const { return clock_.armed(); }
 
@@ -85,8 +88,7 @@ class Kernel final : public ports::CommandSink,
   void pack_after(std::int64_t delay_ms);
 
   Parts parts_;
-  conversation::KeptHistory kept_history_{parts_.limits.history.kept_bytes,
-                                          parts_.limits.history.facts_max};
+  conversation::KeptConversations conversations_{parts_.limits.history.kept_bytes};
   Committer committer_;
   Claims claims_;
   std::function<void(const ports::FeedBatch&)> listener_;

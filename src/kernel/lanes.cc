@@ -257,7 +257,7 @@ void Lanes::append_facts(Lane& lane, Batch& batch, std::vector<schema::Draft> fa
     if (parts_.redactor) redact_fact(*parts_.redactor, batch.append.events.back(), draft);
     const schema::Fact fact{sequence, now, std::move(draft.ids), std::move(draft.payload)};
     state::fold(lane.view, fact);
-    parts_.history.add(fact);
+    parts_.conversations.add(fact);
     state::fold_tasks(lane.tasks, fact, batch.tasks);
     for (state::ObjectRow& row : state::index(lane.view, fact)) batch.put(to_row(std::move(row)));
   }
@@ -351,7 +351,7 @@ void Lanes::publish(store::Position first, std::vector<schema::StoredEvent> stor
 // if it concerns the whole disk, so do those that wait. Reports stay and are retried, unless
 // retrying them alone cannot help.
 void Lanes::failed(Lane& lane, Batch& batch, const Error& error) {
-  parts_.history.forget(lane.id);
+  parts_.conversations.discard(lane.id);
   tell(parts_.observers.failed, lane.id);
   std::deque<Work> refused;
   std::deque<Work> kept;

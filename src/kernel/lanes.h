@@ -28,7 +28,7 @@
 #include <variant>
 
 #include "control/decide.h"
-#include "conversation/history/kept_history.h"
+#include "conversation/history/kept_conversations.h"
 #include "kernel/committer.h"
 #include "kernel/limits.h"
 #include "kernel/loader.h"
@@ -100,7 +100,7 @@ class Lanes {
     const Limits& limits;
     const policy::Redactor* redactor;  // may be null
     BootId boot;
-    conversation::KeptHistory& history;
+    conversation::KeptConversations& conversations;
     const Observers& observers;
     TaskClock& clock;
     std::function<void(const ports::FeedBatch&)> publish;  // the facts of each commit

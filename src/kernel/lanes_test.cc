@@ -60,7 +60,7 @@ struct World {
   control::Settings settings;
   Observers observers;
   store::MemoryStore store;
-  conversation::KeptHistory history{limits.history.kept_bytes, limits.history.facts_max};
+  conversation::KeptConversations conversations{limits.history.kept_bytes};
   Committer committer{store, loop, worker, metrics, limits};
   TaskClock clock{
       {.store = store, .loop = loop, .readers = worker, .retry_ms = 1'000, .report = {}}};
@@ -74,7 +74,7 @@ struct World {
                .limits = limits,
                .redactor = nullptr,
                .boot = BootId{"boot_1"},
-               .history = history,
+               .conversations = conversations,
                .observers = observers,
                .clock = clock,
                .publish = [](const ports::FeedBatch&) {}}};

@@ -26,16 +26,18 @@ Result<std::string> tool_inventory(store::Store& store, ports::Policies* policie
   check(policies != nullptr, "a kernel that answers about policy can read it");
   TRY_ASSIGN(view.policy, policies->policy(view.cwd));
   TRY_ASSIGN(ToolCatalogResolved stored, stored_catalog(store, view));
-  std::erase_if(stored.tools,
+  std::vector<CatalogTool> of_servers;
+  if (stored.tools) of_servers = *std::move(stored.tools);
+  std::erase_if(of_servers,
                 [](const CatalogTool& tool) { return tool.runtime_owner == kOwnTools; });
   policy::RuleSets sets;
   const policy::Effective policy =
       control::effective_policy(view, state::Turn{}, settings.home, sets);
   ToolCatalogResolved catalog = control::tool_catalog(
-      view, policy, std::move(stored.tools), stored.missing.value_or(std::vector<MissingServer>{}));
+      view, policy, std::move(of_servers), stored.missing.value_or(std::vector<MissingServer>{}));
   ToolInventory reply;
   if (view.exists()) reply.session_id = view.id;
-  reply.tools = std::move(catalog.tools);
+  reply.tools = *std::move(catalog.tools);
   reply.missing = std::move(catalog.missing);
   reply.generation = store.generation();
   reply.as_of_sequence = view.sequence;

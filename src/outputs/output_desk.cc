@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/descriptor.h"
+#include "outputs/log_texts.h"
 #include "outputs/retention.h"
 #include "outputs/uploads.h"
 
@@ -99,8 +100,39 @@ class OutputDesk::Opened final : public ports::OpenOutput,
   std::unique_ptr<store::BlobReader> bytes_;
 };
 
+// A text that was read whole.
+class OpenText final : public ports::OpenOutput {
+ public:
+  OpenText(schema::OutputRecord record, std::string text)
+      : record_(std::move(record)), text_(std::move(text)) {}
+
+  const schema::OutputRecord& record() const override { return record_; }
+  void read(std::uint64_t offset, std::size_t bytes_max, DataTo data_to) override {
+    data_to(text_.substr(std::min<std::size_t>(offset, text_.size()), bytes_max));
+  }
+
+ private:
+  schema::OutputRecord record_;
+  std::string text_;
+};
+
+Result<std::shared_ptr<ports::OpenOutput>> OutputDesk::find_in_log(
+    const std::string& ref, const std::optional<SessionId>& session) {
+  if (!session)
+    return fail(Code::not_found, fmt::format("{} names no output without its session", ref));
+  TRY_ASSIGN(std::string text, log_text(parts_.store, *session, ref));
+  schema::OutputRecord record;
+  record.output_ref = ref;
+  record.size = text.size();
+  record.digest = std::string(schema::kDigestPrefix) + hex(bytes_of(sha256(text)));
+  record.media_type = "text/plain";
+  record.encoding = "utf-8";
+  return std::make_shared<OpenText>(std::move(record), std::move(text));
+}
+
 Result<std::shared_ptr<ports::OpenOutput>> OutputDesk::find(const std::string& ref,
                                                             const std::optional<SessionId>& only) {
+  if (is_log_ref(ref)) return find_in_log(ref, only);
   TRY_ASSIGN(const auto entry, parts_.store.find(std::string(schema::kOutputKind), ref));
   if (!entry || (only && entry->session != *only))
     return fail(Code::not_found, "there is no such output");

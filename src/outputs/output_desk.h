@@ -49,6 +49,8 @@ class OutputDesk final : public ports::Outputs, public ports::OutputKeeper {
   std::unexpected<Error> too_large() const;
   Result<std::shared_ptr<ports::OpenOutput>> find(const std::string& ref,
                                                   const std::optional<SessionId>& only);
+  Result<std::shared_ptr<ports::OpenOutput>> find_in_log(const std::string& ref,
+                                                         const std::optional<SessionId>& session);
 
   Parts parts_;
   std::atomic<std::uint64_t> refs_{0};

@@ -95,14 +95,16 @@ void Retention::choose(Sweep& sweep) const {
   const auto past = [&](const Kept& kept) {
     return has_expired(kept.spilled_at, kept.expires_at, parts_.loop);
   };
+  // Outputs that the history needs have no expiry: they live as long as their session, and the
+  // limits apply to the others.
   for (const Kept& kept : sweep.kept)
-    if (!past(kept) && names[kept.digest]++ == 0) bytes += kept.size;
+    if (kept.expires_at && !past(kept) && names[kept.digest]++ == 0) bytes += kept.size;
   std::vector<Kept> staying;
   for (Kept& kept : sweep.kept) {
     const bool over = bytes > parts_.limits.bytes_max;
     if (past(kept)) {
       sweep.due.push_back({std::move(kept), "age"});
-    } else if (over) {
+    } else if (over && kept.expires_at) {
       if (--names[kept.digest] == 0) bytes -= kept.size;
       sweep.due.push_back({std::move(kept), "room"});
     } else {

@@ -1,5 +1,7 @@
 // outputs/retention.h: outputs are kept for a while and within a bound; then they really go.
 //
+// Outputs without an expiry live as long as their session: the history needs them.
+//
 // A sweep finds the outputs that are too old and, if the total is too large, the oldest others. It
 // appends output.expired for each. Only then it removes the blobs that no kept output names, and
 // blobs that have been unreferenced for a day (left by a crash between blob and fact, or between

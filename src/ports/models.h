@@ -46,8 +46,21 @@ struct StoredImage {
   bool operator==(const StoredImage&) const = default;
 };
 
-// Opaque provider data (reasoning) that must be sent back with an answer that made calls, for the
-// rest of the turn. Only the provider and model that produced it can use it.
+// Bytes behind a ref that belong to a message: a file that the user attached, a long answer, the
+// summary of older turns. conversation/stored_parts.h puts them into the message.
+struct StoredPart {
+  SessionId session;       // that owns the ref
+  std::string ref;         // out_…, or log:FIRST-LAST
+  std::string media_type;  // empty: a text, which is inserted at `offset` of the message's text
+  std::string name;        // of an image or document
+  std::size_t offset = 0;
+  std::uint64_t size = 0;
+
+  bool operator==(const StoredPart&) const = default;
+};
+
+// Opaque provider data (reasoning) that must be sent back with an answer that made calls. Only the
+// provider and model that produced it can use it.
 struct ProviderState {
   std::string provider;
   std::string model;
@@ -60,6 +73,7 @@ struct Message {
   Role role = Role::user;
   std::string text;
   std::vector<Attachment> attachments;  // user messages; of tool messages only images
+  std::vector<StoredPart> parts;        // in the order of their offsets
   std::vector<StoredImage> images;      // tool messages only
   std::vector<MadeCall> calls;          // assistant messages only
   std::optional<ProviderState> state;   // assistant messages only
@@ -93,6 +107,7 @@ struct ModelFault {
   std::optional<std::uint64_t> provider_status;
   bool ended_by_provider = false;
   std::optional<std::int64_t> retry_after_ms;
+  bool context_full = false;  // the request is longer than the model's context
 };
 
 // Receives the events of one request. Called on the core, in order; no call follows on_completed or

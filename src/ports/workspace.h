@@ -63,51 +63,48 @@ class Workspace {
   virtual GivenFile given_output(const SessionId& session, const std::string& ref) = 0;
 };
 
-// The input of an earlier turn that named files. The log has their names and digests, and not their
-// bytes.
-struct EarlierInput {
-  Sequence asked = 0;       // of its turn.submitted
-  std::size_t message = 0;  // its index in HistoryWindow::messages; that text only names the files
-  std::vector<schema::InputPart> input;
-  std::vector<schema::ContextRef> files;  // the files that the turn was given, with digests
-};
-
+// The conversation of a thread up to and with the requesting turn.
 struct HistoryWindow {
-  std::vector<Message> messages;         // of earlier turns, oldest first
-  std::vector<EarlierInput> with_files;  // oldest first
-  std::vector<Message> before;           // messages of the runtime that precede the input
-  std::vector<schema::InputPart> input;  // input of the requesting turn
-  std::vector<Message> so_far;     // the requesting turn's messages so far, with calls and results
-  std::vector<OfferedTool> tools;  // tools it may call; empty until they are resolved
+  std::vector<Message> messages;         // oldest first
+  std::size_t own = 0;                   // index of the first message of the requesting turn
+  std::optional<std::size_t> question;   // index of its input; absent: a summary contains it
+  std::vector<schema::InputPart> input;  // of the requesting turn
+  bool answered = false;               // a model has answered it: its files stay as they were sent
+  std::vector<OfferedTool> tools;      // of HistoryQuery::catalog
+  std::optional<Message> summary;      // of HistoryQuery::summary
+  Sequence own_started = 0;            // the turn.started of the requesting turn
+  std::vector<std::size_t> questions;  // indexes of the users' inputs
   std::optional<schema::HistoryWindowLoaded> loaded;
-  // Set if the first turn of the thread is not in the window: the surroundings that its message,
-  // which is the first of `messages` nevertheless, describes.
-  std::optional<schema::Surroundings> opened_with;
-  std::vector<schema::ContextRef> omitted;  // did not fit, with the reason
-  std::size_t bytes = 0;                    // size of messages, before, input and so_far
+  Sequence omitted_through = 0;   // of the query, or more, so that the window fits
+  std::size_t turns_omitted = 0;  // by that
+  std::size_t bytes = 0;          // of all messages, as the estimate of tokens counts them
+  std::size_t own_bytes = 0;      // of those of the requesting turn
 };
 
 struct HistoryQuery {
   SessionId session;
   ThreadId thread;
-  TurnId turn;                           // the requesting turn
-  std::optional<std::size_t> bytes_max;  // of all messages; absent: the history's own limit
+  TurnId turn;             // the requesting turn
+  Sequence submitted = 0;  // of its turn.submitted
   // Taken from the view that requests the history; these facts may not be stored yet.
-  Sequence up_to = 0;                // last fact of the turn to include; 0: all stored facts
-  std::optional<TurnId> last_ended;  // of the thread
-  // The context.resolved facts of the thread that have a message, the first of the thread first.
-  std::vector<Sequence> told = {};
-  // Of an item of a job: the sequence of its turn.submitted. It sees no earlier turns. 0: any other
-  // turn, which is found by its index row.
-  Sequence alone_from = 0;
+  Sequence up_to = 0;            // last fact to include
+  Sequence omitted_through = 0;  // turns that ended at or before it are not sent
+  Sequence catalog = 0;          // the tool.catalog.resolved with the tools; 0: none are needed
+  bool alone = false;            // an item of a job: it sees no earlier turns
+  // The part of the conversation up to `covered_through` is replaced by the continuation.
+  Sequence covered_through = 0;
+  std::string continuation_ref = {};  // empty: nothing is replaced
+  Sequence summary = 0;               // a model.completed whose text the window returns; 0: none
+  // Omit the oldest turns if all messages have more bytes than this.
+  std::optional<std::size_t> fit_bytes = {};
 };
 
 class History {
  public:
   virtual ~History() = default;
-  // The requesting turn and as many earlier turns of its thread as fit; the oldest are dropped
-  // first. Blocks; called on a Worker. Errors: unavailable, not_found: the requested facts are not
-  // stored.
+  // Blocks; called on a Worker. Costs what is new since the last call for the thread, unless its
+  // conversation was dropped from memory. Errors: unavailable, not_found: the requested facts are
+  // not stored; internal: the log is damaged.
   virtual Result<HistoryWindow> window(const HistoryQuery& query) = 0;
 };
 

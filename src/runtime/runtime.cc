@@ -26,6 +26,7 @@
 #include "outputs/output_desk.h"
 #include "outputs/retention.h"
 #include "runtime/configured_models.h"
+#include "runtime/context_settings.h"
 #include "runtime/core_loop.h"
 #include "runtime/data_folder.h"
 #include "runtime/grants.h"
@@ -81,6 +82,7 @@ control::Settings settings_of(const RuntimeOptions& options,
   settings.subagent_depth_max = options.config.limits.subagent_depth;
   settings.subagents_running_max =
       std::min<std::uint64_t>(options.config.limits.subagents_running, settings.subagents_kept_max);
+  set_context(options.config.context, settings);
   settings.output_keep_ms =
       static_cast<std::int64_t>(std::min(options.config.outputs.keep_days, kKeepDaysMax)) * kDayMs;
   settings.default_cwd = options.cwd;
@@ -365,9 +367,8 @@ void Runtime::Parts::wire_tools(const RuntimeOptions& options) {
 }
 
 void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
-  workspace =
-      adapters::DiskWorkspace(user_folder_of(options.config.sources),
-                              config::process_environment()("HOME").value_or(""), outputs.get());
+  const std::string home = config::process_environment()("HOME").value_or("");
+  workspace = adapters::DiskWorkspace(user_folder_of(options.config.sources), home, outputs.get());
   using Store = TurnEnvironments::Store;
   const auto variables = [this](const TurnId& turn, Store keep) {
     return config::environment_of(environments->variables_of(turn, keep));
@@ -427,10 +428,11 @@ void Runtime::Parts::wire_engine(const RuntimeOptions& options) {
                             .metrics = metrics,
                             .rule_sets = *rule_sets,
                             .boot = boot,
-                            .home = config::process_environment()("HOME").value_or("/nonexistent"),
+                            .home = home.empty() ? "/nonexistent" : home,
                             .redactor = &redactor,
                             .keeper = outputs.get(),
                             .outputs = outputs.get(),
+                            .context = context_of(options.config),
                             .job_inputs = job_inputs.get()});
   connect_engine();
 }

@@ -109,6 +109,8 @@ struct AdmissionTable {
   AdmissionPlan operator()(const LinkTasks& c) const { return on_edge(c); }
   AdmissionPlan operator()(const UnlinkTasks& c) const { return on_edge(c); }
 
+  AdmissionPlan operator()(const CompactThread&) const { return {.lane = LaneChoice::named}; }
+
   AdmissionPlan operator()(const CreateJob& c) const {
     AdmissionPlan plan{.lane = LaneChoice::named,
                        .new_task = c.task_id,

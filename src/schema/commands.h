@@ -11,6 +11,7 @@
 
 #include "base/sum.h"
 #include "schema/commands/actions.h"
+#include "schema/commands/history.h"
 #include "schema/commands/jobs.h"
 #include "schema/commands/processes.h"
 #include "schema/commands/sessions.h"
@@ -31,7 +32,7 @@ using CommandTypes =
              RetryTask, ClaimTask, AppendTaskProgress, CompleteTask, FailTask, PauseTask,
              ResumeTask, ArchiveTask, CancelTask, LinkTasks, UnlinkTasks, GetTask, ListTasks,
              CreateJob, GetJob, ListJobs, CancelJob, RetryJobItem, SpawnSubagent, SendSubagentInput,
-             WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents>;
+             WaitSubagents, ResumeSubagent, CloseSubagent, ListSubagents, CompactThread>;
 using Command = Sum<CommandTypes>;
 
 const CommandTraits& traits_of(const Command& command);

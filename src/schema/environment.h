@@ -35,6 +35,32 @@ BOOST_DESCRIBE_STRUCT(ExecutionEnvironment, (),
                       (workspace_id, cwd, additional_roots, shell, os, arch, env_ref, env_names,
                        sandbox_profile, network_profile, resource_limits))
 
+// The environment as a fact records it: complete, or equal to that of an earlier fact.
+struct RecordedEnvironment {
+  std::optional<std::string> same_as = {};  // log:N, the last complete one of the thread
+  std::optional<std::string> digest = {};
+  std::optional<std::string> workspace_id = {};
+  std::optional<std::string> cwd = {};
+  std::optional<std::vector<std::string>> additional_roots = {};
+  std::optional<std::string> shell = {};
+  std::optional<std::string> os = {};
+  std::optional<std::string> arch = {};
+  std::optional<std::string> env_ref = {};
+  std::optional<std::vector<std::string>> env_names = {};
+  std::optional<EnvironmentSandbox> sandbox_profile = {};
+  std::optional<CommandNetwork> network_profile = {};
+  std::optional<ProcessLimits> resource_limits = {};
+
+  bool operator==(const RecordedEnvironment&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RecordedEnvironment, (),
+                      (same_as, digest, workspace_id, cwd, additional_roots, shell, os, arch,
+                       env_ref, env_names, sandbox_profile, network_profile, resource_limits))
+
+RecordedEnvironment recorded(const ExecutionEnvironment& environment);
+// REQUIRES: it is complete (without same_as). Members that an older log lacks are empty.
+ExecutionEnvironment complete(const RecordedEnvironment& recorded);
+
 // What the model knows about its surroundings, one line per member. Everything is text, so that a
 // later version can word it differently and still find out which of these lines have changed.
 struct Surroundings {

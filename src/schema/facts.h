@@ -14,6 +14,7 @@
 #include "base/sum.h"
 #include "schema/facts/artifact.h"
 #include "schema/facts/context.h"
+#include "schema/facts/history.h"
 #include "schema/facts/hook.h"
 #include "schema/facts/item.h"
 #include "schema/facts/job.h"
@@ -56,7 +57,7 @@ using PayloadTypes = TypeList<
     ProcessFailed, ProcessTerminated, SnapshotUpdated, SnapshotRepaired, RuntimeWarning,
     RuntimeError, OutputSpilled, OutputTruncated, OutputRedacted, OutputExpired, JobCreated,
     JobStarted, JobProgress, JobItemStarted, JobItemCompleted, JobItemFailed, JobCompleted,
-    JobFailed, JobCancelled>;
+    JobFailed, JobCancelled, CompactionStarted, CompactionCompleted, CompactionFailed>;
 using Payload = Sum<PayloadTypes>;
 
 struct Draft {

@@ -19,8 +19,7 @@ using Provisional = boost::mp11::mp_list<
     RoutingFallbackApplied, CostEstimated, CostRecorded, RateLimitHit, QuotaLow, QuotaBlocked,
     LimitChanged, ChannelConnected, ChannelDisconnected, ChannelResumed, ChannelMessage,
     ChannelPermissionForwarded, ChannelPermissionReturned, ChannelPeerTaskLinked,
-    ChannelPeerTaskUpdated, CompactionStarted, CompactionCompleted, CompactionFailed,
-    RollbackStarted, RollbackCompleted, EvidenceChanged>;
+    ChannelPeerTaskUpdated, RollbackStarted, RollbackCompleted, EvidenceChanged>;
 
 // Every fact type of the standard: those that this build writes, then those that it only reads.
 using StandardFacts = boost::mp11::mp_append<

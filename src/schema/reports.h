@@ -9,6 +9,7 @@
 #include "schema/binding.h"
 #include "schema/facts.h"
 #include "schema/hooks.h"
+#include "schema/model_reports.h"
 #include "schema/outputs.h"
 
 namespace agentrt::schema {
@@ -20,6 +21,12 @@ struct ReportRestarted {};
 struct ReportPrepared {
   TurnId turn;
   ContextResolved context;
+  std::optional<ExecutionEnvironment> environment = {};
+  std::vector<KeptOutput> files = {};  // the stored copies of the files of its input
+  // Bytes of the turn's first request, as the estimate counts them, without the tools: all of it,
+  // and of that what earlier requests of the thread did not have.
+  std::size_t request_bytes = 0;
+  std::size_t new_bytes = 0;
   std::optional<HistoryWindowLoaded> history;
   std::vector<Candidate> candidates;
   std::vector<ExcludedCandidate> excluded;
@@ -58,64 +65,6 @@ struct ReportToolsListed {
   TurnId turn;
   std::vector<CatalogTool> server_tools;
   std::vector<MissingServer> missing_servers;
-};
-
-// Text that the model streamed since the last such report, in order, and the calls that it is
-// writing.
-struct ReportFragments {
-  ModelRequestId request;
-  struct Piece {
-    bool reasoning = false;
-    std::string text;
-  };
-  std::vector<Piece> pieces;
-  struct WrittenCall {
-    std::size_t number = 0;  // among the calls of the answer, from 0
-    std::string name;
-    std::string preview;      // as in ItemUpdated
-    std::uint64_t bytes = 0;  // of the arguments so far
-  };
-  std::vector<WrittenCall> calls = {};
-};
-
-// A tool call requested by the model.
-struct AskedCall {
-  std::string name;
-  Json args;
-  bool args_omitted = false;  // they exceed the size limit
-  // Why the call is refused: the arguments fail the tool's schema, or the answer exceeds a limit.
-  std::optional<std::string> wrong = {};
-};
-
-// Refs of the raw request and response of a model request.
-struct KeptExchange {
-  KeptOutput request;
-  KeptOutput response;
-};
-
-struct ReportModelCompleted {
-  ModelRequestId request;
-  std::vector<AskedCall> calls;
-  StopReason stop_reason = StopReason::end_turn;
-  Usage usage;
-  std::vector<ReportFragments::Piece> pieces;  // not reported yet
-  // The complete text if it has at most kTextInlineMax bytes, otherwise its beginning.
-  std::string text;
-  std::uint64_t text_bytes = 0;
-  std::string reasoning;
-  std::uint64_t reasoning_bytes = 0;
-  std::optional<Json> provider_state;  // at most kTextInlineMax bytes
-  std::optional<KeptExchange> raw;
-};
-
-struct ReportModelFailed {
-  ModelRequestId request;
-  std::vector<ReportFragments::Piece> pieces;
-  Failure error;
-  std::optional<std::uint64_t> provider_status;
-  bool ended_by_provider = false;
-  std::optional<std::int64_t> retry_after_ms;  // requested by the provider
-  std::optional<KeptExchange> raw;
 };
 
 // The retry time of a failed model request has come.
@@ -285,11 +234,7 @@ using ReportTypes =
              ReportProcessNotice, ReportProcessEnded, ReportFileChange, ReportToolProgress,
              ReportToolAsks, ReportCallEnded, ReportUploaded, ReportOutputDue, ReportTaskDue,
              ReportTaskSilent, ReportTaskContinues, ReportJobItems, ReportJobDue, ReportItemJudged,
-             ReportWaitDue>;
+             ReportWaitDue, ReportCompactionPlanned, ReportCompacted>;
 using Report = Sum<ReportTypes>;
-
-// A longer text is stored in the closing fact as a preview and a ref to its deltas.
-inline constexpr std::size_t kTextInlineMax = 64 * 1024;
-inline constexpr std::size_t kPreviewBytes = 2 * 1024;
 
 }  // namespace agentrt::schema

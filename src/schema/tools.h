@@ -48,6 +48,11 @@ BOOST_DESCRIBE_STRUCT(CatalogTool, (),
                       (tool_name, description, input_schema, capabilities, policy, runtime_owner,
                        is_read_only, is_concurrency_safe, is_destructive, interrupt_behavior))
 
+// The bytes of the tool in a model request, as the estimate of tokens counts them.
+inline std::size_t sent_bytes(const CatalogTool& tool) {
+  return tool.tool_name.size() + tool.description.size() + tool.input_schema.text.size();
+}
+
 // The value of runtime_owner for built-in tools.
 inline constexpr std::string_view kOwnTools = "agentrt";
 inline constexpr std::string_view kServerToolPrefix = "mcp__";

@@ -17,6 +17,10 @@ class StoreOver : public store::Store {
                                            std::size_t events_max, std::size_t bytes_max) override {
     return inner_.events(session, after, events_max, bytes_max);
   }
+  Result<std::vector<Sequence>> sent(const SessionId& session, const ThreadId& thread,
+                                     Sequence after, Sequence up_to, std::size_t max) override {
+    return inner_.sent(session, thread, after, up_to, max);
+  }
   Result<std::vector<store::Event>> all_events(store::Position after, std::size_t events_max,
                                                std::size_t bytes_max) override {
     return inner_.all_events(after, events_max, bytes_max);

@@ -68,32 +68,37 @@ void Watch::model_started(const ports::ModelRequest& request, const BootId& boot
 void Watch::check_asked(const ports::ModelRequest& request, const schema::Fact& requested) {
   const state::Session& view = replayed(requested.ids.session);
   const state::Turn* turn = state::find_turn(view, requested.ids.turn_id);
+  if (std::get<schema::ModelRequested>(requested.payload).purpose) return;  // no answer to the turn
   if (turn == nullptr || turn->ended_at) return;  // it is a turn of the past itself by now
-  std::vector<Sequence> told = state::find_thread(view, requested.ids.thread_id)->messages;
-  std::erase_if(told, [&](Sequence each) { return each > requested.sequence; });
-  conversation::KeptHistory nothing(0, limits_.history.facts_max);
-  const auto read = conversation::history_window(store_, limits_.history,
-                                                 {requested.ids.session,
-                                                  requested.ids.thread_id,
-                                                  requested.ids.turn_id,
-                                                  {},
-                                                  requested.sequence,
-                                                  {},
-                                                  told},
-                                                 nothing);
+  conversation::KeptConversations nothing(0);
+  ports::HistoryQuery query;
+  query.session = requested.ids.session;
+  query.thread = requested.ids.thread_id;
+  query.turn = requested.ids.turn_id;
+  query.submitted = turn->submitted;
+  query.up_to = requested.sequence;
+  query.omitted_through = state::find_thread(view, requested.ids.thread_id)->omitted_through;
+  query.catalog = turn->catalog;
+  for (const state::Boundary& boundary :
+       state::find_thread(view, requested.ids.thread_id)->boundaries)
+    if (boundary.at < requested.sequence) {
+      query.covered_through = boundary.covers_through;
+      query.continuation_ref = boundary.continuation_ref;
+    }
+  query.alone = turn->item.has_value();
+  const auto read = conversation::history_window(store_, query, nothing);
   const auto differs = [&](const char* what) {
     fail(invariant::kAsked,
          fmt::format("request {} has other {} than its log", request.id.text(), what));
   };
   if (!read) return differs("facts");
-  std::vector<ports::Message> before = read->messages;
-  std::ranges::copy(read->before, std::back_inserter(before));
-  const std::size_t after = read->so_far.size();
-  const auto& asked = request.messages;
-  if (asked.size() != before.size() + 1 + after) return differs("messages");
-  if (!std::ranges::equal(std::span(asked).first(before.size()), before) ||
-      !std::ranges::equal(std::span(asked).last(after), read->so_far))
-    return differs("messages");
+  // The question of an item is read from the input of its job, and parts from their refs.
+  std::vector<ports::Message> expected = read->messages;
+  std::vector<ports::Message> asked = request.messages;
+  if (asked.size() != expected.size()) return differs("messages");
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (!expected[i].parts.empty() || (query.alone && read->question == i)) asked[i] = expected[i];
+  if (asked != expected) return differs("messages");
   if (request.tools != read->tools) return differs("tools");
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "state/contexts.h"
 #include "state/job_facts.h"
 #include "state/policies.h"
 #include "state/processes.h"
@@ -74,6 +75,8 @@ class Folder {
     turn.submitted = fact_.sequence;
     turn.submitted_at = fact_.at;
     turn.options = p.options;
+    turn.work = p.work;
+    turn.work_details = p.instructions;
     // A turn without a task of its own is an attempt of a task that clients know.
     turn.visibility = session_.new_task.value_or(Visibility::foreground);
     session_.new_task.reset();
@@ -117,6 +120,8 @@ class Folder {
     if (Turn* turn = active())
       set_status(*turn, p.status,
                  p.status == Status::blocked ? std::optional(p.phase) : std::nullopt, p.resumable);
+    if (Turn* turn = active(); turn && p.phase == kCompactingPhase && !turn->compaction)
+      turn->compaction.emplace().trigger = p.detail.value_or("");
   }
   void operator()(const TurnCompleted&) {
     if (Turn* turn = active()) {
@@ -196,9 +201,12 @@ class Folder {
     call.model = p.model;
     call.model_name = p.model_name;
     call.at = fact_.at;
+    call.purpose = p.purpose;
     turn->call = std::move(call);
-    turn->requests = p.number;
     turn->retry_at.reset();
+    if (fold_summary_request(*turn, p)) return;
+    turn->requests = p.number;
+    note_sent(*thread_, *turn, p);
     turn->answered.reset();
     turn->ended_call.reset();
     session_.greeted = true;
@@ -219,7 +227,7 @@ class Folder {
   void operator()(const ReasoningSummary&) {}
   void operator()(const ModelCompleted& p) {
     Turn* turn = active();
-    if (!turn) return;
+    if (!turn || fold_summary(*turn, fact_.sequence, p)) return;
     std::vector<WrittenCall> written;
     if (turn->call) written = std::move(turn->call->writing);
     turn->call.reset();
@@ -230,6 +238,7 @@ class Folder {
     const std::string& text = p.text ? *p.text : p.preview.value_or("");
     turn->answer_preview = std::string(utf8_prefix(text, kInputPreviewBytes));
     turn->usage = sum(turn->usage, p.usage);
+    add_answer(*thread_, p);
     if (p.tool_calls.empty()) turn->answered = p.stop_reason;
     note_answer(session_, fact_, p);
     turn->tools.clear();
@@ -248,6 +257,7 @@ class Folder {
     if (!turn) return;
     turn->call.reset();
     if (p.ended_by_provider) ++turn->ended_by_provider;
+    if (p.context_full) turn->overflowed = true;
     if (p.retry) {
       turn->retries = p.retry->number;
       turn->retry_at = p.retry->at;
@@ -261,21 +271,13 @@ class Folder {
     Turn* turn = active();
     if (!turn) return;
     turn->prepared = true;
-    thread_->environment = p.environment;
-    thread_->environment_turn = turn->ids.turn;
-    thread_->environment_at = fact_.sequence;
-    if (p.surroundings) thread_->told = p.surroundings;
-    if (!p.message) return;
-    std::vector<Sequence>& messages = thread_->messages;
-    if (messages.size() == kMessagesKept) messages.erase(messages.begin() + 1);
-    messages.push_back(fact_.sequence);
+    resolve_context(*thread_, *turn, fact_, p);
   }
   void operator()(const ToolCatalogResolved& p) {
-    session_.catalog = fact_.sequence;
-    session_.server_tools.clear();
-    for (const CatalogTool& tool : p.tools)
-      if (tool.runtime_owner != kOwnTools && session_.server_tools.size() < kServerToolsMax)
-        session_.server_tools.push_back({tool.tool_name, tool.is_read_only});
+    resolve_catalog(session_, active(), fact_.sequence, p);
+  }
+  void operator()(const OneOf<CompactionStarted, CompactionCompleted, CompactionFailed> auto& p) {
+    if (Turn* turn = active()) fold_compaction(*thread_, *turn, fact_.sequence, p);
   }
   void operator()(const HistoryWindowLoaded&) {}
   void operator()(const HistoryReconstructed&) {}
@@ -331,9 +333,11 @@ class Folder {
   }
   void operator()(const ArtifactChanged&) {}
   void operator()(const ToolResult& p) {
+    if (active()) add_to_context(*thread_, p.preview.value_or("").size());
     tool_ended(p.is_error, p.preview.value_or(""), p.output_ref);
   }
   void operator()(const ToolFailed& p) {
+    if (active()) add_to_context(*thread_, p.error.message.size() + p.preview.value_or("").size());
     if (p.error.category != Category::cancelled) incident("tool_failed", p.error.message);
     const bool has_output = p.output_refs && !p.output_refs->empty();
     tool_ended(true, p.error.message,

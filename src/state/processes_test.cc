@@ -98,10 +98,10 @@ TEST_CASE("the environment is that of the turn which was prepared last") {
   ExecutionEnvironment first, second;
   first.cwd = "/one";
   second.cwd = "/two";
-  past.fact(turn_scope("1"), ContextResolved{.environment = first})
+  past.fact(turn_scope("1"), ContextResolved{.environment = recorded(first)})
       .thread_started(other)
       .running("2", other)
-      .fact(turn_scope("2", other), ContextResolved{.environment = second});
+      .fact(turn_scope("2", other), ContextResolved{.environment = recorded(second)});
   CHECK(environment_snapshot(past.view(), {}, kBoot).environment == second);
   CHECK(environment_snapshot(past.view(), {}, kBoot).turn_id == TurnId{"turn_2"});
   CHECK(environment_snapshot(past.view(), kThread, kBoot).environment == first);

@@ -18,6 +18,8 @@
 #include "schema/snapshots.h"
 #include "state/calls.h"
 #include "state/jobs.h"
+#include "state/process.h"
+#include "state/requests.h"
 #include "state/subagents.h"
 
 namespace agentrt::state {
@@ -26,35 +28,12 @@ using schema::Status;
 
 // Increment it whenever fold() produces a different Session for the same facts. Stored snapshots of
 // another version are ignored.
-inline constexpr std::uint64_t kFoldVersion = 8;
+inline constexpr std::uint64_t kFoldVersion = 9;
 
 inline constexpr std::size_t kInputPreviewBytes = 160;
 inline constexpr std::size_t kIncidentsMax = 16;
 inline constexpr std::size_t kTracesMax = 8;
 inline constexpr std::size_t kServerToolsMax = 512;
-inline constexpr std::size_t kMessagesKept = 32;
-
-// A model request in flight.
-struct ModelCall {
-  ModelRequestId id;
-  SpanId span;
-  BootId boot;
-  std::string provider;
-  std::string model;
-  std::string model_name;
-  Timestamp at;
-  Sequence first_delta = 0;  // 0: none yet
-  Sequence last_delta = 0;
-  Sequence first_reasoning = 0;
-  Sequence last_reasoning = 0;
-  std::uint64_t text_bytes = 0;
-  std::vector<WrittenCall> writing;  // in the order of the answer; at most kToolCallsMax
-
-  bool operator==(const ModelCall&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(ModelCall, (),
-                      (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
-                       first_reasoning, last_reasoning, text_bytes, writing))
 
 struct Turn {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -105,7 +84,15 @@ struct Turn {
   std::optional<std::string> answer_preview;
   Sequence answer = 0;  // sequence of the last model.completed
   std::optional<schema::Failure> error;
-  std::optional<JobItem> item;  // of a job, that the turn is an attempt at
+  std::optional<JobItem> item;              // of a job, that the turn is an attempt at
+  Sequence catalog = 0;                     // the complete tool.catalog.resolved that applies
+  std::string offered;                      // digest of the tools that the model is offered
+  std::string instructions;                 // digest of the instructions that it gets
+  std::optional<std::string> work;          // see TurnSubmitted::work
+  std::optional<std::string> work_details;  // the instructions for it
+  std::optional<Compaction> compaction;     // in progress
+  bool compaction_failed = false;           // it is not repeated within the turn
+  bool overflowed = false;                  // a provider found its request too long
 
   bool operator==(const Turn&) const;
 };
@@ -115,35 +102,9 @@ BOOST_DESCRIBE_STRUCT(Turn, (),
                        requests, ended_by_provider, retries, retry_at, call, tools, action,
                        resolved, hook, start_hooks, after_hooks, ended_call, answered,
                        stops_refused, message_item, reasoning_item, item_at, model_name, provider,
-                       model, fallback, usage, answer_preview, answer, error, item))
-
-// A background process. It keeps running after the end of its call, its turn and the runtime.
-struct Process {
-  ProcessId id;
-  schema::TurnIds turn;
-  StepId step;
-  ToolCallId call;
-  std::string command;  // the beginning of the command
-  std::optional<std::string> cwd;
-  bool tty = false;
-  BootId boot;         // the runtime that follows it
-  Sequence first = 0;  // sequence of process.started
-  Timestamp started_at;
-  std::optional<std::uint64_t> timeout_ms;
-  // Bytes of each stream that are already in facts.
-  std::uint64_t out_shown = 0;
-  std::uint64_t err_shown = 0;
-  bool input_closed = false;
-  std::optional<std::string> ending;  // why it was asked to terminate
-  schema::ProcessStatus status = schema::ProcessStatus::running;
-  std::optional<std::int64_t> exit_code;
-  std::optional<Timestamp> ended_at;
-
-  bool operator==(const Process&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(Process, (),
-                      (id, turn, step, call, command, cwd, tty, boot, first, started_at, timeout_ms,
-                       out_shown, err_shown, input_closed, ending, status, exit_code, ended_at))
+                       model, fallback, usage, answer_preview, answer, error, item, catalog,
+                       offered, instructions, work, work_details, compaction, compaction_failed,
+                       overflowed))
 
 struct Thread {
   // Defined in session_members.cc, because this large struct is copied in many units.
@@ -168,18 +129,22 @@ struct Thread {
   std::optional<schema::ExecutionEnvironment> environment;
   std::optional<TurnId> environment_turn;
   Sequence environment_at = 0;
+  Sequence environment_full = 0;             // the context.resolved that has all of it
   std::optional<schema::Surroundings> told;  // the surroundings that the model knows
-  // The context.resolved facts with a message: the first of the thread, and the newest
-  // kMessagesKept - 1.
-  std::vector<Sequence> messages;
-  std::optional<schema::Policy> policy;  // if it differs from that of the session
+  std::optional<schema::Policy> policy;      // if it differs from that of the session
+  std::optional<SentPrefix> sent;            // absent: no request was made yet
+  // Why the next request does not start with the last one; see ContextPrefix::reason.
+  std::optional<std::string> prefix_broken;
+  Sequence omitted_through = 0;  // turns that ended at or before it are not sent to the model
+  ContextSize context;
+  std::vector<Boundary> boundaries;  // the newest kBoundariesKept, oldest first
 
   bool operator==(const Thread&) const;
 };
 BOOST_DESCRIBE_STRUCT(Thread, (),
                       (id, status, reason, resumable, active, queue, last, incidents, turns,
-                       subagent, environment, environment_turn, environment_at, told, messages,
-                       policy))
+                       subagent, environment, environment_turn, environment_at, environment_full,
+                       told, policy, sent, prefix_broken, omitted_through, context, boundaries))
 
 // A tool of an MCP server in the newest catalogue.
 struct ServerTool {
@@ -229,8 +194,10 @@ struct Session {
   std::optional<std::string> trust_refused;    // digest of the files that the user refused to trust
   bool greeted = false;                        // a model was asked at least once
   std::vector<ServerTool> server_tools;        // the first kServerToolsMax
-  Sequence catalog = 0;                        // sequence of the newest tool.catalog.resolved
-  std::vector<TraceId> traces;                 // of the newest kTracesMax turns
+  Sequence catalog = 0;                        // of the newest complete tool.catalog.resolved
+  std::string catalog_digest;
+  std::uint64_t catalog_bytes = 0;  // of the tools in it, as the model gets them
+  std::vector<TraceId> traces;      // of the newest kTracesMax turns
   std::uint64_t turns = 0;
   std::uint64_t unknown_facts = 0;
   Sequence snapshot = 0;  // sequence of the last stored snapshot
@@ -243,7 +210,8 @@ BOOST_DESCRIBE_STRUCT(Session, (),
                        created_at, params_hash, threads, closed_thread, threads_closed, processes,
                        ended_process, jobs, ended_job, subagents, closed_subagent, new_task, tasks,
                        routing, policy, has_policy, granted, mode, trust_refused, greeted,
-                       server_tools, catalog, traces, turns, unknown_facts, snapshot))
+                       server_tools, catalog, catalog_digest, catalog_bytes, traces, turns,
+                       unknown_facts, snapshot))
 
 }  // namespace agentrt::state
 

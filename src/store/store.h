@@ -139,6 +139,10 @@ class Store {
   // default reads one by one.
   virtual Result<std::vector<Event>> events_at(const SessionId& session,
                                                std::span<const Sequence> sequences);
+  // The sequences of the thread's facts that model requests are made of (schema/sent.h), after
+  // `after` and up to and with `up_to`, in order; at most `max`.
+  virtual Result<std::vector<Sequence>> sent(const SessionId& session, const ThreadId& thread,
+                                             Sequence after, Sequence up_to, std::size_t max) = 0;
   virtual Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                                 std::size_t bytes_max) = 0;
   // The session's last sequence; 0: no such session.

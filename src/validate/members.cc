@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
     {"routing.single_candidate", "selectedModel candidateCount?"},
     {"routing.fallback.applied", "selectedModel"},
     {"routing.candidates.resolved", "candidateCount?"},
-    {"tool.catalog.resolved", "tools"},
+    {"tool.catalog.resolved", "tools|sameAs"},
     {"tool.started", "toolName safeArgs?|inputRef? policy?"},
     {"tool.args", "delta"},
     {"tool.result", "preview? outputRef? isError? durationMs?"},

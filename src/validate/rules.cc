@@ -210,10 +210,10 @@ constexpr Rule kRules[] = {
      "The task of a peer never replaces a local task.",
      "a peer task with the id of the local task, or an update of a task that was not linked"},
     // history
-    {"compaction.order", must, core, provisional, "Every compaction has one outcome.",
+    {"compaction.order", must, core, settled, "Every compaction has one outcome.",
      "a compaction that starts while another is in progress, ends without having started, or has "
      "not ended when its turn ends"},
-    {"compaction.keeps", must, core, provisional, "Compaction keeps every open action.",
+    {"compaction.keeps", must, core, settled, "Compaction keeps every open action.",
      "context.compaction.completed that does not name every open action of the thread as kept"},
     {"rollback.order", must, full, provisional, "Every rollback starts once and ends once.",
      "a rollback that starts while another is in progress or ends without having started; a turn "

@@ -181,19 +181,21 @@ class SameFacts(ModelCase):
 
 
 class Context(ModelCase):
-    models = {"small": ("openai_chat", "hello", {"context_tokens": 2133}),
+    more_config = '[context]\ncompact = "off"\n'
+    models = {"small": ("openai_chat", "hello", {"context_tokens": 6000}),
               **{provider: (provider, "hello", {}) for provider in PROVIDERS}}
 
     def test_what_does_not_fit_into_the_context_is_left_out_and_said(self):
-        for text in ("x" * 2500, "middle", "last"):
+        for text in ("x" * 9000, "middle", "last"):
             self.turn("small", text, session="s")
         omitted = self.payload("s", "context.resolved")["omitted"]
         self.assertEqual([o["ref"] for o in omitted], ["history"])
         self.assertIn("do not fit", omitted[0]["reason"])
+        self.assertEqual(self.payload("s", "runtime.warning")["code"], "turns_omitted")
         told = json.dumps(self.double.requests[-1]["body"]["messages"])
         self.assertIn("Operating system", told)
         self.assertIn("middle", told)
-        self.assertNotIn("x" * 2500, told)
+        self.assertNotIn("x" * 9000, told)
         self.assertEqual(self.payload("s", "history.window.loaded")["omitted"], 1)
 
     def test_run_gives_files_of_the_workspace_and_says_what_it_cannot_give(self):
@@ -304,7 +306,7 @@ class Faults(ModelCase):
     def test_words_for_a_person_say_what_to_do(self):
         for fault, words in (("refused_key_openai_chat", "api_key_env"),
                              ("unknown_model_openai_chat", "correct model in [models."),
-                             ("context_full_anthropic", "start a new thread"),
+                             ("context_full_anthropic", "choose a model with a larger one"),
                              ("empty_answer_anthropic", "try again")):
             done = self.home.run("run", "--model", fault, "hello")
             self.assertEqual(done.returncode, 1, done.stderr)

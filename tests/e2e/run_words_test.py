@@ -47,7 +47,7 @@ class Words(Case):
             ["certificate", "127.0.0.1", "SSL_CERT_FILE"]),
         "a conversation that is too long": (
             ["--model", "context_full"], 1, "invalid_params", "invalid_input",
-            ["longer than the model's context", "start a new thread", "context_tokens"]),
+            ["longer than the model's context", "larger", "context_tokens"]),
         "an answer in which nothing is said": (
             ["--model", "empty_answer"], 1, "unavailable", "provider",
             ["empty answer", "try again", "--model"]),

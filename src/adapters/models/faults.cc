@@ -90,8 +90,8 @@ std::string sentence(std::uint64_t status, const ProviderWords& words, const std
                      const Subject& subject) {
   if (context_is_full(words) || status == 413)
     return fmt::format(
-        "the conversation is longer than the model's context ({}); start a new thread, or set "
-        "context_tokens in [models.{}] to the context size of the model",
+        "the conversation is longer than the model's context ({}); set context_tokens in "
+        "[models.{}] to the context size of the model, or choose a model with a larger one",
         what, subject.name);
   if (mentions(words, "insufficient_quota") || status == 402)
     return fmt::format(
@@ -158,7 +158,8 @@ ports::ModelFault status_fault(std::uint64_t status, const ProviderWords& words,
                     !hopeless && again_after_status(status) == Again::later},
           .provider_status = status,
           .ended_by_provider = true,
-          .retry_after_ms = retry_after_ms};
+          .retry_after_ms = retry_after_ms,
+          .context_full = context_is_full(words) || status == 413};
 }
 
 ports::ModelFault told_fault(const ProviderWords& words, const Subject& subject) {

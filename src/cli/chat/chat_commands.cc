@@ -86,6 +86,8 @@ void Chat::perform(const GivenCommand& given) {
       return show_sessions();
     case Slash::jobs:
       return show_jobs();
+    case Slash::compact:
+      return compact(given.argument);
     case Slash::start_new:
       reset_session();
       read_policy();
@@ -229,6 +231,26 @@ void Chat::show_jobs() {
     sheet.colour = colour();
     print("\n" + jobs_text(page->data, now_of_clock(), sheet));
   });
+}
+
+void Chat::compact(const std::string& instructions) {
+  if (!exists_) return hint("the session has no turns yet");
+  schema::CompactThread params;
+  params.session_id = *session_;
+  params.thread_id = thread_;
+  if (!instructions.empty()) params.instructions = instructions;
+  params.idempotency_key = fresh_key();
+  courier_.call("compact_thread", schema::to_json(params),
+                [this](const Result<std::string>& reply) {
+                  if (!reply) return problem(reply.error());
+                  schema::CompactThreadReply done;
+                  if (auto read = schema::from_json(*reply, done, schema::Unknown::ignore); !read)
+                    return problem(read.error());
+                  if (done.status == schema::CompactStatus::unchanged)
+                    return hint("there is nothing to compact");
+                  if (done.turn_id) own_turns_.insert(*done.turn_id);
+                  dirty_ = true;
+                });
 }
 
 // The picker has the terminal meanwhile, as it has it in agentrt resume.

@@ -22,6 +22,8 @@ constexpr SlashCommand kCommands[] = {
     {Slash::approvals, "/approvals", "", "list requests of all sessions that wait for a decision"},
     {Slash::sessions, "/sessions", "", "list sessions"},
     {Slash::jobs, "/jobs", "", "list the jobs of the session"},
+    {Slash::compact, "/compact", "[TEXT]",
+     "replace older turns, as the model sees them, by a summary; TEXT says what it must mention"},
     {Slash::start_new, "/new", "", "start a new session in this folder"},
     {Slash::resume, "/resume", "[SEARCH]", "choose a session to continue"},
     {Slash::continue_turn, "/continue", "", "continue a turn that is blocked"},

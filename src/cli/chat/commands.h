@@ -22,6 +22,7 @@ enum class Slash {
   approvals,
   sessions,
   jobs,
+  compact,
   start_new,
   resume,
   continue_turn,

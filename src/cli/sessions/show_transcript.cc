@@ -34,9 +34,11 @@ Result<void> each_event(const Client& client, const SessionId& session, Sequence
   }
 }
 
-// The text of a long message, from its deltas.
+// The text of a long message, from its output or its deltas.
 Result<std::string> long_text(const Client& client, const SessionId& session,
                               const Transcript::Range& range) {
+  if (!range.output_ref.empty())
+    return client.ask("GET", "/v1/outputs/" + url_escaped(range.output_ref), "");
   std::string text;
   TRY(each_event(client, session, range.first > 0 ? range.first - 1 : 0,
                  {std::string(schema::ModelDelta::kType)},

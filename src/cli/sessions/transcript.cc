@@ -18,12 +18,12 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
-// "log:12-40"
+// "log:12-40", or an output
 std::optional<Transcript::Range> range_of(const ModelRequestId& request, std::string_view ref) {
   constexpr std::string_view kLog = "log:";
-  if (!ref.starts_with(kLog)) return std::nullopt;
+  if (!ref.starts_with(kLog)) return Transcript::Range{request, 0, 0, std::string(ref)};
   ref.remove_prefix(kLog.size());
-  Transcript::Range range{request, 0, 0};
+  Transcript::Range range{request, 0, 0, {}};
   const char* end = ref.data() + ref.size();
   const auto first = std::from_chars(ref.data(), end, range.first);
   if (first.ec != std::errc()) return std::nullopt;
@@ -189,6 +189,7 @@ void Transcript::take(const Envelope& event) {
   if (const auto* requested = std::get_if<ModelRequested>(&*payload)) {
     turn->model = requested->model;
   } else if (const auto* completed = std::get_if<ModelCompleted>(&*payload)) {
+    if (completed->purpose) return;
     take_message(*turn, event, *completed);
     if (!completed->text && completed->output_ref)
       if (const auto range = range_of(event.model_request_id, *completed->output_ref))

@@ -61,10 +61,12 @@ class Transcript {
   static std::vector<std::string> types();
 
   void take(const Envelope& event);
-  // The text of a message that is too long for its event is in the deltas of this range of the log.
+  // The text of a message that is too long for its event: an output, or (in older logs) the deltas
+  // of this range of the log.
   struct Range {
     ModelRequestId request;
     Sequence first = 0, last = 0;
+    std::string output_ref = {};  // empty: it is in the log
   };
   std::optional<Range> take_range();
   void put_text(const ModelRequestId& request, std::string text);

@@ -108,15 +108,9 @@ void TurnView::show_payload(const Envelope& event, const Payload& payload) {
           [&](const ContextResolved& context) { show_context(context); },
           [&](const ToolCatalogResolved& catalog) { show_catalog(catalog); },
           [&](const RoutingNotPossible& routing) { not_possible_ = routing.decision_reason; },
-          [&](const ModelRequested& requested) {
-            doing_ = {"waiting for " + short_model_name(requested.model_name), event.timestamp};
-            provider_status_.reset();
-            for (const std::string& left_out : std::exchange(not_trusted_, {}))
-              page_.note(left_out + "; agentrt trust accepts its current version", Paint::yellow);
-            if (model_.empty() && setting_ == Setting::single)
-              page_.note(model_line(requested), Paint::dim);
-            model_ = requested.model_name;
-          },
+          [&](const CompactionCompleted& compacted) { show_compacted(compacted); },
+          [&](const CompactionFailed& failed) { show_not_compacted(failed); },
+          [&](const ModelRequested& requested) { show_request(event, requested); },
           [&](const ReasoningDelta& delta) {
             if (doing_.what != "thinking") doing_ = {"thinking", event.timestamp};
             page_.reasoning(delta.text);
@@ -178,7 +172,33 @@ void TurnView::show_catalog(const ToolCatalogResolved& catalog) {
     page_.note(fmt::format("MCP server {}: {}", server.name, server.reason), Paint::yellow);
 }
 
+void TurnView::show_request(const Envelope& event, const ModelRequested& requested) {
+  if (requested.purpose) {
+    doing_ = {"compacting the conversation", event.timestamp};
+    return;
+  }
+  doing_ = {"waiting for " + short_model_name(requested.model_name), event.timestamp};
+  provider_status_.reset();
+  for (const std::string& left_out : std::exchange(not_trusted_, {}))
+    page_.note(left_out + "; agentrt trust accepts its current version", Paint::yellow);
+  if (model_.empty() && setting_ == Setting::single) page_.note(model_line(requested), Paint::dim);
+  model_ = requested.model_name;
+}
+
+void TurnView::show_not_compacted(const CompactionFailed& failed) {
+  page_.note("the conversation was not compacted: " +
+                 (failed.error ? failed.error->message : "no reason is known"),
+             Paint::yellow);
+}
+
+void TurnView::show_compacted(const CompactionCompleted& compacted) {
+  page_.note(fmt::format("compacted the conversation: {} tokens instead of {}",
+                         compacted.tokens_after.value_or(0), compacted.tokens_before.value_or(0)),
+             Paint::dim);
+}
+
 void TurnView::show_message(const Envelope& event, const ModelCompleted& completed) {
+  if (completed.purpose) return;
   if (!streamed_.contains(event.model_request_id) && completed.text) page_.answer(*completed.text);
   page_.end_message();
   doing_ = {"preparing", event.timestamp};

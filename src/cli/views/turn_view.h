@@ -96,6 +96,9 @@ class TurnView {
   void show_result(const Envelope& event, const schema::ToolResult& result);
   void show_refusal(const Envelope& event, const schema::ToolFailed& failed);
   void show_context(const schema::ContextResolved& context);
+  void show_request(const Envelope& event, const schema::ModelRequested& requested);
+  void show_not_compacted(const schema::CompactionFailed& failed);
+  void show_compacted(const schema::CompactionCompleted& compacted);
   void show_catalog(const schema::ToolCatalogResolved& catalog);
   void start_writing(const Envelope& event, const schema::ItemStarted& started);
   void show_writing(const Envelope& event, const schema::ItemUpdated& updated);

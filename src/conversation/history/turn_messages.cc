@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/digest.h"
 #include "base/image.h"
+#include "base/tokens.h"
+#include "conversation/history/question.h"
 #include "schema/file_tools.h"
 
 namespace agentrt::conversation {
@@ -16,23 +19,9 @@ namespace {
 
 using namespace schema;
 
-constexpr std::size_t kPageEvents = 512;
-constexpr std::size_t kPageBytes = 1 << 20;
 constexpr std::string_view kNoResult =
     "The call was interrupted. Whether it had any effect is unknown; check before you repeat it.";
 constexpr std::string_view kNotMade = "The call did not run: the turn ended first.";
-constexpr std::string_view kCut =
-    "[This result was removed because the conversation exceeds the model's context.]";
-
-// The facts that contribute messages; others are not decoded.
-bool telling(const std::string& type) {
-  return type == ModelCompleted::kType || type == ModelRequested::kType ||
-         type == ToolStarted::kType || type == ToolResult::kType || type == ToolFailed::kType ||
-         type == ProcessCompleted::kType || type == ToolCatalogResolved::kType ||
-         type == HookCompleted::kType || type == TurnFailed::kType ||
-         type == ContextResolved::kType || type == OutputSpilled::kType;
-}
-
 // "signal 11 (SIGSEGV)"
 std::string signal_words(const std::string& signal) {
   int number = 0;
@@ -58,8 +47,6 @@ void TurnReading::take(const Fact& fact) {
   const auto about = [&]() -> Outcome& { return outcomes_[fact.ids.tool_call_id]; };
   if (const auto* completed = std::get_if<ModelCompleted>(&fact.payload)) {
     take_answer(*completed);
-  } else if (std::holds_alternative<ModelRequested>(fact.payload)) {
-    if (!tools_->empty()) asked_ = tools_;
   } else if (std::holds_alternative<ToolStarted>(fact.payload)) {
     about().begun = true;
   } else if (const auto* result = std::get_if<ToolResult>(&fact.payload)) {
@@ -89,19 +76,20 @@ void TurnReading::take(const Fact& fact) {
     about().refs = process->output_refs.value_or(std::vector<std::string>{});
   } else if (const auto* spilled = std::get_if<OutputSpilled>(&fact.payload)) {
     const std::string type = spilled->media_type.value_or("");
-    if (!fact.ids.tool_call_id) return;
+    if (!fact.ids.tool_call_id) {
+      texts_[spilled->output_ref] = spilled->size;
+      return;
+    }
     if (is_image_type(type))
       about().images.push_back({spilled->output_ref, type, spilled->size});
     else if (spilled->digest && spilled->size <= kToolTextBytesMax)
       about().stored[spilled->output_ref] = *spilled->digest;
-  } else if (const auto* catalog = std::get_if<ToolCatalogResolved>(&fact.payload)) {
-    take_tools(*catalog);
   } else if (const auto* hook = std::get_if<HookCompleted>(&fact.payload)) {
     take_hook(fact.ids.tool_call_id, *hook);
   } else if (const auto* context = std::get_if<ContextResolved>(&fact.payload)) {
     take_context(*context);
-  } else if (std::holds_alternative<TurnFailed>(fact.payload)) {
-    ended_ = fact.sequence;
+  } else if (const auto* ended = std::get_if<TurnFailed>(&fact.payload)) {
+    take_end(*ended);
   }
 }
 
@@ -117,25 +105,50 @@ bool TurnReading::has_all_of(const Outcome& outcome, const std::string& ref) {
 }
 
 // A turn that is prepared again after a restart may get another message. It follows what was sent.
+// What a model has answered stays as it was sent.
 void TurnReading::take_context(const ContextResolved& context) {
-  files_ = context.workspace_refs;
+  if (!answered_) {
+    files_ = context.workspace_refs;
+    std::ranges::copy(context.missing, std::back_inserter(files_));
+    bytes_ += files_.size() * sizeof(ContextRef);
+  }
   const bool again = std::exchange(prepared_, true);
   if (!context.message) return;
   add_note(*context.message, again ? answers_ : before_);
 }
 
 void TurnReading::take_answer(const ModelCompleted& completed) {
+  if (completed.purpose) return;  // not an answer to the turn's input
+  answered_ = true;
   ports::Message answer;
   answer.role = ports::Role::assistant;
-  answer.text = completed.text ? *completed.text : completed.preview.value_or("");
-  if (!completed.text && completed.output_ref)
-    answer.text += fmt::format("\n[The rest of this text is stored at {}.]", *completed.output_ref);
+  if (completed.text)
+    answer.text = *completed.text;
+  else if (completed.output_ref)
+    answer.parts.push_back({.session = session_,
+                            .ref = *completed.output_ref,
+                            .media_type = {},
+                            .name = {},
+                            .offset = 0,
+                            .size = texts_[*completed.output_ref]});
+  else
+    answer.text = completed.preview.value_or("");
   for (const RequestedCall& call : completed.tool_calls)
     answer.calls.push_back({call.tool_call_id, call.name, call.args});
   if (completed.provider_state)
     answer.state = {completed.provider, completed.model, *completed.provider_state};
   bytes_ += size_of(answer);
-  if (!answer.text.empty() || !answer.calls.empty()) answers_.push_back(std::move(answer));
+  if (!answer.text.empty() || !answer.calls.empty() || !answer.parts.empty())
+    answers_.push_back(std::move(answer));
+}
+
+// Tells the model that the turn ended early: the next turn may refer to it, and its effects remain.
+void TurnReading::take_end(const TurnFailed& failed) {
+  if (failed.status == Status::cancelled)
+    return add_note("[This turn was interrupted here.]", answers_);
+  const std::string why = failed.error ? failed.error->message : failed.reason;
+  add_note(fmt::format("[This turn failed here: {}]", why.empty() ? "no reason is known" : why),
+           answers_);
 }
 
 // A hook's message comes after the answer and the results that it refers to.
@@ -162,16 +175,6 @@ void TurnReading::add_note(std::string text, std::vector<ports::Message>& to) {
   to.push_back(std::move(note));
 }
 
-void TurnReading::take_tools(const ToolCatalogResolved& catalog) {
-  std::vector<ports::OfferedTool> tools;
-  for (const CatalogTool& tool : catalog.tools) {
-    if (tool.policy == "denied") continue;
-    tools.push_back({tool.tool_name, tool.description, tool.input_schema});
-    bytes_ += tool.description.size() + tool.input_schema.text.size();
-  }
-  tools_ = std::make_shared<const std::vector<ports::OfferedTool>>(std::move(tools));
-}
-
 ports::Message TurnReading::result_of(const ToolCallId& call) const {
   ports::Message message;
   message.role = ports::Role::tool;
@@ -193,8 +196,30 @@ ports::Message TurnReading::result_of(const ToolCallId& call) const {
   return message;
 }
 
+void TurnReading::set_input(std::vector<InputPart> input, bool hidden) {
+  hidden_ = hidden;
+  for (const InputPart& part : input) bytes_ += part.text.value_or("").size();
+  input_ = std::move(input);
+}
+
+void TurnReading::cover() {
+  covered_ = true;
+  if (!input_) input_.emplace();
+  before_.clear();
+  answers_.clear();
+  outcomes_.clear();
+  bytes_ = 0;
+}
+
+std::optional<std::size_t> TurnReading::question() const {
+  return covered_ || hidden_ ? std::nullopt : std::optional(before_.size());
+}
+
 std::vector<ports::Message> TurnReading::messages() const {
-  std::vector<ports::Message> out;
+  if (hidden_) return {};
+  std::vector<ports::Message> out = before_;
+  if (!covered_)
+    out.push_back(question_of(session_, input_.value_or(std::vector<InputPart>{}), files_));
   for (const ports::Message& answer : answers_) {
     out.push_back(answer);
     for (const ports::MadeCall& call : answer.calls) out.push_back(result_of(call.id));
@@ -202,49 +227,20 @@ std::vector<ports::Message> TurnReading::messages() const {
   return out;
 }
 
-Result<void> TurnReading::read_on(store::Store& store, Sequence last) {
-  while (ended_ == 0 && (last == 0 || after_ < last)) {
-    if (facts_left_ == 0)
-      return fail(Code::limit_exceeded,
-                  fmt::format("turn {} has more facts than can be read", turn_.text()));
-    TRY_ASSIGN(const auto page, store.events(session_, after_, kPageEvents, kPageBytes));
-    if (page.empty() && last > 0)
-      return fail(Code::unavailable, fmt::format("fact {} is not stored yet", last));
-    if (page.empty()) break;
-    for (const store::Event& each : page) {
-      if (ended_ > 0 || (last > 0 && each.event.sequence > last)) break;
-      after_ = each.event.sequence;
-      if (!telling(each.event.type) || !each.event.scope.contains(turn_.text())) continue;
-      TRY_ASSIGN(const Fact fact, decode(each.event));
-      if (fact.ids.turn_id == turn_) take(fact);
-    }
-    facts_left_ -= std::min(facts_left_, page.size());
-  }
-  return {};
-}
-
 std::size_t size_of(const ports::Message& message) {
   std::size_t size = message.text.size() + (message.state ? message.state->state.text.size() : 0);
   size += message.images.size() * kImageCountedBytes;
+  for (const ports::StoredPart& part : message.parts)
+    size += part.media_type.empty() ? part.size : kImageCountedBytes;
   for (const ports::MadeCall& call : message.calls)
     size += call.name.size() + call.args.text.size();
   return size;
 }
 
-std::size_t shorten(std::vector<ports::Message>& messages, std::size_t bytes_max) {
-  std::size_t bytes = 0;
-  for (const ports::Message& message : messages) bytes += size_of(message);
-  std::size_t cut = 0;
-  for (ports::Message& message : messages) {
-    if (bytes <= bytes_max) break;
-    const std::size_t before = size_of(message);
-    if (message.role != ports::Role::tool || before <= kCut.size()) continue;
-    bytes -= before - kCut.size();
-    message.text = kCut;
-    message.images.clear();
-    ++cut;
-  }
-  return cut;
+std::size_t size_of(const std::vector<ports::Message>& messages) {
+  std::size_t size = 0;
+  for (const ports::Message& message : messages) size += size_of(message);
+  return size;
 }
 
 }  // namespace agentrt::conversation

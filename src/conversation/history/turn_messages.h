@@ -1,6 +1,6 @@
 // conversation/history/turn_messages.h: converts one turn of the log to messages for a model: the
-// model's answers with their calls, the result of each call, the texts that hooks added, and the
-// runtime's own messages. The input of the turn is not part of it.
+// user's input, the model's answers with their calls, the result of each call, the texts that hooks
+// added, and the runtime's own messages.
 //
 // Every call has a result, as providers require; a call without one in the log gets a sentence that
 // says so. A result consists of the preview in the log, the ref of the full output, and the images
@@ -9,44 +9,40 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ports/models.h"
 #include "schema/facts.h"
-#include "store/store.h"
 
 namespace agentrt::conversation {
 
-// An incremental reader of one turn: each request of a running turn reads only the new facts.
+// A turn, extended fact by fact.
 class TurnReading {
  public:
-  // `first`: the turn's first sequence. `facts_max`: the limit of facts to read.
-  TurnReading(SessionId session, TurnId turn, Sequence first, std::size_t facts_max)
-      : session_(std::move(session)),
-        turn_(std::move(turn)),
-        after_(first - 1),
-        facts_left_(facts_max) {}
+  // `started`: the sequence of its turn.started.
+  TurnReading(SessionId session, TurnId turn, Sequence started)
+      : session_(std::move(session)), turn_(std::move(turn)), started_(started) {}
 
-  // Reads up to `last` (0: the newest fact), or until the turn fails or is cancelled. Blocks;
-  // called on a worker. Errors: limit_exceeded (more facts than facts_max); unavailable (`last` is
-  // not stored).
-  Result<void> read_on(store::Store& store, Sequence last);
-  // Adds a fact of the turn. The caller must pass all of them in order.
+  const TurnId& turn() const { return turn_; }
+  Sequence started() const { return started_; }
+  // `hidden`: the turn does other work than asking about its input, so models do not see it.
+  void set_input(std::vector<schema::InputPart> input, bool hidden = false);
+  const std::optional<std::vector<schema::InputPart>>& input() const { return input_; }
+
+  // Adds a fact of the turn. The caller must pass all of a type in schema::is_sent(), in order.
   void take(const schema::Fact& fact);
+  // A summary contains the turn so far.
+  void cover();
 
-  // Answers as assistant messages, results as tool messages, notes of hooks as user messages; in
-  // order.
+  // The runtime's own messages that precede the input, the input, then answers as assistant
+  // messages, results as tool messages, notes of hooks as user messages; in order.
   std::vector<ports::Message> messages() const;
-  // The runtime's own messages that precede the input.
-  const std::vector<ports::Message>& before() const { return before_; }
-  // The tools that its newest model request offers; those that become known later join the next.
-  const std::vector<ports::OfferedTool>& tools() const { return asked_ ? *asked_ : *tools_; }
-  // The files that its input and earlier ones gave to the model, and its skills, with digests.
-  const std::vector<schema::ContextRef>& files() const { return files_; }
-  Sequence ended() const { return ended_; }     // where it failed or was cancelled; 0: it did not
+  // The index of the input in messages(); absent if a summary contains it.
+  std::optional<std::size_t> question() const;
+  bool answered() const { return answered_; }   // a model has answered it
   std::size_t bytes() const { return bytes_; }  // approximate memory use
 
  private:
@@ -65,36 +61,30 @@ class TurnReading {
 
   void take_answer(const schema::ModelCompleted& completed);
   void take_hook(const ToolCallId& call, const schema::HookCompleted& hook);
-  void take_tools(const schema::ToolCatalogResolved& catalog);
   void take_context(const schema::ContextResolved& context);
+  void take_end(const schema::TurnFailed& failed);
   void add_note(std::string text, std::vector<ports::Message>& to);
   static bool has_all_of(const Outcome& outcome, const std::string& ref);
   ports::Message result_of(const ToolCallId& call) const;
 
   SessionId session_;
   TurnId turn_;
-  Sequence after_;
-  std::size_t facts_left_;
-  bool prepared_ = false;  // its context is known
+  Sequence started_;
+  std::optional<std::vector<schema::InputPart>> input_;  // absent: not read yet
+  bool prepared_ = false;                                // its context is known
+  bool answered_ = false;
+  bool covered_ = false;
+  bool hidden_ = false;
   std::vector<ports::Message> before_;
-  std::vector<ports::Message> answers_;  // and notes, in order
+  std::vector<schema::ContextRef> files_;  // those of its input, also the missing ones
+  std::vector<ports::Message> answers_;    // and notes, in order
   std::map<ToolCallId, Outcome> outcomes_;
-  using Tools = std::shared_ptr<const std::vector<ports::OfferedTool>>;
-  Tools tools_ = std::make_shared<const std::vector<ports::OfferedTool>>();  // the newest
-  Tools asked_;  // as of the newest request; null: there were none
-  std::vector<schema::ContextRef> files_;
-  Sequence ended_ = 0;
+  std::map<std::string, std::uint64_t> texts_;  // sizes of stored answers, by ref
   std::size_t bytes_ = 0;
 };
 
-// What an image in a result counts for: about 1,600 tokens, as providers count a large one.
-inline constexpr std::size_t kImageCountedBytes = 6'400;
-
 // The approximate size of a message in a request, in bytes.
 std::size_t size_of(const ports::Message& message);
-
-// Replaces the oldest results with a sentence until all messages have at most `bytes_max` bytes or
-// no result is left. Returns how many were replaced.
-std::size_t shorten(std::vector<ports::Message>& messages, std::size_t bytes_max);
+std::size_t size_of(const std::vector<ports::Message>& messages);
 
 }  // namespace agentrt::conversation

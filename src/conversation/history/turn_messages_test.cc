@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/digest.h"
+#include "base/tokens.h"
 #include "conversation/history/history.h"
 #include "state/index.h"
 #include "state/testing/given.h"
@@ -33,18 +34,18 @@ CatalogTool tool(const std::string& name, const std::string& policy) {
 
 // A given log in its own store.
 struct Desk {
-  explicit Desk(const Given& given) {
+  explicit Desk(const Given& given) : view(given.view()) {
     store::Append append;
     append.session = kSession;
-    state::Session view;
-    view.id = kSession;
+    state::Session folded;
+    folded.id = kSession;
     for (const Fact& fact : given.log()) {
       Draft draft{SessionScope{kSession}, SessionCreated{}};
       draft.ids = fact.ids;
       draft.payload = fact.payload;
       append.events.push_back(encode(draft, fact.sequence, fact.at, store.runtime()));
-      fold(view, fact);
-      for (state::ObjectRow& row : state::index(view, fact)) {
+      fold(folded, fact);
+      for (state::ObjectRow& row : state::index(folded, fact)) {
         std::erase_if(append.index,
                       [&](const auto& each) { return each.kind == row.kind && each.id == row.id; });
         append.index.push_back(
@@ -52,27 +53,50 @@ struct Desk {
       }
     }
     REQUIRE(store.commit(std::span(&append, 1)).front().has_value());
-    messages = view.threads.at(state::kThread).messages;
   }
-  ports::HistoryWindow window(const std::string& turn, std::optional<std::size_t> bytes_max = {},
-                              Sequence up_to = 0) const {
-    KeptHistory kept{limits.kept_bytes, limits.facts_max};
-    return window(kept, turn, bytes_max, up_to);
+  ports::HistoryQuery query(const std::string& turn) const {
+    const state::Turn* own = state::find_turn(view, state::turn_ids(turn).turn);
+    REQUIRE(own != nullptr);
+    ports::HistoryQuery out;
+    out.session = kSession;
+    out.thread = state::kThread;
+    out.turn = own->ids.turn;
+    out.submitted = own->submitted;
+    out.up_to = view.sequence;
+    out.catalog = own->catalog;
+    const state::Thread& thread = view.threads.at(state::kThread);
+    if (!thread.boundaries.empty()) {
+      out.covered_through = thread.boundaries.back().covers_through;
+      out.continuation_ref = thread.boundaries.back().continuation_ref;
+    }
+    return out;
   }
-  ports::HistoryWindow window(KeptHistory& kept, const std::string& turn,
-                              std::optional<std::size_t> bytes_max = {}, Sequence up_to = 0) const {
-    auto found = history_window(
-        store, limits,
-        {kSession, state::kThread, state::turn_ids(turn).turn, bytes_max, up_to, {}, messages},
-        kept);
+  ports::HistoryWindow window(const std::string& turn) const {
+    KeptConversations none{0};
+    return window(none, query(turn));
+  }
+  ports::HistoryWindow window(KeptConversations& kept, const ports::HistoryQuery& asked) const {
+    auto found = history_window(store, asked, kept);
     REQUIRE(found.has_value());
     return *std::move(found);
   }
 
   mutable store::MemoryStore store;
-  HistoryLimits limits;
-  std::vector<Sequence> messages;  // of the thread, as the view knows them
+  state::Session view;
 };
+
+// The messages of the requesting turn that follow its input.
+std::vector<ports::Message> so_far(const ports::HistoryWindow& window) {
+  REQUIRE(window.question.has_value());
+  return {window.messages.begin() + static_cast<std::ptrdiff_t>(*window.question) + 1,
+          window.messages.end()};
+}
+
+// The messages of the turns before it.
+std::vector<ports::Message> earlier(const ports::HistoryWindow& window) {
+  return {window.messages.begin(),
+          window.messages.begin() + static_cast<std::ptrdiff_t>(window.own)};
+}
 
 Lines told(const std::vector<ports::Message>& messages) {
   Lines out;
@@ -90,7 +114,7 @@ Given with_calls() {
   Given given;
   given.session().thread_started().running("1").asked("1");
   given.fact(state::turn_scope("1"),
-             ToolCatalogResolved{{tool("shell", "allowed"), tool("other", "denied")}});
+             ToolCatalogResolved{std::vector{tool("shell", "allowed"), tool("other", "denied")}});
   given.fact(state::model_scope("1"),
              ModelCompleted{.text = "Looking.",
                             .tool_calls = {call("a", R"({"x":1})"), call("b"), call("c")},
@@ -109,7 +133,7 @@ Given with_calls() {
 TEST_CASE("a turn's calls have their results, in order, and one without says so") {
   Desk desk{with_calls()};
   const ports::HistoryWindow window = desk.window("1");
-  CHECK(told(window.so_far) ==
+  CHECK(told(so_far(window)) ==
         Lines{R"(assistant: Looking. a{"x":1} b{} c{})",
               "tool: out\n[This is part of the output. read_file reads all of it at output:out_1.] "
               "for a",
@@ -120,14 +144,59 @@ TEST_CASE("a turn's calls have their results, in order, and one without says so"
   CHECK(window.input.size() == 1);
 }
 
-TEST_CASE("the files that a turn was given are known by their digests") {
-  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+TEST_CASE(
+    "an attached file is sent from its stored copy, and the first one that was answered stays") {
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1);
+  reading.set_input({{InputKind::text, "look", {}},
+                     {InputKind::file, {}, "a/b.txt"},
+                     {InputKind::file, {}, "c.png"},
+                     {InputKind::file, {}, "gone"}});
   Fact fact;
-  fact.payload = ContextResolved{.workspace_refs = {{.ref = "file:a.txt", .digest = "sha256:a"}}};
+  ContextResolved context;
+  context.workspace_refs = {
+      {.ref = "file:a/b.txt", .size = 5, .output_ref = "out_1"},
+      {.ref = "file:c.png", .output_ref = "out_2", .media_type = "image/png"}};
+  context.missing = {{.ref = "file:gone", .reason = "it does not exist"}};
+  fact.payload = context;
   reading.take(fact);
-  CHECK(reading.messages().empty());
-  REQUIRE(reading.files().size() == 1);
-  CHECK(reading.files()[0].digest == "sha256:a");
+  const ports::Message question = reading.messages().at(*reading.question());
+  CHECK(question.text ==
+        "look\n[file a/b.txt]\n\n[end of file a/b.txt]\n[file c.png: attached]\n"
+        "[file gone: not attached, it does not exist]");
+  REQUIRE(question.parts.size() == 2);
+  CHECK(question.parts[0].ref == "out_1");
+  CHECK(question.text.substr(0, question.parts[0].offset) == "look\n[file a/b.txt]\n");
+  CHECK(question.parts[1].name == "c.png");
+  CHECK(size_of(question) == question.text.size() + 5 + kImageCountedBytes);
+  fact.payload = ModelCompleted{.text = "seen"};
+  reading.take(fact);
+  context.workspace_refs[0].output_ref = "out_9";  // prepared again after a restart
+  fact.payload = context;
+  reading.take(fact);
+  CHECK(reading.messages().at(*reading.question()) == question);
+}
+
+TEST_CASE("a long answer is sent from its output, and provider state stays with its answer") {
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1);
+  reading.set_input({});
+  Fact fact;
+  fact.payload = OutputSpilled{.output_ref = "out_7", .size = 70'000};
+  reading.take(fact);
+  fact.payload = ModelCompleted{.preview = "beginning",
+                                .output_ref = "out_7",
+                                .provider = "p",
+                                .model = "m",
+                                .provider_state = Json{"[1]"}};
+  reading.take(fact);
+  const ports::Message answer = reading.messages().back();
+  CHECK(answer.text.empty());
+  REQUIRE(answer.parts.size() == 1);
+  CHECK(answer.parts[0].ref == "out_7");
+  CHECK(answer.parts[0].size == 70'000);
+  REQUIRE(answer.state.has_value());
+  fact.payload = ModelCompleted{.text = "a summary", .purpose = "compaction"};
+  reading.take(fact);
+  CHECK(reading.messages().back() == answer);
 }
 
 TEST_CASE("a result has the images that its call stored, and they count for the context") {
@@ -141,19 +210,16 @@ TEST_CASE("a result has the images that its call stored, and they count for the 
   given.fact(tool_scope("1", "c"), stored("out_4", "image/svg+xml"));
   given.fact(tool_scope("1", "c"), ToolResult{.preview = "an image", .output_ref = "out_3"});
   Desk desk{given};
-  const ports::Message result = desk.window("1").so_far.back();
+  const ports::Message result = desk.window("1").messages.back();
   CHECK(result.text == "an image");
   CHECK(result.images == std::vector<ports::StoredImage>{{"out_3", "image/png", 7}});
   CHECK(size_of(result) == 8 + kImageCountedBytes);
-  std::vector<ports::Message> messages{result};
-  CHECK(shorten(messages, 1'000) == 1);
-  CHECK(messages[0].images.empty());
 }
 
 TEST_CASE("a result that is all of its stored output does not point to it") {
   const std::string page = "[web content]\nhello\n[end: this is the complete text]\n";
   const auto result_with = [&](std::string text, std::string stored_text) {
-    TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+    TurnReading reading(state::kSession, TurnId{"turn_1"}, 1);
     const auto take = [&](Payload payload) {
       Fact fact;
       fact.ids.tool_call_id = ToolCallId{"a"};
@@ -175,7 +241,7 @@ TEST_CASE("a result that is all of its stored output does not point to it") {
 }
 
 TEST_CASE("the end of a background command does not change the result of its call") {
-  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1);
   const auto take = [&](Payload payload) {
     Fact fact;
     fact.ids.tool_call_id = ToolCallId{"a"};
@@ -190,7 +256,7 @@ TEST_CASE("the end of a background command does not change the result of its cal
 }
 
 TEST_CASE("the model receives how a command ended and its output until then") {
-  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1);
   const auto take = [&](const char* id, Payload payload) {
     Fact fact;
     fact.ids.tool_call_id = ToolCallId{id};
@@ -208,7 +274,7 @@ TEST_CASE("the model receives how a command ended and its output until then") {
                        .output_refs = std::vector<std::string>{"out_3"}});
   take("c", ToolStarted{});
   CHECK(told(reading.messages()) ==
-        Lines{"assistant:  a{} b{} c{}",
+        Lines{"user: ", "assistant:  a{} b{} c{}",
               "tool: Ended by signal 11 (SIGSEGV).\nhalf\n[This is part of the output. read_file "
               "reads all of it at output:out_1 "
               "and output:out_2.] for a (error)",
@@ -229,7 +295,7 @@ TEST_CASE("what hooks add stands behind the results, and an output they replaced
   given.fact(tool_scope("1", "a"), HookStarted{.hook_run_id = "hook_1"});
   given.fact(tool_scope("1", "a"), hook);
   Desk desk{given};
-  const Lines lines = told(desk.window("1").so_far);
+  const Lines lines = told(so_far(desk.window("1")));
   REQUIRE(lines.size() == 6);
   CHECK(lines[5] == "user: [A hook rejected the result: too loud]");
   CHECK(lines[1] == "tool: cleaned for a");
@@ -241,11 +307,11 @@ TEST_CASE("a later turn gets the calls of the earlier one and its last answer") 
   given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
   const ports::HistoryWindow window = desk.window("2");
-  CHECK(told(window.messages).size() == 6);
-  CHECK(told(window.messages).front() == "user: ask 1");
-  CHECK(told(window.messages).back() == "assistant: Done.");
-  CHECK(window.so_far.empty());
-  CHECK(window.omitted.empty());
+  CHECK(told(earlier(window)).size() == 6);
+  CHECK(told(earlier(window)).front() == "user: ask 1");
+  CHECK(told(earlier(window)).back() == "assistant: Done.");
+  CHECK(told(window.messages).back() == "user: ask 2");
+  CHECK(so_far(window).empty());
 }
 
 TEST_CASE("a later turn gets one that failed or was interrupted, with what it had done") {
@@ -258,7 +324,7 @@ TEST_CASE("a later turn gets one that failed or was interrupted, with what it ha
   given.running("3").asked("3").completed("3", "Third.").running("4");
   Desk desk{given};
   const ports::HistoryWindow window = desk.window("4");
-  CHECK(told(window.messages) ==
+  CHECK(told(earlier(window)) ==
         Lines{"user: ask 1", R"(assistant: Looking. a{"x":1} b{} c{})",
               "tool: out\n[This is part of the output. read_file reads all of it at output:out_1.] "
               "for a",
@@ -276,233 +342,143 @@ TEST_CASE("a turn that was taken out of the queue is no history") {
   given.fact(state::turn_scope("2"), TurnFailed{.status = Status::cancelled, .reason = "removed"});
   given.completed("1", "First.").running("3");
   Desk desk{given};
-  CHECK(told(desk.window("3").messages) == Lines{"user: ask 1", "assistant: First."});
+  CHECK(told(earlier(desk.window("3"))) == Lines{"user: ask 1", "assistant: First."});
 }
 
-TEST_CASE("earlier turns that do not fit are left out whole, and that is said") {
+TEST_CASE("earlier turns that do not fit are left out until half of the room is free") {
   Given given;
   given.session().thread_started();
-  for (const char* turn : {"1", "2"}) given.running(turn).asked(turn).completed(turn, "An answer.");
-  given.running("3");
+  for (const char* turn : {"1", "2", "3", "4"})
+    given.running(turn).asked(turn).completed(turn, "An answer.");  // 15 bytes with its question
+  given.running("5");
   Desk desk{given};
-  CHECK(told(desk.window("3", 100).messages).size() == 4);
-  const ports::HistoryWindow window = desk.window("3", 25);
-  CHECK(told(window.messages) == Lines{"user: ask 2", "assistant: An answer."});
-  REQUIRE(window.omitted.size() == 1);
-  CHECK(window.omitted[0].reason == "turns before the newest 1 do not fit");
-  desk.limits.turns_max = 1;
-  CHECK(desk.window("3", 100).omitted[0].reason == "only the newest 1 turns are included");
-}
-
-TEST_CASE("earlier turns that were kept are what is read, also where there is less room") {
-  Given given = with_calls();
-  given.requested("1").completed("1", "Done.").running("2");
-  Desk desk{given};
-  KeptHistory kept{desk.limits.kept_bytes, desk.limits.facts_max};
-  const auto read = desk.window("2");
-  REQUIRE(read.messages.size() > 1);
-  CHECK(desk.window(kept, "2").messages == read.messages);
-  CHECK(desk.window(kept, "2").messages == read.messages);
-  for (const std::size_t room : {10'000u, 100u, 40u, 10u, 1u, 0u}) {
-    const auto found = desk.window(kept, "2", room), anew = desk.window("2", room);
-    CHECK(found.messages == anew.messages);
-    CHECK(found.omitted == anew.omitted);
-    CHECK(found.loaded == anew.loaded);
-  }
-}
-
-TEST_CASE("histories are kept for a bounded number of turns, and of a bounded size") {
-  const auto id = [](std::size_t i) { return TurnId{"turn_" + std::to_string(i)}; };
-  KeptHistory kept{1'000, 1'000};
-  const auto keep = [&](std::size_t i, std::size_t bytes) {
-    auto earlier = std::make_shared<EarlierTurns>();
-    earlier->bytes = bytes;
-    kept.keep(kSession, id(i),
-              {OwnTurn{{}, TurnReading(kSession, id(i), 1, 1)}, false, std::move(earlier)});
-  };
-  const auto knows = [&](std::size_t i) { return kept.find(id(i)).own.has_value(); };
-  for (std::size_t i = 0; i <= KeptHistory::kTurnsMax; ++i) keep(i, 0);
-  CHECK_FALSE(knows(0));
-  CHECK(knows(1));
-  keep(1'000, 600);
-  keep(1'001, 600);
-  CHECK_FALSE(knows(1'000));
-  CHECK(knows(1'001));
-  for (int again = 0; again < 3; ++again) keep(1'001, 900);  // replaces its earlier entry
-  CHECK(knows(1'001));
-  keep(1'002, 1'001);
-  CHECK_FALSE(knows(1'002));
-  CHECK(knows(1'001));  // an entry that does not fit evicts no other
-}
-
-TEST_CASE("what was forgotten while a request was put together is not put back") {
-  KeptHistory kept(1 << 20, 1'000);
-  Fact submitted;
-  submitted.sequence = 1;
-  submitted.ids.session = kSession;
-  submitted.ids.turn_id = TurnId{"turn_1"};
-  submitted.payload = TurnSubmitted{};
-  kept.add(submitted);
-  KeptHistory::Found found = kept.find(TurnId{"turn_1"});
-  REQUIRE(found.whole);
-  kept.forget(kSession);
-  kept.keep(kSession, TurnId{"turn_1"}, std::move(found));
-  CHECK_FALSE(kept.find(TurnId{"turn_1"}).own);
+  KeptConversations none{0};
+  ports::HistoryQuery query = desk.query("5");
+  query.fit_bytes = 65;
+  CHECK(desk.window(none, query).turns_omitted == 0);
+  query.fit_bytes = 60;
+  const ports::HistoryWindow window = desk.window(none, query);
+  CHECK(window.turns_omitted == 3);
+  CHECK(told(earlier(window)) == Lines{"user: ask 4", "assistant: An answer."});
+  query.fit_bytes.reset();
+  query.omitted_through = window.omitted_through;  // as the next request has it
+  CHECK(told(earlier(desk.window(none, query))).size() == 2);
 }
 
 TEST_CASE("facts that were added as they were made need not be read, or be stored yet") {
-  const Given given = with_calls();
-  const Desk desk{given}, before{Given{}.session().thread_started()};
-  KeptHistory kept{1 << 20, 1'000};
-  for (const Fact& fact : given.log()) {
-    kept.add(fact);
-    if (!kept.find(state::turn_ids("1").turn).own) continue;  // not started yet
-    CAPTURE(fact.sequence);
-    const auto added = before.window(kept, "1", {}, fact.sequence);
-    const auto read = desk.window("1", {}, fact.sequence);
-    CHECK(told(added.so_far) == told(read.so_far));
-    CHECK(added.tools.size() == read.tools.size());
-    CHECK(added.input == read.input);
-  }
+  Given given = with_calls();
+  KeptConversations kept{1 << 20};
+  for (const Fact& fact : given.log()) kept.add(fact);
+  Desk stored{given};
+  store::MemoryStore empty;
+  const ports::HistoryQuery query = stored.query("1");
+  const auto live = history_window(empty, query, kept);
+  REQUIRE(live.has_value());
+  CHECK(live->messages == stored.window("1").messages);
+  CHECK(live->tools == stored.window("1").tools);
 }
 
-TEST_CASE("what was added and not stored is forgotten, and a turn that ended is too") {
+TEST_CASE("a request of the next turn starts with the last one of the turn before") {
   Given given = with_calls();
-  KeptHistory kept{1 << 20, 1'000};
-  const auto add_all = [&] {
-    for (const Fact& fact : given.log()) kept.add(fact);
+  KeptConversations kept{1 << 20};
+  std::size_t added = 0;
+  std::vector<ports::Message> before;
+  const auto check = [&](const std::string& turn) {
+    for (; added < given.log().size(); ++added) kept.add(given.log()[added]);
+    const Desk desk{given};
+    const auto now = desk.window(kept, desk.query(turn)).messages;
+    CHECK(now == desk.window(turn).messages);
+    REQUIRE(now.size() > before.size());
+    CHECK(std::equal(before.begin(), before.end(), now.begin()));
+    before = now;
   };
-  const TurnId turn = state::turn_ids("1").turn;
-  add_all();
-  kept.forget(SessionId{"another"});
-  CHECK(kept.find(turn).whole);
-  kept.forget(kSession);
-  CHECK_FALSE(kept.find(turn).own.has_value());
-  given.requested("1").completed("1", "Done.");
-  add_all();
-  CHECK_FALSE(kept.find(turn).own.has_value());
+  check("1");
+  given.requested("1").completed("1", "Done.").running("2").asked("2");
+  check("2");
+  given.queued("3").completed("2", "Yes.").next("3").asked("3");
+  check("3");
+  kept.discard(kSession);  // evicted: it is read from the log once, and extended from then on
+  given.completed("3", "Third.").running("4").asked("4");
+  check("4");
+  given.completed("4", "Fourth.").running("5");
+  check("5");
 }
 
-TEST_CASE("what a turn that is not stored says is not made up") {
-  const Desk desk{Given{}.session().thread_started()};
-  KeptHistory kept{1 << 20, 1'000};
-  const ports::HistoryQuery query{kSession, state::kThread, state::turn_ids("1").turn, {}, 5, {}};
-  CHECK(history_window(desk.store, desk.limits, query, kept).error().code == Code::not_found);
-  const Desk half{Given{}.session().thread_started().running("1")};
-  const ports::HistoryQuery ahead{kSession, state::kThread, state::turn_ids("1").turn, {}, 100, {}};
-  CHECK(history_window(half.store, half.limits, ahead, kept).error().code == Code::unavailable);
-  // The previous turn has ended in the view, but not in the stored log.
+TEST_CASE("a conversation that was dropped while it was read is not put back") {
   Given given = with_calls();
-  given.requested("1").queued("2");
-  const Desk behind{given};
-  ports::HistoryQuery next{kSession, state::kThread, state::turn_ids("2").turn, {}, 0, {}};
-  CHECK(history_window(behind.store, behind.limits, next, kept).has_value());
-  next.turn = state::turn_ids("2").turn;
-  next.last_ended = state::turn_ids("1").turn;
-  KeptHistory none{0, 1'000};
-  CHECK(history_window(behind.store, behind.limits, next, none).error().code == Code::unavailable);
-}
-
-TEST_CASE("a turn that runs is read on, and is at each fact what it is when read at once") {
-  Given given = with_calls();
-  given.requested("1");
-  const Desk desk{given};
-  KeptHistory kept{desk.limits.kept_bytes, desk.limits.facts_max};
-  const Sequence first = 3, last = given.view().sequence;
-  for (Sequence up_to = first; up_to <= last; ++up_to) {
-    const auto read_on = desk.window(kept, "1", {}, up_to), anew = desk.window("1", {}, up_to);
-    CHECK(told(read_on.so_far) == told(anew.so_far));
-    CHECK(read_on.tools.size() == anew.tools.size());
-    CHECK(read_on.input == anew.input);
-  }
-  CHECK(told(desk.window(kept, "1").so_far) == told(desk.window("1").so_far));
-}
-
-TEST_CASE("what was read of a turn that runs is not read again") {
-  KeptHistory kept{1 << 20, 1'000};
-  CHECK(told(Desk{with_calls()}.window(kept, "1").so_far).size() == 4);
-  Given other;  // of the same length; its turn has no messages
-  other.session().thread_started().running("1").asked("1");
-  while (other.view().sequence < with_calls().view().sequence) other.said("1", "x");
-  const Desk desk{other};
-  CHECK(desk.window("1").so_far.empty());
-  CHECK(told(desk.window(kept, "1").so_far).size() == 4);
-}
-
-TEST_CASE("results of the turn itself are cut from the oldest on, never calls") {
-  std::vector<ports::Message> messages(3);
-  messages[0].role = ports::Role::assistant;
-  messages[0].text = std::string(500, 'a');
-  for (std::size_t i : {1, 2}) {
-    messages[i].role = ports::Role::tool;
-    messages[i].text = std::string(500, 'r');
-  }
-  CHECK(shorten(messages, 1'200) == 1);
-  CHECK(messages[1].text.contains("was removed"));
-  CHECK(messages[2].text == std::string(500, 'r'));
-  CHECK(shorten(messages, 0) == 1);
-  CHECK(messages[0].text == std::string(500, 'a'));
-}
-
-TEST_CASE("a turn among too many facts cannot be read, and an earlier one shows its answer alone") {
-  Given given = with_calls();
-  given.requested("1").completed("1", "Done.").running("2");
   Desk desk{given};
-  desk.limits.facts_max = 3;
-  const auto own = TurnReading(kSession, state::turn_ids("1").turn, 1, 0).read_on(desk.store, 0);
-  REQUIRE_FALSE(own.has_value());
-  CHECK(own.error().code == Code::limit_exceeded);
+  KeptConversations kept{1 << 20};
+  KeptConversations::Found found = kept.find(kSession, state::kThread);
+  found.conversation.emplace(kSession);
+  kept.discard(kSession);
+  kept.keep(kSession, state::kThread, found, 100);
+  CHECK_FALSE(kept.find(kSession, state::kThread).conversation.has_value());
 }
 
-namespace {
-
-// A turn that begins with this message of the runtime (empty: none), asks "q" and gets "a".
-void add_turn(Given& given, const std::string& name, const std::string& message) {
-  given.running(name);
-  ContextResolved context{.cwd = "/w"};
-  context.surroundings = Surroundings{.date = "day " + name};
-  if (!message.empty()) context.message = message;
-  given.fact(state::turn_scope(name), std::move(context));
-  given.requested(name);
-  if (name != "9") given.completed(name);
+TEST_CASE("kept conversations have one limit, and the one used least recently is dropped") {
+  KeptConversations kept{3 * KeptConversations::kEntryBytes + 100};
+  const auto begin = [&](const char* thread) {
+    Fact fact;
+    fact.ids.session = kSession;
+    fact.ids.thread_id = ThreadId{thread};
+    fact.payload = ThreadStarted{};
+    kept.add(fact);
+  };
+  for (const char* thread : {"a", "b", "c"}) begin(thread);
+  CHECK(kept.find(kSession, ThreadId{"a"}).live);
+  begin("d");
+  CHECK_FALSE(kept.find(kSession, ThreadId{"b"}).live);
+  CHECK(kept.bytes() <= 3 * KeptConversations::kEntryBytes + 100);
 }
 
-}  // namespace
+TEST_CASE("facts that are not stored yet are not made up") {
+  const Desk desk{with_calls()};
+  KeptConversations none{0};
+  ports::HistoryQuery ahead = desk.query("1");
+  ahead.up_to = 1'000;
+  CHECK(history_window(desk.store, ahead, none).error().code == Code::unavailable);
+  ports::HistoryQuery other = desk.query("1");
+  other.turn = TurnId{"turn_other"};
+  CHECK(history_window(desk.store, other, none).error().code == Code::not_found);
+}
 
-TEST_CASE("every turn keeps the message of the runtime that it began with") {
+TEST_CASE("after a compaction the continuation replaces what it covers, also within a turn") {
   Given given;
-  given.session().thread_started();
-  add_turn(given, "1", "all");
-  add_turn(given, "2", "");
-  add_turn(given, "3", "changed");
-  add_turn(given, "9", "changed again");
-  const Desk desk{given};
-  const ports::HistoryWindow window = desk.window("9");
-  const Lines lines = told(window.messages);
-  REQUIRE(lines.size() == 8);
-  CHECK(lines[0] == "user: all");
-  CHECK(lines[5] == "user: changed");
-  CHECK(told(window.before) == Lines{"user: changed again"});
-  CHECK_FALSE(window.opened_with.has_value());
-}
-
-TEST_CASE("the message that begins a thread stays when its turn is no longer sent") {
-  Given given;
-  given.session().thread_started();
-  add_turn(given, "1", "all");
-  for (const char* name : {"2", "3", "4"}) add_turn(given, name, "");
-  add_turn(given, "9", "");
-  Desk desk{given};
-  desk.limits.turns_max = 2;
-  const ports::HistoryWindow window = desk.window("9");
-  CHECK(told(window.messages).size() == 5);
-  CHECK(told(window.messages)[0] == "user: all");
-  REQUIRE(window.opened_with.has_value());
-  CHECK(window.opened_with->date == "day 1");
+  given.session().thread_started().running("1").asked("1").completed("1", "First.");
+  given.running("2").asked("2");
+  given.fact(state::model_scope("2"), ModelCompleted{.text = "Half.", .tool_calls = {call("a")}});
+  given.fact(tool_scope("2", "a"), ToolStarted{.tool_name = "shell"});
+  given.fact(tool_scope("2", "a"), ToolResult{.preview = "out"});
+  const Sequence covered = given.view().sequence;
+  given.fact(state::turn_scope("2"), CompactionStarted{.covers_through = covered, .pieces = 1});
+  given.fact(state::model_scope("2"), ModelCompleted{.text = "sum", .purpose = "compaction"});
+  given.fact(state::turn_scope("2"), OutputSpilled{.output_ref = "out_c", .size = 40});
+  given.fact(state::turn_scope("2"),
+             CompactionCompleted{.continuation_ref = "out_c", .covers_through = covered});
+  given.requested("2");
+  const auto check = [&](const Lines& rest) {
+    KeptConversations kept{1 << 20};
+    for (const Fact& fact : given.log()) kept.add(fact);
+    const Desk desk{given};
+    const std::string turn = given.thread().active->ids.turn.text().substr(5);
+    const ports::HistoryWindow window = desk.window(turn);
+    CHECK(window.messages == desk.window(kept, desk.query(turn)).messages);
+    REQUIRE_FALSE(window.messages.empty());
+    REQUIRE(window.messages.front().parts.size() == 1);
+    CHECK(window.messages.front().parts[0].ref == "out_c");
+    CHECK(window.messages.front().parts[0].size == 40);
+    Lines lines = told(window.messages);
+    lines.erase(lines.begin());
+    CHECK(lines == rest);
+  };
+  check({});
+  given.completed("2", "Second.").running("3");
+  check({"assistant: Second.", "user: ask 3"});
 }
 
 TEST_CASE("a message after a restart follows what was already sent") {
-  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1, 1'000);
+  TurnReading reading(state::kSession, TurnId{"turn_1"}, 1);
+  reading.set_input({{InputKind::text, "ask", {}}});
   Fact fact;
   ContextResolved context;
   fact.payload = context;
@@ -510,21 +486,20 @@ TEST_CASE("a message after a restart follows what was already sent") {
   context.message = "changed";
   fact.payload = context;
   reading.take(fact);
-  CHECK(reading.before().empty());
-  CHECK(told(reading.messages()) == Lines{"user: changed"});
+  CHECK(told(reading.messages()) == Lines{"user: ask", "user: changed"});
 }
 
-TEST_CASE("tools that become known during a request are offered with the next one") {
+TEST_CASE("a catalogue that names an equal one offers the tools of that one") {
   Given given;
   given.session().thread_started().running("1");
-  given.fact(state::turn_scope("1"), ToolCatalogResolved{{tool("early", "allowed")}});
-  given.asked("1");
   given.fact(state::turn_scope("1"),
-             ToolCatalogResolved{{tool("early", "allowed"), tool("late", "allowed")}});
-  CHECK(Desk{given}.window("1").tools.size() == 1);
-  given.fact(state::model_scope("1"), ModelCompleted{.tool_calls = {call("a")}});
-  given.requested("1");
-  CHECK(Desk{given}.window("1").tools.size() == 2);
+             ToolCatalogResolved{std::vector{tool("early", "allowed"), tool("no", "denied")}});
+  given.asked("1").completed("1", "First.").running("2");
+  given.fact(state::turn_scope("2"), ToolCatalogResolved{.tools = {}, .same_as = "log:9"});
+  given.asked("2");
+  const ports::HistoryWindow window = Desk{given}.window("2");
+  REQUIRE(window.tools.size() == 1);
+  CHECK(window.tools[0].name == "early");
 }
 
 }  // namespace agentrt::conversation

@@ -6,35 +6,49 @@
 
 namespace agentrt::schema {
 
+// The part of a thread's conversation up to `coversThrough` is about to be replaced by a summary.
 struct CompactionStarted {
   static constexpr std::string_view kType = "context.compaction.started";
-  std::optional<std::string> trigger;
-  std::optional<std::vector<TurnId>> affected_turns;
-  std::optional<std::uint64_t> tokens_before;
+  using Scope = TurnScope;
+  std::optional<std::string> trigger = {};                 // manual, automatic, overflow
+  std::optional<std::vector<TurnId>> affected_turns = {};  // read only: see affected_turn_count
+  std::optional<std::uint64_t> affected_turn_count = {};
+  std::optional<Sequence> covers_through = {};  // may lie inside the running turn
+  std::optional<std::uint64_t> tokens_before = {};
+  std::optional<std::uint64_t> pieces = {};  // requests that write the summary, one after the other
 
   bool operator==(const CompactionStarted&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(CompactionStarted, (), (trigger, affected_turns, tokens_before))
+BOOST_DESCRIBE_STRUCT(CompactionStarted, (),
+                      (trigger, affected_turns, affected_turn_count, covers_through, tokens_before,
+                       pieces))
 
-// Compaction never drops an open action.
+// Compaction never drops an open action. Later requests contain the continuation instead of the
+// covered part.
 struct CompactionCompleted {
   static constexpr std::string_view kType = "context.compaction.completed";
-  std::optional<std::string> summary_ref;
-  std::optional<std::string> continuation_ref;
-  std::optional<std::uint64_t> tokens_before;
-  std::optional<std::uint64_t> tokens_after;
-  std::optional<std::vector<ActionId>> preserved_action_ids;
-  std::optional<std::vector<std::string>> preserved_refs;
+  using Scope = TurnScope;
+  std::optional<std::string> summary_ref = {};
+  std::optional<std::string> continuation_ref = {};
+  std::optional<Sequence> covers_through = {};
+  std::optional<std::uint64_t> tokens_before = {};
+  std::optional<std::uint64_t> tokens_after = {};
+  std::optional<std::vector<ActionId>> preserved_action_ids = {};
+  std::optional<std::vector<std::string>> preserved_incidents = {};
+  std::optional<std::vector<std::string>> preserved_refs = {};
+  std::optional<Usage> usage = {};  // of all its requests
 
   bool operator==(const CompactionCompleted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(CompactionCompleted, (),
-                      (summary_ref, continuation_ref, tokens_before, tokens_after,
-                       preserved_action_ids, preserved_refs))
+                      (summary_ref, continuation_ref, covers_through, tokens_before, tokens_after,
+                       preserved_action_ids, preserved_incidents, preserved_refs, usage))
 
+// The thread stays as it was.
 struct CompactionFailed {
   static constexpr std::string_view kType = "context.compaction.failed";
-  std::optional<Failure> error;
+  using Scope = TurnScope;
+  std::optional<Failure> error = {};
 
   bool operator==(const CompactionFailed&) const = default;
 };

@@ -16,11 +16,12 @@ struct ModelRequested {
   std::string request_ref;   // log:N, the turn.submitted that holds the input
   std::uint64_t number = 1;  // of the request within its turn, from 1
   BootId boot_id;
+  std::optional<std::string> purpose = {};  // compaction; absent: an answer for the turn
 
   bool operator==(const ModelRequested&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelRequested, (),
-                      (provider, model, model_name, request_ref, number, boot_id))
+                      (provider, model, model_name, request_ref, number, boot_id, purpose))
 
 struct ModelDelta {
   static constexpr std::string_view kType = "model.delta";
@@ -31,13 +32,14 @@ struct ModelDelta {
 };
 BOOST_DESCRIBE_STRUCT(ModelDelta, (), (text))
 
-// `text` is complete, or it is absent and output_ref names the facts whose deltas make up the text.
+// `text` is complete, or it is absent and output_ref names the whole text: an output, or in older
+// logs the facts whose deltas make it up.
 struct ModelCompleted {
   static constexpr std::string_view kType = "model.completed";
   using Scope = ModelScope;
   std::optional<std::string> text;
   std::optional<std::string> preview;
-  std::optional<std::string> output_ref;  // log:FIRST-LAST
+  std::optional<std::string> output_ref;  // out_…, or log:FIRST-LAST
   std::vector<RequestedCall> tool_calls;
   StopReason stop_reason = StopReason::end_turn;
   Usage usage;
@@ -49,12 +51,13 @@ struct ModelCompleted {
   std::optional<std::string> raw_response_ref;
   // Opaque provider data that must be sent back with the results of the calls.
   std::optional<Json> provider_state;
+  std::optional<std::string> purpose = {};  // as in model.requested
 
   bool operator==(const ModelCompleted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelCompleted, (),
                       (text, preview, output_ref, tool_calls, stop_reason, usage, provider, model,
-                       duration_ms, raw_request_ref, raw_response_ref, provider_state))
+                       duration_ms, raw_request_ref, raw_response_ref, provider_state, purpose))
 
 // When the turn will retry the request; absent if it will not.
 struct ModelRetry {
@@ -78,12 +81,13 @@ struct ModelFailed {
   std::int64_t duration_ms = 0;
   std::optional<std::string> raw_request_ref;
   std::optional<std::string> raw_response_ref;
+  std::optional<bool> context_full = {};  // the request is longer than the model's context
 
   bool operator==(const ModelFailed&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(ModelFailed, (),
                       (error, provider_status, ended_by_provider, retry, provider, model,
-                       duration_ms, raw_request_ref, raw_response_ref))
+                       duration_ms, raw_request_ref, raw_response_ref, context_full))
 
 struct ReasoningDelta {
   static constexpr std::string_view kType = "reasoning.delta";

@@ -11,17 +11,21 @@ struct TurnSubmitted {
   using Scope = TurnScope;
   Status status = Status::accepted;  // accepted or queued
   std::vector<InputPart> input;
-  std::string source;  // user, job
+  std::string source;  // user, job, subagent, system
   TurnOptions options;
   std::optional<Json> metadata;
   std::optional<std::uint64_t> position;   // in the queue, from 1
   std::optional<std::string> params_hash;  // of the submit that chose the id
   std::optional<std::string> input_ref;    // of an item: the output that contains its input
+  // Of a turn that does something else than ask a model about its input: compaction.
+  std::optional<std::string> work = {};
+  std::optional<std::string> instructions = {};  // for that work
 
   bool operator==(const TurnSubmitted&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TurnSubmitted, (),
-                      (status, input, source, options, metadata, position, params_hash, input_ref))
+                      (status, input, source, options, metadata, position, params_hash, input_ref,
+                       work, instructions))
 
 struct TurnStarted {
   static constexpr std::string_view kType = "turn.started";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "schema/sent.h"
 #include "store/row_check.h"
 
 namespace agentrt::store {
@@ -141,6 +142,7 @@ Position MemoryDisk::apply(const Append& append) {
     const Digest previous = predecessor(session, event.sequence);
     session.rows.push_back(now_.log.size());
     now_.log.push_back({event, std::nullopt, schema::chain(previous, event)});
+    if (const auto thread = schema::sent_in(event)) session.sent[*thread].push_back(event.sequence);
   }
   for (const IndexRow& row : append.index) put(append.session, session.order, row);
   for (const IdempotencyRecord& record : append.idempotency)
@@ -202,6 +204,20 @@ Result<std::vector<Event>> MemoryStore::events(const SessionId& session, Sequenc
     if (!add_to_page(page, bytes, bytes_max, std::move(event))) break;
   }
   return page;
+}
+
+Result<std::vector<Sequence>> MemoryStore::sent(const SessionId& session, const ThreadId& thread,
+                                                Sequence after, Sequence up_to, std::size_t max) {
+  std::lock_guard lock(disk_->mutex_);
+  const auto found = disk_->now_.sessions.find(session);
+  if (found == disk_->now_.sessions.end()) return std::unexpected(no_such_session(session));
+  std::vector<Sequence> out;
+  const auto of_thread = found->second.sent.find(thread);
+  if (of_thread == found->second.sent.end()) return out;
+  const std::vector<Sequence>& all = of_thread->second;
+  for (auto at = std::ranges::upper_bound(all, after); at != all.end() && out.size() < max; ++at)
+    if (*at <= up_to) out.push_back(*at);
+  return out;
 }
 
 Result<std::vector<Event>> MemoryStore::all_events(Position after, std::size_t events_max,

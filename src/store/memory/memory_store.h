@@ -62,6 +62,7 @@ class MemoryDisk {
   struct Session {
     std::uint64_t order = 0;
     std::vector<std::size_t> rows;  // indexes into Contents::log, by sequence
+    std::map<ThreadId, std::vector<Sequence>> sent;
     std::optional<Snapshot> snapshot;
   };
   using ObjectKey = std::pair<std::string, std::string>;  // kind, id
@@ -110,6 +111,8 @@ class MemoryStore final : public Store {
   std::vector<Result<Position>> commit(std::span<const Append> appends) override;
   Result<std::vector<Event>> events(const SessionId& session, Sequence after,
                                     std::size_t events_max, std::size_t bytes_max) override;
+  Result<std::vector<Sequence>> sent(const SessionId& session, const ThreadId& thread,
+                                     Sequence after, Sequence up_to, std::size_t max) override;
   Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                         std::size_t bytes_max) override;
   Result<Sequence> head(const SessionId& session) override;

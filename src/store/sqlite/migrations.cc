@@ -109,7 +109,23 @@ INSERT INTO term SELECT kind, 'status=' || status, session, first, id FROM objec
 INSERT INTO term SELECT kind, 'thread=' || parent, session, first, id FROM object WHERE terms <> '';
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks}, {3, kTerms}};
+// The facts that model requests are made of (schema/sent.h), by thread.
+constexpr const char* kSent = R"sql(
+CREATE TABLE sent(
+  session INTEGER NOT NULL,
+  thread TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY(session, thread, sequence)
+) WITHOUT ROWID;
+INSERT INTO sent
+  SELECT session, json_extract('{' || scope || '}', '$.threadId') AS thread, sequence FROM event
+  WHERE type IN ('turn.started', 'turn.completed', 'turn.failed', 'model.completed', 'tool.started',
+                 'tool.result', 'tool.failed', 'process.completed', 'hook.completed',
+                 'context.resolved', 'output.spilled', 'context.compaction.completed')
+    AND scope <> '' AND thread IS NOT NULL;
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kTables}, {2, kPacks}, {3, kTerms}, {4, kSent}};
 
 Result<void> put_identity(Connection& connection, const Identity& identity) {
   TRY_ASSIGN(Statement statement,

@@ -22,6 +22,8 @@ constexpr std::string_view kSql[] = {
     // Includes the row `after`, whose hash is needed to check the first row of the page.
     "SELECT position, session, sequence, at, type, version, runtime, scope, hash, payload_sha256, "
     "payload FROM event WHERE session = ?1 AND sequence >= ?2 ORDER BY sequence LIMIT ?3",
+    "SELECT sequence FROM sent WHERE session = ?1 AND thread = ?2 AND sequence > ?3 "
+    "AND sequence <= ?4 ORDER BY sequence LIMIT ?5",
     "SELECT position, session, sequence, at, type, version, runtime, scope, hash, payload_sha256, "
     "payload FROM event WHERE position > ?1 ORDER BY position LIMIT ?2",
     "SELECT hash FROM event WHERE session = ?1 AND sequence = ?2",
@@ -232,6 +234,25 @@ Result<std::vector<Event>> Reader::events_at(const SessionId& session,
     if (page.empty()) return std::unexpected(damaged_row(session, sequence, "it is missing"));
     out.push_back(std::move(page.front()));
   }
+  return out;
+}
+
+Result<std::vector<Sequence>> Reader::sent(const SessionId& session, const ThreadId& thread,
+                                           Sequence after, Sequence up_to, std::size_t max) {
+  TRY_ASSIGN(const std::optional<std::int64_t> key, key_of(session));
+  if (!key) return std::unexpected(no_such_session(session));
+  TRY_ASSIGN(Statement * query, statement(Query::sent));
+  const Running running(*query);
+  query->bind(1, *key);
+  query->bind(2, thread.text());
+  query->bind(3, clamp(after));
+  query->bind(4, clamp(up_to));
+  query->bind(5, clamp(max));
+  std::vector<Sequence> out;
+  int code = query->step();
+  for (; code == SQLITE_ROW; code = query->step())
+    out.push_back(static_cast<Sequence>(query->integer(0)));
+  if (code != SQLITE_DONE) return std::unexpected(connection_.error(code, "reading a thread"));
   return out;
 }
 

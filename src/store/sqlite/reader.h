@@ -31,6 +31,8 @@ class Reader {
                                     std::size_t events_max, std::size_t bytes_max);
   Result<std::vector<Event>> events_at(const SessionId& session,
                                        std::span<const Sequence> sequences);
+  Result<std::vector<Sequence>> sent(const SessionId& session, const ThreadId& thread,
+                                     Sequence after, Sequence up_to, std::size_t max);
   Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                         std::size_t bytes_max);
   Result<Sequence> head(const SessionId& session);
@@ -53,6 +55,7 @@ class Reader {
     session_id,
     runtime_id,
     events,
+    sent,
     all_events,
     row_hash,
     head,

@@ -249,6 +249,12 @@ Result<std::vector<Event>> SqliteStore::events_at(const SessionId& session,
   return reader->events_at(session, sequences);
 }
 
+Result<std::vector<Sequence>> SqliteStore::sent(const SessionId& session, const ThreadId& thread,
+                                                Sequence after, Sequence up_to, std::size_t max) {
+  TRY_ASSIGN(auto reader, readers_->take());
+  return reader->sent(session, thread, after, up_to, max);
+}
+
 Result<std::vector<Event>> SqliteStore::all_events(Position after, std::size_t events_max,
                                                    std::size_t bytes_max) {
   TRY_ASSIGN(auto reader, readers_->take());

@@ -79,6 +79,8 @@ class SqliteStore final : public Store {
                                     std::size_t events_max, std::size_t bytes_max) override;
   Result<std::vector<Event>> events_at(const SessionId& session,
                                        std::span<const Sequence> sequences) override;
+  Result<std::vector<Sequence>> sent(const SessionId& session, const ThreadId& thread,
+                                     Sequence after, Sequence up_to, std::size_t max) override;
   Result<std::vector<Event>> all_events(Position after, std::size_t events_max,
                                         std::size_t bytes_max) override;
   Result<Sequence> head(const SessionId& session) override;

@@ -85,26 +85,27 @@ TEST_CASE("migrations bring an older file forward, one transaction each") {
   const Migration broken[] = {migrations()[0],
                               migrations()[1],
                               migrations()[2],
-                              {4, "CREATE TABLE two(x)"},
-                              {5, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
+                              migrations()[3],
+                              {5, "CREATE TABLE two(x)"},
+                              {6, "CREATE TABLE three(x); INSERT INTO nowhere VALUES(1)"}};
   options.migrations = broken;
   CHECK_FALSE(SqliteStore::open(options));
   {
     auto connection = Connection::open(path, "", 1'000);
     REQUIRE(connection);
-    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{4});
+    CHECK(connection->ask_number("PRAGMA user_version") == Result<std::int64_t>{5});
     CHECK(connection->ask_number("SELECT count(*) FROM sqlite_schema WHERE name = 'three'") ==
           Result<std::int64_t>{0});
   }
   const Migration mended[] = {
-      broken[0], broken[1], broken[2], broken[3], {5, "CREATE TABLE three(x)"}};
+      broken[0], broken[1], broken[2], broken[3], broken[4], {6, "CREATE TABLE three(x)"}};
   options.migrations = mended;
   const auto store = open_sqlite(options);
   CHECK(store->runtime() == before.runtime);
   CHECK(store->hash_key() == before.hash_key);
   CHECK(store->generation() != before.generation);  // the file is a copy
   CHECK(stored(*store, kAlpha).size() == 1);
-  CHECK_FALSE(SqliteStore::open(sqlite_options(path)));  // this build knows version 2
+  CHECK_FALSE(SqliteStore::open(sqlite_options(path)));  // this build knows version 4
 }
 
 TEST_CASE("a new store file is its owner's alone") {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "schema/sent.h"
 #include "store/row_check.h"
 
 namespace agentrt::store {
@@ -55,6 +56,9 @@ Result<void> Writer::prepare() {
        "parent = excluded.parent, first = excluded.first, status = excluded.status, "
        "open = excluded.open, record = excluded.record, terms = excluded.terms, "
        "due = excluded.due WHERE session = excluded.session"},
+      {&put_sent_,
+       "INSERT OR IGNORE INTO sent(session, thread, sequence) VALUES(?1, ?2, ?3)"},
+      {&drop_sent_, "DELETE FROM sent WHERE session = ?1"},
       {&get_terms_, "SELECT terms, first FROM object WHERE kind = ?1 AND id = ?2"},
       {&put_term_,
        "INSERT OR IGNORE INTO term(kind, term, session, first, id) "
@@ -309,9 +313,19 @@ Writer::Outcome Writer::write_events(const Append& append, Head& head) {
     put_event_.bind(10, event.payload);
     const int code = put_event_.run();
     if (code != SQLITE_DONE) return outcome_of(code, "appending to " + append.session.text());
+    if (Outcome listed = write_sent(head.key, event); listed.step != Step::done) return listed;
   }
   if (!append.events.empty()) next_hash_ = head.hash;
   return {};
+}
+
+Writer::Outcome Writer::write_sent(std::int64_t session, const schema::StoredEvent& event) {
+  const auto thread = schema::sent_in(event);
+  if (!thread) return {};
+  put_sent_.bind(1, session);
+  put_sent_.bind(2, thread->text());
+  put_sent_.bind(3, static_cast<std::int64_t>(event.sequence));
+  return outcome_of(put_sent_.run(), "listing a fact under its thread");
 }
 
 Writer::Outcome Writer::write_row(std::int64_t session, const IndexRow& row) {

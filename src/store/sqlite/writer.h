@@ -73,6 +73,7 @@ class Writer {
   Outcome find_head(const Append& append, Head*& head);
   Outcome load_head(const SessionId& session, Head& head);
   Outcome write_events(const Append& append, Head& head);
+  Outcome write_sent(std::int64_t session, const schema::StoredEvent& event);
   Outcome write_row(std::int64_t session, const IndexRow& row);
   // Adds the row to the lists of its terms and removes it from those of its predecessor.
   Outcome write_terms(std::int64_t session, const IndexRow& row, const std::string& terms);
@@ -111,7 +112,7 @@ class Writer {
   Reader reader_;
 
   Statement begin_, commit_, rollback_;
-  Statement put_event_, put_row_, put_record_, put_snapshot_;
+  Statement put_event_, put_sent_, drop_sent_, put_row_, put_record_, put_snapshot_;
   Statement get_terms_, put_term_, drop_term_, drop_terms_;
   Statement put_session_, get_session_, get_head_, put_runtime_, get_runtime_;
   Statement forget_, next_kind_, drop_kind_, drop_snapshot_;

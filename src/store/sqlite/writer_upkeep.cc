@@ -74,6 +74,8 @@ Result<void> Writer::derive_rows(const SessionId& session, std::int64_t key,
                reader_.events(session, after, kPageEvents, kPageBytes));
     if (page.empty()) return {};
     for (const Event& event : page) {
+      if (Outcome sent = write_sent(key, event.event); sent.step != Step::done)
+        return std::unexpected(std::move(sent.error));
       for (const IndexRow& row : indexer(event.event)) {
         Outcome put = write_row(key, row);
         if (put.step != Step::done) return std::unexpected(std::move(put.error));
@@ -102,6 +104,9 @@ Result<void> Writer::drop_rows(std::int64_t session) {
   drop_terms_.bind(1, session);
   if (const int dropped = drop_terms_.run(); dropped != SQLITE_DONE)
     return std::unexpected(give_up(dropped, "dropping lists of index rows"));
+  drop_sent_.bind(1, session);
+  if (const int dropped = drop_sent_.run(); dropped != SQLITE_DONE)
+    return std::unexpected(give_up(dropped, "dropping the list of facts by thread"));
   drop_snapshot_.bind(1, session);
   const int code = drop_snapshot_.run();
   if (code != SQLITE_DONE) return std::unexpected(give_up(code, "dropping a snapshot"));

@@ -1,0 +1,99 @@
+#include "conversation/history/conversation.h"
+
+#include <utility>
+
+#include "schema/sent.h"
+
+namespace agentrt::conversation {
+
+using namespace schema;
+
+namespace {
+
+bool ends(const Fact& fact) {
+  return std::holds_alternative<TurnCompleted>(fact.payload) ||
+         std::holds_alternative<TurnFailed>(fact.payload);
+}
+
+}  // namespace
+
+Conversation::Conversation(SessionId session, Sequence covered_through,
+                           std::string continuation_ref)
+    : session_(std::move(session)),
+      continuation_ref_(std::move(continuation_ref)),
+      through_(covered_through) {}
+
+void Conversation::take(const Fact& fact) {
+  if (const auto* submitted = std::get_if<TurnSubmitted>(&fact.payload)) {
+    if (submitted->status != Status::queued) submitted_ = fact;
+    return;
+  }
+  if (!is_sent(type_of(fact.payload))) return;
+  through_ = fact.sequence;
+  if (std::holds_alternative<TurnStarted>(fact.payload)) return start(fact);
+  if (const auto* output = std::get_if<OutputSpilled>(&fact.payload);
+      output && fact.ids.tool_call_id.empty())
+    summaries_[output->output_ref] = output->size;
+  if (const auto* completed = std::get_if<CompactionCompleted>(&fact.payload))
+    return compact(fact, *completed);
+  // A turn that ends in the queue, or a fact that follows the end of its turn, such as that of a
+  // background process: the model is not told.
+  if (!current_ || current_->turn() != fact.ids.turn_id) return;
+  current_->take(fact);
+  if (ends(fact)) end(fact);
+}
+
+void Conversation::set_input(const Fact& submitted) {
+  const auto* payload = std::get_if<TurnSubmitted>(&submitted.payload);
+  if (payload && current_ && current_->turn() == submitted.ids.turn_id)
+    current_->set_input(payload->input, payload->work.has_value());
+}
+
+std::optional<ports::Message> Conversation::continuation() const {
+  if (continuation_ref_.empty()) return std::nullopt;
+  ports::Message message;
+  const auto size = summaries_.find(continuation_ref_);
+  message.parts.push_back({.session = session_,
+                           .ref = continuation_ref_,
+                           .media_type = {},
+                           .name = {},
+                           .offset = 0,
+                           .size = size == summaries_.end() ? 0 : size->second});
+  return message;
+}
+
+void Conversation::start(const Fact& fact) {
+  // An item of a job does not see the items before it.
+  if (!fact.ids.job_item_id.empty()) {
+    past_.clear();
+    past_bytes_ = 0;
+  }
+  current_.emplace(session_, fact.ids.turn_id, fact.sequence);
+  if (const auto submitted = std::exchange(submitted_, std::nullopt)) set_input(*submitted);
+}
+
+void Conversation::end(const Fact& fact) {
+  auto past = std::make_shared<PastTurn>();
+  past->turn = fact.ids.turn_id;
+  past->first = current_->started();
+  past->last = fact.sequence;
+  past->messages = current_->messages();
+  past->question = current_->question();
+  past->bytes = size_of(past->messages);
+  past_bytes_ += past->bytes + sizeof(PastTurn) + past->messages.size() * sizeof(ports::Message);
+  past_.push_back(std::move(past));
+  current_.reset();
+  std::erase_if(summaries_, [&](const auto& entry) { return entry.first != continuation_ref_; });
+}
+
+// A part of the log that begins after a covered part may begin within a turn.
+void Conversation::compact(const Fact& fact, const CompactionCompleted& completed) {
+  past_.clear();
+  past_bytes_ = 0;
+  continuation_ref_ = completed.continuation_ref.value_or("");
+  if (!current_ || current_->turn() != fact.ids.turn_id)
+    current_.emplace(session_, fact.ids.turn_id, Sequence{0});
+  if (current_->started() <= completed.covers_through) current_->cover();
+}
+
+}  // namespace agentrt::conversation

@@ -1,0 +1,62 @@
+// conversation/history/conversation.h: the conversation of one thread as messages for a model. It
+// is extended by each fact, so that a request costs what is new.
+//
+// A turn that has ended is shared and never changes. What a model has received therefore stays as
+// it is, and the next request starts with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "conversation/history/turn_messages.h"
+
+namespace agentrt::conversation {
+
+// A turn that ran and has ended.
+struct PastTurn {
+  TurnId turn;
+  Sequence first = 0;  // its turn.started
+  Sequence last = 0;   // its end
+  std::vector<ports::Message> messages;
+  std::size_t bytes = 0;                // as the estimate of tokens counts them
+  std::optional<std::size_t> question;  // index of its input in the messages
+};
+
+class Conversation {
+ public:
+  explicit Conversation(SessionId session) : session_(std::move(session)) {}
+  // Begins with a summary: the output `continuation_ref` contains the part up to `covered_through`.
+  Conversation(SessionId session, Sequence covered_through, std::string continuation_ref);
+
+  // Adds a fact of the thread. The caller must pass its turn.submitted facts (`queued` ones may be
+  // left out) and all that schema::is_sent() names, in order; others are ignored.
+  void take(const schema::Fact& fact);
+  // Provides the input of the turn in progress, if take() was not given it.
+  void set_input(const schema::Fact& submitted);
+  // The message that replaces the covered part, if there is one.
+  std::optional<ports::Message> continuation() const;
+
+  const std::vector<std::shared_ptr<const PastTurn>>& past() const { return past_; }
+  const std::optional<TurnReading>& current() const { return current_; }  // the turn in progress
+  Sequence through() const { return through_; }                           // of the last fact taken
+  std::size_t bytes() const { return past_bytes_ + (current_ ? current_->bytes() : 0); }  // memory
+
+ private:
+  void start(const schema::Fact& fact);
+  void end(const schema::Fact& fact);
+  void compact(const schema::Fact& fact, const schema::CompactionCompleted& completed);
+
+  SessionId session_;
+  std::vector<std::shared_ptr<const PastTurn>> past_;  // oldest first
+  std::optional<TurnReading> current_;
+  // The input of the turn that starts next, if it was not queued.
+  std::optional<schema::Fact> submitted_;
+  std::string continuation_ref_;                    // empty: nothing is covered
+  std::map<std::string, std::uint64_t> summaries_;  // sizes of outputs of the turn in progress
+  Sequence through_ = 0;
+  std::size_t past_bytes_ = 0;
+};
+
+}  // namespace agentrt::conversation

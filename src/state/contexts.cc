@@ -1,0 +1,116 @@
+#include "state/contexts.h"
+
+#include "base/tokens.h"
+
+namespace agentrt::state {
+
+using namespace schema;
+
+void resolve_context(Thread& thread, Turn& turn, const Fact& fact, const ContextResolved& context) {
+  turn.instructions = context.instructions_digest.value_or("");
+  if (!context.environment || !context.environment->same_as) {
+    thread.environment.reset();
+    if (context.environment) thread.environment = complete(*context.environment);
+    thread.environment_full = fact.sequence;
+  }
+  thread.environment_turn = turn.ids.turn;
+  thread.environment_at = fact.sequence;
+  if (context.surroundings) thread.told = context.surroundings;
+  if (context.omitted_through > thread.omitted_through) {
+    thread.omitted_through = *context.omitted_through;
+    thread.prefix_broken = "omitted";
+  }
+  if (!context.tokens) return;
+  const ContextTokens& tokens = *context.tokens;
+  thread.context = {tokens.used, tokens.source == "usage" ? tokens.used : 0, tokens.limit};
+}
+
+void resolve_catalog(Session& session, Turn* turn, Sequence sequence,
+                     const ToolCatalogResolved& catalog) {
+  if (catalog.tools) {
+    session.catalog = sequence;
+    session.catalog_digest = catalog.digest.value_or("");
+    session.catalog_bytes = 0;
+    session.server_tools.clear();
+    for (const CatalogTool& tool : *catalog.tools) {
+      session.catalog_bytes += sent_bytes(tool);
+      if (tool.runtime_owner != kOwnTools && session.server_tools.size() < kServerToolsMax)
+        session.server_tools.push_back({tool.tool_name, tool.is_read_only});
+    }
+  }
+  if (!turn) return;
+  turn->catalog = session.catalog;  // a fact without tools names the newest one that has them
+  turn->offered = catalog.offered_digest.value_or("");
+}
+
+void note_sent(Thread& thread, const Turn& turn, const ModelRequested& request) {
+  thread.sent = SentPrefix{request.provider, request.model, turn.offered, turn.instructions};
+  thread.prefix_broken.reset();
+}
+
+void add_answer(Thread& thread, const ModelCompleted& answer) {
+  std::size_t bytes = answer.text.value_or("").size();
+  for (const RequestedCall& call : answer.tool_calls) bytes += call.args.text.size();
+  add_to_context(thread, bytes);
+  if (answer.usage.input_tokens > 0)
+    thread.context.counted = answer.usage.input_tokens + answer.usage.output_tokens;
+}
+
+bool fold_summary_request(Turn& turn, const ModelRequested& request) {
+  if (!request.purpose || !turn.compaction) return false;
+  turn.compaction->provider = request.provider;
+  turn.compaction->model = request.model;
+  turn.compaction->model_name = request.model_name;
+  return true;
+}
+
+bool fold_summary(Turn& turn, Sequence sequence, const ModelCompleted& answer) {
+  if (!answer.purpose) return false;
+  turn.call.reset();
+  turn.retries = 0;
+  ++turn.ended_by_provider;
+  turn.usage = sum(turn.usage, answer.usage);
+  if (!turn.compaction) return true;
+  ++turn.compaction->done;
+  turn.compaction->summary = sequence;
+  turn.compaction->usage = sum(turn.compaction->usage, answer.usage);
+  return true;
+}
+
+void fold_compaction(Thread& /*thread*/, Turn& turn, Sequence /*sequence*/,
+                     const CompactionStarted& started) {
+  Compaction& compaction = turn.compaction ? *turn.compaction : turn.compaction.emplace();
+  compaction.trigger = started.trigger.value_or("");
+  compaction.started = true;
+  compaction.covers_through = started.covers_through.value_or(0);
+  compaction.tokens_before = started.tokens_before.value_or(0);
+  compaction.pieces = started.pieces.value_or(0);
+}
+
+void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
+                     const CompactionCompleted& completed) {
+  turn.compaction.reset();
+  if (thread.boundaries.size() == kBoundariesKept)
+    thread.boundaries.erase(thread.boundaries.begin());
+  thread.boundaries.push_back({.at = sequence,
+                               .covers_through = completed.covers_through.value_or(0),
+                               .summary_ref = completed.summary_ref.value_or(""),
+                               .continuation_ref = completed.continuation_ref.value_or("")});
+  thread.prefix_broken = "compacted";
+  thread.context.estimate = completed.tokens_after.value_or(0);
+  thread.context.counted = 0;
+}
+
+void fold_compaction(Thread& /*thread*/, Turn& turn, Sequence /*sequence*/,
+                     const CompactionFailed& /*failed*/) {
+  turn.compaction.reset();
+  turn.compaction_failed = true;
+  if (!turn.work) turn.prepared = false;  // it is prepared again, without its oldest turns
+}
+
+void add_to_context(Thread& thread, std::size_t bytes) {
+  thread.context.estimate += estimated_tokens(bytes);
+  if (thread.context.counted > 0) thread.context.counted += estimated_tokens(bytes);
+}
+
+}  // namespace agentrt::state

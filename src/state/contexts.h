@@ -1,0 +1,30 @@
+// state/contexts.h: folds what a turn's model requests are made of: context, tools, their size.
+// Used by fold() only.
+#pragma once
+
+#include "state/session.h"
+
+namespace agentrt::state {
+
+void resolve_context(Thread& thread, Turn& turn, const schema::Fact& fact,
+                     const schema::ContextResolved& context);
+// `turn`: null if it has ended.
+void resolve_catalog(Session& session, Turn* turn, Sequence sequence,
+                     const schema::ToolCatalogResolved& catalog);
+// The next request of the thread is compared with this one.
+void note_sent(Thread& thread, const Turn& turn, const schema::ModelRequested& request);
+void add_answer(Thread& thread, const schema::ModelCompleted& answer);
+// These return whether the fact is about a compaction.
+bool fold_summary_request(Turn& turn, const schema::ModelRequested& request);
+bool fold_summary(Turn& turn, Sequence sequence, const schema::ModelCompleted& answer);
+void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
+                     const schema::CompactionStarted& started);
+void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
+                     const schema::CompactionCompleted& completed);
+void fold_compaction(Thread& thread, Turn& turn, Sequence sequence,
+                     const schema::CompactionFailed& failed);
+
+// Bytes that the next request of the thread has in addition.
+void add_to_context(Thread& thread, std::size_t bytes);
+
+}  // namespace agentrt::state

@@ -1,0 +1,94 @@
+// state/requests.h: the parts of the view about model requests: the one in flight, a compaction in
+// progress, and what the requests of a thread consist of.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema/facts.h"
+#include "state/calls.h"
+
+namespace agentrt::state {
+
+inline constexpr std::size_t kBoundariesKept = 32;
+// The phase of the run.status with which a compaction begins. Its detail is the trigger.
+inline constexpr std::string_view kCompactingPhase = "compaction";
+
+// A model request in flight.
+struct ModelCall {
+  ModelRequestId id;
+  SpanId span;
+  BootId boot;
+  std::string provider;
+  std::string model;
+  std::string model_name;
+  Timestamp at;
+  Sequence first_delta = 0;  // 0: none yet
+  Sequence last_delta = 0;
+  Sequence first_reasoning = 0;
+  Sequence last_reasoning = 0;
+  std::uint64_t text_bytes = 0;
+  std::vector<WrittenCall> writing;    // in the order of the answer; at most kToolCallsMax
+  std::optional<std::string> purpose;  // as in model.requested
+
+  bool operator==(const ModelCall&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ModelCall, (),
+                      (id, span, boot, provider, model, model_name, at, first_delta, last_delta,
+                       first_reasoning, last_reasoning, text_bytes, writing, purpose))
+
+// A compaction in progress, within a turn.
+struct Compaction {
+  std::string trigger;
+  bool started = false;  // context.compaction.started is stored: the members below are known
+  Sequence covers_through = 0;
+  std::uint64_t tokens_before = 0;
+  std::uint64_t pieces = 0;  // requests that write the summary
+  std::uint64_t done = 0;    // of these
+  Sequence summary = 0;      // the model.completed with the summary so far; 0: none yet
+  std::string provider;      // that writes it
+  std::string model;
+  std::string model_name;
+  schema::Usage usage;
+
+  bool operator==(const Compaction&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Compaction, (),
+                      (trigger, started, covers_through, tokens_before, pieces, done, summary,
+                       provider, model, model_name, usage))
+
+// From where on the conversation is sent to models, and what replaces the part before.
+struct Boundary {
+  Sequence at = 0;  // of its context.compaction.completed
+  Sequence covers_through = 0;
+  std::string summary_ref;
+  std::string continuation_ref;
+
+  bool operator==(const Boundary&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Boundary, (), (at, covers_through, summary_ref, continuation_ref))
+
+// What the thread's last model request was made of, besides its messages.
+struct SentPrefix {
+  std::string provider;
+  std::string model;
+  std::string tools;         // digest
+  std::string instructions;  // digest
+
+  bool operator==(const SentPrefix&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SentPrefix, (), (provider, model, tools, instructions))
+
+// The size of the thread's next model request, in tokens.
+struct ContextSize {
+  std::uint64_t estimate = 0;
+  std::uint64_t counted = 0;  // the provider's last count and the estimate of the rest; 0: unknown
+  std::uint64_t limit = 0;    // of the model
+
+  std::uint64_t used() const { return estimate > counted ? estimate : counted; }
+  bool operator==(const ContextSize&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ContextSize, (), (estimate, counted, limit))
+
+}  // namespace agentrt::state
