@@ -1,11 +1,6 @@
 #include "channels/connection.h"
 
-#include <sys/socket.h>
-
 #include <array>
-#include <cerrno>
-
-#include <boost/asio/buffer.hpp>
 
 #include "channels/request_checks.h"
 
@@ -16,16 +11,14 @@ constexpr std::size_t kReadBytes = 8 << 10;
 constexpr std::size_t kReadBodyBytes = 64 << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-using boost::system::error_code;
-
 iovec as_iovec(std::string_view text) {
   return {const_cast<char*>(text.data()), text.size()};  // sendmsg() only reads from it
 }
 
 }  // namespace
 
-Connection::Connection(Descriptor socket, const ConnectionContext& context)
-    : socket_(std::move(socket)), context_(context), reader_(context.limits) {}
+Connection::Connection(LinkPtr link, const ConnectionContext& context)
+    : link_(std::move(link)), context_(context), reader_(context.limits) {}
 
 Connection::~Connection() = default;
 
@@ -43,15 +36,17 @@ void Connection::read_more() {
   const std::size_t wanted =
       reader_.stage() == RequestReader::Stage::body ? kReadBodyBytes : kReadBytes;
   input_.resize(used + wanted);
-  socket_.async_read_some(
-      boost::asio::buffer(input_.data() + used, wanted),
-      [self = shared_from_this(), used](const error_code& error, std::size_t got) {
-        self->read_pending_ = false;
-        if (self->state_ != State::reading) return;  // refused or closed meanwhile
-        self->input_.resize(used + got);
-        if (error) return self->close();
-        self->process();
-      });
+  link_->read_some({input_.data() + used, wanted},
+                   [self = shared_from_this(), used](bool ok, std::size_t got) {
+                     self->read_pending_ = false;
+                     if (self->state_ != State::reading && self->state_ != State::upgraded)
+                       return;  // refused
+                     self->input_.resize(used + got);
+                     if (!ok) return self->close();
+                     if (self->state_ == State::reading) return self->process();
+                     const std::string bytes = std::exchange(self->input_, {});
+                     self->receive_upgraded(bytes);
+                   });
 }
 
 void Connection::set_deadline() {
@@ -136,9 +131,9 @@ Result<void> Connection::check_head() {
   match_ = match_route(head.method, target.path);
   identity = nullptr;
   revoked_ = false;
-  if (head.authorization)
-    if (const auto token = bearer_token(*head.authorization))
-      identity = context_.services.tokens.find(*token);
+  const auto token = head.authorization ? bearer_token(*head.authorization)
+                                        : protocol_token(head.websocket_protocols);
+  if (token) identity = context_.services.tokens.find(*token);
   known_ = known_ || identity != nullptr;
   TRY(check_access(match_, identity.get(), local));
   if (!local) head.client_folder.clear();  // a claim about folders of this machine
@@ -288,7 +283,7 @@ void Connection::reply_written() {
 void Connection::linger() {
   state_ = State::lingering;
   deadline_ = Clock::now() + context_.limits.linger;
-  ::shutdown(socket_.native_handle(), SHUT_WR);
+  link_->shut_down();
   input_ = {};
   watch_peer();
 }
@@ -302,52 +297,73 @@ void Connection::stream(std::shared_ptr<Subscriber> subscriber) {
   }
   state_ = State::streaming;
   input_ = {};
-  const int bytes = context_.limits.stream.send_buffer_bytes;
-  ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  link_->set_send_buffer(context_.limits.stream.send_buffer_bytes);
   subscriber_ = std::move(subscriber);
   watch_peer();
   const auto keep = subscriber_;
   keep->attach(*this, stream_head(request.head, context_.services.hub.generation().text()));
 }
 
+// --- upgraded ---
+
+void Connection::upgrade(std::string head, const MakeUpgraded& make) {
+  if (state_ != State::answering || stopping_ || revoked_) return close();
+  state_ = State::upgraded;
+  link_->set_send_buffer(context_.limits.stream.send_buffer_bytes);
+  const iovec text = as_iovec(head);
+  // The socket's buffer is empty, so it takes a short text at once.
+  if (write_now({&text, 1}) != head.size()) return close();
+  upgraded_ = make(*this);
+  receive_upgraded(std::exchange(input_, {}));
+}
+
+void Connection::receive_upgraded(std::string_view bytes) {
+  const auto protocol = upgraded_;
+  if (!bytes.empty()) protocol->received(bytes);
+  if (state_ == State::upgraded && protocol->receives()) read_more();
+}
+
+void Connection::receive_more() {
+  if (state_ == State::upgraded) read_more();
+}
+
+void Connection::end_stream() {
+  if (state_ != State::upgraded) return;
+  if (const auto protocol = std::exchange(upgraded_, nullptr)) protocol->closed();
+  if (stopping_) return close();
+  link_->cancel();  // the pending read must not touch input_ any more
+  linger();
+}
+
+// --- the socket ---
+
 // Detects that the peer has closed; discards what it sends.
 void Connection::watch_peer() {
-  socket_.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+  const auto scratch = std::make_shared<std::array<char, 4096>>();
+  link_->read_some(*scratch, [self = shared_from_this(), scratch](bool ok, std::size_t) {
     if (self->state_ == State::closed) return;
-    if (error) return self->close();
-    std::array<char, 4096> scratch;
-    const ssize_t got =
-        ::recv(self->socket_.native_handle(), scratch.data(), scratch.size(), MSG_DONTWAIT);
-    const bool none = got < 0 && (errno == EAGAIN || errno == EINTR);
-    if (got <= 0 && !none) return self->close();
+    if (!ok) return self->close();
     self->watch_peer();
   });
 }
 
 std::optional<std::size_t> Connection::write_now(std::span<const iovec> bytes) {
-  msghdr message{};
-  message.msg_iov = const_cast<iovec*>(bytes.data());  // sendmsg() only reads from it
-  message.msg_iovlen = bytes.size();
-  while (true) {
-    const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0) return static_cast<std::size_t>(sent);
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == ENOBUFS) return 0;
-    return std::nullopt;
-  }
+  return link_->write_now(bytes);
 }
 
 void Connection::wait_writable() {
-  socket_.async_wait(Descriptor::wait_write, [self = shared_from_this()](const error_code& error) {
+  link_->when_writable([self = shared_from_this()](bool ok) {
     if (self->state_ == State::closed) return;
-    if (error) return self->close();
+    if (!ok) return self->close();
     if (self->state_ == State::writing) return self->write_reply();
+    if (const auto protocol = self->upgraded_) return protocol->on_writable();
     if (const auto subscriber = self->subscriber_) subscriber->on_writable();
   });
 }
 
 void Connection::end_stream_of(const std::string& token_id) {
   if (!identity || identity->id != token_id) return;
+  if (const auto protocol = upgraded_) return protocol->end(Upgraded::End::token_revoked);
   if (state_ == State::streaming || body_source_ || request.upload) return close();
   revoked_ = true;  // also prevents a stream that is about to open
 }
@@ -359,6 +375,7 @@ void Connection::tick(Instant now) {
     end_stream_of(identity->id);
   if (state_ == State::closed) return;
   if (const auto subscriber = subscriber_) return subscriber->tick(now);
+  if (const auto protocol = upgraded_) return protocol->tick(now);
   if (wants_room_ && state_ == State::fetching && now < deadline_) {
     const Instant until = deadline_;
     fetch_piece();
@@ -367,8 +384,7 @@ void Connection::tick(Instant now) {
   }
   if (now < deadline_) return;
   if (state_ != State::reading || phase_ == Phase::idle) return close();
-  error_code ignored;
-  socket_.cancel(ignored);  // the pending read must not touch input_ any more
+  link_->cancel();  // the pending read must not touch input_ any more
   refuse({Code::timeout, "the request did not arrive within the time limit", {}});
 }
 
@@ -378,6 +394,8 @@ void Connection::stop() {
     const auto subscriber = subscriber_;
     subscriber->end();
     close();
+  } else if (const auto protocol = upgraded_) {
+    protocol->end(Upgraded::End::server_stops);
   } else if (state_ == State::reading || state_ == State::lingering) {
     close();
   }
@@ -389,12 +407,12 @@ void Connection::close() {
   const auto self = shared_from_this();
   if (const auto subscriber = std::exchange(subscriber_, nullptr))
     context_.services.hub.close(*subscriber);
+  if (const auto protocol = std::exchange(upgraded_, nullptr)) protocol->closed();
   request.upload = nullptr;
   body_source_ = nullptr;
   reply_body_ = {};
   held_ = {};
-  error_code ignored;
-  socket_.close(ignored);
+  link_->close();
   context_.closed(*this);
 }
 

@@ -2,7 +2,8 @@
 //
 // Requests are answered one at a time and in order; a client may pipeline. Every request is checked
 // before any work is done: header size, Host, Origin, token, scope, content type, body size. A
-// stream request turns the connection into a stream permanently.
+// stream request turns the connection into a stream permanently, and an upgrade into something else
+// than HTTP.
 //
 // A connection always waits for exactly one thing: bytes, a reply from the core, or the peer to
 // read. All waits have a deadline, except for the reply, which always arrives.
@@ -14,18 +15,13 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
-
 #include "channels/exchange.h"
 #include "channels/limits.h"
+#include "channels/link.h"
 #include "channels/request_reader.h"
 #include "channels/routes.h"
 
 namespace agentrt::channels {
-
-using Descriptor =
-    boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type>;
 
 class Connection;
 
@@ -38,11 +34,10 @@ struct ConnectionContext {
 };
 
 class Connection final : public Exchange,
-                         public StreamPipe,
+                         public UpgradedPipe,
                          public std::enable_shared_from_this<Connection> {
  public:
-  // Takes ownership of a connected, non-blocking socket.
-  Connection(Descriptor socket, const ConnectionContext& context);
+  Connection(LinkPtr link, const ConnectionContext& context);
   ~Connection();
 
   void start();
@@ -54,17 +49,20 @@ class Connection final : public Exchange,
   // Whether it waits for a request and has never presented a valid token.
   bool idle_stranger() const { return state_ == State::reading && !known_; }
   Instant since() const { return since_; }
-  // Closes the connection if this token is used for something long: a stream, an upload, a large
-  // reply.
+  // Closes the connection if this token is used for something long: a stream, a WebSocket, an
+  // upload, a large reply.
   void end_stream_of(const std::string& token_id);
 
   void respond(Response response) override;
   void send(Response head, std::shared_ptr<BodySource> body) override;
   void stream(std::shared_ptr<Subscriber> subscriber) override;
+  void upgrade(std::string head, const MakeUpgraded& make) override;
 
   std::optional<std::size_t> write_now(std::span<const iovec> bytes) override;
   void wait_writable() override;
   void close_stream() override { close(); }
+  void end_stream() override;
+  void receive_more() override;
 
  private:
   enum class State {
@@ -74,6 +72,7 @@ class Connection final : public Exchange,
     writing,
     fetching,  // the next piece of a reply is being read
     streaming,
+    upgraded,
     lingering,
     closed
   };
@@ -96,11 +95,13 @@ class Connection final : public Exchange,
   void reply_written();
   void linger();
   void watch_peer();
+  void receive_upgraded(std::string_view bytes);
 
-  Descriptor socket_;
+  const LinkPtr link_;
   const ConnectionContext& context_;
   RequestReader reader_;
   std::string input_;  // received, not parsed yet
+  std::shared_ptr<Upgraded> upgraded_;
   RouteMatch match_;
   State state_ = State::reading;
   Phase phase_ = Phase::idle;

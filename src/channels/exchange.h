@@ -18,6 +18,7 @@
 #include "channels/request.h"
 #include "channels/sse_hub.h"
 #include "channels/tokens.h"
+#include "channels/upgraded.h"
 #include "ports/client_environments.h"
 
 namespace agentrt::channels {
@@ -50,6 +51,7 @@ struct Services {
   // Ends the process; empty: it does not leave on request.
   const Leave& leave;
   ports::ClientEnvironments* environments;  // null: clients supply none
+  const ChannelLimits& channels;
 };
 
 // A body that is sent in pieces; the next piece is requested when the peer has taken the last.
@@ -72,6 +74,8 @@ class Exchange {
   // REQUIRES: head.length is the total size of the pieces.
   virtual void send(Response head, std::shared_ptr<BodySource> body) = 0;
   virtual void stream(std::shared_ptr<Subscriber> subscriber) = 0;
+  // Sends `head`, and the connection leaves HTTP.
+  virtual void upgrade(std::string head, const MakeUpgraded& make) = 0;
 
  protected:
   ~Exchange() = default;

@@ -11,8 +11,9 @@ namespace {
 
 // JSON from callers may contain line breaks between tokens. In a frame each line needs its own
 // "data: "; the reader joins them with line breaks again.
-void split_lines(std::string& text, std::size_t from) {
-  if (text.find_first_of("\r\n", from) == std::string::npos) return;
+// Returns whether there were any.
+bool split_lines(std::string& text, std::size_t from) {
+  if (text.find_first_of("\r\n", from) == std::string::npos) return false;
   std::string out;
   for (std::size_t i = from; i < text.size(); ++i) {
     if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
@@ -22,6 +23,7 @@ void split_lines(std::string& text, std::size_t from) {
       out += text[i];
   }
   text.replace(from, std::string::npos, out);
+  return true;
 }
 
 }  // namespace
@@ -43,36 +45,43 @@ Result<Cursor> read_cursor(std::string_view text) {
   return out;
 }
 
+std::string StreamKind::place_of(std::uint64_t key) const {
+  return generation ? write_cursor(key, *generation) : fmt::format("{}", key);
+}
+
 void Frames::add(const ports::FeedEvent& event, const StreamKind& kind) {
+  const auto here = [this] { return static_cast<std::uint32_t>(text.size()); };
   const std::uint64_t key = kind.key_of(event);
-  if (starts.empty()) first = key;
+  if (list.empty()) first = key;
   last = key;
-  starts.push_back(static_cast<std::uint32_t>(text.size()));
+  Frame frame{.start = here()};
   text += "id: ";
+  frame.place = here();
   schema::write_number(text, key);
   if (kind.generation) {
     text += '.';
     text += kind.generation->text();
   }
   text += "\nevent: ";
+  frame.type = here();
   text += event.event.type;
   text += "\ndata: ";
-  const std::size_t from = text.size();
+  frame.data = here();
   schema::write_event(text, event.event);
-  split_lines(text, from);
+  frame.split = split_lines(text, frame.data);
+  frame.data_end = here();
   text += "\n\n";
+  list.push_back(frame);
 }
 
-std::string overflow_frame(std::string_view resume_after) {
-  return fmt::format("event: stream.overflow\ndata: {{\"resumeAfter\":{}}}\n\n", resume_after);
+std::string_view Frames::type_of(std::size_t index) const {
+  const Frame& frame = list[index];
+  return std::string_view(text).substr(frame.type, frame.data - frame.type - 7);
 }
 
-std::string error_frame(const Error& error) {
-  std::string out = "event: stream.error\ndata: ";
-  const std::size_t from = out.size();
-  schema::write_error(out, error);
-  split_lines(out, from);
-  return out + "\n\n";
+std::string_view Frames::place_of(std::size_t index) const {
+  const Frame& frame = list[index];
+  return std::string_view(text).substr(frame.place, frame.type - frame.place - 8);
 }
 
 }  // namespace agentrt::channels

@@ -1,8 +1,9 @@
-// channels/frames.h: facts as server-sent events, and the cursor of the stream over all sessions.
+// channels/frames.h: rendered facts, and the cursor of the stream over all sessions.
 //
 // Each fact is rendered once per stream. Frames holds a run of rendered facts in one buffer, which
-// is written unchanged to every subscriber of the stream. The key of a frame is the fact's sequence
-// in the stream of a session, or its position in the stream over all sessions.
+// is written unchanged to every subscriber of the stream (channels/stream_form.h). The key of a
+// frame is the fact's sequence in the stream of a session, or its position in the stream over all
+// sessions.
 #pragma once
 
 #include <cstdint>
@@ -26,30 +27,44 @@ struct Cursor {
 std::string write_cursor(ports::Position position, const GenerationId& generation);
 Result<Cursor> read_cursor(std::string_view text);
 
-// The kind of a stream; determines the keys and id: lines of its frames.
+// The kind of a stream; determines the keys of its frames.
 struct StreamKind {
   std::optional<GenerationId> generation;  // absent: the stream of one session
 
   std::uint64_t key_of(const ports::FeedEvent& event) const {
     return generation ? event.position : event.event.sequence;
   }
+  // Where a client resumes after this key: a sequence, or a cursor.
+  std::string place_of(std::uint64_t key) const;
+};
+
+// One fact as a server-sent event within Frames::text. All members are offsets.
+struct Frame {
+  std::uint32_t start = 0;
+  std::uint32_t place = 0;  // of the text after "id: "
+  std::uint32_t type = 0;
+  std::uint32_t data = 0;  // the event itself, up to data_end
+  std::uint32_t data_end = 0;
+  bool split = false;  // the event has line breaks, so "data: " begins each of its lines
 };
 
 struct Frames {
   std::uint64_t first = 0;  // keys of the first and last frame; 0 if there are none
   std::uint64_t last = 0;
   std::string text;
-  std::vector<std::uint32_t> starts;  // the offset of each frame
+  std::vector<Frame> list;
 
-  std::size_t count() const { return starts.size(); }
-  bool follows(std::uint64_t key) const { return starts.empty() || key == last + 1; }
+  std::size_t count() const { return list.size(); }
+  bool follows(std::uint64_t key) const { return list.empty() || key == last + 1; }
   void add(const ports::FeedEvent& event, const StreamKind& kind);
+
+  std::size_t start_of(std::size_t index) const {
+    return index < list.size() ? list[index].start : text.size();
+  }
+  std::string_view type_of(std::size_t index) const;
+  // The resume position of a frame: the text of its id: line.
+  std::string_view place_of(std::size_t index) const;
 };
 using FramesPtr = std::shared_ptr<const Frames>;
-
-// event: stream.overflow: the subscriber missed the facts after `resume_after` (already JSON).
-std::string overflow_frame(std::string_view resume_after);
-// event: stream.error: the stream ends with an error.
-std::string error_frame(const Error& error);
 
 }  // namespace agentrt::channels

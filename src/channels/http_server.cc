@@ -63,7 +63,8 @@ class HttpServer::Network {
                   std::make_shared<ReplyBudget>(options_.limits.reply_bytes_max),
                   options_.problem,
                   options_.leave,
-                  options_.environments},
+                  options_.environments,
+                  options_.limits.channels},
         context_{services_, options_.limits, options_.host_names,
                  [this](Connection& connection) { forget(connection); }},
         sweep_every_(sweep_interval(options_.limits)),
@@ -77,12 +78,16 @@ class HttpServer::Network {
   std::uint16_t port() const { return port_; }
   std::size_t connections() const { return open_.load(std::memory_order_relaxed); }
   std::uint64_t accepted() const { return accepted_.load(std::memory_order_relaxed); }
+  void set_tls(TlsContext context) {
+    inbox_->post([this, context = std::move(context)] { tls_ = context; });
+  }
 
  private:
   enum class Door { tcp, socket };
 
   void listen_on(const ListeningSocket& socket, Door door);
   void take(int descriptor, Door door);
+  LinkPtr link_of(Descriptor socket, Door door);
   bool make_room(Door door);
   void turn_away(int descriptor);
   void forget(Connection& connection);
@@ -93,6 +98,7 @@ class HttpServer::Network {
   void begin_stop();
 
   const HttpOptions options_;
+  std::optional<TlsContext> tls_ = options_.tls;  // network thread
   const Documents documents_;
   ports::Metrics& metrics_;
   Tokens& tokens_;
@@ -164,10 +170,15 @@ bool HttpServer::Network::make_room(Door door) {
   return true;
 }
 
+LinkPtr HttpServer::Network::link_of(Descriptor socket, Door door) {
+  return tls_ && door == Door::tcp ? tls_link(std::move(socket), *tls_)
+                                   : plain_link(std::move(socket));
+}
+
 void HttpServer::Network::take(int descriptor, Door door) {
   if (!make_room(door)) return turn_away(descriptor);
-  const auto connection =
-      std::make_shared<Connection>(Descriptor(io_.get_executor(), descriptor), context_);
+  const auto connection = std::make_shared<Connection>(
+      link_of(Descriptor(io_.get_executor(), descriptor), door), context_);
   connection->local = door == Door::socket;
   accepted_.fetch_add(1, std::memory_order_relaxed);
   connections_.emplace(connection.get(), connection);
@@ -260,6 +271,7 @@ Result<void> HttpServer::start() {
 }
 
 void HttpServer::stop() { network_->stop(); }
+void HttpServer::set_tls(TlsContext context) { network_->set_tls(std::move(context)); }
 std::uint16_t HttpServer::port() const { return network_->port(); }
 std::size_t HttpServer::connections() const { return network_->connections(); }
 std::uint64_t HttpServer::accepted() const { return network_->accepted(); }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tls.h"
 #include "channels/exchange.h"
 #include "channels/limits.h"
 #include "channels/tokens.h"
@@ -32,6 +33,7 @@ struct HttpOptions {
   std::string socket_path;              // empty: no Unix socket
   std::vector<std::string> host_names;  // accepted in Host, in addition to this machine's
   HttpLimits limits;
+  std::optional<TlsContext> tls;  // TCP connections speak TLS
   // Why the runtime cannot work, for /readyz; may be empty. Any thread.
   std::function<std::optional<Error>()> problem;
   // For /v1/owner/leave; empty: the request is refused. Any thread.
@@ -56,6 +58,9 @@ class HttpServer {
   // Stops listening, ends all streams, lets pending replies finish within limits.stop, and joins
   // the thread. Later replies are dropped. Idempotent.
   void stop();
+
+  // Uses this certificate for new connections. Any thread.
+  void set_tls(TlsContext context);
 
   std::uint16_t port() const;  // 0 without TCP
   std::size_t connections() const;

@@ -41,6 +41,15 @@ struct StreamLimits {
   Duration stall{30'000};  // the peer has not read a byte for this long
 };
 
+// Of one WebSocket connection.
+struct ChannelLimits {
+  std::size_t per_connection = 256;                     // subscriptions
+  std::size_t message_bytes = std::size_t{4} << 20;     // of one received message
+  std::size_t calls_in_flight = 64;                     // further ones are `overloaded`
+  Duration ping{20'000};                                // three unanswered pings disconnect
+  std::size_t unread_bytes_max = std::size_t{8} << 20;  // beyond it nothing more is received
+};
+
 struct HttpLimits {
   std::uint32_t header_bytes_max = 16 << 10;  // request line and all header fields
   std::uint64_t body_bytes_max = std::uint64_t{4} << 20;
@@ -57,9 +66,11 @@ struct HttpLimits {
   Duration stop{2'000};          // for pending replies when the server stops
   Duration accept_backoff{100};  // pause after the process ran out of descriptors
   StreamLimits stream;
+  ChannelLimits channels;
 };
 
 inline constexpr std::size_t kRpcBatchMax = 100;
+inline constexpr std::size_t kEventTypesMax = 64;  // of a filter
 inline constexpr std::uint64_t kEventsPageDefault = 100;
 inline constexpr std::uint64_t kEventsPageMax = 1'000;
 inline constexpr std::size_t kEventsPageBytesMax = std::size_t{8} << 20;

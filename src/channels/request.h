@@ -35,6 +35,11 @@ struct Head {
   std::string accept_encoding;
   std::string request_id;
   std::string traceparent;
+  std::string upgrade;  // empty: absent
+  std::string websocket_key;
+  std::string websocket_version;
+  std::string websocket_protocols;
+  std::string transport;      // Agentrt-Transport: how a local client says it is used itself
   std::string client_folder;  // Agentrt-Cwd, percent-encoded: the folder that the client runs in
   std::optional<std::uint64_t> content_length;
   bool has_body = false;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "channels/limits.h"
+
 namespace agentrt::channels {
 namespace {
 
@@ -138,6 +140,38 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
   return token;
 }
 
+namespace {
+
+// Calls `visit` with each element of a comma-separated list, without blanks around it.
+template <class Visit>
+void for_each_element(std::string_view list, Visit&& visit) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view each = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    while (each.starts_with(' ') || each.starts_with('\t')) each.remove_prefix(1);
+    while (each.ends_with(' ') || each.ends_with('\t')) each.remove_suffix(1);
+    visit(each);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string_view> protocol_token(std::string_view protocols) {
+  constexpr std::string_view kBearer = "bearer.";
+  std::optional<std::string_view> token;
+  for_each_element(protocols, [&](std::string_view each) {
+    if (each.starts_with(kBearer) && !token) token = each.substr(kBearer.size());
+  });
+  return token;
+}
+
+bool names_protocol(std::string_view protocols) {
+  bool found = false;
+  for_each_element(protocols, [&](std::string_view each) { found |= each == kWebSocketProtocol; });
+  return found;
+}
+
 std::optional<TraceId> trace_of(std::string_view traceparent) {
   const std::string_view version = next_part(traceparent, '-');
   const std::string_view trace = next_part(traceparent, '-');
@@ -195,6 +229,29 @@ Result<std::optional<std::uint64_t>> find_number(const Query& query, std::string
   if (!text) return std::nullopt;
   TRY_ASSIGN(const std::uint64_t number, read_number(name, *text));
   return number;
+}
+
+Result<void> check_types(const std::vector<std::string>& types) {
+  if (types.size() > kEventTypesMax)
+    return fail(Code::invalid_params,
+                fmt::format("types: expected at most {} event types", kEventTypesMax));
+  for (const std::string& type : types)
+    if (!well_formed_id(type))
+      return fail(Code::invalid_params,
+                  "types: expected exact names of event types, such as turn.completed");
+  return {};
+}
+
+Result<std::vector<std::string>> read_types(std::string_view text) {
+  std::vector<std::string> types;
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    types.emplace_back(text.substr(0, comma));
+    if (comma == text.size()) break;
+    text.remove_prefix(comma + 1);
+  }
+  TRY(check_types(types));
+  return types;
 }
 
 Result<std::optional<bool>> find_flag(const Query& query, std::string_view name) {

@@ -31,6 +31,12 @@ bool accepts_stream(std::string_view accept);
 bool accepts_gzip(std::string_view accept_encoding);
 // The token in "Bearer TOKEN".
 std::optional<std::string_view> bearer_token(std::string_view authorization);
+// The token in the WebSocket subprotocols "agentrt.v1, bearer.TOKEN". A browser cannot send
+// Authorization with a WebSocket.
+std::optional<std::string_view> protocol_token(std::string_view protocols);
+// Whether the subprotocols contain kWebSocketProtocol.
+bool names_protocol(std::string_view protocols);
+inline constexpr std::string_view kWebSocketProtocol = "agentrt.v1";
 // The trace id in a W3C traceparent.
 std::optional<TraceId> trace_of(std::string_view traceparent);
 
@@ -48,6 +54,10 @@ const std::string* find(const Query& query, std::string_view name);
 // Parses a decimal integer; invalid_params names the parameter.
 Result<std::uint64_t> read_number(std::string_view name, std::string_view text);
 Result<std::optional<std::uint64_t>> find_number(const Query& query, std::string_view name);
+// Checks a filter of event types: at most kEventTypesMax, each a well-formed name.
+Result<void> check_types(const std::vector<std::string>& types);
+// Event types, separated by commas.
+Result<std::vector<std::string>> read_types(std::string_view text);
 Result<std::optional<bool>> find_flag(const Query& query, std::string_view name);
 
 }  // namespace agentrt::channels

@@ -93,6 +93,11 @@ struct RequestReader::Parser {
     out.request_id = named_field(request, "X-Request-Id");
     out.traceparent = named_field(request, "traceparent");
     out.client_folder = named_field(request, "Agentrt-Cwd");
+    out.upgrade = named_field(request, "Upgrade");
+    out.websocket_key = named_field(request, "Sec-WebSocket-Key");
+    out.websocket_version = named_field(request, "Sec-WebSocket-Version");
+    out.websocket_protocols = named_field(request, "Sec-WebSocket-Protocol");
+    out.transport = named_field(request, "Agentrt-Transport");
     if (const auto length = http->content_length()) out.content_length = *length;
     out.has_body = !http->is_done();
     out.http_1_0 = request.version() == 10;

@@ -18,6 +18,7 @@ constexpr std::array kRoutes{
     Route{Method::get, "/v1/sessions/{id}/threads/{id}", Access::read, get_thread},
     Route{Method::get, "/v1/sessions/{id}/events", Access::read, get_session_events},
     Route{Method::get, "/v1/events", Access::read, get_all_events},
+    Route{Method::get, "/v1/ws", Access::by_call, get_websocket},
     Route{Method::post, "/v1/outputs", Access::submit, post_output, begin_output},
     Route{Method::get, "/v1/outputs/{ref}", Access::read, get_output},
     Route{Method::post, "/v1/tokens", Access::admin, post_token},

@@ -42,10 +42,11 @@ SseHub::Topic& SseHub::topic_of(const Subscriber& subscriber) {
   return session ? topics_[*session] : everything_;
 }
 
-void SseHub::open(ports::Authorized<StreamStart> allowed, Ready ready) {
+void SseHub::open(ports::Authorized<StreamStart> allowed, Ready ready, const MakeForm& form) {
   StreamStart start = std::move(allowed).take().request;
   const StreamKind kind = start.session ? StreamKind{} : everything_.kind;
-  auto subscriber = std::make_shared<Subscriber>(std::move(start), kind, *this, limits_, metrics_);
+  auto subscriber = std::make_shared<Subscriber>(std::move(start), kind, *this, limits_, metrics_,
+                                                 form ? form(kind) : nullptr);
   // Subscribe before reading the first page, so that no fact is missed in between.
   topic_of(*subscriber).subscribers.push_back(subscriber);
   intake_->subscribers.fetch_add(1);
@@ -65,7 +66,7 @@ void SseHub::open(ports::Authorized<StreamStart> allowed, Ready ready) {
 void SseHub::read(ports::Authorized<StreamStart> allowed, PageSize size, ports::PageTo page_to) {
   StreamStart start = std::move(allowed).take().request;
   feed_.read({std::move(start.session), start.after, size.events_max, size.bytes_max,
-              std::move(start.generation)},
+              std::move(start.generation), std::move(start.types), start.from_end},
              std::move(page_to));
 }
 
@@ -192,8 +193,13 @@ void SseHub::start_reads() {
 
 void SseHub::read_page(const Subscriber& subscriber, PageDone done) {
   const StreamStart& start = subscriber.start();
-  ports::PageQuery query{start.session, subscriber.sent(), limits_.page_events_max,
-                         limits_.page_bytes_max, start.generation};
+  ports::PageQuery query{start.session,
+                         subscriber.sent(),
+                         limits_.page_events_max,
+                         limits_.page_bytes_max,
+                         start.generation,
+                         start.types,
+                         start.from_end && subscriber.opening()};
   // `done` may own objects that must be destroyed on the network thread, so it stays here.
   const std::uint64_t ticket = ++last_ticket_;
   reading_.emplace(ticket, std::move(done));
@@ -204,7 +210,7 @@ void SseHub::read_page(const Subscriber& subscriber, PageDone done) {
                if (page) {
                  const auto frames = std::make_shared<Frames>();
                  for (const ports::FeedEvent& event : page->events) frames->add(event, kind);
-                 out = FramesPage{frames, page->more};
+                 out = FramesPage{frames, page->more, page->reached};
                } else {
                  out = std::unexpected(std::move(page).error());
                }

@@ -42,7 +42,9 @@ class SseHub final : public SubscriberHost {
 
   // Reads the first page, then passes the subscriber to `ready`, which must attach or close it. If
   // the feed rejects the stream, passes the error instead.
-  void open(ports::Authorized<StreamStart> allowed, Ready ready);
+  // `form` makes the form of the stream's kind; empty: server-sent events.
+  using MakeForm = std::function<StreamFormPtr(const StreamKind&)>;
+  void open(ports::Authorized<StreamStart> allowed, Ready ready, const MakeForm& form = {});
   struct PageSize {
     std::size_t events_max;
     std::size_t bytes_max;
@@ -50,6 +52,7 @@ class SseHub final : public SubscriberHost {
   // Reads one page without subscribing; see FactFeed::read.
   void read(ports::Authorized<StreamStart> allowed, PageSize size, ports::PageTo page_to);
   const GenerationId& generation() const { return feed_.generation(); }
+  const StreamLimits& limits() const { return limits_; }
   // Removes the subscriber.
   void close(Subscriber& subscriber);
 

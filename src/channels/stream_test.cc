@@ -106,6 +106,42 @@ TEST_CASE("an empty stream begins at once too") {
   CHECK(follower.id() == "id: 2");
 }
 
+TEST_CASE("a filter applies to pages and to stored and live events of a stream") {
+  HttpLimits limits;
+  limits.stream.keepalive = Duration(50);
+  TestServer s(limits);
+  s.feed.append("s", 2);
+  s.feed.append("s", 1, 16, "test.wanted");
+  s.feed.append("s", 2);
+  const TestReply page = s.ask("GET", "/v1/sessions/s/events?types=test.wanted,test.other");
+  CHECK(page.body.contains("evt_s_3"));
+  CHECK(!page.body.contains("evt_s_2"));
+  CHECK(page.body.contains(R"("cursor":"5")"));
+  CHECK(s.ask("GET", "/v1/events?types=").status == 400);
+  CHECK(s.ask("GET", "/v1/events?types=a%20b").status == 400);
+  Follower follower(s, "/v1/sessions/s/events?types=test.wanted");
+  follower.head();
+  CHECK(follower.id() == "id: 3");
+  CHECK(follower.frame() == ": keep-alive\nid: 5\n\n");
+  s.feed.append("s", 1);
+  s.feed.append("s", 1, 16, "test.wanted");
+  std::string frame = follower.frame();
+  while (frame.starts_with(':')) frame = follower.frame();
+  CHECK(frame.starts_with("id: 7\nevent: test.wanted\n"));
+}
+
+TEST_CASE("a client that starts at the end learns where that is") {
+  TestServer s;
+  s.feed.append("a", 3);
+  CHECK(s.ask("GET", "/v1/events?cursor=end").body ==
+        R"({"data":[],"cursor":"3.gen_1","generation":"gen_1"})");
+  Follower follower(s, "/v1/events?cursor=end");
+  follower.head();
+  CHECK(follower.frame() == "id: 3.gen_1\n\n");
+  s.feed.append("b", 1);
+  CHECK(follower.id() == "id: 4.gen_1");
+}
+
 TEST_CASE("Last-Event-ID beats after") {
   TestServer s;
   s.feed.append("s", 5);

@@ -3,35 +3,45 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 namespace agentrt::channels {
 namespace {
 
-constexpr std::size_t kPiecesPerWrite = 64;
-constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
+constexpr std::size_t kPiecesPerWrite = 192;
 
 bool is_load(Code code) { return code == Code::overloaded || code == Code::timeout; }
 
 }  // namespace
 
 Subscriber::Subscriber(StreamStart start, StreamKind kind, SubscriberHost& host,
-                       const StreamLimits& limits, ports::Metrics& metrics)
+                       const StreamLimits& limits, ports::Metrics& metrics, StreamFormPtr form)
     : start_(std::move(start)),
       kind_(std::move(kind)),
       host_(host),
       limits_(limits),
       metrics_(metrics),
+      form_(form ? std::move(form) : sse_form(kind_)),
       sent_(start_.after),
       head_(start_.after),
       reading_(true) {}
 
 void Subscriber::attach(StreamPipe& pipe, std::string head) {
   pipe_ = &pipe;
-  const std::size_t size = head.size();
-  queue_.push_front({std::make_shared<const std::string>(std::move(head)), 0, 0});
-  queued_bytes_ += size;
+  // A client that starts at the end must know where that was, even if no event follows.
+  if (start_.from_end) head += form_->progress(place());
+  if (!head.empty()) {
+    queued_bytes_ += head.size();
+    queue_.push_front(piece_of(std::move(head)));
+  }
   flush();
+}
+
+Pieces Subscriber::take_rest() {
+  Pieces rest;
+  while (mid_message()) {
+    rest.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return rest;
 }
 
 void Subscriber::detach() {
@@ -48,19 +58,34 @@ bool Subscriber::has_room(const Frames& frames) const {
 
 void Subscriber::queue_text(std::string text) {
   queued_bytes_ += text.size();
-  queue_.push_back({std::make_shared<const std::string>(std::move(text)), 0, 0});
+  queue_.push_back(piece_of(std::move(text)));
+}
+
+bool Subscriber::selects(const Frames& frames, std::size_t index) const {
+  return start_.types.empty() ||
+         std::ranges::find(start_.types, frames.type_of(index)) != start_.types.end();
 }
 
 // REQUIRES: frames->first <= sent_ + 1 && frames->last > sent_, or frames read from disk after
 // sent_.
 void Subscriber::queue_frames(const FramesPtr& frames) {
-  const std::size_t known =
+  std::size_t from =
       frames->first <= sent_ ? static_cast<std::size_t>(sent_ + 1 - frames->first) : 0;
-  const std::size_t offset = frames->starts[known];
-  const std::size_t count = frames->count() - known;
-  queue_.push_back({{frames, &frames->text}, offset, count});
-  queued_bytes_ += frames->text.size() - offset;
-  queued_frames_ += count;
+  const std::size_t before = queue_.size();
+  while (from < frames->count()) {
+    if (!selects(*frames, from)) {
+      ++from;
+      continue;
+    }
+    std::size_t to = start_.types.empty() ? frames->count() : from + 1;
+    while (to < frames->count() && selects(*frames, to)) ++to;
+    form_->add(queue_, frames, from, to);
+    from = to;
+  }
+  for (std::size_t i = before; i < queue_.size(); ++i) {
+    queued_bytes_ += queue_[i].end - queue_[i].offset;
+    queued_frames_ += queue_[i].frames;
+  }
   sent_ = frames->last;
 }
 
@@ -101,10 +126,7 @@ void Subscriber::finish_with(std::string frame) {
 
 void Subscriber::overflow() {
   metrics_.subscribers_overflowed.fetch_add(1, std::memory_order_relaxed);
-  const std::string resume_after =
-      kind_.generation ? fmt::format("\"{}\"", write_cursor(sent_, *kind_.generation))
-                       : fmt::format("{}", sent_);
-  finish_with(overflow_frame(resume_after));
+  finish_with(form_->overflow(place()));
 }
 
 void Subscriber::page_arrived(Result<FramesPage> page) {
@@ -112,7 +134,7 @@ void Subscriber::page_arrived(Result<FramesPage> page) {
   if (state_ == State::ending || state_ == State::closed) return;
   if (!page) {
     if (!is_load(page.error().code) || ++retries_ > limits_.page_retries_max) {
-      finish_with(error_frame(page.error()));
+      finish_with(form_->error(page.error()));
     } else {
       paused_ = true;
       must_read_ = true;
@@ -120,9 +142,11 @@ void Subscriber::page_arrived(Result<FramesPage> page) {
     return flush();
   }
   retries_ = 0;
+  if (state_ == State::opening && start_.from_end) sent_ = page->reached;
   state_ = State::behind;
   if (page->more) must_read_ = true;
   if (page->frames->last > sent_) queue_frames(page->frames);
+  sent_ = std::max(sent_, page->reached);
   head_ = std::max(head_, sent_);
   flush();
 }
@@ -135,7 +159,7 @@ bool Subscriber::write_queued() {
     std::size_t offered = 0;
     for (const Piece& piece : queue_) {
       if (count == pieces.size()) break;
-      const std::size_t size = piece.text->size() - piece.offset;
+      const std::size_t size = piece.end - piece.offset;
       // sendmsg() does not modify the buffer.
       pieces[count++] = {const_cast<char*>(piece.text->data() + piece.offset), size};
       offered += size;
@@ -156,9 +180,10 @@ void Subscriber::consume(std::size_t bytes) {
   queued_bytes_ -= bytes;
   while (!queue_.empty()) {
     Piece& piece = queue_.front();
-    const std::size_t rest = piece.text->size() - piece.offset;
+    const std::size_t rest = piece.end - piece.offset;
     if (bytes < rest) {
       piece.offset += bytes;
+      if (bytes > 0) piece.begins = false;
       return;
     }
     bytes -= rest;
@@ -220,7 +245,10 @@ void Subscriber::tick(Instant now) {
   if (!queue_.empty()) {
     if (now - progress_ > limits_.stall) return pipe_->close_stream();
   } else if (now - progress_ >= limits_.keepalive) {
-    queue_text(std::string(kKeepAlive));
+    progress_ = now;
+    std::string text =
+        form_->keep_alive(start_.types.empty() ? std::nullopt : std::optional(place()));
+    if (!text.empty()) queue_text(std::move(text));
   }
   flush();
 }

@@ -22,9 +22,10 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "channels/frames.h"
 #include "channels/limits.h"
+#include "channels/stream_form.h"
 #include "ports/metrics.h"
 
 namespace agentrt::channels {
@@ -48,6 +49,7 @@ class StreamPipe {
 struct FramesPage {
   FramesPtr frames;
   bool more = false;
+  std::uint64_t reached = 0;  // at least the last frame; beyond it if a filter left facts out
 };
 
 class Subscriber;
@@ -65,17 +67,27 @@ struct StreamStart {
   std::optional<SessionId> session;  // default: all sessions
   std::uint64_t after = 0;
   std::optional<GenerationId> generation;  // the generation that the client expects
+  std::vector<std::string> types = {};     // only events of these types; empty: all
+  bool from_end = false;                   // ignores `after`: only facts that are stored later
 };
 
 class Subscriber : public std::enable_shared_from_this<Subscriber> {
  public:
+  // `form`: null for server-sent events.
   Subscriber(StreamStart start, StreamKind kind, SubscriberHost& host, const StreamLimits& limits,
-             ports::Metrics& metrics);
+             ports::Metrics& metrics, StreamFormPtr form = nullptr);
 
   const StreamStart& start() const { return start_; }
   const StreamKind& kind() const { return kind_; }
   std::uint64_t sent() const { return sent_; }
   bool live() const { return state_ == State::live; }
+  bool opening() const { return state_ == State::opening; }
+  // A message is written in part: nothing else may be written to the connection before its rest.
+  bool mid_message() const { return !queue_.empty() && !queue_.front().begins; }
+  // That rest, of a subscriber that is about to be detached.
+  Pieces take_rest();
+  // It has sent its last message: an overflow or an error.
+  bool finished() const { return state_ == State::ending && queue_.empty(); }
   std::size_t queued_bytes() const { return queued_bytes_; }
 
   // Starts writing to `pipe`: `head` first, then the frames of the first page, which has been read
@@ -103,15 +115,11 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
  private:
   enum class State { opening, behind, live, ending, closed };
 
-  struct Piece {
-    std::shared_ptr<const std::string> text;
-    std::size_t offset = 0;
-    std::size_t frames = 0;
-  };
-
   bool has_room(const Frames& frames) const;
   void queue_text(std::string text);
   void queue_frames(const FramesPtr& frames);
+  bool selects(const Frames& frames, std::size_t index) const;
+  std::string place() const { return kind_.place_of(sent_); }
   void hold(const FramesPtr& frames);
   void finish_with(std::string frame);
   void overflow();
@@ -124,6 +132,7 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   SubscriberHost& host_;
   const StreamLimits& limits_;
   ports::Metrics& metrics_;
+  const StreamFormPtr form_;
   StreamPipe* pipe_ = nullptr;
 
   State state_ = State::opening;
@@ -137,7 +146,7 @@ class Subscriber : public std::enable_shared_from_this<Subscriber> {
   bool marked_ = false;     // a flush() is scheduled
   std::size_t retries_ = 0;
 
-  std::deque<Piece> queue_;
+  Pieces queue_;
   std::size_t queued_bytes_ = 0;
   std::size_t queued_frames_ = 0;
   std::deque<FramesPtr> held_;

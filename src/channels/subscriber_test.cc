@@ -86,8 +86,8 @@ struct Setup {
   explicit Setup(std::uint64_t after = 0) {
     limits.queue_frames_max = 10;
     limits.behind_events_max = 50;
-    subscriber = std::make_shared<Subscriber>(StreamStart{SessionId{"s"}, after, {}}, StreamKind{},
-                                              host, limits, metrics);
+    subscriber = std::make_shared<Subscriber>(StreamStart{SessionId{"s"}, after, {}, {}, false},
+                                              StreamKind{}, host, limits, metrics);
     pipe.subscriber = subscriber.get();
   }
   // Makes the subscriber live; everything before was read from disk.

@@ -43,6 +43,15 @@ void add_shared(CLI::App& app, Arguments& out) {
                  "Data folder (default: $AGENTRT_HOME, else $XDG_DATA_HOME/agentrt, else "
                  "~/.local/share/agentrt)")
       ->type_name("DIR");
+  app.add_option("--remote", out.remote,
+                 "Use the runtime at this URL, or the one that [remotes.NAME] configures")
+      ->type_name("URL|NAME");
+  app.add_option("--token-file", out.token_file,
+                 "File with the token for --remote (default: $AGENTRT_TOKEN)")
+      ->type_name("FILE");
+  app.add_option("--ca-file", out.ca_file,
+                 "Certificates to trust for --remote, in PEM (default: the system's)")
+      ->type_name("FILE");
   app.add_flag("--json", out.json, "Print JSON instead of text, also for errors");
 }
 
@@ -188,19 +197,25 @@ void add_serve(CLI::App& app, Parsed& out) {
                "  agentrt serve\n"
                "  agentrt serve --listen 127.0.0.1:0  # pick a free port and print it\n"
                "  agentrt serve --host box.local      # also accept this name in Host\n"
-               "  agentrt serve --listen 0.0.0.0:7717 --allow-remote --behind-proxy");
-  verb->add_option("--listen", out.serve.listen, "Address and port; port 0 picks a free port")
-      ->type_name("ADDR:PORT")
-      ->capture_default_str();
+               "  agentrt serve --listen 0.0.0.0:7717 --allow-remote \\\n"
+               "    --tls-cert cert.pem --tls-key key.pem\n\n"
+               "SIGHUP reads certificate and key again.");
+  verb->add_option("--listen", out.serve.listen,
+                   "Address and port; port 0 picks a free port (default: [server] listen, else "
+                   "127.0.0.1:7717)")
+      ->type_name("ADDR:PORT");
+  verb->add_option("--tls-cert", out.serve.tls_cert, "Serve https with this certificate chain")
+      ->type_name("FILE");
+  verb->add_option("--tls-key", out.serve.tls_key, "The private key of the certificate")
+      ->type_name("FILE");
   verb->add_option("--host", out.serve.hosts,
                    "Another name to accept in the Host header; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
   verb->add_flag("--allow-remote", out.serve.allow_remote,
-                 "Allow an address that other machines can reach; needs --behind-proxy");
+                 "Allow an address that other machines can reach; needs TLS or --behind-proxy");
   verb->add_flag("--behind-proxy", out.serve.behind_proxy,
-                 "Confirm that a reverse proxy in front of the daemon does TLS; the daemon "
-                 "has no TLS of its own");
+                 "Confirm that a reverse proxy in front of the daemon does TLS");
   add_config(*verb, out.arguments);
 }
 
@@ -426,6 +441,8 @@ Verb chosen(const CLI::App& app, const Parsed& parsed) {
   if (got("compact")) return parsed.compact;
   if (got("resume")) return parsed.resume;
   if (got("call")) return parsed.call;
+  if (got("rpc")) return RpcArguments{};
+  if (got("attach")) return parsed.attach;
   if (got("sessions")) return parsed.sessions;
   if (got("show")) return parsed.show;
   if (got("events")) return parsed.events;
@@ -508,6 +525,7 @@ std::variant<Arguments, Answer> parse_arguments(const std::vector<std::string>& 
   add_reads(app, parsed);
   add_jobs(app, parsed);
   add_others(app, parsed);
+  add_remote(app, parsed);
   add_tokens(app, parsed);
   add_validate(app, parsed);
   add_sandbox(app, parsed);

@@ -32,9 +32,17 @@ struct ChatArguments {
   std::optional<std::string> model, mode, sandbox, cwd;
   std::vector<std::string> folders;  // in addition to the workspace, for a new session
   bool plain = false;
+  bool attach = false;                // `agentrt attach`: never creates a session
+  std::optional<std::string> thread;  // of an attached session
+};
+struct AttachArguments {
+  std::string session;
+  std::optional<std::string> thread;
+  bool plain = false;
 };
 struct ServeArguments {
-  std::string listen = "127.0.0.1:7717";
+  std::optional<std::string> listen;  // default: [server] listen, else 127.0.0.1:7717
+  std::optional<std::string> tls_cert, tls_key;
   std::vector<std::string> hosts;
   bool allow_remote = false;
   bool behind_proxy = false;
@@ -51,6 +59,7 @@ struct CallArguments {
   std::string command;
   std::string params = "{}";  // "-" reads standard input
 };
+struct RpcArguments {};
 struct SessionsArguments {
   std::optional<std::uint64_t> limit;
   std::optional<std::string> cursor;
@@ -158,10 +167,10 @@ using Verb =
                  SandboxArguments, ApprovalsArguments, TasksArguments, JobsArguments,
                  AgentsArguments, AnswerArguments, ExplainArguments, TrustArguments, RulesArguments,
                  RemoveRuleArguments, OwnArguments, StopArguments, ResumeArguments, OpenArguments,
-                 DemoArguments, CompactArguments>;
+                 DemoArguments, CompactArguments, RpcArguments, AttachArguments>;
 
 struct Arguments {
-  std::optional<std::string> data, config;
+  std::optional<std::string> data, config, remote, token_file, ca_file;
   bool json = false;
   Verb verb;
 };

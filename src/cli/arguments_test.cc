@@ -1,6 +1,8 @@
 // cli/arguments_test.cc: parsing of command lines, and the errors for invalid ones.
 #include "cli/arguments.h"
 
+#include "cli/listen_address.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -49,7 +51,9 @@ TEST_CASE("shared options stand before or after the command") {
 }
 
 TEST_CASE("serve listens on the loopback address unless told otherwise") {
-  CHECK(verb_of<ServeArguments>({"serve"}).listen == "127.0.0.1:7717");
+  CHECK(!verb_of<ServeArguments>({"serve"}).listen);
+  CHECK(read_listen({}, {})->address == "127.0.0.1");
+  CHECK(read_listen({}, {})->port == 7717);
   const auto serve = verb_of<ServeArguments>({"serve", "--host", "a", "--host", "b"});
   CHECK(serve.hosts == std::vector<std::string>{"a", "b"});
 }

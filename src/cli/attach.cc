@@ -43,7 +43,28 @@ Result<Attachment> Attachment::make(AttachOptions options) {
   return attachment;
 }
 
+// The token is checked at once, so that a bad one is not mistaken for a missing permission later.
+Result<void> Attachment::join_remote() {
+  const RemoteTarget& remote = *options_.remote;
+  auto client = std::make_unique<Client>(remote.endpoint, remote.token);
+  client->set_abandon(options_.abandon);
+  const auto known = client->ask("GET", "/v1/sessions?limit=1", "");
+  if (!known && known.error().code == Code::unauthenticated)
+    return fail(Code::unauthenticated,
+                fmt::format("{} does not accept the token; create one on that machine with agentrt "
+                            "token create.",
+                            remote.where));
+  if (!known && known.error().code == Code::unavailable)
+    return fail(Code::unavailable,
+                fmt::format("{} Check the address {} and that the daemon runs there.",
+                            known.error().message, remote.where));
+  if (!known && known.error().code != Code::forbidden) return std::unexpected(known.error());
+  client_ = std::move(client);
+  return {};
+}
+
 Result<void> Attachment::renew() {
+  if (options_.remote) return join_remote();
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
     TRY_ASSIGN(const bool attached, try_once());

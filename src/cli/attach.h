@@ -12,6 +12,7 @@
 #include <string>
 
 #include "cli/client.h"
+#include "cli/remote/remote.h"
 #include "cli/signals.h"
 #include "runtime/data_folder.h"
 
@@ -37,6 +38,8 @@ struct AttachOptions {
   std::function<Result<void>()> check;
   // Gives up waiting for a reply when it turns true.
   std::function<bool()> abandon;
+  // Present: this runtime is used, and the options above that concern an owner are not.
+  std::optional<RemoteTarget> remote = {};
 };
 
 // Whether a request may be sent again when the owner left without an answer. It may have been
@@ -52,7 +55,8 @@ class Attachment {
   static Result<Attachment> make(AttachOptions options);
 
   const Client& client() const { return *client_; }
-  // The owner, as it was when it was found.
+  bool remote() const { return options_.remote.has_value(); }
+  // The owner, as it was when it was found; empty for a remote runtime.
   const runtime::Owner& owner() const { return owner_; }
   // Runs `work`, which talks to client(). When that fails because the owner has left, finds or
   // starts the next owner and runs `work` again from the start, at most kHandoversMax times and
@@ -75,6 +79,7 @@ class Attachment {
   Result<bool> join(const runtime::Owner& owner);
   Result<bool> replace_if_changed();
   Result<bool> start();
+  Result<void> join_remote();
 
   AttachOptions options_;
   std::unique_ptr<Client> client_;

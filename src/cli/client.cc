@@ -1,12 +1,12 @@
 #include "cli/client.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +15,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "base/websocket.h"
 #include "schema/codec.h"
 #include "schema/commands/subagents.h"
 
@@ -54,19 +55,17 @@ Result<void> wait_for(int fd, short events, Clock::time_point deadline,
   }
 }
 
-Result<void> send_all(int fd, std::string_view bytes, Clock::time_point deadline,
+Result<void> send_all(Wire& wire, std::string_view bytes, Clock::time_point deadline,
                       const std::function<bool()>& abandon) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
-      TRY(wait_for(fd, POLLOUT, deadline, abandon));
-    } else if (errno == EPIPE || errno == ECONNRESET) {
-      return {};  // the server may have replied before it closed: read the reply
-    } else if (errno != EINTR) {
+    const Wire::Progress progress = wire.send(bytes);
+    bytes.remove_prefix(progress.bytes);
+    if (progress.wait_for != 0) {
+      TRY(wait_for(wire.descriptor(), progress.wait_for, deadline, abandon));
+    } else if (progress.ended) {
+      if (wire.problem().empty()) return {};  // it may have replied before it closed
       return fail(Code::unavailable,
-                  fmt::format("The connection to the runtime was lost: {}.", reason(errno)));
+                  fmt::format("The connection to the runtime was lost: {}.", wire.problem()));
     }
   }
   return {};
@@ -116,17 +115,17 @@ class ResponseReader {
   std::string pending_;
 };
 
-// Reads once into `reader`. True if data or the end of the connection was received.
-Result<bool> read_some(int fd, ResponseReader& reader, bool& closed) {
+// Reads once into `reader`. Returns what the socket must be ready for before the next read.
+Result<short> read_some(Wire& wire, ResponseReader& reader, bool& closed) {
   std::array<char, kReadBytes> bytes;
-  const ssize_t size = ::recv(fd, bytes.data(), bytes.size(), 0);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  if (size < 0 && errno != ECONNRESET)
+  const Wire::Progress progress = wire.receive(bytes);
+  if (progress.wait_for != 0) return progress.wait_for;
+  if (progress.ended && !wire.problem().empty())
     return fail(Code::unavailable,
-                fmt::format("The connection to the runtime was lost: {}.", reason(errno)));
-  closed = size <= 0;
-  TRY(reader.feed({bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0}));
-  return true;
+                fmt::format("The connection to the runtime was lost: {}.", wire.problem()));
+  closed = progress.ended;
+  TRY(reader.feed({bytes.data(), progress.bytes}));
+  return POLLIN;
 }
 
 std::string head_of(std::string_view method, std::string_view target, const Endpoint& endpoint,
@@ -171,9 +170,10 @@ int wait_in(std::string_view command, std::string_view params) {
 }  // namespace
 
 struct Stream::State {
-  explicit State(Descriptor connected) : socket(std::move(connected)) {}
+  explicit State(Wire connected) : wire(std::move(connected)) {}
 
-  Descriptor socket;
+  Wire wire;
+  short wait_for = POLLIN;
   ResponseReader reader;
   EventStreamParser parser;
   bool closed = false;
@@ -192,7 +192,7 @@ Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
       if (!events.empty()) return Received{What::events, std::move(events)};
     }
     if (state_->closed || state_->reader.done()) return Received{What::ended, {}};
-    std::array<pollfd, 2> waiting = {pollfd{state_->socket.get(), POLLIN, 0},
+    std::array<pollfd, 2> waiting = {pollfd{state_->wire.descriptor(), state_->wait_for, 0},
                                      pollfd{wake, POLLIN, 0}};
     const int left = timeout_ms < 0 ? -1 : remaining_ms(deadline);
     const int ready = ::poll(waiting.data(), waiting.size(), left);
@@ -203,25 +203,28 @@ Result<Stream::Received> Stream::next(int timeout_ms, int wake) {
     if (ready < 0) continue;
     if (waiting[1].revents != 0) return Received{What::woken, {}};
     // A broken stream counts as ended; the caller reconnects.
-    if (!read_some(state_->socket.get(), state_->reader, state_->closed)) state_->closed = true;
+    const auto read = read_some(state_->wire, state_->reader, state_->closed);
+    state_->wait_for = read.value_or(POLLIN);
+    if (!read) state_->closed = true;
   }
 }
 
 Result<HttpReply> Client::request(std::string_view method, std::string_view target,
                                   std::string_view body, int more_ms) const {
   const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs + more_ms);
-  TRY_ASSIGN(const Descriptor socket, connect_to(endpoint_));
+  TRY_ASSIGN(Wire wire, connect_to(endpoint_));
   std::string more = "Connection: close\r\nAccept: application/json\r\n";
   if (!folder_.empty()) more += fmt::format("Agentrt-Cwd: {}\r\n", folder_);
   if (method == "POST" || !body.empty())
     more += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size());
-  TRY(send_all(socket.get(), head_of(method, target, endpoint_, token_, more), deadline, abandon_));
-  TRY(send_all(socket.get(), body, deadline, abandon_));
+  TRY(send_all(wire, head_of(method, target, endpoint_, token_, more), deadline, abandon_));
+  TRY(send_all(wire, body, deadline, abandon_));
   ResponseReader reader;
   bool closed = false;
+  short ready_for = POLLIN;
   while (!reader.done() && !closed) {
-    TRY(wait_for(socket.get(), POLLIN, deadline, abandon_));
-    TRY(read_some(socket.get(), reader, closed));
+    TRY(wait_for(wire.descriptor(), ready_for, deadline, abandon_));
+    TRY_ASSIGN(ready_for, read_some(wire, reader, closed));
   }
   return HttpReply{reader.status(), reader.take_body()};
 }
@@ -240,22 +243,63 @@ Result<std::string> Client::call(std::string_view command, std::string_view para
 
 Result<Stream> Client::follow(const SessionId& session, Sequence after) const {
   const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
-  TRY_ASSIGN(Descriptor socket, connect_to(endpoint_));
+  TRY_ASSIGN(Wire wire, connect_to(endpoint_));
   const std::string target = fmt::format("/v1/sessions/{}/events", url_escaped(session.text()));
   const std::string more = fmt::format("Accept: text/event-stream\r\nLast-Event-ID: {}\r\n", after);
-  TRY(send_all(socket.get(), head_of("GET", target, endpoint_, token_, more), deadline, abandon_));
-  auto state = std::make_unique<Stream::State>(std::move(socket));
+  TRY(send_all(wire, head_of("GET", target, endpoint_, token_, more), deadline, abandon_));
+  auto state = std::make_unique<Stream::State>(std::move(wire));
   state->reader.without_limit();
   const auto answered = [&] {
     return state->reader.header_done() && (state->reader.status() == 200 || state->reader.done());
   };
   while (!answered() && !state->closed) {
-    TRY(wait_for(state->socket.get(), POLLIN, deadline, abandon_));
-    TRY(read_some(state->socket.get(), state->reader, state->closed));
+    TRY(wait_for(state->wire.descriptor(), state->wait_for, deadline, abandon_));
+    TRY_ASSIGN(state->wait_for, read_some(state->wire, state->reader, state->closed));
   }
   if (state->reader.status() != 200)
     return std::unexpected(error_of({state->reader.status(), state->reader.take_body()}));
   return Stream(std::move(state));
+}
+
+Result<Upgraded> Client::upgrade(std::string_view target, std::string_view transport) const {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(kReplyTimeoutMs);
+  TRY_ASSIGN(Wire wire, connect_to(endpoint_));
+  std::string key(16, '\0');
+  std::random_device random;
+  for (char& c : key) c = static_cast<char>(random());
+  key = websocket::base64(key);
+  std::string more = fmt::format(
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: {}\r\n",
+      key);
+  if (!endpoint_.path.empty()) more += fmt::format("Agentrt-Transport: {}\r\n", transport);
+  if (!folder_.empty()) more += fmt::format("Agentrt-Cwd: {}\r\n", folder_);
+  TRY(send_all(wire, head_of("GET", target, endpoint_, token_, more), deadline, abandon_));
+  std::string received;
+  std::size_t end = std::string::npos;
+  while (end == std::string::npos) {
+    std::array<char, kReadBytes> bytes;
+    const Wire::Progress progress = wire.receive(bytes);
+    received.append(bytes.data(), progress.bytes);
+    if (progress.ended)
+      return fail(Code::unavailable, "The runtime closed the connection before it answered.");
+    if (progress.wait_for != 0)
+      TRY(wait_for(wire.descriptor(), progress.wait_for, deadline, abandon_));
+    end = received.find("\r\n\r\n");
+    // An error has a body, whose end the connection's tells.
+    if (end != std::string::npos && !received.starts_with("HTTP/1.1 101 ")) break;
+  }
+  if (received.starts_with("HTTP/1.1 101 "))
+    return Upgraded{std::move(wire), received.substr(end + 4)};
+  ResponseReader reader;
+  bool closed = false;
+  TRY(reader.feed(received));
+  short ready_for = POLLIN;
+  while (!reader.done() && !closed) {
+    TRY(wait_for(wire.descriptor(), ready_for, deadline, abandon_));
+    TRY_ASSIGN(ready_for, read_some(wire, reader, closed));
+  }
+  return std::unexpected(error_of({reader.status(), reader.take_body()}));
 }
 
 Error error_of(const HttpReply& reply) {

@@ -54,6 +54,12 @@ class Stream {
   std::unique_ptr<State> state_;
 };
 
+// A connection that has left HTTP.
+struct Upgraded {
+  Wire wire;
+  std::string received;  // after the handshake
+};
+
 // Percent-encodes a query component or path segment.
 std::string url_escaped(std::string_view text);
 
@@ -63,7 +69,7 @@ class Client {
   static constexpr std::size_t kReplyBytesMax = 256 << 20;
 
   Client(std::string socket, std::string token)
-      : endpoint_{std::move(socket), {}, {}}, token_(std::move(token)) {}
+      : endpoint_{std::move(socket), {}, {}, {}}, token_(std::move(token)) {}
   // With an empty token, no Authorization header is sent.
   Client(Endpoint endpoint, std::string token)
       : endpoint_(std::move(endpoint)), token_(std::move(token)) {}
@@ -86,6 +92,8 @@ class Client {
   Result<std::string> call(std::string_view command, std::string_view params) const;
   // Streams the session's events after `after`.
   Result<Stream> follow(const SessionId& session, Sequence after) const;
+  // Opens a WebSocket. `transport`: how this process is used itself, for a runtime on this machine.
+  Result<Upgraded> upgrade(std::string_view target, std::string_view transport) const;
 
  private:
   Endpoint endpoint_;

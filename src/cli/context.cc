@@ -45,12 +45,16 @@ std::function<void(const Error&)> stop_when_gone(Context& context) {
 }
 
 Result<Attachment> attach_plainly(Context& context, Signals& signals) {
-  TRY_ASSIGN(const std::string data, data_folder_of(context));
   AttachOptions options;
+  options.abandon = [&signals] { return signals.count() > 0; };
+  if (is_remote(context)) {
+    TRY_ASSIGN(options.remote, read_remote(context));
+    return Attachment::make(std::move(options));
+  }
+  TRY_ASSIGN(const std::string data, data_folder_of(context));
   options.data = data;
   options.cwd = context.cwd;
   options.config = config_path_of(context);
-  options.abandon = [&signals] { return signals.count() > 0; };
   return Attachment::make(std::move(options));
 }
 

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/tls.h"
 #include "cli/verbs.h"
 #include "cli/views/checkup.h"
 #include "config/mcp_servers.h"
@@ -267,6 +268,20 @@ void check_layers(const Context& context, const config::Config& config, const st
                       "see docs/sandbox.md for what each layer needs"});
 }
 
+Check check_certificate(const config::ServerConfig& server) {
+  constexpr std::int64_t kSoonMs = 14LL * 24 * 3'600 * 1'000;
+  const Timestamp now = now_of_clock();
+  const auto context = TlsContext::server(*server.tls_cert, server.tls_key.value_or(""), now);
+  if (!context)
+    return {"certificate", Health::bad, context.error().message,
+            "correct tls_cert and tls_key in [server]"};
+  const std::string text =
+      fmt::format("{}, expires {}", *server.tls_cert, format(context->expires()).substr(0, 10));
+  if (context->expires() - now < kSoonMs)
+    return {"certificate", Health::bad, text, "renew it, then send SIGHUP to agentrt serve"};
+  return {"certificate", Health::good, text, ""};
+}
+
 Check describe_terminal(const Screen& screen) {
   const std::string text = screen.out_terminal
                                ? fmt::format("{} columns, colour {}", screen.width,
@@ -290,6 +305,7 @@ int examine(Context& context) {
     checks.push_back({"configuration", Health::bad, config.error().message, "correct the file"});
   checks.push_back(check_clock(*data));
   checks.push_back(check_open_files());
+  if (config && config->server.tls_cert) checks.push_back(check_certificate(config->server));
   if (config) check_layers(context, *config, *data, checks);
   const Screen& screen = context.output.screen();
   checks.push_back(describe_terminal(screen));

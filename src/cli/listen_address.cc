@@ -30,8 +30,9 @@ std::optional<Reach> reach_of(const std::string& address) {
 
 }  // namespace
 
-Result<runtime::Listen> read_listen(const ServeArguments& arguments) {
-  const std::string& text = arguments.listen;
+Result<runtime::Listen> read_listen(const ServeArguments& arguments,
+                                    const config::ServerConfig& config) {
+  const std::string text = arguments.listen.value_or(config.listen.value_or("127.0.0.1:7717"));
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return wrong(text);
   std::string address = text.substr(0, colon);
@@ -47,15 +48,22 @@ Result<runtime::Listen> read_listen(const ServeArguments& arguments) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(begin, end, listen.port);
   if (error != std::errc() || stop != end) return wrong(text);
-  if (*reach == Reach::remote && !(arguments.allow_remote && arguments.behind_proxy))
-    return fail(
-        Code::invalid_params,
-        fmt::format(
-            "{} can be reached from other machines and agentrt has no TLS; put a proxy that does "
-            "TLS in front and add --allow-remote --behind-proxy, or listen on 127.0.0.1.",
-            address));
+  listen.tls_cert = arguments.tls_cert ? arguments.tls_cert : config.tls_cert;
+  listen.tls_key = arguments.tls_key ? arguments.tls_key : config.tls_key;
+  if (listen.tls_cert.has_value() != listen.tls_key.has_value())
+    return fail(Code::invalid_params,
+                fmt::format("TLS needs a certificate and its key; {} is missing.",
+                            listen.tls_cert ? "--tls-key" : "--tls-cert"));
+  const bool safe = listen.tls_cert || arguments.behind_proxy;
+  if (*reach == Reach::remote && !(arguments.allow_remote && safe))
+    return fail(Code::invalid_params,
+                fmt::format("{} can be reached from other machines; add --allow-remote with "
+                            "--tls-cert and --tls-key (or with --behind-proxy, if a proxy in front "
+                            "does TLS), or listen on 127.0.0.1.",
+                            address));
   listen.address = address;
-  listen.host_names = arguments.hosts;
+  listen.host_names = config.host_names;
+  listen.host_names.insert(listen.host_names.end(), arguments.hosts.begin(), arguments.hosts.end());
   listen.allow_remote = arguments.allow_remote;
   listen.behind_proxy = arguments.behind_proxy;
   return listen;

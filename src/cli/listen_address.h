@@ -3,12 +3,14 @@
 
 #include "base/result.h"
 #include "cli/arguments.h"
+#include "config/connections.h"
 #include "runtime/runtime.h"
 
 namespace agentrt::cli {
 
 // Fails with invalid_params if the text is not an address, or if other machines could reach it and
 // the user has not allowed that.
-Result<runtime::Listen> read_listen(const ServeArguments& arguments);
+Result<runtime::Listen> read_listen(const ServeArguments& arguments,
+                                    const config::ServerConfig& config);
 
 }  // namespace agentrt::cli

@@ -13,6 +13,7 @@ struct Parsed {
   Arguments arguments;
   RunArguments run;
   ChatArguments chat;
+  AttachArguments attach;
   ServeArguments serve;
   CallArguments call;
   SessionsArguments sessions;
@@ -52,5 +53,7 @@ void add_tasks(CLI::App& app, Parsed& out);
 void add_jobs(CLI::App& app, Parsed& out);
 // Declares the commands of cli/page: open and demo.
 void add_page(CLI::App& app, Parsed& out);
+// Declares the commands of cli/remote: rpc and attach.
+void add_remote(CLI::App& app, Parsed& out);
 
 }  // namespace agentrt::cli

@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "cli/remote/remote.h"
 #include "cli/verbs.h"
 
 namespace agentrt::cli {
@@ -25,6 +26,8 @@ int perform(Context& context) {
           [&](const CompactArguments& arguments) { return compact_thread(context, arguments); },
           [&](const ResumeArguments& arguments) { return resume_session(context, arguments); },
           [&](const CallArguments& arguments) { return call(context, arguments); },
+          [&](const RpcArguments&) { return relay_rpc(context); },
+          [&](const AttachArguments& arguments) { return attach_session(context, arguments); },
           [&](const SessionsArguments& arguments) { return list_sessions(context, arguments); },
           [&](const ShowArguments& arguments) { return show_session(context, arguments); },
           [&](const EventsArguments& arguments) { return print_events(context, arguments); },
@@ -71,6 +74,8 @@ int run_program(int argc, char** argv) {
     return output.problem(
         {Code::invalid_params, "The current folder no longer exists; change to another one.", {}});
   Context context{arguments, config::process_environment(), cwd, output};
+  if (const auto usable = check_remote_use(context); !usable)
+    return context.output.problem(usable.error());
   try {
     return perform(context);
   } catch (const std::exception& exception) {

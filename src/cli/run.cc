@@ -33,7 +33,9 @@ struct Request {
   bool settled = false;     // the session is known; see settle_session()
 };
 
+// Empty: the folder of a remote runtime.
 Result<std::string> workspace_of(const Context& context, const RunArguments& arguments) {
+  if (is_remote(context)) return arguments.cwd.value_or("");
   TRY_ASSIGN(auto folder, folder_option("--cwd", arguments.cwd));
   return std::move(folder).value_or(context.cwd);
 }
@@ -113,15 +115,22 @@ Result<void> add_piped(Context& context, schema::SubmitTurn& submit) {
 Result<schema::TurnOptions> read_options(const Context& context, const RunArguments& arguments,
                                          const config::Config& config) {
   schema::TurnOptions options;
+  const bool remote = is_remote(context);
   TRY_ASSIGN(options.mode, option_word<schema::PermissionMode>("--mode", arguments.mode));
   TRY_ASSIGN(options.sandbox, option_word<schema::SandboxMode>("--sandbox", arguments.sandbox));
   TRY(check_policy(config, options));
-  if (arguments.model) options.model = config::resolve_model_name(*arguments.model, context.cwd);
+  if (arguments.model)
+    options.model =
+        remote ? *arguments.model : config::resolve_model_name(*arguments.model, context.cwd);
   const bool at_terminal = context.output.screen().in_terminal;
   options.interactive = at_terminal || arguments.yes || arguments.yes_outside;
   if (at_terminal && !arguments.yes && context.form() == Form::text) options.ask_trust = true;
   if (!arguments.folders.empty()) options.additional_roots.emplace();
   for (const std::string& named : arguments.folders) {
+    if (remote) {  // a folder of that machine
+      options.additional_roots->push_back(named);
+      continue;
+    }
     TRY_ASSIGN(auto folder, folder_option("--add-dir", named));
     options.additional_roots->push_back(*std::move(folder));
   }
@@ -144,10 +153,12 @@ Result<Request> read_request(Context& context, const RunArguments& arguments) {
     request.submit.input.push_back(std::move(part));
   }
   TRY_ASSIGN(request.cwd, workspace_of(context, arguments));
-  TRY_ASSIGN(request.config, config_of(context, request.cwd));
+  if (!is_remote(context)) {
+    TRY_ASSIGN(request.config, config_of(context, request.cwd));
+  }
   TRY_ASSIGN(request.submit.options, read_options(context, arguments, request.config));
   request.model = request.submit.options->model;
-  if (request.model) TRY(add_script(request.config, *request.model));
+  if (request.model && !is_remote(context)) TRY(add_script(request.config, *request.model));
   if (arguments.session) request.submit.session_id = SessionId(*arguments.session);
   if (arguments.thread) request.submit.thread_id = ThreadId(*arguments.thread);
   if (arguments.turn_id) request.submit.turn_id = TurnId(*arguments.turn_id);
@@ -255,7 +266,7 @@ Result<std::optional<int>> clear_the_way(Context& context, const RunArguments& a
 // Whether a person is there who can say how commands run, and the command line does not.
 bool asks_mode(const Context& context, const RunArguments& arguments) {
   return context.output.screen().in_terminal && context.form() == Form::text && !arguments.mode &&
-         !arguments.yes && !arguments.yes_outside;
+         !arguments.yes && !arguments.yes_outside && !is_remote(context);
 }
 
 // The session that a prefix of its id names. A mistyped id must not start a new conversation.
@@ -287,9 +298,23 @@ Result<KnownSession> settle_session(Context& context, const RunArguments& argume
     TRY_ASSIGN(known, look_up(client, session));
   }
   request.settled = true;
-  if (known.exists() && !arguments.cwd && known.cwd != request.cwd)
+  if (known.exists() && !arguments.cwd && !is_remote(context) && known.cwd != request.cwd)
     context.output.note(other_folder(session->text(), known.cwd, request.cwd));
   return known;
+}
+
+// What a turn of this machine's runtime gets from this client. A remote runtime uses its own.
+Result<void> prepare_locally(const Context& context, Request& request,
+                             const Attachment& attachment) {
+  TRY(use_folder(context, attachment.client(), *request.submit.options->cwd, request.model,
+                 request.config));
+  // An open turn already has its model, and reports its own problems. `serve` may have models of
+  // its own.
+  if (!request.submit.input.empty() && attachment.owner().kind == runtime::OwnerKind::background)
+    TRY(check_models(context, request.config, request.model));
+  request.environment =
+      schema::to_json(config::client_environment(request.config, context.environment));
+  return {};
 }
 
 Result<int> run_attached(Context& context, const RunArguments& arguments, Request& request,
@@ -301,14 +326,8 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
   // An existing session keeps its workspace; the runtime decides about another --cwd. The request
   // is the same whether or not the session exists, so that a repeated --turn-id is recognised.
   request.submit.options->cwd = known.exists() && !arguments.cwd ? known.cwd : request.cwd;
-  TRY(use_folder(context, attachment.client(), *request.submit.options->cwd, request.model,
-                 request.config));
-  // An open turn already has its model, and reports its own problems. `serve` may have models of
-  // its own.
-  if (has_prompt && attachment.owner().kind == runtime::OwnerKind::background)
-    TRY(check_models(context, request.config, request.model));
-  request.environment =
-      schema::to_json(config::client_environment(request.config, context.environment));
+  if (request.submit.options->cwd->empty()) request.submit.options->cwd.reset();
+  if (!attachment.remote()) TRY(prepare_locally(context, request, attachment));
   const bool has_rules =
       !arguments.allow.empty() || !arguments.ask.empty() || !arguments.deny.empty();
   TRY_ASSIGN(const auto outside, read_outside_files(request.submit));
@@ -334,6 +353,24 @@ Result<int> run_attached(Context& context, const RunArguments& arguments, Reques
                      repeated ? 0 : known.as_of_sequence, on_ask(context, arguments));
 }
 
+// `request` outlives what is returned.
+Result<AttachOptions> attach_options(Context& context, const RunArguments& arguments,
+                                     const Request& request) {
+  AttachOptions options;
+  if (is_remote(context)) {
+    TRY_ASSIGN(options.remote, read_remote(context));
+    return options;
+  }
+  TRY_ASSIGN(options.data, data_folder_of(context));
+  options.cwd = request.cwd;
+  options.config = config_path_of(context);
+  options.config_digest = config::config_digest(request.config, context.environment);
+  // Without an owner, unless the files of the folder may add models, or the session is in another.
+  if (!request.submit.input.empty() && request.config.policy_files.empty() && !arguments.session)
+    options.check = [&] { return check_models(context, request.config, request.model); };
+  return options;
+}
+
 }  // namespace
 
 int run_turn(Context& context, const RunArguments& arguments) {
@@ -342,19 +379,11 @@ int run_turn(Context& context, const RunArguments& arguments) {
     context.output.problem(request.error());
     return kExitUsage;
   }
-  const auto data = data_folder_of(context);
-  if (!data) return context.output.problem(data.error());
   Signals signals;
-  AttachOptions options;
-  options.data = *data;
-  options.cwd = request->cwd;
-  options.abandon = [&signals] { return signals.count() > 1 || signals.asked_to_leave(); };
-  options.config = config_path_of(context);
-  options.config_digest = config::config_digest(request->config, context.environment);
-  // Without an owner, unless the files of the folder may add models, or the session is in another.
-  if (!request->submit.input.empty() && request->config.policy_files.empty() && !arguments.session)
-    options.check = [&] { return check_models(context, request->config, request->model); };
-  auto attachment = Attachment::make(std::move(options));
+  auto options = attach_options(context, arguments, *request);
+  if (!options) return context.output.problem(options.error());
+  options->abandon = [&signals] { return signals.count() > 1 || signals.asked_to_leave(); };
+  auto attachment = Attachment::make(*std::move(options));
   if (!attachment) return context.output.problem(attachment.error());
   if (const auto same = check_config(context, attachment->owner()); !same)
     return context.output.problem(same.error());

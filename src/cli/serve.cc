@@ -55,12 +55,12 @@ Result<std::unique_ptr<runtime::Runtime>> start(const runtime::RuntimeOptions& w
 }  // namespace
 
 int serve(Context& context, const ServeArguments& arguments) {
-  const auto listen = read_listen(arguments);
-  if (!listen) return context.output.problem(listen.error());
   const auto data = data_folder_of(context);
   if (!data) return context.output.problem(data.error());
   auto config = config_of(context, context.cwd);
   if (!config) return context.output.problem(config.error());
+  const auto listen = read_listen(arguments, config->server);
+  if (!listen) return context.output.problem(listen.error());
 
   Signals signals;
   runtime::RuntimeOptions options;
@@ -80,8 +80,15 @@ int serve(Context& context, const ServeArguments& arguments) {
     context.output.hint(
         "· use it from another terminal: agentrt run \"PROMPT\", agentrt sessions; Ctrl-C stops "
         "it");
-  while (signals.count() == 0) signals.wait(-1);
-  return kExitDone;
+  while (true) {
+    while (signals.count() == 0) signals.wait(-1);
+    if (!listen->tls_cert || !signals.only_hangups()) return kExitDone;
+    signals.forget();
+    const auto reloaded = (*runtime)->reload_tls();
+    context.output.err(reloaded ? "agentrt: certificate and key were read again\n"
+                                : fmt::format("agentrt: the certificate in use stays: {}\n",
+                                              one_line(reloaded.error().message)));
+  }
 }
 
 }  // namespace agentrt::cli

@@ -27,6 +27,7 @@ int Signals::count() {
   while (fd_ >= 0 && ::read(fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     ++count_;
     leave_ = leave_ || info.ssi_signo != SIGINT;
+    hangups_ += info.ssi_signo == SIGHUP;
   }
   return count_;
 }
@@ -34,6 +35,14 @@ int Signals::count() {
 bool Signals::asked_to_leave() {
   (void)count();
   return leave_;
+}
+
+bool Signals::only_hangups() { return hangups_ == count(); }
+
+void Signals::forget() {
+  (void)count();
+  count_ = hangups_ = 0;
+  leave_ = false;
 }
 
 void Signals::wait(int timeout_ms) {

@@ -22,6 +22,10 @@ class Signals {
   int count();
   // Whether one of them was SIGTERM or SIGHUP.
   bool asked_to_leave();
+  // Whether all of them were SIGHUP, which a daemon takes as a request to read its files again.
+  bool only_hangups();
+  // Forgets those received so far.
+  void forget();
   // Returns when a further signal arrives, or after `timeout_ms` milliseconds (-1: no timeout).
   void wait(int timeout_ms);
 
@@ -29,6 +33,7 @@ class Signals {
   int fd_ = -1;
   int count_ = 0;
   bool leave_ = false;
+  int hangups_ = 0;
 };
 
 }  // namespace agentrt::cli

@@ -140,7 +140,10 @@ std::string route_of(const std::string& target) {
 
 Result<void> judge_server(const Context& context, const ValidateArguments& arguments,
                           Lines& lines) {
-  TRY_ASSIGN(const Url url, parse_url(arguments.source));
+  TRY_ASSIGN(Url url, parse_url(arguments.source));
+  if (url.https) {
+    TRY_ASSIGN(url.endpoint.tls, TlsContext::client(std::nullopt));
+  }
   const Client client(url.endpoint, token_for(context, arguments, url));
   const std::string route = route_of(url.target);
   std::optional<std::string> after;

@@ -11,6 +11,8 @@ int serve(Context& context, const ServeArguments& arguments);
 int own(Context& context);
 int stop_owner(Context& context, const StopArguments& arguments);
 int compact_thread(Context& context, const CompactArguments& arguments);
+int relay_rpc(Context& context);
+int attach_session(Context& context, const AttachArguments& arguments);
 int call(Context& context, const CallArguments& arguments);
 int resume_session(Context& context, const ResumeArguments& arguments);
 int list_sessions(Context& context, const SessionsArguments& arguments);

@@ -128,6 +128,14 @@ void set_unbounded(Config& config, const ConfigLayer& layer) {
   if (layer.compact_at) context.compact_at = layer.compact_at->value;
   if (layer.compact_model) context.compact_model = layer.compact_model->value;
   if (layer.compact_timeout_ms) context.compact_timeout_ms = layer.compact_timeout_ms->value;
+  if (layer.listen) config.server.listen = layer.listen->value;
+  if (layer.tls_cert) config.server.tls_cert = layer.tls_cert->value;
+  if (layer.tls_key) config.server.tls_key = layer.tls_key->value;
+  join(config.server.host_names, layer.host_names);
+  for (const ChannelLimit& limit : kChannelLimits)
+    if (const auto given = layer.channels.find(limit.key); given != layer.channels.end())
+      config.channels.*limit.member = given->second;
+  for (const auto& [name, remote] : layer.remotes) config.remotes[name] = remote;
   if (layer.notify) config.notify = layer.notify->value;
 }
 
@@ -227,6 +235,14 @@ void drop_what_is_not_its_own(Config& config, ConfigLayer& layer) {
   drop(layer.notify, "terminal.notify");
   drop(layer.write, "sandbox.write");
   drop(layer.shell_env, "shell.env");
+  drop(layer.listen, "server.listen");
+  drop(layer.tls_cert, "server.tls_cert");
+  drop(layer.tls_key, "server.tls_key");
+  drop(layer.host_names, "server.host_names");
+  for (const auto& [key, value] : layer.channels) keys.push_back("channels." + key);
+  for (const auto& [name, remote] : layer.remotes) keys.push_back("remotes." + name);
+  layer.channels.clear();
+  layer.remotes.clear();
   if (!keys.empty())
     config.warnings.push_back(
         fmt::format("{}: ignored: {} (only the user configuration file may set this)", layer.path,

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/connections.h"
 #include "config/environment.h"
 #include "config/trust.h"
 #include "policy/laxity.h"
@@ -207,6 +208,9 @@ struct Config {
   std::vector<std::string> redact;  // names of environment variables that hold secrets
   Resume resume = Resume::ask;
   Notify notify = Notify::bell;
+  ServerConfig server;
+  ChannelConfig channels;
+  std::map<std::string, RemoteConfig> remotes;
   // The laxest values that the host policy permits; absent if it sets none.
   std::optional<schema::PermissionMode> managed_mode;
   std::optional<schema::SandboxMode> managed_sandbox;

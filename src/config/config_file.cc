@@ -434,6 +434,39 @@ Result<void> check_shell_env(const ConfigLayer& layer) {
   return {};
 }
 
+Result<void> read_channels(Section& section, ConfigLayer& layer) {
+  for (const ChannelLimit& limit : kChannelLimits) {
+    std::optional<Given<std::uint64_t>> given;
+    TRY(section.take(limit.key, given));
+    if (!given) continue;
+    if (given->value < limit.least || given->value > limit.most)
+      return wrong_at(layer.path, given->line, fmt::format("channels.{}", limit.key),
+                      fmt::format("must be from {} to {}.", limit.least, limit.most));
+    layer.channels[limit.key] = given->value;
+  }
+  return {};
+}
+
+Result<void> read_remotes(const toml::table& table, ConfigLayer& layer) {
+  for (const auto& [key, node] : table) {
+    const std::string name = fmt::format("remotes.{}", key.str());
+    const toml::table* remote = node.as_table();
+    if (remote == nullptr)
+      return wrong_at(layer.path, line_of(key), name,
+                      fmt::format("must be a section: [{}].", name));
+    Section section(*remote, name, layer.path);
+    RemoteConfig read;
+    TRY_ASSIGN(const auto url, section.value<std::string>("url"));
+    TRY_ASSIGN(read.token_env, section.value<std::string>("token_env"));
+    TRY_ASSIGN(read.ca_file, section.value<std::string>("ca_file"));
+    TRY(section.finish());
+    if (!url) return wrong_at(layer.path, line_of(key), name + ".url", "is missing.");
+    read.url = *url;
+    layer.remotes[std::string(key.str())] = std::move(read);
+  }
+  return {};
+}
+
 // The section has the name of a tool, but is not about the tool: it has no descriptor to ask.
 std::string shell_section() {
   constexpr std::string_view kHeading = "[shell]";
@@ -444,6 +477,7 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
   if (name == "models") return read_models(table, layer);
   if (name == "mcp_servers") return read_servers(table, layer);
   if (name == "hooks") return read_hooks(table, layer);
+  if (name == "remotes") return read_remotes(table, layer);
   Section section(table, name, layer.path);
   if (name == "routing") {
     TRY(section.take("default", layer.routing_default));
@@ -494,6 +528,13 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
     TRY(section.take("compact_model", layer.compact_model));
     TRY(section.take("compact_timeout_ms", layer.compact_timeout_ms));
     TRY(check_context(layer));
+  } else if (name == "server") {
+    TRY(section.take("listen", layer.listen));
+    TRY(section.take("tls_cert", layer.tls_cert));
+    TRY(section.take("tls_key", layer.tls_key));
+    TRY(section.take("host_names", layer.host_names));
+  } else if (name == "channels") {
+    TRY(read_channels(section, layer));
   } else if (name == "redact") {
     TRY(section.take("names", layer.redact));
   } else if (name == "terminal") {
@@ -506,8 +547,9 @@ Result<void> read_section(const std::string& name, const toml::table& table, Con
 
 Result<ConfigLayer> read_table(const toml::table& root, const std::string& path) {
   static const std::set<std::string> kSections = {
-      "models", "routing", "permissions", "sandbox",  "limits",  "runtime",      "outputs",
-      "redact", "hooks",   "mcp_servers", "terminal", "context", shell_section()};
+      "models",  "routing",  "permissions", "sandbox",      "limits",   "runtime",
+      "outputs", "redact",   "hooks",       "mcp_servers",  "terminal", "context",
+      "server",  "channels", "remotes",     shell_section()};
   ConfigLayer layer;
   layer.path = path;
   for (const auto& [key, node] : root) {

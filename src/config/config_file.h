@@ -57,6 +57,12 @@ struct ConfigLayer {
   std::optional<Given<std::uint64_t>> job_concurrency;
   std::optional<Given<std::uint64_t>> subagent_depth;
   std::optional<Given<std::uint64_t>> subagents_running;
+  std::optional<Given<std::string>> listen;
+  std::optional<Given<std::string>> tls_cert;
+  std::optional<Given<std::string>> tls_key;
+  std::optional<Given<std::vector<std::string>>> host_names;
+  std::map<std::string, std::uint64_t> channels;  // given limits of [channels], by key
+  std::map<std::string, RemoteConfig> remotes;
   std::optional<Given<std::uint64_t>> keep_days;
   std::optional<Given<std::uint64_t>> output_bytes_max;
   std::optional<Given<std::uint64_t>> upload_bytes_max;

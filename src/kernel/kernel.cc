@@ -107,7 +107,7 @@ void Kernel::report(SessionId session, Report report, ports::Step taken) {
 void Kernel::read(ports::PageQuery query, ports::PageTo page_to) {
   auto shared = std::make_shared<ports::PageTo>(std::move(page_to));
   const bool taken = parts_.readers.run([this, shared, query = std::move(query)] {
-    auto page = read_page(parts_.store, query);
+    auto page = read_page(parts_.store, query, parts_.limits);
     if (page) parts_.metrics.events_damaged += page->damaged;
     (*shared)(std::move(page));
   });

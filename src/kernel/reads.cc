@@ -192,41 +192,72 @@ schema::StoredEvent damaged_event(store::Event event, const RuntimeId& runtime) 
   return std::move(event.event);
 }
 
-}  // namespace
+Result<std::uint64_t> end_of(store::Store& store, const std::optional<SessionId>& session) {
+  return session ? store.head(*session) : store.last_position();
+}
 
-Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query) {
+Result<void> check_place(store::Store& store, const ports::PageQuery& query) {
   TRY(check_generation(store, query.generation));
-  std::vector<store::Event> events;
-  if (query.session) {
-    TRY(check_head(store, *query.session, query.after));
-    TRY_ASSIGN(events,
-               store.events(*query.session, query.after, query.events_max, query.bytes_max));
-  } else {
-    TRY_ASSIGN(const store::Position last, store.last_position());
-    if (query.after > last)
-      return fail(Code::gone,
-                  fmt::format("position {} is beyond the end of this store, which is {}",
-                              query.after, last));
-    TRY_ASSIGN(events, store.all_events(query.after, query.events_max, query.bytes_max));
-  }
-  // Read the end after the page: facts stored meanwhile are in the page or counted as following.
-  std::uint64_t end = 0;
-  if (query.session) {
-    TRY_ASSIGN(end, store.head(*query.session));
-  } else {
-    TRY_ASSIGN(end, store.last_position());
-  }
-  ports::Page page;
-  std::uint64_t last = query.after;
-  page.events.reserve(events.size());
+  if (query.session) return check_head(store, *query.session, query.from_end ? 0 : query.after);
+  TRY_ASSIGN(const store::Position last, store.last_position());
+  if (!query.from_end && query.after > last)
+    return fail(Code::gone, fmt::format("position {} is beyond the end of this store, which is {}",
+                                        query.after, last));
+  return {};
+}
+
+// A damaged row passes every filter: its type is unknown.
+bool selects(const ports::PageQuery& query, const store::Event& event) {
+  return query.types.empty() || event.damage ||
+         std::ranges::find(query.types, event.event.type) != query.types.end();
+}
+
+// Adds the selected events after page.reached; returns how many rows it read.
+Result<std::size_t> add_events(store::Store& store, const ports::PageQuery& query,
+                               std::size_t rows_max, ports::Page& page) {
+  TRY_ASSIGN(auto events,
+             query.session ? store.events(*query.session, page.reached, rows_max, query.bytes_max)
+                           : store.all_events(page.reached, rows_max, query.bytes_max));
   for (store::Event& event : events) {
-    last = query.session ? event.event.sequence : event.position;
+    if (page.events.size() == query.events_max) break;
     const store::Position position = event.position;
+    page.reached = query.session ? event.event.sequence : position;
+    if (!selects(query, event)) continue;
     if (event.damage) ++page.damaged;
     page.events.push_back({position, event.damage ? damaged_event(std::move(event), store.runtime())
                                                   : std::move(event.event)});
   }
-  page.more = last < end;
+  return events.size();
+}
+
+}  // namespace
+
+Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query,
+                              const Limits& limits) {
+  TRY(check_place(store, query));
+  ports::Page page;
+  page.reached = query.after;
+  if (query.from_end) {
+    TRY_ASSIGN(page.reached, end_of(store, query.session));
+    return page;
+  }
+  std::size_t scanned = 0;
+  std::size_t bytes = 0;
+  bool again = true;
+  while (again) {
+    const std::size_t had = page.events.size();
+    TRY_ASSIGN(
+        const std::size_t rows,
+        add_events(store, query, query.types.empty() ? query.events_max : limits.page_max, page));
+    scanned += rows;
+    for (std::size_t i = had; i < page.events.size(); ++i)
+      bytes += page.events[i].event.payload.size();
+    again = !query.types.empty() && rows > 0 && page.events.size() < query.events_max &&
+            bytes < query.bytes_max && scanned < limits.events_scanned_max;
+  }
+  // Read the end after the page: facts stored meanwhile are in the page or counted as following.
+  TRY_ASSIGN(const std::uint64_t end, end_of(store, query.session));
+  page.more = page.reached < end;
   return page;
 }
 

@@ -38,8 +38,10 @@ Result<std::string> list_sessions(store::Store& store, const schema::ListSession
 Result<std::string> list_events(store::Store& store, const schema::ListEvents& query,
                                 const Limits& limits);
 // A page for event streams (ports::FactFeed::read). Over all sessions, a damaged row is replaced by
-// an event of type ports::kDamagedEvent; in one session it is an error.
-Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query);
+// an event of type ports::kDamagedEvent; in one session it is an error. With a filter, the page may
+// be empty although later facts match: it scans at most events_scanned_max.
+Result<ports::Page> read_page(store::Store& store, const ports::PageQuery& query,
+                              const Limits& limits);
 
 // Adds the window of turns that `query` requests.
 Result<void> add_history(store::Store& store, const schema::GetSession& query, const Limits& limits,

@@ -66,6 +66,9 @@ struct Page {
   std::vector<FeedEvent> events;
   bool more = false;        // there were later facts at the time of the read
   std::size_t damaged = 0;  // number of events of type kDamagedEvent
+  // The sequence or position that the read reached. Beyond the last event if a filter left later
+  // facts out.
+  std::uint64_t reached = 0;
 };
 using PageTo = std::move_only_function<void(Result<Page>)>;
 
@@ -76,6 +79,8 @@ struct PageQuery {
   std::size_t events_max = 100;
   std::size_t bytes_max = 1 << 20;
   std::optional<GenerationId> generation;  // the generation that the caller expects
+  std::vector<std::string> types = {};     // only events of these types; empty: all
+  bool from_end = false;  // ignores `after`: an empty page whose `reached` is the end of the log
 };
 
 class FactFeed {

@@ -37,6 +37,8 @@ struct Metrics {
   Counter http_connections_reclaimed{0};  // idle, without a token; closed to make room
   Counter http_reply_bytes{0};            // currently held by all replies
   Counter http_replies_refused{0};        // because http_reply_bytes reached its limit
+  Counter websockets{0};
+  Counter rpc_responses_dropped{0};  // responses to unknown requests
   Counter turns_completed{0};
   Counter turns_failed{0};
   Counter model_requests{0};

@@ -1,7 +1,5 @@
 #include "runtime/runtime.h"
 
-#include <sys/resource.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -31,6 +29,7 @@
 #include "runtime/data_folder.h"
 #include "runtime/grants.h"
 #include "runtime/inspection.h"
+#include "runtime/listening.h"
 #include "runtime/mcp_servers.h"
 #include "runtime/page_pack.h"
 #include "runtime/process_output.h"
@@ -133,38 +132,6 @@ std::optional<std::string> published_document(std::string_view file) {
   return std::nullopt;
 }
 
-std::string url_of(const Listen& listen, unsigned port) {
-  const bool bare_ipv6 = listen.address.find(':') != std::string::npos;
-  return fmt::format("http://{}{}{}:{}", bare_ipv6 ? "[" : "", listen.address, bare_ipv6 ? "]" : "",
-                     port);
-}
-
-// Raises the descriptor limit to its maximum, because each stream needs one.
-void raise_open_file_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-// Connections get at most half of the descriptors: the store, files and processes need the rest.
-std::size_t connections_of_descriptors(std::size_t wanted) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
-  return std::min<std::size_t>(wanted, limit.rlim_cur / 2);
-}
-
-channels::HttpOptions http_options(const RuntimeOptions& options) {
-  channels::HttpOptions http;
-  http.socket_path = socket_path(options.data);
-  http.limits.connections_max = connections_of_descriptors(http.limits.connections_max);
-  if (options.listen) {
-    http.tcp = channels::HttpAddress{options.listen->address, options.listen->port};
-    http.host_names = options.listen->host_names;
-  }
-  return http;
-}
-
 Timestamp wall_clock() { return SystemClock::now(); }
 
 // The configuration with what the files of its folder add once they are trusted; models that were
@@ -230,6 +197,7 @@ struct Runtime::Parts {
   std::unique_ptr<channels::Tokens> tokens;
   std::unique_ptr<channels::HttpServer> server;
   std::string url;
+  Listen listen;
   std::atomic<bool> checkpointing{false};
   std::atomic<bool> recovered{false};
   std::function<void()> on_leave;
@@ -508,6 +476,8 @@ Result<void> Runtime::Parts::serve(const RuntimeOptions& options) {
                return redactor.redact(text).value_or(std::move(text));
              }));
   channels::HttpOptions http = http_options(options);
+  listen = options.listen.value_or(Listen{});
+  TRY_ASSIGN(http.tls, tls_context(listen, wall_clock()));
   http.problem = [this] { return problem(); };
   http.environments = environments.get();
   TRY_ASSIGN(http.page, channels::Page::read(page_pack()));
@@ -595,5 +565,11 @@ Runtime::~Runtime() { parts_->stop(); }
 const std::string& Runtime::url() const { return parts_->url; }
 OpenWork Runtime::open_work() const { return parts_->open_work(); }
 std::uint64_t Runtime::connections_accepted() const { return parts_->server->accepted(); }
+
+Result<void> Runtime::reload_tls() {
+  TRY_ASSIGN(auto context, tls_context(parts_->listen, wall_clock()));
+  if (context) parts_->server->set_tls(*std::move(context));
+  return {};
+}
 
 }  // namespace agentrt::runtime

@@ -22,6 +22,8 @@ struct Listen {
   std::vector<std::string> host_names;  // further names accepted in Host
   bool allow_remote = false;
   bool behind_proxy = false;
+  std::optional<std::string> tls_cert;  // PEM files; both or none: https
+  std::optional<std::string> tls_key;
 };
 
 struct RuntimeOptions {
@@ -60,12 +62,15 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  // http://ADDRESS:PORT, or empty without `listen`.
+  // http://ADDRESS:PORT or https://…, or empty without `listen`.
   const std::string& url() const;
   // What would be interrupted if the process ended now. Any thread.
   OpenWork open_work() const;
   // How many connections were accepted since the start. Any thread.
   std::uint64_t connections_accepted() const;
+  // Reads certificate and key again, for new connections. On failure those in use stay. Does
+  // nothing without TLS.
+  Result<void> reload_tls();
 
  private:
   struct Parts;

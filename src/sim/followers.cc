@@ -34,9 +34,9 @@ class Followers::Follower final : public channels::StreamPipe {
   void connect() {
     close();
     partial_.clear();
-    subscriber_ = std::make_shared<channels::Subscriber>(channels::StreamStart{session_, seen_, {}},
-                                                         channels::StreamKind{}, all_, all_.limits_,
-                                                         all_.node_.metrics());
+    subscriber_ = std::make_shared<channels::Subscriber>(
+        channels::StreamStart{session_, seen_, {}, {}, false}, channels::StreamKind{}, all_,
+        all_.limits_, all_.node_.metrics());
     attached_ = false;
     all_.want_page(subscriber_);
   }
@@ -173,14 +173,14 @@ void Followers::published(const ports::FeedBatch& batch) {
 void Followers::want_page(const std::shared_ptr<channels::Subscriber>& subscriber) {
   const SessionId session = *subscriber->start().session;
   node_.kernel().read(
-      {session, subscriber->sent(), limits_.page_events_max, limits_.page_bytes_max, {}},
+      {session, subscriber->sent(), limits_.page_events_max, limits_.page_bytes_max, {}, {}, false},
       [this, session, reader = std::weak_ptr(subscriber)](Result<ports::Page> page) {
         Result<channels::FramesPage> out = std::unexpected(Error{});
         if (page) {
           auto frames = std::make_shared<channels::Frames>();
           for (const ports::FeedEvent& event : page->events) frames->add(event, {});
           largest_frames_ = std::max(largest_frames_, frames->text.size());
-          out = channels::FramesPage{frames, page->more};
+          out = channels::FramesPage{frames, page->more, page->reached};
         } else {
           out = std::unexpected(std::move(page).error());
         }

@@ -111,7 +111,6 @@ class Files(unittest.TestCase):
     def test_bad_input_is_told_in_a_sentence(self):
         for arguments, word in ((["/nowhere.jsonl"], "cannot be read"),
                                 ([], "SOURCE is missing"),
-                                (["https://example.org/"], "curl"),
                                 ([GOLDEN, "--snapshot", "/nowhere"], "cannot be read"),
                                 ([GOLDEN, "--format", "yaml"], "--format"),
                                 (["-"], "contains no events")):

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "channels/handlers/handlers.h"
-#include "channels/handlers/rpc.h"
+#include "channels/handlers/rpc_calls.h"
 #include "channels/request_checks.h"
 
 namespace agentrt::channels {
@@ -47,77 +47,23 @@ void answer_command(Services& services, const ExchangePtr& exchange, schema::Com
   services.sink.call(*std::move(allowed), reply_to(services, exchange, effect));
 }
 
-// A JSON-RPC message whose calls are in progress; they end in any order.
-struct RpcAnswers {
-  RpcMessage message;
-  std::vector<std::string> replies;
-  std::vector<HeldReply> held;  // the bytes of those replies
-  std::size_t missing = 0;
-  std::weak_ptr<Exchange> asker;
-  std::shared_ptr<ReplyBudget> budget;
+// The calls of one POST /v1/rpc.
+class PostedCalls final : public RpcCaller {
+ public:
+  PostedCalls(Services& services, const Exchange& exchange)
+      : services_(services), exchange_(exchange) {}
 
-  // Only replies to reads may be refused because of reply_bytes_max.
-  void settle(std::size_t index, const ports::Reply& reply, schema::CommandEffect effect) {
-    const std::string& id = message.calls[index].id;
-    if (id.empty()) return finish_one();
-    if (!reply)
-      replies[index] = rpc_error(id, reply.error());
-    else if (effect == schema::CommandEffect::reads && !budget->has_room(reply->capacity()))
-      replies[index] = rpc_error(id, no_room_for_reply());
-    else
-      replies[index] = rpc_result(id, *reply);
-    held.emplace_back(budget, replies[index].capacity());
-    finish_one();
+  const Identity* identity() const override { return exchange_.identity.get(); }
+  RequestOrigin origin() const override { return origin_of(exchange_.request.head); }
+  void command(ports::Authorized<schema::Command> command, ports::ReplyTo reply_to) override {
+    services_.sink.call(std::move(command), std::move(reply_to));
   }
+  bool own_method(const RpcCall&, OwnReply&) override { return false; }
 
-  void finish_one() {
-    if (--missing > 0) return;
-    const auto exchange = asker.lock();
-    if (!exchange) return;
-    Response response;
-    response.body = join_replies(message.shape, replies);
-    replies.clear();
-    held.clear();
-    if (response.body.empty()) response.status = 204;
-    exchange->respond(std::move(response));
-  }
+ private:
+  Services& services_;
+  const Exchange& exchange_;
 };
-
-// Starts one call; its reply arrives now or from the inbox.
-void start_call(Services& services, const Exchange& exchange,
-                const std::shared_ptr<RpcAnswers>& answers, std::size_t index) {
-  const RpcCall& call = answers->message.calls[index];
-  if (!call.fault.empty()) {
-    answers->replies[index] = call.fault;
-    return answers->finish_one();
-  }
-  const schema::CommandTraits* const traits = schema::find_command(call.method);
-  if (!traits) {
-    const Error error{
-        Code::not_found,
-        fmt::format("there is no method {}; `agentrt schema commands` lists them", call.method),
-        {}};
-    if (!call.id.empty()) answers->replies[index] = rpc_error(call.id, error, kRpcMethodNotFound);
-    return answers->finish_one();
-  }
-  const schema::CommandEffect effect = traits->effect;
-  // Before the params are decoded, as for the route of a command.
-  const Identity* const identity = exchange.identity.get();
-  if (const auto scoped = Authorization::check_scope(identity, traits->scope, traits->name);
-      !scoped)
-    return answers->settle(index, std::unexpected(scoped.error()), effect);
-  auto command = schema::read_command(call.method, call.params);
-  if (!command) return answers->settle(index, std::unexpected(command.error()), effect);
-  auto allowed =
-      Authorization::command(identity, *std::move(command), origin_of(exchange.request.head));
-  if (!allowed) return answers->settle(index, std::unexpected(allowed.error()), effect);
-  services.sink.call(*std::move(allowed), [inbox = services.inbox, answers, index,
-                                           effect](ports::Reply reply) mutable {
-    inbox->post([answers = std::move(answers), index, effect, reply = std::move(reply)] {
-      answers->settle(index, reply, effect);
-    });
-  });
-}
 
 // Validates ids in a path, because a command built from them bypasses the decoder.
 template <class AnyId>
@@ -169,14 +115,16 @@ void post_command(Services& services, const ExchangePtr& exchange) {
 }
 
 void post_rpc(Services& services, const ExchangePtr& exchange) {
-  const auto answers = std::make_shared<RpcAnswers>();
-  answers->message = read_rpc(exchange->request.body);
-  answers->asker = exchange;
-  answers->budget = services.replies;
-  const std::size_t calls = answers->message.calls.size();
-  answers->replies.resize(calls);
-  answers->missing = calls;
-  for (std::size_t i = 0; i < calls; ++i) start_call(services, *exchange, answers, i);
+  PostedCalls calls(services, *exchange);
+  answer_rpc(services, calls, read_rpc(exchange->request.body),
+             [asker = std::weak_ptr(exchange)](std::string body) {
+               const auto waiting = asker.lock();
+               if (!waiting) return;
+               Response response;
+               response.body = std::move(body);
+               if (response.body.empty()) response.status = 204;
+               waiting->respond(std::move(response));
+             });
 }
 
 void get_sessions(Services& services, const ExchangePtr& exchange) {

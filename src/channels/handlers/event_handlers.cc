@@ -9,6 +9,9 @@
 namespace agentrt::channels {
 namespace {
 
+// Starts at the end of the log.
+constexpr std::string_view kEnd = "end";
+
 // The start position: `after` or `cursor`; Last-Event-ID overrides both.
 Result<std::optional<std::string>> place_of(const Request& request) {
   const std::string* const after = find(request.query, "after");
@@ -30,14 +33,24 @@ Result<std::optional<GenerationId>> generation_of(const Request& request) {
   return GenerationId{*text};
 }
 
+// types=a,b: the only event types that the caller wants.
+Result<std::vector<std::string>> types_of(const Request& request) {
+  const std::string* const text = find(request.query, "types");
+  if (!text) return std::vector<std::string>{};
+  return read_types(*text);
+}
+
 Result<StreamStart> session_start(const Request& request) {
   if (!well_formed_id(request.ids[0]))
     return fail(Code::invalid_params, "an id has 1 to 128 of the characters A-Z a-z 0-9 . _ : -");
   StreamStart start;
   start.session = SessionId{request.ids[0]};
   TRY_ASSIGN(start.generation, generation_of(request));
+  TRY_ASSIGN(start.types, types_of(request));
   TRY_ASSIGN(const auto place, place_of(request));
   if (!place) return start;
+  start.from_end = *place == kEnd;
+  if (start.from_end) return start;
   TRY_ASSIGN(start.after, read_number("after", *place));
   return start;
 }
@@ -45,8 +58,11 @@ Result<StreamStart> session_start(const Request& request) {
 Result<StreamStart> everything_start(const Request& request) {
   StreamStart start;
   TRY_ASSIGN(start.generation, generation_of(request));
+  TRY_ASSIGN(start.types, types_of(request));
   TRY_ASSIGN(const auto place, place_of(request));
   if (!place || place->empty() || *place == "0") return start;
+  start.from_end = *place == kEnd;
+  if (start.from_end) return start;
   TRY_ASSIGN(const Cursor cursor, read_cursor(*place));
   if (start.generation && *start.generation != cursor.generation)
     return fail(Code::invalid_params, "generation: the cursor belongs to a different generation");
@@ -60,14 +76,12 @@ Result<StreamStart> everything_start(const Request& request) {
 std::string render_page(const ports::Page& page, const StreamStart& start,
                         const GenerationId& generation) {
   std::string out = R"({"data":[)";
-  std::uint64_t last = start.after;
   for (const ports::FeedEvent& event : page.events) {
     if (&event != page.events.data()) out += ',';
     schema::write_event(out, event.event);
-    last = start.session ? event.event.sequence : event.position;
   }
   const std::string cursor =
-      start.session ? fmt::format("{}", last) : write_cursor(last, generation);
+      start.session ? fmt::format("{}", page.reached) : write_cursor(page.reached, generation);
   out += ']';
   if (page.more) fmt::format_to(std::back_inserter(out), R"(,"nextCursor":"{}")", cursor);
   fmt::format_to(std::back_inserter(out), R"(,"cursor":"{}","generation":"{}"}})", cursor,

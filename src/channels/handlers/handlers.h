@@ -21,6 +21,9 @@ void get_thread(Services& services, const ExchangePtr& exchange);
 void get_session_events(Services& services, const ExchangePtr& exchange);
 void get_all_events(Services& services, const ExchangePtr& exchange);
 
+// websocket_handler.cc
+void get_websocket(Services& services, const ExchangePtr& exchange);
+
 // output_handlers.cc
 Result<std::shared_ptr<AuthorizedUpload>> begin_output(Services& services, const Head& head,
                                                        const Query& query,

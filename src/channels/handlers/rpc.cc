@@ -20,6 +20,14 @@ struct CallText {
 };
 BOOST_DESCRIBE_STRUCT(CallText, (), (jsonrpc, id, method, params))
 
+struct ResponseText {
+  std::optional<Json> id;
+  std::optional<Json> method;
+  std::optional<Json> result;
+  std::optional<Json> error;
+};
+BOOST_DESCRIBE_STRUCT(ResponseText, (), (id, method, result, error))
+
 struct BatchText {
   std::vector<Json> calls;
 };
@@ -70,6 +78,15 @@ RpcCall read_call(std::string_view text) {
 
 }  // namespace
 
+bool is_rpc_response(std::string_view text) {
+  const std::size_t from = text.find_first_not_of(" \t\r\n");
+  ResponseText response;
+  if (from == std::string_view::npos || text[from] != '{' || !schema::check_json(text))
+    return false;
+  if (!schema::from_json(text, response, schema::Unknown::ignore)) return false;
+  return response.id && !response.method && (response.result || response.error);
+}
+
 RpcMessage read_rpc(std::string_view text) {
   if (const auto valid = schema::check_json(text); !valid)
     return {RpcMessage::Shape::single,
@@ -88,6 +105,10 @@ RpcMessage read_rpc(std::string_view text) {
   RpcMessage out{RpcMessage::Shape::batch, {}};
   for (const Json& call : batch.calls) out.calls.push_back(read_call(call.text));
   return out;
+}
+
+std::string rpc_notification(std::string_view method, std::string_view params) {
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{}}})", method, params);
 }
 
 std::string rpc_result(std::string_view id, std::string_view result) {

@@ -33,9 +33,15 @@ struct RpcMessage {
   std::vector<RpcCall> calls;  // never empty
 };
 
+// Whether the text is a response to a request of ours: an object with an id and a result or an
+// error, and no method.
+bool is_rpc_response(std::string_view text);
+
 // Never fails: invalid input becomes a call with a fault.
 RpcMessage read_rpc(std::string_view text);
 
+// A notification. `params`: a JSON object.
+std::string rpc_notification(std::string_view method, std::string_view params);
 std::string rpc_result(std::string_view id, std::string_view result);
 // Uses the JSON-RPC number for `error`, as the outcome of a known method.
 std::string rpc_error(std::string_view id, const Error& error);

@@ -120,6 +120,11 @@ class TestClient {
     buffer_.erase(0, size);
     return out;
   }
+  // The bytes that have arrived, at least one; empty if the connection ended or the read timed out.
+  std::string read_some() {
+    if (buffer_.empty()) (void)receive();
+    return std::exchange(buffer_, "");
+  }
   struct End {
     std::string text;
     bool closed = false;

@@ -2,6 +2,7 @@
 // their own threads, so that replies and pages arrive asynchronously, as in the daemon.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -91,7 +92,8 @@ class FakeSink final : public ports::CommandSink {
 class FakeFeed final : public ports::FactFeed {
  public:
   // Stores `count` facts of `session` in one commit and publishes them.
-  void append(const std::string& session, std::size_t count, std::size_t payload_bytes = 16) {
+  void append(const std::string& session, std::size_t count, std::size_t payload_bytes = 16,
+              const std::string& type = "test.happened") {
     const std::scoped_lock lock(mutex_);
     auto batch = std::make_shared<std::vector<ports::FeedEvent>>();
     for (std::size_t i = 0; i < count; ++i) {
@@ -99,7 +101,7 @@ class FakeFeed final : public ports::FactFeed {
       event.position = log_.size() + 1;
       event.event.session = SessionId{session};
       event.event.sequence = ++heads_[session];
-      event.event.type = "test.happened";
+      event.event.type = type;
       event.event.runtime = RuntimeId{"rt_test"};
       event.event.payload = R"({"text":")" + std::string(payload_bytes, 'x') + R"("})";
       log_.push_back(event);
@@ -150,6 +152,8 @@ class FakeFeed final : public ports::FactFeed {
     const std::uint64_t head = query.session ? heads_[query.session->text()] : log_.size();
     if (query.after > head) return fail(Code::gone, "a sequence of the future");
     ports::Page out;
+    out.reached = query.from_end ? head : query.after;
+    if (query.from_end) return out;
     std::size_t bytes = 0;
     for (const ports::FeedEvent& event : log_) {
       if (query.session && event.event.session != *query.session) continue;
@@ -159,6 +163,10 @@ class FakeFeed final : public ports::FactFeed {
         out.more = true;
         break;
       }
+      out.reached = key;
+      if (!query.types.empty() &&
+          std::ranges::find(query.types, event.event.type) == query.types.end())
+        continue;
       bytes += event.event.payload.size();
       out.events.push_back(event);
     }

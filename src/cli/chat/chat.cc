@@ -48,10 +48,10 @@ Chat::Chat(Context& context, ChatStart start, Attachment attachment, Signals& si
       courier_(std::move(attachment), leaving),
       watched_(signals.descriptor()),
       history_(start_.data + "/chat_history"),
-      finder_(std::in_place, start_.folder.cwd),
+      finder_(std::in_place, start_.remote ? "/nonexistent" : start_.folder.cwd),
       thread_(std::string(kMainThread)),
       conversation_(thread_, page_style()) {
-  watched_.add(STDIN_FILENO);
+  if (!start_.watches_only) watched_.add(STDIN_FILENO);
   watched_.add(courier_.descriptor());
   watched_.add(finder_->descriptor());
   watched_.add(resized_.get());
@@ -91,6 +91,8 @@ void Chat::step() {
     if (!received || received->what == Stream::What::ended) {
       stream_.reset();
       reconnect_at_ = Clock::now() + milliseconds(kReconnectPauseMs);
+      lost_at_ = Clock::now();
+      if (start_.plain && start_.attached) say("the connection was lost; reconnecting", "· ");
     } else if (received->what == Stream::What::events) {
       take_events(std::move(received->events));
     }
@@ -130,7 +132,8 @@ int Chat::wait_ms() const {
   const auto at_most = [&](int ms) { wait = wait < 0 ? ms : std::min(wait, ms); };
   if (dirty_ || key_dirty_)
     at_most(until_ms(last_frame_ + milliseconds(key_dirty_ ? kKeyFrameMs : kFrameMs)));
-  if (!start_.plain && (busy() || !hint_.empty())) at_most(kTickMs);
+  if (!start_.plain && (busy() || !hint_.empty() || lost_at_)) at_most(kTickMs);
+  if (lost_at_) at_most(kTickMs);
   if (reconnect_at_ && !connecting_) at_most(until_ms(*reconnect_at_));
   if (key_idle_at_) at_most(until_ms(*key_idle_at_));
   if (input_paused_) at_most(until_ms(quiet_until_));
@@ -144,6 +147,12 @@ void Chat::on_timers() {
     for (const KeyPress& press : keys_.idle()) on_key(press);
   }
   if (reconnect_at_ && now >= *reconnect_at_ && !connecting_) connect();
+  if (lost_at_ && now - *lost_at_ >= milliseconds(kGiveUpMs) &&
+      !context_.output.screen().in_terminal) {
+    problem({Code::unavailable, "The connection was lost and does not come back.", {}});
+    return leave(kExitUnavailable);
+  }
+  if (lost_at_) dirty_ = true;  // the elapsed time
   if (!hint_.empty() && now >= hint_until_) {
     hint_.clear();
     dirty_ = true;
@@ -228,6 +237,7 @@ bool Chat::is_shown(const Envelope& event) {
 }
 
 void Chat::see_to_question() {
+  if (start_.watches_only) return;
   const schema::ActionSnapshot* action = conversation_.question();
   if (action == nullptr) return end_question();
   if (question_ && question_->action_id == action->action_id) return;
@@ -291,7 +301,7 @@ void Chat::give_answer(std::string_view line) {
 void Chat::read_policy() {
   schema::GetRules query;
   if (exists_) query.session_id = session_;
-  if (!exists_) query.cwd = start_.folder.cwd;
+  if (!exists_ && !start_.folder.cwd.empty()) query.cwd = start_.folder.cwd;
   courier_.call("get_rules", schema::to_json(query),
                 [this, generation = generation_](const Result<std::string>& reply) {
                   schema::RulesReply rules;
@@ -311,7 +321,11 @@ void Chat::leave(int code) {
 std::string Chat::farewell() const {
   if (!exists_) return {};
   const std::string id = session_->text();
-  std::string text = paint("· continue with: agentrt chat " + id, Paint::dim, colour()) + "\n";
+  std::string text =
+      paint(fmt::format("· {}: agentrt {} {}", start_.attached ? "come back with" : "continue with",
+                        start_.attached ? "attach" : "chat", id),
+            Paint::dim, colour()) +
+      "\n";
   if (question_)
     text += paint("· a question is open: agentrt approvals lists it", Paint::dim, colour()) + "\n";
   else if (busy() && conversation_.blocked().empty())

@@ -42,6 +42,10 @@ struct ChatStart {
   std::optional<schema::SandboxMode> sandbox;
   std::vector<std::string> folders;  // --add-dir, for a new session
   bool plain = false;
+  bool attached = false;           // `agentrt attach`: the session exists
+  std::optional<ThreadId> thread;  // --thread; nullopt: the one at work
+  bool remote = false;             // the folder is on another machine
+  bool watches_only = false;       // attached without a terminal: reads and asks nothing
 };
 
 class Chat {
@@ -52,6 +56,7 @@ class Chat {
   static constexpr int kHintMs = 4'000;
   static constexpr int kAgainMs = 2'000;  // within which Ctrl-C counts as pressed again
   static constexpr int kReconnectPauseMs = 300;
+  static constexpr int kGiveUpMs = 60'000;  // without a connection, where no person can wait
   static constexpr std::size_t kRecentLinesMax = 400;        // for a redraw after a resize
   static constexpr std::size_t kTurnsReplayed = 5;           // of a session that is opened
   static constexpr std::size_t kPasteShownBytesMax = 1'000;  // longer ones are shown as a mark
@@ -209,6 +214,7 @@ class Chat {
   bool connecting_ = false;
   std::string link_problem_;  // why the stream cannot be opened, as printed
   std::optional<Instant> reconnect_at_;
+  std::optional<Instant> lost_at_;  // when the connection was lost
   std::size_t keys_made_ = 0;
   std::size_t generation_ = 0;  // of the session; replies for an earlier one are dropped
   Sequence seen_ = 0;

@@ -186,7 +186,7 @@ void Chat::show_sandbox(const std::string& name) {
 void Chat::show_rules() {
   schema::GetRules query;
   if (exists_) query.session_id = session_;
-  if (!exists_) query.cwd = start_.folder.cwd;
+  if (!exists_ && !start_.folder.cwd.empty()) query.cwd = start_.folder.cwd;
   courier_.call("get_rules", schema::to_json(query), [this](const Result<std::string>& reply) {
     const auto rules = decoded<schema::RulesReply>(reply);
     if (!rules) return problem(rules.error());

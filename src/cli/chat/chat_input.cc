@@ -46,7 +46,7 @@ SessionId fresh_session_id() {
 }  // namespace
 
 void Chat::read_input() {
-  if (input_ended_ || done_) return;
+  if (input_ended_ || done_ || start_.watches_only) return;
   if (!terminal_) return read_lines();
   std::array<char, 65'536> bytes{};
   // A bounded number of reads, so that a flood of keys does not keep the screen from being drawn.
@@ -341,7 +341,7 @@ void Chat::send(const std::string& typed) {
   submit.options->model = start_.model;
   submit.options->mode = start_.mode;
   submit.options->sandbox = start_.sandbox;
-  submit.options->cwd = start_.folder.cwd;
+  if (!start_.folder.cwd.empty()) submit.options->cwd = start_.folder.cwd;
   submit.options->interactive = context_.output.screen().in_terminal;
   submit.options->ask_trust = context_.output.screen().in_terminal;
   if (!start_.folders.empty() && !exists_) submit.options->additional_roots = start_.folders;

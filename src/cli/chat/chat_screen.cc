@@ -240,6 +240,10 @@ StatusFacts Chat::status_facts() const {
   else if (!conversation_.blocked().empty())
     facts.waiting = "blocked: /continue";
   if (exists_ && !stream_) facts.link = recalling_ ? "reading earlier turns" : "connecting";
+  if (exists_ && !stream_ && lost_at_)
+    facts.link = fmt::format(
+        "reconnecting {} s",
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *lost_at_).count());
   return facts;
 }
 

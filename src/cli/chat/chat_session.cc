@@ -84,7 +84,7 @@ void Chat::begin_session(OpenedSession opened) {
   turns_left_out_ = session.history_cursor.has_value();
   std::vector<schema::TurnSnapshot> turns = turns_of(session);
   const Sequence oldest = turns.empty() ? 1 : turns.back().first_sequence;
-  thread_ = thread_of(session, turns);
+  thread_ = start_.thread ? *start_.thread : thread_of(session, turns);
   conversation_ = Conversation(thread_, page_style());
   std::erase_if(turns, [&](const auto& turn) { return turn.thread_id != thread_; });
   const std::size_t replayed = std::min(turns.size(), kTurnsReplayed);
@@ -117,7 +117,7 @@ void Chat::enter_folder_of(OpenedSession& opened) {
                     *std::exchange(start_.model, std::nullopt)),
         "· ");
   watched_.remove(finder_->descriptor());
-  finder_.emplace(cwd);
+  finder_.emplace(start_.remote ? "/nonexistent" : cwd);
   watched_.add(finder_->descriptor());
   choices_.clear();
   asked_for_.reset();
@@ -169,8 +169,10 @@ void Chat::connect() {
         dirty_ = true;
         if (stream) {
           stream_ = *stream;
+          lost_at_.reset();
           return;
         }
+        if (!lost_at_) lost_at_ = Clock::now();
         const Code code = stream.error().code;
         const bool later =
             code == Code::unavailable || code == Code::timeout || code == Code::overloaded;

@@ -14,6 +14,8 @@ namespace agentrt::cli {
 Result<ChatFolder> enter_folder(const Context& context, const Attachment& attachment,
                                 std::string cwd, config::Config config,
                                 const std::optional<std::string>& model) {
+  // A remote runtime uses its own models, files and environment.
+  if (attachment.remote()) return ChatFolder{std::move(cwd), std::move(config)};
   TRY(use_folder(context, attachment.client(), cwd, model, config));
   // `serve` may have models of its own.
   if (attachment.owner().kind == runtime::OwnerKind::background)
@@ -42,7 +44,9 @@ Result<OpenedSession> read_session(const Context& context, const Attachment& att
     opened.model_missing = true;
   }
   TRY_ASSIGN(opened.folder, std::move(entered));
-  TRY_ASSIGN(opened.lacks_mode, lacks_folder_mode(client, cwd));
+  if (!attachment.remote()) {
+    TRY_ASSIGN(opened.lacks_mode, lacks_folder_mode(client, cwd));
+  }
   return opened;
 }
 

@@ -164,14 +164,14 @@ Result<SessionId> last_session_of(const Client& client, const std::string& folde
   TRY_ASSIGN(const auto sessions, read_sessions(client));
   const schema::SessionSummary* last = nullptr;
   for (const schema::SessionSummary& session : sessions)
-    if (session.cwd == folder && !session.archived &&
+    if ((folder.empty() || session.cwd == folder) && !session.archived &&
         (last == nullptr || last->updated_at < session.updated_at))
       last = &session;
   if (last == nullptr)
     return fail(Code::not_found,
-                fmt::format("There is no earlier session of {}; start one with agentrt run PROMPT, "
-                            "or choose one of another folder with agentrt resume.",
-                            folder));
+                fmt::format("There is no earlier session{}; start one with agentrt run PROMPT, or "
+                            "choose one of another folder with agentrt resume.",
+                            folder.empty() ? "" : " of " + folder));
   return last->session_id;
 }
 

@@ -46,7 +46,7 @@ Result<SessionId> find_by_prefix(const Client& client, const std::string& text);
 // beginning of a generated id, and returns everything else unchanged.
 Result<std::string> expanded_id(const Client& client, const std::string& text);
 
-// The session of this folder that was used last. Errors: not_found.
+// The session of this folder (empty: of any) that was used last. Errors: not_found.
 Result<SessionId> last_session_of(const Client& client, const std::string& folder);
 
 }  // namespace agentrt::cli

@@ -11,8 +11,9 @@ namespace agentrt::cli {
 namespace {
 
 bool is_outside(const schema::InputPart& part, const schema::SubmitTurn& submit) {
-  return part.type == schema::InputKind::file && part.path &&
-         !part.path->starts_with(*submit.options->cwd + "/");
+  if (part.type != schema::InputKind::file || !part.path) return false;
+  const auto& cwd = submit.options->cwd;
+  return !cwd || !part.path->starts_with(*cwd + "/");
 }
 
 // The type under which the bytes are stored, by their beginning.

@@ -134,6 +134,7 @@ Result<void> add_script(config::Config& config, const std::string& model) {
 
 Result<void> send_environment(const Client& client, const TurnId& turn,
                               const std::string& environment) {
+  if (environment.empty()) return {};
   const std::string target = fmt::format("/v1/turns/{}/environment", url_escaped(turn.text()));
   TRY(client.ask("POST", target, environment));
   return {};

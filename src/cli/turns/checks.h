@@ -27,7 +27,7 @@ Result<void> add_script(config::Config& config, const std::string& model);
 
 TurnId fresh_turn_id();
 // Sends the environment (JSON of config/client_environment.h) for a turn that this client submits
-// or resumes.
+// or resumes; empty: nothing is sent.
 Result<void> send_environment(const Client& client, const TurnId& turn,
                               const std::string& environment);
 

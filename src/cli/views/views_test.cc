@@ -155,22 +155,22 @@ TEST_CASE("a failed turn has the code of its cause and says how to continue") {
 TEST_CASE("an address to listen on is read and loopback is the only one without further words") {
   ServeArguments arguments;
   arguments.listen = "127.0.0.1:0";
-  CHECK(read_listen(arguments)->port == 0);
+  CHECK(read_listen(arguments, {})->port == 0);
   arguments.listen = "localhost:80";
-  CHECK(read_listen(arguments)->address == "127.0.0.1");
+  CHECK(read_listen(arguments, {})->address == "127.0.0.1");
   arguments.listen = "[::1]:7717";
-  CHECK(read_listen(arguments)->address == "::1");
+  CHECK(read_listen(arguments, {})->address == "::1");
   for (const char* wrong : {"127.0.0.1", ":7717", "x:1", "127.0.0.1:", "127.0.0.1:70000",
                             "127.0.0.1:1x", "::1:7717", "[::1]"}) {
     arguments.listen = wrong;
-    CHECK(read_listen(arguments).error().code == Code::invalid_params);
+    CHECK(read_listen(arguments, {}).error().code == Code::invalid_params);
   }
   arguments.listen = "0.0.0.0:7717";
-  CHECK(!read_listen(arguments));
+  CHECK(!read_listen(arguments, {}));
   arguments.allow_remote = true;
-  CHECK(!read_listen(arguments));
+  CHECK(!read_listen(arguments, {}));
   arguments.behind_proxy = true;
-  CHECK(read_listen(arguments)->address == "0.0.0.0");
+  CHECK(read_listen(arguments, {})->address == "0.0.0.0");
 }
 
 TEST_CASE("a checkup names each finding and the remedy for what is not ok") {

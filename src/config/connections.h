@@ -1,0 +1,58 @@
+// config/connections.h: the sections [server], [channels] and [remotes.NAME]: how clients reach
+// this runtime, and how this client reaches others. A workspace file may set none of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace agentrt::config {
+
+// What `agentrt serve` listens on; its flags override it.
+struct ServerConfig {
+  std::optional<std::string> listen;    // ADDR:PORT
+  std::optional<std::string> tls_cert;  // PEM files; both or none
+  std::optional<std::string> tls_key;
+  std::vector<std::string> host_names;  // accepted in Host
+
+  bool operator==(const ServerConfig&) const = default;
+};
+
+// Limits of connections that stay open.
+struct ChannelConfig {
+  std::uint64_t per_connection = 256;
+  std::uint64_t message_bytes = std::uint64_t{4} << 20;
+  std::uint64_t calls_in_flight = 64;
+  std::uint64_t ping_ms = 20'000;
+
+  bool operator==(const ChannelConfig&) const = default;
+};
+
+// A runtime on another machine, for --remote NAME.
+struct RemoteConfig {
+  std::string url;
+  std::optional<std::string> token_env;  // name of the variable that holds the token
+  std::optional<std::string> ca_file;
+
+  bool operator==(const RemoteConfig&) const = default;
+};
+
+// A limit of [channels] with the values that it may have.
+struct ChannelLimit {
+  const char* key;
+  std::uint64_t ChannelConfig::* member;
+  std::uint64_t least;
+  std::uint64_t most;
+};
+inline constexpr ChannelLimit kChannelLimits[] = {
+    {"per_connection", &ChannelConfig::per_connection, 1, 10'000},
+    {"message_bytes", &ChannelConfig::message_bytes, 1'024, std::uint64_t{64} << 20},
+    {"calls_in_flight", &ChannelConfig::calls_in_flight, 1, 10'000},
+    {"ping_ms", &ChannelConfig::ping_ms, 100, 600'000},
+};
+
+}  // namespace agentrt::config
